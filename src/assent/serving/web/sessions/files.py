@@ -1,7 +1,7 @@
-"""A session out of the server and into it (W68, W71): as a bundle, as Markdown, as pages for paper, and back.
+"""Exporting and importing a session (W68, W71): as a bundle, as Markdown, as a printable page.
 
-What comes in is bounded and checked as a whole before anything is stored; what is wrong with a file is said in the
-words of whoever found it. Approvals and tokens travel in no file.
+An import is bounded and checked completely before anything is stored; the page shows the checker's own message. No file
+contains approvals or tokens.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ TAMPERED: Final = PageProblem(
 NO_FILE: Final = "Choose a file first: a bundle that was exported from a session."
 
 MAX_PRINTED_MARKS: Final = 500_000
-"""A session of thousands of steps is printed whole; it takes its seconds away from the event loop."""
+"""Limit of Markdown marks on the printable page, which has every step. Rendering runs in a thread."""
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -64,7 +64,7 @@ async def markdown(visit: Visit) -> Response:
 
 
 async def on_paper(visit: Visit) -> Response:
-    """`/sessions/{run_id}/print`: all of a session on one page, to be printed or kept as a PDF."""
+    """`/sessions/{run_id}/print`: the whole session on one page, for printing or PDF."""
     made = await _bundle(visit)
     values = {
         "run_id": visit.part("run_id"),
@@ -88,7 +88,7 @@ async def _bundle(visit: Visit) -> Bundle:
 
 
 def _html(made: Bundle) -> str:
-    """A long session takes a while to render: in a thread of its own, so that nobody waits for it."""
+    """Render in a thread: a long session would block the event loop."""
     return render(_text(made), most_marks=MAX_PRINTED_MARKS).html
 
 
@@ -97,7 +97,7 @@ def _text(made: Bundle) -> str:
 
 
 def _file_name(made: Bundle) -> str:
-    """A name that every system takes; the session's own is inside the file."""
+    """A file name valid on every system. The session's own name is inside the file."""
     return _ODD.sub("-", made.session_id).strip("-.")[:60] or "session"
 
 
@@ -107,7 +107,7 @@ def _download(content: bytes, name: str, media_type: str) -> Response:
 
 
 async def bring_in(visit: Visit) -> Response:
-    """`/sessions/import`: the form, and what it sends."""
+    """`/sessions/import`: show the form; on POST, import the bundle."""
     if visit.request.method != "POST":
         return _form(visit)
     sent = await read_upload(visit.request, MAX_BUNDLE_BYTES, TOO_LARGE)
@@ -140,7 +140,7 @@ def _form(visit: Visit, wrong: str = "") -> Response:
 
 
 SCREENS: Final[tuple[Screen, ...]] = (
-    # Before the run's own address: `import` is no run.
+    # Before the route of a run, which would match `import`.
     Screen("/sessions/import", bring_in, "sessions", LOOK_AND_SEND),
     Screen("/sessions/{run_id}/export", export, "sessions"),
     Screen("/sessions/{run_id}/markdown", markdown, "sessions"),

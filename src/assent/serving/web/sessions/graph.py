@@ -1,12 +1,12 @@
-"""The tree of a run as lanes: which row and lane each node gets, what is folded away, and the SVG beside it.
+"""Lays out the tree of a run: the row and lane of each node, the folded stretches, and the SVG beside the list.
 
-Theory. The way to the tip is the trunk, in the first lane. Whatever else was tried at a node stands right below it,
-one lane further in, before the trunk goes on; so a lane is a depth of forking and not a branch. Off the trunk the
-larger part goes straight on, which bounds the lanes by the logarithm of the nodes: 2,000 nodes never need more than a
-dozen. Straight stretches without anything to see become one row that opens.
+The path to the tip is the trunk, in the first lane. Other branches of a node follow right below it, one lane further
+in, before the trunk continues. A lane is therefore a fork depth, not a branch. Off the trunk the larger subtree stays
+in its lane, which bounds the lanes by the logarithm of the nodes: 2,000 nodes need at most a dozen. Long stretches of
+plain steps fold into one row.
 
-Every row has the same height, so that one drawing fits beside a list of links, which is what a screen reader hears.
-Pure: nodes in, rows and numbers out. Nothing of what people wrote comes into the drawing.
+Every row has the same height, so that one drawing fits beside the list of links that a screen reader reads. The drawing
+contains no text that people wrote. Pure.
 """
 
 from __future__ import annotations
@@ -22,36 +22,36 @@ ROWS: Final = 100
 """Rows of one page of a graph."""
 
 FOLDED_FROM: Final = 5
-"""Fewer plain steps in a row than this are shown as they are."""
+"""Shorter stretches of plain steps are not folded."""
 
 LANE: Final = 18
 ROW: Final = 44
-"""Pixels of a lane and of a row at the usual text size: the drawing grows with the text."""
+"""Width of a lane and height of a row in pixels at the default text size. The drawing scales with the text."""
 
 REM: Final = 16
 
 
 class LaidOutRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row of the graph: a node, or a stretch of `folded` nodes that begins with it."""
+    """A row of the graph: a node, or a stretch of `folded` nodes that starts with it."""
 
     node: TreeNode
     lane: int
     through: tuple[int, ...]
-    """Lanes that pass by."""
+    """Lanes that cross the row."""
     from_above: bool
-    """Whether its lane comes from the row above; if not, it forks off the lane before it or is the start."""
+    """Whether its lane continues from the row above. If not, it forks off the previous lane or is the root."""
     goes_on: bool
     folded: int = 0
     forks: int = 0
-    """In how many ways the run goes on from here, where there are several."""
+    """The number of branches from here, if there are several."""
     is_tip: bool = False
     on_way: bool = False
-    """Whether it is on the way to the node that is looked at."""
+    """Whether it is on the path to the selected node."""
     starts_branch: bool = False
 
 
 class RowWindow(msgspec.Struct, frozen=True, kw_only=True):
-    """The rows of one page, and where they begin among all."""
+    """The rows of one page and their offset."""
 
     rows: tuple[Any, ...]
     first: int
@@ -59,7 +59,7 @@ class RowWindow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def earlier(self) -> int | None:
-        """Where the page before begins."""
+        """The offset of the previous page."""
         return max(0, self.first - ROWS) if self.first > 0 else None
 
     @property
@@ -81,7 +81,8 @@ def layout(
     opened: frozenset[int] = frozenset(),
     first: int | None = None,
 ) -> Graph:
-    """The rows around the selected node, or from row `first` on. `opened` are nodes whose stretch is unfolded."""
+    """The rows around the selected node, or from row `first` on. The stretches of the nodes in `opened` are
+    unfolded."""
     rows = fold(order(nodes, tip, selected), selected, opened)
     if first is None:
         place = next((n for n, row in enumerate(rows) if row.node.node == selected), 0)
@@ -132,7 +133,7 @@ def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[LaidOutR
         if following is not None:
             passing.add(lane)
             waiting.append((following, lane, True))
-            # Listed youngest first, so that the oldest is taken up next.
+            # Pushed youngest first, so that the oldest is popped next.
             waiting += [(n, lane + 1, False) for n in children[number] if n != following]
     return rows
 
@@ -147,7 +148,7 @@ def _way(by_number: dict[int, TreeNode], end: int) -> frozenset[int]:
 
 
 def fold(rows: list[LaidOutRow], selected: int, opened: frozenset[int]) -> list[LaidOutRow]:
-    """The rows with long plain stretches as one row each."""
+    """Fold each long plain stretch into one row."""
     near = {
         place + step
         for place, row in enumerate(rows)
@@ -179,20 +180,20 @@ def fold(rows: list[LaidOutRow], selected: int, opened: frozenset[int]) -> list[
 
 
 def _plain(row: LaidOutRow) -> bool:
-    """A step like the one before: it came straight, goes straight on, and nothing else happened at it."""
+    """Whether a step is plain: it continues straight, with no refusal and no checkpoint."""
     node = row.node
     return row.from_above and row.goes_on and not (row.forks or node.refused or node.checkpoints)
 
 
 class Drawing(msgspec.Struct, frozen=True, kw_only=True):
-    """The lanes beside the list: lines and marks as numbers, in pixels of the usual text size."""
+    """The lanes beside the list: lines and marks, in pixels at the default text size."""
 
     width: int
     height: int
     lines: tuple[tuple[int, bool, str], ...]
-    """Lane, whether it is on the way, and its path."""
+    """Lane, whether it is on the selected path, and the SVG path."""
     marks: tuple[tuple[str, int, int], ...]
-    """What kind of mark, and where."""
+    """Kind and position of each mark."""
 
     @property
     def width_rem(self) -> str:
@@ -204,7 +205,7 @@ class Drawing(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def draw(graph: Graph) -> Drawing:
-    """Lines and marks for the rows of a page."""
+    """The lines and marks for the rows of a page."""
     lines: dict[tuple[int, bool], list[str]] = {}
     marks: list[tuple[str, int, int]] = []
     spans: dict[int, list[tuple[int, int]]] = {}
@@ -237,7 +238,7 @@ def draw(graph: Graph) -> Drawing:
 def _on_way(
     rows: tuple[LaidOutRow, ...], lines: dict[tuple[int, bool], list[str]]
 ) -> Iterable[tuple[tuple[int, bool], list[str]]]:
-    """The straight parts of the way to the node that is looked at, over the others."""
+    """The straight segments of the path to the selected node, drawn over the others."""
     found: dict[tuple[int, bool], list[str]] = {}
     above: dict[int, int] = {}
     for place, row in enumerate(rows):
@@ -247,7 +248,7 @@ def _on_way(
                 path = f"M{_x(row.lane)} {above.get(row.lane, 0)}V{middle}"
                 found.setdefault((row.lane, True), list(lines.get((row.lane, True), []))).append(path)
             elif row.starts_branch and row.lane - 1 in above:
-                # The trunk from the fork down to where the branch leaves it.
+                # The trunk from the fork down to the start of the branch.
                 path = f"M{_x(row.lane - 1)} {above[row.lane - 1]}V{place * ROW}"
                 key = (row.lane - 1, True)
                 found.setdefault(key, list(lines.get(key, []))).append(path)
@@ -257,7 +258,7 @@ def _on_way(
 
 
 def _marks(row: LaidOutRow) -> tuple[str, ...]:
-    """What stands at a row: one mark for where it stands in the tree, others for what happened at it."""
+    """The marks of a row: one for its position in the tree, others for its events."""
     if row.folded:
         return ("folded",)
     where = "tip" if row.is_tip else "end" if not row.goes_on else "fork" if row.forks else "step"
@@ -268,7 +269,7 @@ def _marks(row: LaidOutRow) -> tuple[str, ...]:
 
 
 def _span(spans: dict[int, list[tuple[int, int]]], lane: int, top: int, bottom: int) -> None:
-    """A vertical line, joined to the one above it."""
+    """Add a vertical line, joined to the one above it."""
     parts = spans.setdefault(lane, [])
     if parts and parts[-1][1] == top:
         parts[-1] = (parts[-1][0], bottom)

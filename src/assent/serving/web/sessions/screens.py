@@ -1,8 +1,7 @@
-"""Sessions of workflows (S2): the list, one run at a time with its branch graph, two branches compared, the timeline,
-and notes of people.
+"""Workflow sessions (S2): the list, a run with its branch graph, two branches compared, the timeline, and notes.
 
-Everything is asked for by a run's id in the workspace that is looked at; whatever is not there gets one answer. Taking
-a session out and bringing one in is `session_files`.
+Every run is looked up by its id in the current workspace; all missing ones get the same answer. Export and import are
+in `files`.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ SESSIONS: Final = 25
 """Sessions of one page of the list."""
 
 COMPARED_STEPS: Final = 20
-"""Steps of each branch that are compared: the last ones, where more have gone by since the fork."""
+"""Steps of each branch that are compared: the last ones since the fork."""
 
 NOTES_SHOWN: Final = 20
-"""Notes of people on a session's page, the latest; all of them are in its export."""
+"""Notes on a session's page: the latest ones. The export has all of them."""
 
 NO_SUCH_RUN: Final = PageProblem(
     404,
@@ -91,7 +90,7 @@ async def sessions(visit: Visit) -> Response:
 
 
 async def run(visit: Visit) -> Response:
-    """`/sessions/{run_id}`: one run of a session, and one step of it."""
+    """`/sessions/{run_id}`: one run of a session, and one of its steps."""
     return await _show(visit)
 
 
@@ -142,7 +141,7 @@ async def _show(visit: Visit, *, note: str = "", advice: str = "", status: int =
 
 
 def find_run(visit: Visit) -> Transaction[RunView]:
-    """The run that the address names, or the one answer for all that are not there."""
+    """The run named in the URL. All missing runs get the same answer."""
     run_id = visit.part("run_id")
     view = (yield from session_views.run(visit.workspace_id, run_id)) if is_uuid(run_id) else None
     if view is None:
@@ -151,7 +150,7 @@ def find_run(visit: Visit) -> Transaction[RunView]:
 
 
 def _session(visit: Visit, view: RunView) -> dict[str, Any]:
-    """What every page of a session shows around it."""
+    """The template values that every page of a session needs."""
     return {
         "run": view.run,
         "started": when(view.run.created_ms, visit.now_ms),
@@ -172,7 +171,7 @@ def _session(visit: Visit, view: RunView) -> dict[str, Any]:
 
 
 def leaves(view: RunView) -> list[tuple[int, str]]:
-    """The ends of branches, the latest first, by name."""
+    """The ends of the branches with their names, latest first."""
     parents = {each.parent for each in view.nodes}
     ends = [each for each in view.nodes if each.node not in parents]
     ends.sort(key=lambda each: (-each.latest, -each.node))
@@ -183,7 +182,7 @@ def leaves(view: RunView) -> list[tuple[int, str]]:
 
 
 async def add_note(visit: Visit) -> Response:
-    """A note of a person on the session."""
+    """Add a person's note to the session."""
     fields = await visit.form(f"session-note {visit.part('run_id')}")
     text = fields.get("notes", "").strip()
     if not text or len(text.encode()) > MAX_NOTES_BYTES:
@@ -199,7 +198,7 @@ async def add_note(visit: Visit) -> Response:
 
 
 async def compare(visit: Visit) -> Response:
-    """`/sessions/{run_id}/compare`: two branches from where they part."""
+    """`/sessions/{run_id}/compare`: two branches from their fork."""
     run_id = visit.part("run_id")
     left, right = _number(visit.query("a")), _number(visit.query("b"))
     if not is_uuid(run_id):
@@ -230,7 +229,7 @@ async def compare(visit: Visit) -> Response:
 
 
 async def timeline(visit: Visit) -> Response:
-    """`/sessions/{run_id}/timeline`: all runs of the session in the order of time."""
+    """`/sessions/{run_id}/timeline`: all runs of the session in chronological order."""
     run_id = visit.part("run_id")
 
     def look() -> Transaction[session_views.Timeline]:

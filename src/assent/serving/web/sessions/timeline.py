@@ -1,7 +1,7 @@
-"""All runs of a session in the order of time, a lane for each and one for what people noted (S2).
+"""All runs of a session in chronological order, with a lane for each and one for people's notes (S2).
 
-Rows of the same height beside one drawing, as in `session_graph`. Several steps of one run in a row become one row, so
-that it shows how the runs took turns. Pure: moments in, rows and numbers out.
+Rows have the same height beside one drawing, as in `graph`. Consecutive steps of one run share a row, so that the
+alternation of the runs is visible. Pure.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FOLDED_FROM: Final = 4
 
 
 class TimelineRow(msgspec.Struct, frozen=True):
-    """One moment, or several of one run."""
+    """One event, or several consecutive ones of one run."""
 
     moments: tuple[Moment, ...]
     lane: int
@@ -37,7 +37,7 @@ class TimelinePage(RowWindow, frozen=True, kw_only=True):
 
 
 def page(moments: tuple[Moment, ...], run_ids: tuple[str, ...], first: int | None) -> TimelinePage:
-    """A page of the timeline, the last one where none is named. People's notes have a lane of their own, the first."""
+    """A page of the timeline, by default the last. People's notes have the first lane."""
     noted = any(each.run_id is None for each in moments)
     lanes = {run_id: number for number, run_id in enumerate(run_ids, start=1 if noted else 0)}
     rows = fold(moments, lanes)
@@ -78,7 +78,7 @@ MARKS: Final = {"started": "start", "step": "step", "complete": "tip", "kept": "
 
 
 def _draw(rows: list[TimelineRow], first: int, shown: tuple[TimelineRow, ...], lanes: int) -> Drawing:
-    """Each run's lane from its first moment to its last, cut at the ends of the page."""
+    """Draw each run's lane from its first event to its last, clipped to the page."""
     ends: dict[int, tuple[int, int]] = {}
     for place, row in enumerate(rows):
         ends[row.lane] = (ends.get(row.lane, (place, place))[0], place)

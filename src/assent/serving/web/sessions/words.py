@@ -1,7 +1,7 @@
-"""A session for people: runs, rows of the graph, a step with its results, two branches compared. Pure.
+"""A session in words: runs, graph rows, a step with its results, two branches compared. Pure.
 
-What agents and people wrote is Markdown where it is short enough to be rendered at once, and text as it is where not;
-a prompt is always shown as it was sent.
+Short texts of agents and people are rendered as Markdown; long ones are shown as plain text. A prompt is always shown
+as it was sent.
 """
 
 from __future__ import annotations
@@ -31,26 +31,26 @@ from assent.workflow.dashboard import SEVERITIES, Dashboard, add_titles, copy_re
 from assent.workflow.machine.history import cut
 
 RENDERED_CHARS: Final = 20_000
-"""Notes up to this are rendered as Markdown; a longer text is shown as it is, which costs nothing."""
+"""Limit for rendering as Markdown. Longer text is shown unrendered, which costs nothing."""
 
 SHOWN_BYTES: Final = 48_000
-"""Of one text on a page; whoever wants more exports the session."""
+"""Limit of one text on a page. The export has the whole text."""
 
 COMPARED_BYTES: Final = 12_000
-"""Of one text that is compared: both sides of many steps are on one page."""
+"""Limit of one compared text: both sides of many steps share a page."""
 
 START_TITLE: Final = "Start"
 
 
 class RenderedText(msgspec.Struct, frozen=True):
-    """A text: rendered, or as it is."""
+    """A text, rendered or plain."""
 
     html: Markup | None
     text: str
 
 
 def render_text(text: str) -> RenderedText | None:
-    """Markdown as HTML that is safe to show."""
+    """Render Markdown as safe HTML."""
     if not text.strip():
         return None
     if len(text) <= RENDERED_CHARS:
@@ -128,7 +128,7 @@ class Comment(msgspec.Struct, frozen=True):
     title: str
     place: str
     text: str
-    """As somebody pastes it."""
+    """The text to paste."""
 
 
 class ResultTable(msgspec.Struct, frozen=True):
@@ -138,7 +138,7 @@ class ResultTable(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
-    """What structured outputs add up to."""
+    """The structured outputs, combined."""
 
     facts: tuple[tuple[str, str], ...]
     tables: tuple[ResultTable, ...]
@@ -152,7 +152,7 @@ SEVERITY_TONES: Final = {"critical": "danger", "major": "danger", "minor": "warn
 
 
 def results(outputs: tuple[tuple[str, dict[str, Any]], ...]) -> Results | None:
-    """Tables, findings, comments and documents of some outputs, in the order in which they were sent."""
+    """The tables, findings, comments and documents of the outputs, in the order they were sent."""
     if not outputs:
         return None
     board = reduce(outputs)
@@ -203,7 +203,7 @@ def _place(entry: dict[str, Any]) -> str:
 
 
 def _label(name: str) -> str:
-    """`mrTitle` as `Mr title`: words for a person, from any author's key."""
+    """A label from an author's key: `mrTitle` becomes `Mr title`."""
     words = "".join(f" {char.lower()}" if char.isupper() else char for char in name.replace("_", " ")).strip()
     return words[:1].upper() + words[1:]
 
@@ -234,7 +234,7 @@ class StepCard(msgspec.Struct, frozen=True, kw_only=True):
     next_prompt: str
     refused: tuple[tuple[When, Any], ...]
     asked: tuple[tuple[str, Badge], ...]
-    """What a person was asked here: the action's id and where it stands."""
+    """The actions staged here for approval: id and state."""
     before: TreeNode | None
     after: tuple[TreeNode, ...]
     context: tuple[tuple[str, str], ...]
@@ -296,7 +296,7 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_shared(self) -> bool:
-        """Whether both branches have it."""
+        """Whether both branches have the step."""
         return self.left is not None and self.right is not None
 
 
@@ -313,7 +313,7 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def describe_comparison(found: Comparison) -> Compared:
-    """What differs between two branches, step by step."""
+    """Describe the differences between two branches, step by step."""
     left, right = found.left, found.right
     steps = Steps(PAGE_STEPS)
     names = sorted({*left.context, *right.context})
@@ -330,7 +330,7 @@ def describe_comparison(found: Comparison) -> Compared:
 
 
 def pairs(left: ComparedBranch, right: ComparedBranch, steps: Steps) -> tuple[Pair, ...]:
-    """Steps by their key, in the order of the left branch; what only the right one has comes where it stands there."""
+    """Pair the steps by key, in the order of the left branch. Steps of the right branch alone keep their position."""
     there = {each.step_key: each for each in right.passages}
     order: list[tuple[Passage | None, Passage | None]] = [
         (each, there.get(each.step_key)) for each in left.passages

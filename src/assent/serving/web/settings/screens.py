@@ -1,6 +1,6 @@
-"""Settings of the person who looks: their name, where they are signed in, colours and keys; and `/workspace`.
+"""Settings of the signed-in person: name, sessions, colours and shortcuts; and `/workspace`.
 
-What belongs to the workspace is `workspace_screens`, who else may sign in `people_screens`.
+The workspace's settings are in `workspace`, other people in `people/screens`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from assent.serving.web.shell.console import KEYS_COOKIE, LOOK, PLACE_COOKIE, SE
 from assent.serving.web.shell.rendering import THEME_COOKIE, THEMES
 
 CHOICE_SECONDS: Final = 365 * 24 * 3600
-"""What somebody chose for their browser is kept for a year."""
+"""Lifetime of the cookies with a browser's preferences."""
 
 SAID: Final[dict[str, str]] = {
     "look": "Saved for this browser.",
@@ -28,7 +28,7 @@ SAID: Final[dict[str, str]] = {
 
 
 async def switch(visit: Visit) -> Response:
-    """Look at another workspace."""
+    """Switch to another workspace."""
     form = await visit.form("workspace")
     wished, then = form.get("workspace", ""), form.get("then", "")
     response = visit.go(then if then.startswith("/") and not then.startswith(("//", "/\\")) else "/inbox")
@@ -38,7 +38,7 @@ async def switch(visit: Visit) -> Response:
 
 
 async def settings(visit: Visit) -> Response:
-    """The person, their devices and this browser."""
+    """Show the person, their sessions and the preferences of this browser."""
     found = await visit.read(lambda: members.devices(visit.person.person_id, visit.now_ms))
     values = {
         "section": "you",
@@ -55,7 +55,7 @@ async def settings(visit: Visit) -> Response:
 
 
 async def look(visit: Visit) -> Response:
-    """Colours and keys of this browser."""
+    """Store the colours and shortcuts of this browser."""
     form = await visit.form("settings")
     response = visit.go("/settings?did=look")
     theme = form.get("theme", "")
@@ -65,7 +65,7 @@ async def look(visit: Visit) -> Response:
 
 
 async def rename(visit: Visit) -> Response:
-    """What one's decisions are signed with."""
+    """Change the name that signs the person's decisions."""
     form = await visit.form("settings")
     name = " ".join(form.get("name", "").split())
     if is_name(name) and len(name) <= MAX_NAME_CHARS:
@@ -75,7 +75,7 @@ async def rename(visit: Visit) -> Response:
 
 
 async def end_device(visit: Visit) -> Response:
-    """Sign another of one's own browsers out."""
+    """Sign out another browser of the same person."""
     await visit.form("settings")
     session_id = visit.part("session_id")
     await visit.write(lambda: members.end_device(visit.person.person_id, session_id, visit.now_ms))
@@ -83,7 +83,7 @@ async def end_device(visit: Visit) -> Response:
 
 
 async def sign_out_everywhere(visit: Visit) -> Response:
-    """End every session of whoever asks, this one included."""
+    """End every session of the person, including this one."""
     await visit.form("settings")
 
     def end() -> Transaction[int]:

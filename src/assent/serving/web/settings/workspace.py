@@ -1,4 +1,4 @@
-"""Settings of the workspace that is looked at: policy, keys, notifications, what goes out, and how long things stay."""
+"""Settings of the current workspace: policy, keys, notifications, webhook deliveries and cost."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ RETENTION: Final[tuple[tuple[str, str], ...]] = (
 
 
 async def policy(visit: Visit) -> Response:
-    """What a decision needs, by risk."""
+    """Show or change the approval that each risk requires."""
     if visit.request.method == "POST":
         visit.require_owner()
         form = await visit.form("policy")
@@ -80,7 +80,7 @@ async def policy(visit: Visit) -> Response:
 
 
 async def keys(visit: Visit) -> Response:
-    """The keys of agents: their list, a new one, the end of one."""
+    """List, create and revoke the keys of agents."""
     issued = ""
     if visit.request.method == "POST":
         visit.require_owner()
@@ -108,7 +108,7 @@ async def keys(visit: Visit) -> Response:
 
 
 async def notify(visit: Visit) -> Response:
-    """Where people are told that something needs them."""
+    """Show or change where people are notified."""
     wrong = ""
     typed = {"kind": "email", "address": visit.person.email or ""}
     if visit.request.method == "POST":
@@ -140,7 +140,7 @@ async def notify(visit: Visit) -> Response:
 
 
 def _unfit(visit: Visit, kind: str, address: str, known: int) -> str:
-    """Why nobody can be told there, in words, or nothing."""
+    """Why notifications cannot go to this address, or an empty text."""
     if kind not in KINDS:
         return "Choose how you want to be told."
     if known >= notifications.MOST_TARGETS:
@@ -155,7 +155,7 @@ def _unfit(visit: Visit, kind: str, address: str, known: int) -> str:
 
 
 async def notify_one(visit: Visit) -> Response:
-    """Try one of them out, or remove it."""
+    """Test or remove one notification target."""
     visit.require_confirmed()
     await visit.form("notifications")
     target_id, what = visit.part("target_id"), visit.part("what")
@@ -172,7 +172,7 @@ async def notify_one(visit: Visit) -> Response:
 
 
 async def outgoing(visit: Visit) -> Response:
-    """What was posted to other servers, and what actions have cost."""
+    """Show webhook deliveries and the cost of actions."""
     if visit.request.method == "POST":
         visit.require_confirmed()
         form = await visit.form("outgoing")

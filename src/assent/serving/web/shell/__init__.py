@@ -1,1 +1,1 @@
-"""What every page needs: layout, forms, headers, problems."""
+"""Shared by all pages: layout, forms, headers, problems."""

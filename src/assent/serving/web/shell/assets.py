@@ -1,4 +1,4 @@
-"""The files that pages refer to, under names that hold their content's hash: kept for ever, replaced by renaming."""
+"""Static files, served under names that contain their content's hash, so that browsers may cache them without limit."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ MEDIA_TYPES: Final[dict[str, str]] = {
     "vendor/htmx.js": "text/javascript",
     "vendor/htmx-sse.js": "text/javascript",
 }
-"""Every file there is; nothing else in the directory is served."""
+"""All static files. Nothing else in the directory is served."""
 
 CACHING: Final = "public, max-age=31536000, immutable"
 
 
 class StaticFile(msgspec.Struct, frozen=True):
-    """One file as it is served."""
-
     path: str
     media_type: str
     content: bytes
@@ -46,10 +44,10 @@ def _assets() -> dict[str, StaticFile]:
 
 
 def asset_path(name: str) -> str:
-    """Where a file is served right now."""
+    """The current path of a file."""
     return _assets()[name].path
 
 
 def find_asset(path: str) -> StaticFile | None:
-    """The file behind a path, for the names that this release has."""
+    """The file at a path, if this release has it."""
     return next((asset for asset in _assets().values() if asset.path == path), None)

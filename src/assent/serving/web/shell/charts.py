@@ -1,7 +1,6 @@
-"""Small charts of numbers: a count of a channel against its average in earlier runs. Pure: numbers in, lengths out.
+"""Small charts: a channel's count against its average in earlier runs. Pure.
 
-A bar has a length only where there is a number; what is not known is not drawn (E100). The numbers stand beside every
-chart as text, so that a drawing is never the only place that says something.
+Unknown numbers are not drawn (E100). Every chart has its numbers beside it as text.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from assent.suite.measurement.metrics import (
 from assent.suite.measurement.recommend import Usual, group_numbers
 
 BAR: Final = 240
-"""Pixels of the longest bar."""
+"""Length of the longest bar in pixels."""
 
 LINE_WIDTH: Final = 240
 LINE_HEIGHT: Final = 48
@@ -30,7 +29,7 @@ EDGE: Final = 4
 
 
 class Bar(msgspec.Struct, frozen=True):
-    """One count of one channel against its average there."""
+    """One count of one channel, with its average there."""
 
     channel: str
     name: str
@@ -54,7 +53,7 @@ class Bar(msgspec.Struct, frozen=True):
 
 
 def draw_bars(found: Measurement) -> tuple[Bar, ...]:
-    """The counts of every channel. Lengths compare numbers of the same metric only."""
+    """The bars of every channel. Lengths are comparable within one metric only."""
     known = {(each.channel, each.metric): each for each in found.baseline}
     shown = [
         (channel, name, float(numbers[name]), known.get((channel, name)))
@@ -64,13 +63,13 @@ def draw_bars(found: Measurement) -> tuple[Bar, ...]:
     alike: dict[str, list[float]] = {}
     for _, name, value, usual in shown:
         alike.setdefault(name, []).extend([value, usual.average] if usual is not None else [value])
-    # A number that has nothing beside it gets no bar: any length would say something about it.
+    # A number without a comparison gets no bar: any length would mislead.
     longest = {name: max(values) if len(values) > 1 else 0 for name, values in alike.items()}
     return tuple(_draw(*each, longest[each[1]]) for each in shown)
 
 
 def list_counts(numbers: Mapping[str, float]) -> list[str]:
-    """The counts of a channel that are drawn: deliveries, one exposure, the responses."""
+    """The counts of a channel to draw: deliveries, one exposure, the responses."""
     exposure = name_exposure(numbers)
     return [*names_with(numbers, "delivery"), *([exposure] if exposure else []), *name_responses(numbers)]
 
@@ -92,7 +91,7 @@ def _scale(value: float, most: float) -> int:
 
 
 def describe_difference(value: float, usual: Usual | None) -> str:
-    """How a number compares with its average, in words."""
+    """Compare a number with its average, in words."""
     if usual is None:
         return "nothing to compare with yet"
     average = f"the {amount(usual.average)} of one earlier run"
@@ -104,7 +103,7 @@ def describe_difference(value: float, usual: Usual | None) -> str:
 
 
 class Spark(msgspec.Struct, frozen=True):
-    """The same number over several runs, oldest first."""
+    """One number over several runs, oldest first."""
 
     path: str
     last: tuple[int, int]
@@ -112,7 +111,7 @@ class Spark(msgspec.Struct, frozen=True):
 
 
 def spark(values: tuple[float, ...]) -> Spark | None:
-    """A line, where there are at least two numbers."""
+    """A sparkline, if there are at least two numbers."""
     if len(values) < 2:
         return None
     low, high = min(values), max(values)

@@ -1,6 +1,6 @@
-"""How to add this server to a client, and what to run on its machine, as text that works when pasted.
+"""Snippets that add this server to a client, and commands for its machine, ready to paste.
 
-The files named are a person's own, never a project's: a key in a repository is soon everybody's.
+They name a person's own files, never a project's: a key in a repository leaks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assent.engine.core.services import Services
 
 SERVER_NAME: Final = "assent"
 
-PLACEHOLDER_KEY: Final = "YOUR_KEY"  # a word to replace
+PLACEHOLDER_KEY: Final = "YOUR_KEY"  # to be replaced
 
 
 class Snippet(msgspec.Struct, frozen=True):
@@ -28,12 +28,12 @@ class Snippet(msgspec.Struct, frozen=True):
 
 
 def endpoint(base_url: str) -> str:
-    """Where clients connect."""
+    """The URL that clients connect to."""
     return f"{base_url.rstrip('/')}/api/mcp"
 
 
 def http_snippets(base_url: str, key: str) -> tuple[Snippet, ...]:
-    """For clients that reach the server by its address."""
+    """Snippets for clients that connect over HTTP."""
     url = endpoint(base_url)
     authorization = f"Bearer {key}"
     command = ["claude", "mcp", "add", "--transport", "http", "--scope", "user", SERVER_NAME, url, "--header"]
@@ -63,8 +63,8 @@ def http_snippets(base_url: str, key: str) -> tuple[Snippet, ...]:
 
 
 def stdio_snippet(services: Services, key: str | None) -> Snippet:
-    """For clients that start a process of their own on this server's data; without a key it works in the local
-    workspace. A reader at another machine learns nothing of this one's folders."""
+    """Snippet for clients that start a process on this server's data. Without a key it uses the local workspace.
+    Readers on another machine are not shown this machine's paths."""
     environment = {} if key is None else {"ASSENT_API_KEY": key}
     entry: dict[str, Any] = {"command": "assent", "args": ["stdio"], **({"env": environment} if key else {})}
     if on_this_machine(services):
@@ -77,12 +77,12 @@ def stdio_snippet(services: Services, key: str | None) -> Snippet:
 
 
 def on_this_machine(services: Services) -> bool:
-    """Whether only people at the machine of this server see its pages."""
+    """Whether only people at this machine can reach the pages."""
     return urlsplit(services.links.base_url).hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def terminal_command(services: Services, *words: str) -> str:
-    """A command for the person who runs this server: whole where they are at its machine."""
+    """A command for the server's operator, with full paths if the reader is at its machine."""
     return (
         services.links.shell_command(*words) if on_this_machine(services) else shlex.join(["assent", *words])
     )

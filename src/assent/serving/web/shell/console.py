@@ -1,8 +1,8 @@
-"""The console: what every screen for a signed-in person has in common.
+"""The console: the common parts of all screens for a signed-in person.
 
-A screen is a path, a view and a template. The console judges who asks before a view runs, and hands it a `Visit`: the
-person, the workspace they look at, the time, forms that are theirs, and a way to render inside the frame with its
-navigation. A view that shows what a link would also show, or on which somebody decides, renders with `scripts=False`.
+A screen is a path, a view and a template. The console authenticates the request before a view runs and passes it a
+`Visit`: the person, the current workspace, the time, forms with nonces, and rendering inside the frame with its
+navigation. A view on which a person decides, or that a review link also opens, renders with `scripts=False`.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ NAVIGATION: Final[tuple[NavigationEntry, ...]] = (
     NavigationEntry("audit", "/audit", "Audit"),
     NavigationEntry("settings", "/settings", "Settings"),
 )
-"""What the navigation may show; an entry appears when a screen is registered at its address."""
+"""All entries of the navigation. An entry appears if a screen is registered at its path."""
 
 NO_WORKSPACE: Final = PageProblem(
     403,
@@ -105,7 +105,7 @@ class Visit:
 
     @property
     def workspace_id(self) -> WorkspaceId:
-        """The workspace that is being looked at."""
+        """The current workspace."""
         return self.place.workspace_id
 
     async def read(self, begin: Begin[T]) -> T:
@@ -115,11 +115,11 @@ class Visit:
         return await self.services.store.write(begin)
 
     def query(self, name: str) -> str:
-        """A part of the address. No store takes a NUL, and nobody looks for one."""
+        """A query parameter, without NUL characters, which no store accepts."""
         return self.request.query_params.get(name, "").replace("\0", "")
 
     def part(self, name: str) -> str:
-        """A part of the path."""
+        """A path parameter."""
         value: str = self.request.path_params[name]
         return value
 
@@ -128,24 +128,24 @@ class Visit:
             raise PageRefused(OWNERS_ONLY)
 
     def require_confirmed(self) -> None:
-        """For what the agent must not do that may have claimed the sign-up itself."""
+        """Refuse a session of assurance `link`: an agent may have claimed that sign-up itself."""
         if not self.session.is_confirmed:
             raise PageRefused(CONFIRM_FIRST)
 
     def nonce(self, subject: str) -> str:
-        """For a form about one subject; its POST calls `form` with the same words."""
+        """The nonce of a form about `subject`. Its POST calls `form` with the same subject."""
         return self.nonces.issue(self.browser, f"{self.session.session_id} {subject}", self.now_ms)
 
     async def form(self, subject: str) -> dict[str, str]:
-        """The fields of a form, if it is one of ours, of this browser and about this subject."""
+        """The fields of a form. Refuses a form of another site, browser or subject."""
         return await self.form_of(lambda fields: subject)
 
     async def form_of(self, subject: Callable[[dict[str, str]], str]) -> dict[str, str]:
-        """The same where the form itself says what it is about; its nonce covers that."""
+        """`form` for a subject that depends on the fields. The nonce covers it."""
         return (await self.shown_form_of(subject))[0]
 
     async def shown_form_of(self, subject: Callable[[dict[str, str]], str]) -> tuple[dict[str, str], int]:
-        """The same with the moment at which the form was shown."""
+        """`form_of`, with the time at which the form was rendered."""
         fields = await read_form(self.request)
         about = f"{self.session.session_id} {subject(fields)}"
         shown_ms = self.nonces.check(self.request, fields.get("nonce", ""), about, self.now_ms)
@@ -160,7 +160,7 @@ class Visit:
         scripts: bool = True,
         headers: Mapping[str, str] | None = None,
     ) -> PageResponse:
-        """A screen inside the frame. Its template extends `console.html`."""
+        """Render a screen inside the frame. Its template extends `console.html`."""
         known = {**self.frame(scripts=scripts), **(values or {})}
         policy = SCRIPTED_HEADERS if scripts else {}
         response = page(self.request, template, known, status=status, headers={**policy, **(headers or {})})
@@ -168,7 +168,7 @@ class Visit:
         return response
 
     def frame(self, *, scripts: bool) -> dict[str, Any]:
-        """What the frame around a screen shows."""
+        """The template values of the frame."""
         return {
             "person": self.person,
             "places": self.places,
@@ -189,21 +189,21 @@ class Visit:
         return f"{self.request.url.path}?{query}" if query else self.request.url.path
 
     def go(self, where: str) -> RedirectResponse:
-        """After a form: look at something."""
+        """Redirect after a form."""
         return RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
 
 
 View = Callable[[Visit], Awaitable[Response]]
 
 KEYS_COOKIE: Final = "assent-keys"
-"""`off` where somebody does not want single-key shortcuts."""
+"""`off` if the person disabled single-key shortcuts."""
 
 PLACE_COOKIE: Final = "assent-workspace"
-"""The workspace looked at last: a wish, judged anew with every request."""
+"""The workspace shown last. Access to it is checked on every request."""
 
 
 class Screen(msgspec.Struct, frozen=True):
-    """One address of the console. `nav` is the entry of the navigation that it belongs to."""
+    """One route of the console. `nav` is its entry in the navigation."""
 
     path: str
     view: View
@@ -212,7 +212,7 @@ class Screen(msgspec.Struct, frozen=True):
 
 
 class Console:
-    """Lets people in, and gives their visits what screens need."""
+    """Authenticates people and builds their visits."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class Console:
         return answer
 
     async def visit(self, request: Request, nav: str) -> Visit:
-        """Whoever asks, or the page that says how to sign in."""
+        """The visit of the signed-in person. Raises the sign-in page for anyone else."""
         secret = request.cookies.get(self._cookies.session)
         if secret is None:
             raise PageRefused(SIGN_IN_FIRST)

@@ -1,7 +1,7 @@
-"""Where a page's request is let in, and where whatever a page raises becomes a page.
+"""Entry point of all page requests. Turns exceptions into pages.
 
-The counterpart of `serving.edge` for people: own forms only, refusals in words for a person, anything else logged
-under the request's id and answered without internals.
+The counterpart of `serving.edge` for people: accepts own forms only, words refusals for a person, logs any other error
+under the request id and answers without internals.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger("assent.web")
 
 
 def page_endpoint(endpoint: Endpoint, base_url: str) -> Endpoint:
-    """The endpoint with the page edge around it. Every page of the server is registered through here."""
+    """Wrap an endpoint in the page edge. Every page is registered through it."""
 
     async def answer(request: Request) -> Response:
         try:

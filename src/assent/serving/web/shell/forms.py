@@ -37,20 +37,20 @@ from assent.serving.web.shell.problems import (
 )
 
 MAX_FORM_BYTES: Final = 65_536
-"""A form that a person fills in; percent-encoding triples what is not ASCII."""
+"""Limit of a form's size. Percent-encoding triples non-ASCII text."""
 
 MAX_FORM_FIELDS: Final = 100
-"""More than any of our forms has: a page of the inbox has fifty rows to select."""
+"""More than any form has: an inbox page has fifty rows to select."""
 
 NONCE_TTL_MS: Final = 12 * HOUR_MS
-"""A page left open over a working day still works; one from yesterday is looked at again first."""
+"""A page left open over a working day still works; yesterday's must be reloaded."""
 
 URLENCODED: Final = "application/x-www-form-urlencoded"
 _NOT_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 async def read_form(request: Request, most: int = MAX_FORM_BYTES) -> dict[str, str]:
-    """The fields of a form, bounded, as text with plain line ends. Of a field sent twice the first counts."""
+    """Read the fields of a form, bounded, with normalized line ends. The first value of a repeated field counts."""
     try:
         body = await read_body(request.scope, request.receive, most)
     except BodyTooLarge:
@@ -71,7 +71,7 @@ async def read_form(request: Request, most: int = MAX_FORM_BYTES) -> dict[str, s
 
 
 def require_own_form(request: Request, base_url: str) -> None:
-    """Refuse a form that a browser says was sent from another site."""
+    """Refuse a form that the browser says came from another site."""
     site = request.headers.get("sec-fetch-site")
     if site is not None:
         if site not in ("same-origin", "none"):
@@ -83,14 +83,14 @@ def require_own_form(request: Request, base_url: str) -> None:
 
 
 def own_origins(request: Request, base_url: str) -> frozenset[str]:
-    """Our own origin: as this request addressed us, and as the settings say people do."""
+    """Our origins: the one this request used and the one in the settings."""
     base = urlsplit(base_url)
     here = f"{request.url.scheme}://{request.headers.get('host', '')}"
     return frozenset({here.lower(), f"{base.scheme}://{base.netloc}".lower()})
 
 
 class Browser(msgspec.Struct, frozen=True):
-    """A browser as we know it again: a random id in a cookie, meaningless elsewhere."""
+    """A browser, recognized by a random id in a cookie."""
 
     browser_id: str
     is_new: bool
@@ -101,10 +101,11 @@ _EXPIRY_BYTES: Final = 8
 
 
 class FormNonces:
-    """Nonces for forms that act on a cookie's authority. `form_keys` is the ring of this one purpose.
+    """Nonces for forms that rely on a cookie. `form_keys` is the key ring for this purpose only.
 
-    The page shows `issue(…)` in a hidden field and calls `remember` on its response; the POST calls `check` with the
-    same subject. The subject names all that the decision rests on: who is signed in, the action, its digest.
+    The page puts `issue(…)` into a hidden field and calls `remember` on its response. The POST calls `check` with the
+    same subject. The subject names everything that the decision depends on: the signed-in person, the action, its
+    digest.
     """
 
     def __init__(self, form_keys: KeyRing, entropy: Callable[[int], bytes], *, base_url: str) -> None:
@@ -114,27 +115,27 @@ class FormNonces:
         self.cookie = "__Host-assent-form" if self._secure else "assent-form"
 
     def browser(self, request: Request) -> Browser:
-        """The browser that asks, known or new."""
+        """The requesting browser, known or new."""
         known = self._known(request)
         if known is not None:
             return Browser(known, is_new=False)
         return Browser(tokens.encode(self._entropy(_BROWSER_BYTES)), is_new=True)
 
     def remember(self, browser: Browser, response: Response) -> None:
-        """Give a new browser its cookie, which lasts as long as the browser runs."""
+        """Set the session cookie of a new browser."""
         if browser.is_new:
             response.set_cookie(
                 self.cookie, browser.browser_id, path="/", secure=self._secure, httponly=True, samesite="lax"
             )
 
     def issue(self, browser: Browser, subject: str, now_ms: int) -> str:
-        """A nonce for one form about one subject."""
+        """Issue a nonce for one form about one subject."""
         expires = (now_ms + NONCE_TTL_MS).to_bytes(_EXPIRY_BYTES, "big")
         return self._keys.sign(expires + _binding(browser.browser_id, subject))
 
     def check(self, request: Request, nonce: str, subject: str, now_ms: int) -> int:
-        """When the form was shown. Refuses a nonce that is forged, expired, of another browser or about something
-        else."""
+        """Return the time at which the form was rendered. Refuses a nonce that is forged, expired, or from another
+        browser or subject."""
         known = self._known(request)
         try:
             payload = self._keys.verify(nonce)

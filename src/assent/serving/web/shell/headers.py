@@ -1,10 +1,10 @@
-"""What every page says to the browser about itself.
+"""Security headers of all pages.
 
-A page runs no script, loads nothing from elsewhere, is shown in no frame, is kept in no cache and sends its form only
-here. The referrer is the bare origin: with none at all a browser would send `Origin: null` on our own forms.
+A page runs no scripts, loads nothing from other sites, cannot be framed, is not cached and submits forms only here. The
+referrer policy is `strict-origin`: without a referrer a browser would send `Origin: null` with our own forms.
 
-A screen of the console on which nobody decides may run the scripts of this server, none in the page itself, and ask
-this server alone. The only frame there is holds the HTML of a mail, in a sandbox (`FRAMED_HEADERS`).
+A console screen without decisions may run this server's script files, no inline scripts, and connect to this server
+only. The only frame holds the HTML of an e-mail, sandboxed (`FRAMED_HEADERS`).
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ FRAMED_HEADERS: Final[dict[str, str]] = {
 
 
 class PageResponse(HTMLResponse):
-    """An HTML answer that carries every header of the table. `html` may be what makes it: pages are made apart
-    from the event loop, when they are finished or else when they are sent."""
+    """An HTML response with all headers of the table. `html` may be a function: pages are rendered off the event loop,
+    by `finish` or when they are sent."""
 
     def __init__(
         self, html: str | Callable[[], str], status: int = 200, headers: Mapping[str, str] | None = None
@@ -79,7 +79,7 @@ class PageResponse(HTMLResponse):
         )
 
     async def finish(self) -> None:
-        """Make the page. What its template gets wrong is raised here."""
+        """Render the page. Raises the errors of its template."""
         if self._make is not None:
             self.body = self.render(await run_apart(self._make))
             self.headers["content-length"] = str(len(self.body))

@@ -1,4 +1,4 @@
-"""Pages of a list: which one is asked for, how many there are, and the address of each. Pure."""
+"""Pagination: the requested page, the number of pages and their URLs. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 
 class Pages(msgspec.Struct, frozen=True):
-    """A place in a list of `count` entries, `size` to a page. `path` and `query` make the addresses of the others."""
+    """A page of a list of `count` entries, `size` per page. `path` and `query` build the URLs of the others."""
 
     number: int
     size: int
@@ -28,11 +28,11 @@ class Pages(msgspec.Struct, frozen=True):
 
 
 def page_number(text: str) -> int:
-    """The page that an address asks for; anything that is no number asks for the first."""
+    """The requested page number; the first page for anything that is not a number."""
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 7 else 1
 
 
 def pages_of(count: int, size: int, asked: str, path: str, query: Mapping[str, str]) -> Pages:
-    """The page that is asked for, or the last one where the list is shorter than that."""
+    """The requested page, or the last one if the list is shorter."""
     whole = Pages(1, size, count, path, dict(query))
     return msgspec.structs.replace(whole, number=min(page_number(asked), whole.last))

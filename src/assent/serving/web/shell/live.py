@@ -1,10 +1,9 @@
-"""`/events`: tells open pages that something changed, so that they ask again for what they show.
+"""`/events`: tells open pages that something changed, so that they reload their content.
 
-One poller for all streams of a process, and only while there are any: it reads the journal's position, which every
-process on the store moves. A stream says no more than that something changed and how much waits; what a page then
-shows it fetches itself, with the access of whoever looks. Lost and back: a browser names the last position it heard
-of (`Last-Event-ID`, or `after` in the address of a page that was just rendered), and where that is not the position of
-now it is told at once.
+One poller serves all streams of a process and runs only while there are any. It reads the journal's position, which
+every process on the store advances. An event carries only the position and the number of waiting actions; the page then
+fetches its content with its own access. A reconnecting browser names the last position it received (`Last-Event-ID`, or
+`after` in the URL of a newly rendered page). If the position has changed since, it gets an event at once.
 """
 
 from __future__ import annotations
@@ -30,10 +29,10 @@ from assent.serving.web.shell.problems import PageRefused
 log = logging.getLogger("assent.web")
 
 POLL_SECONDS: Final = 1.0
-"""How late a page hears of a change. One indexed read, for all who look."""
+"""Longest delay until a page learns of a change. Each poll is one indexed read for all streams."""
 
 HEARTBEAT_SECONDS: Final = 20.0
-"""Proxies close a connection on which nothing moves; half a minute is what the strict ones allow."""
+"""Proxies close idle connections, strict ones after half a minute."""
 
 RETRY_MS: Final = 2_000
 
@@ -41,7 +40,7 @@ _HEADERS: Final = {**ASSET_HEADERS, "Cache-Control": "no-store", "X-Accel-Buffer
 
 
 class Live:
-    """Knows where the journal of a store ends, for as long as somebody listens."""
+    """Tracks the end of a store's journal while there are listeners."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -52,16 +51,16 @@ class Live:
         self.ending = False
 
     async def position(self) -> str:
-        """Where the journal ends now."""
+        """The current end of the journal."""
         return await self._services.store.read(members.journal_position)
 
     async def changes(self, after: str) -> AsyncIterator[str | None]:
-        """The position whenever it has moved, None when nothing did for a while; ends with the server."""
+        """Yield the position after each change, and None after a quiet interval. Ends with the server."""
         self._listeners += 1
         seen = after
         try:
             if self._poller is None or self._poller.done():
-                self._position = ""  # from when somebody last listened
+                self._position = ""  # stale: from the last listener
                 self._poller = asyncio.create_task(self._poll())
             while not self.ending:
                 if self._position not in ("", seen):
@@ -77,7 +76,7 @@ class Live:
             self._listeners -= 1
 
     def end(self) -> None:
-        """The server stops: every stream ends now, and its browser comes back to whoever serves next."""
+        """End every stream, because the server stops. Browsers reconnect to the next server."""
         self.ending = True
         self._tell()
 
@@ -124,7 +123,7 @@ class LivePages:
             if position is None:
                 yield b": still here\n\n"
                 continue
-            # Whoever was signed out a moment ago hears nothing more.
+            # A session that has just ended gets no more events.
             session, waiting = await self._look(secret)
             if session is None:
                 return

@@ -1,9 +1,9 @@
-"""Markdown to HTML that is safe to show: no HTML of the author's, no pictures, then nh3 over it all.
+"""Renders Markdown as safe HTML: no raw HTML, no images, then sanitized by nh3.
 
-Links lead to http, https and mailto addresses only, bare addresses become links, and a picture becomes a link to it:
-a page loads nothing from elsewhere. What is not understood stays visible as the text it is.
+Links lead to http, https and mailto URLs only. Bare URLs become links, and an image becomes a link to it, so that a
+page loads nothing from other sites. Unknown syntax stays visible as text.
 
-The parsers are imported with the first text, so that a process that shows none never pays for them.
+The parsers are imported at the first use, because many processes never need them.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ ATTRIBUTES: Final = {"a": {"href"}, "ol": {"start"}}
 SCHEMES: Final = frozenset({"http", "https", "mailto"})
 
 MAX_MARKS: Final = 10_000
-"""Marks of a text that is rendered: each costs the parser up to 30 µs. A text with more is shown as it is written."""
+"""Limit of marks in a rendered text: each costs the parser up to 30 µs. A text with more is shown as written."""
 
 MAX_LINK_CHARS: Final = 2_000
-"""What every browser and server takes; a longer address stays text."""
+"""Longest URL that every browser and server accepts. A longer one stays text."""
 
 _MARKS: Final = re.compile(r"[\n\[\]!*_`~|<>&#\\+-]")
 _TARGET: Final = re.compile(r"(?:https?://[^/\s]|mailto:[^\s])", re.IGNORECASE)
@@ -41,11 +41,11 @@ _BARE: Final = re.compile(r"https?://[^\s<>\"“”„`]+", re.IGNORECASE)
 _TRAILING: Final = ".,;:!?'’*_"
 
 Href = Callable[[int, str], str]
-"""What a web link's address becomes: its number among the distinct ones, from 0, and the address."""
+"""Maps a web link to its href, from its number among the distinct links (from 0) and its URL."""
 
 
 class Rendered(msgspec.Struct, frozen=True):
-    """HTML, and the distinct web addresses it links to, in order."""
+    """HTML, and the distinct web URLs it links to, in order."""
 
     html: str
     links: tuple[str, ...]
@@ -81,12 +81,12 @@ def render(text: str, href: Href = as_written, *, most_marks: int = MAX_MARKS) -
 
 
 def too_marked(text: str, most_marks: int = MAX_MARKS) -> bool:
-    """Whether a text has more marks than are worth the work."""
+    """Whether a text has too many marks to render."""
     return sum(1 for _ in islice(_MARKS.finditer(text), most_marks + 1)) > most_marks
 
 
 def plain(text: str) -> str:
-    """The words of a text without its marks, in one line."""
+    """The text without marks, in one line."""
     words: list[str] = []
     for token in _parser().parse(text):
         words += [child.content or " " for child in token.children or ()]
@@ -104,7 +104,7 @@ def _parser() -> MarkdownIt:
 
 
 def _order_headings(tokens: list[Token]) -> None:
-    """Below the page's own title and without a gap, whatever levels the author used: readers jump by them."""
+    """Renumber headings below the page's own title and without gaps, for screen readers."""
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     levels = sorted({token.tag for token in headings})
     above = 1
@@ -119,7 +119,7 @@ def _leads_somewhere(url: str) -> bool:
 
 
 def _link_bare(children: list[Token]) -> list[Token]:
-    """The inline tokens with pictures and bare addresses as links."""
+    """The inline tokens, with images and bare URLs as links."""
     shown: list[Token] = []
     inside = 0
     for child in children:
@@ -146,7 +146,8 @@ def _with_links(text: str) -> list[Token]:
 
 
 def _without_punctuation(url: str) -> str:
-    """Without what belongs to the sentence around it; a bracket only where it was opened outside."""
+    """Strip the punctuation of the surrounding sentence. A closing bracket is stripped only if it was opened
+    outside."""
     url = url.rstrip(_TRAILING)
     while url.endswith((")", "]")) and url.count(url[-1]) > url.count({")": "(", "]": "["}[url[-1]]):
         url = url[:-1].rstrip(_TRAILING)

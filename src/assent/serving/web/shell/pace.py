@@ -1,7 +1,7 @@
-"""How often one link, one signed-in browser or one address may ask for pages. Calls of the API are counted elsewhere.
+"""Rate limits of pages, per review link, session or address. API calls are counted elsewhere.
 
-Counted is who was recognised, so that nobody uses up another's share with a made-up cookie; in this process alone,
-because looking writes nothing.
+Only verified credentials are counted, so that a forged cookie cannot use up another person's limit. Counts are per
+process, because viewing writes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from assent.serving.web.review.access import PresentedAccess
 
 
 class Pace:
-    """Counts requests for pages; one too many is `rate_limited`."""
+    """Counts page requests. Raises `rate_limited` above the limit."""
 
     def __init__(self, services: Services, *, trust_proxy: bool = False) -> None:
         self._services = services
@@ -32,11 +32,11 @@ class Pace:
         await self._count(f"link {claims.run_id} {claims.exp}")
 
     async def of_stranger(self, scope: Scope) -> None:
-        """A visitor of a sign-in page, by address."""
+        """Count a visitor of a sign-in page, by address."""
         await self._count(f"address {client_address(scope, trust_proxy=self._trust_proxy)}")
 
     async def of_reader(self, scope: Scope) -> None:
-        """A reader of public pages. Many readers may share one address: a house, or a proxy."""
+        """Count a reader of public pages. The limit is higher, because many readers may share one address."""
         services, address = self._services, client_address(scope, trust_proxy=self._trust_proxy)
         window = public_pages_window(services.limits.pages.most)
         await services.limits.page_limiter.count(
@@ -44,7 +44,7 @@ class Pace:
         )
 
     async def of(self, shown: PresentedAccess) -> None:
-        """Whoever shows this: the session where it is one, as for everything else, or the link."""
+        """Count by session if it is valid, else by link."""
         if (secret := shown.session_secret) is not None:
             now_ms = self._services.clock.now_ms()
             session = await self._services.store.read(lambda: people.authenticate(secret, now_ms))

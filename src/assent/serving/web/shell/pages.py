@@ -1,4 +1,4 @@
-"""Every page of the server and where it is. The routes are one table; each goes through the page edge."""
+"""The routes of all pages, in one table. Each passes the page edge."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LOOK_AND_SEND: Final = ("GET", "POST")
 def page_routes(
     services: Services, *, base_url: str, catalog: Catalog | None = None, trust_proxy: bool = False
 ) -> list[Route]:
-    """The routes of all pages. `base_url` is the address people know; `trust_proxy` as for the other surfaces."""
+    """The routes of all pages. `base_url` is the public URL; `trust_proxy` as for the other surfaces."""
     signup = SignupPages(services, base_url=base_url, trust_proxy=trust_proxy)
     reading = ReadingPages(services, catalog if catalog is not None else Catalog(), base_url)
     table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
@@ -65,7 +65,7 @@ class ReasonRow(msgspec.Struct, frozen=True):
 
 
 class ReadingPages:
-    """Pages that say something and do nothing."""
+    """Static information pages."""
 
     def __init__(self, services: Services, catalog: Catalog, base_url: str) -> None:
         self._services = services
@@ -96,7 +96,7 @@ class ReadingPages:
 
 
 class _Blanks(dict[str, str]):
-    """Fills the words of a refusal that has not happened."""
+    """Placeholders for the message of a refusal that is only documented."""
 
     def __missing__(self, name: str) -> str:
         return "" if name == "suggestion" else "[…]"

@@ -1,12 +1,12 @@
-"""Pictures as they are served.
+"""Serves the pictures of runs.
 
-    GET /runs/{run}/pictures/{digest}.png     to whoever may look at the run
+GET /runs/{run}/pictures/{digest}.png
 
-A picture that waits for approval is as private as its draft: the address alone opens nothing. Whoever may see the run
-may see it: by its cookie, signed in, or with the review token in the query, so that a chat can show it. No provider
-fetches from here: connectors upload the bytes. A published post on the own site has an address of its own.
+A picture that waits for approval is as private as its draft. Access is that of the run: by its cookie, by a session, or
+with the review token in the query, so that a chat can show it. Providers do not fetch from here: connectors upload the
+bytes. The feed serves the pictures of published posts.
 
-The bytes never change, so a browser asks with their tag, and is judged anew each time before it may use its copy.
+The bytes never change, so a browser revalidates by ETag. Access is checked each time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PICTURE_HEADERS: Final = {
     "Referrer-Policy": "no-referrer",
 }
 TO_A_CHAT: Final = {"Cross-Origin-Resource-Policy": "cross-origin"}
-"""A chat shows what it holds the token of; it is another site."""
+"""A chat that holds the token may embed the picture from another site."""
 
 
 class PicturePages:
@@ -73,7 +73,7 @@ class PicturePages:
 
 
 def answer(request: Request, picture: Picture, headers: dict[str, str]) -> Response:
-    """A picture, or that the copy at hand is right."""
+    """Respond with the picture, or with 304 if the browser's copy is current."""
     tag = f'"{picture.digest.removeprefix(DIGEST_PREFIX)}"'
     headers = {**headers, "ETag": tag}
     if request.headers.get("if-none-match") == tag:

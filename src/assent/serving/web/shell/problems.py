@@ -1,7 +1,6 @@
-"""When a page cannot be given: what is wrong and what to do next, in words for a person.
+"""Error pages: the problem and the next step, worded for a person.
 
-The words of `kernel.refusals` are an agent's to say; these are the server's own, said to the person who looks at the
-page. Both come from the same reason.
+`kernel.refusals` words the same reasons for agents.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from assent.serving.web.shell.rendering import page
 
 
 class Link(msgspec.Struct, frozen=True):
-    """The one thing to press."""
+    """The one button of an error page."""
 
     href: str
     text: str
@@ -31,7 +30,7 @@ NEW_KEY: Final = Link("/get-key", "Get a new key")
 
 
 class PageProblem(msgspec.Struct, frozen=True):
-    """One row: status, headline, what happened, what to do."""
+    """One error page: status, headline, what happened, what to do."""
 
     status: int
     title: str
@@ -41,7 +40,7 @@ class PageProblem(msgspec.Struct, frozen=True):
 
 
 class PageRefused(Exception):  # noqa: N818 - an answer, not a fault
-    """Raised inside a page, answered by the page edge."""
+    """Raised by a page and rendered by the page edge."""
 
     def __init__(self, problem: PageProblem) -> None:
         super().__init__(problem.title)
@@ -127,12 +126,12 @@ _FOR_PEOPLE: Final[dict[Reason, Callable[[Refusal], PageProblem]]] = {
 
 
 def show(request: Request, problem: PageProblem, headers: Mapping[str, str] | None = None) -> PageResponse:
-    """A row of the table as a page."""
+    """Render an error page."""
     return page(request, "problem.html", {"problem": problem}, status=problem.status, headers=headers)
 
 
 def refusal_page(request: Request, refusal: Refusal) -> PageResponse:
-    """A refusal in words for the person at the page."""
+    """Render a refusal for a person."""
     made = _FOR_PEOPLE.get(refusal.reason)
     problem = made(refusal) if made is not None else _from_table(refusal)
     seconds = refusal.retry_after_seconds
@@ -140,7 +139,7 @@ def refusal_page(request: Request, refusal: Refusal) -> PageResponse:
 
 
 async def http_problem(request: Request, error: Exception) -> Response:
-    """For the application's exception handlers: an unknown address or method, as a page or, to a program, as JSON."""
+    """Exception handler for unknown paths and methods: a page, or JSON for programs."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     if "text/html" not in request.headers.get("accept", ""):
@@ -151,7 +150,7 @@ async def http_problem(request: Request, error: Exception) -> Response:
 
 
 def fault(request: Request) -> PageProblem:
-    """Our own mistake: no internals, only the id under which the log has them."""
+    """Internal error: no details, only the request id under which the log has them."""
     request_id = getattr(request.state, "request_id", None)
     known = f" Its log has the details under {request_id}." if request_id is not None else ""
     return PageProblem(

@@ -1,6 +1,6 @@
-"""Templates to HTML: Jinja2 with every value escaped and every missing name an error.
+"""Renders templates: Jinja2 with autoescaping and strict undefined names.
 
-Jinja2 is imported with the first page, so that a process that serves none never pays for it.
+Jinja2 is imported at the first page, because many processes serve none.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 THEME_COOKIE: Final = "assent-theme"
 THEMES: Final = ("light", "dark")
-"""What somebody may ask for instead of what their system says."""
+"""Themes a person may choose instead of the system's."""
 
 
 @cache
@@ -50,8 +50,8 @@ def page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> PageResponse:
-    """One page, made when it is finished. `here` marks the place in the navigation, `theme` is what this browser asked
-    for; the templates know nothing else of the request."""
+    """A page, rendered by `finish`. `here` marks the place in the navigation, `theme` is the browser's choice.
+    Templates get nothing else of the request."""
     theme = request.cookies.get(THEME_COOKIE, "")
     known = {"here": request.url.path, "theme": theme if theme in THEMES else ""}
     given = {**known, **(values or {})}

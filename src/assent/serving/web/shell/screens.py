@@ -1,4 +1,4 @@
-"""Every screen of the console, in one table. A part of the console adds its screens here and nowhere else."""
+"""All screens of the console, in one table."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SCREENS: Final[tuple[Screen, ...]] = (
     *batch_screen.SCREENS,
     *action_screen.SCREENS,
     *runs_screens.SCREENS,
-    # Files first: `/sessions/import` is no run.
+    # Files first: the route of a run would match `/sessions/import`.
     *session_files.SCREENS,
     *sessions_screens.SCREENS,
     *measure_screen.SCREENS,

@@ -1,7 +1,7 @@
-"""Names the characters of a text that nobody can see, or that turn the text around them.
+"""Names invisible characters in a text, and those that change its direction.
 
-Joiners, variation selectors and tag characters stay where a script or an emoji needs them and are named everywhere
-else: a text can hide words in them. Pure, and linear in the length of the text.
+Joiners, variation selectors and tag characters are accepted where a script or an emoji needs them and named elsewhere,
+because they can hide words. Pure, in linear time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 from markupsafe import Markup, escape
 
-# Controls, and every code point that Unicode calls default-ignorable; the Braille blank looks like nothing as well.
+# Controls, and all code points that Unicode calls default-ignorable; the Braille blank is invisible as well.
 _CANDIDATES: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -36,14 +36,14 @@ _KEYCAPS: Final = "#*0123456789"
 
 
 class UnseenPiece(msgspec.Struct, frozen=True):
-    """A stretch of text, or one character that would not be seen, by its name."""
+    """A stretch of text, or the name of one invisible character."""
 
     text: str
     unseen: bool = False
 
 
 def pieces(text: str) -> tuple[UnseenPiece, ...]:
-    """The text with every unseen character named."""
+    """The text, with every invisible character named."""
     if text.isascii() and text.isprintable():
         return (UnseenPiece(text),) if text else ()
     flags = {place for match in _FLAGS.finditer(text) for place in range(*match.span())}
@@ -63,7 +63,7 @@ def pieces(text: str) -> tuple[UnseenPiece, ...]:
 
 
 def mark_unseen(text: object) -> Markup:
-    """A text as HTML, escaped, with every unseen character named. The filter `marked` of the templates."""
+    """The text as escaped HTML, with every invisible character named. The `marked` filter of the templates."""
     return Markup("").join(
         Markup('<span class="unseen">{}</span>').format(piece.text) if piece.unseen else escape(piece.text)
         for piece in pieces(str(text))
@@ -71,12 +71,12 @@ def mark_unseen(text: object) -> Markup:
 
 
 def without_unseen(text: str) -> str:
-    """The text as it looks."""
+    """The text without invisible characters."""
     return _CANDIDATES.sub("", text)
 
 
 def _belongs(text: str, at: int) -> bool:
-    """Whether the script or the emoji around a character needs it."""
+    """Whether the surrounding script or emoji needs the character."""
     char, before, after = text[at], text[at - 1 : at], text[at + 1 : at + 2]
     if not before:
         return False
@@ -98,7 +98,7 @@ def _belongs(text: str, at: int) -> bool:
 
 
 def _is_symbol(char: str) -> bool:
-    """An emoji, or a sign that can be shown as one."""
+    """Whether a character is an emoji or can be shown as one."""
     return (
         char != ""
         and char != "\u2800"

@@ -1,7 +1,7 @@
-"""A form with a file in it, bounded: what a browser sends as `multipart/form-data` (RFC 7578).
+"""Reads bounded `multipart/form-data` forms (RFC 7578).
 
-The whole form is read first and taken apart byte for byte, so that a file is exactly what was chosen. No more of the
-format is understood than browsers send; anything else is not a form of ours.
+The whole body is read first and split bytewise, so that a file is exactly what was chosen. Supports only what browsers
+send and refuses anything else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Uploaded(msgspec.Struct, frozen=True):
 
 
 async def read_upload(request: Request, most: int, too_large: PageProblem) -> Uploaded:
-    """A form with files. Of a name that is sent twice the first counts."""
+    """Read a form with files. The first value of a repeated name counts."""
     kind, _, rest = request.headers.get("content-type", "").partition(";")
     boundary = _BOUNDARY.search(rest)
     if kind.strip().lower() != MULTIPART or boundary is None:
@@ -44,7 +44,7 @@ async def read_upload(request: Request, most: int, too_large: PageProblem) -> Up
 
 
 def take_apart(body: bytes, boundary: bytes) -> Uploaded:
-    """The parts of a form between its boundaries."""
+    """Split a body at its boundaries."""
     mark = b"--" + boundary
     parts = (b"\r\n" + body).split(b"\r\n" + mark)
     if len(parts) < 3 or parts[0] or len(parts) > MAX_PARTS or not parts[-1].startswith(b"--"):

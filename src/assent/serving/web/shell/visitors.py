@@ -1,7 +1,7 @@
-"""Whether a request is somebody looking at a page, as far as a server can tell without watching people.
+"""Decides whether a request counts as a page view, without tracking people.
 
-Bots, link previews, prefetches and embedded loads do not count. Whoever does not say that it is a bot does; a count is
-one of successful views, and is said to be.
+Bots, link previews, prefetches and embedded loads do not count. A bot that does not identify itself does, so the count
+is labelled as successful views.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ BOTS: Final = re.compile(
     r"|validator|feed|rss|reader|whatsapp|telegram|slack|discord|skype|mastodon|iframely",
     re.IGNORECASE,
 )
-"""Words by which bots name themselves; no browser of a person has one of them."""
+"""Words by which bots identify themselves. No browser uses them."""
 
 AHEAD: Final = re.compile(r"prefetch|prerender|preview", re.IGNORECASE)
 AHEAD_HEADERS: Final = ("sec-purpose", "purpose", "x-purpose", "x-moz")
 
 
 def is_view(request: Request) -> bool:
-    """Whether somebody is looking."""
+    """Whether the request counts as a view."""
     headers = request.headers
     agent = headers.get("user-agent", "")
     if request.method != "GET" or not agent or BOTS.search(agent):
