@@ -360,7 +360,7 @@ async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
     if not await store.read(earlier_approvals.has_sealed):
         await store.write(lambda: earlier_approvals.seal_all(seals, now_ms))
     if len(seals.keys) > 1:
-        await store.write(lambda: earlier_approvals.seal_anew(seals, now_ms))
+        await store.write(lambda: earlier_approvals.reseal_open(seals, now_ms))
 
 
 async def check_secrets(store: Store, keys: ServerKeys) -> None:

@@ -129,7 +129,7 @@ class SchemaOutdated(SchemaMismatch):
     """The database needs `assent migrate`."""
 
 
-class ConstraintViolation(Exception):  # noqa: N818 - what happened, whoever is to blame
+class ConstraintViolation(Exception):  # noqa: N818 - an outcome, not a fault
     """A statement violated a constraint of the schema; its transaction was rolled back."""
 
 

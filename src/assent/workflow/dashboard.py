@@ -1,7 +1,7 @@
-"""Structured outputs become dashboard artifacts: a deterministic fold, one reducer for each kind.
+"""The dashboard of structured outputs: a deterministic fold with one reducer per kind.
 
-Tables are keyed and deduplicated (the later row wins) and sorted, so the same outputs in the same order always give the
-same dashboard. Of a kind without a reducer every output is kept as a document; nothing is guessed from notes.
+Tables are keyed, deduplicated (the later row wins) and sorted, so equal outputs in equal order give equal dashboards.
+An output of a kind without a reducer is kept as a document. Notes are not used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class Dashboard(msgspec.Struct, frozen=True, rename="camel"):
-    """What a run's outputs add up to."""
+    """The folded outputs of a run."""
 
     header: dict[str, Any] = {}
     tables: dict[str, Table] = {}
@@ -158,7 +158,8 @@ def reduce(outputs: Iterable[tuple[str, dict[str, Any]]], board: Dashboard | Non
 
 
 def _reducer(artifact: dict[str, Any]) -> Reducer | None:
-    """Who folds an output in. A step without a contract takes any: what has not the form of its kind is a document."""
+    """Return the reducer of an output; None if it does not have the form of its kind, since a step without a contract
+    takes any."""
     kind = str(artifact.get("kind"))
     if kind not in REDUCERS or (kind in _SHAPES and mismatches(artifact, _SHAPES[kind], "$")):
         return None
@@ -166,25 +167,25 @@ def _reducer(artifact: dict[str, Any]) -> Reducer | None:
 
 
 def _identity(document: Document) -> tuple[str, bytes]:
-    """The same output of the same step is one document, however often it was sent."""
+    """Identity of a document: equal outputs of the same step are one document."""
     return document.step, msgspec.json.encode(document.body, order="sorted")
 
 
 def place_of(entry: Mapping[str, Any]) -> str:
-    """The file and line that a finding or a comment is about, as it is written; empty where it names none."""
+    """Return the file and line of a finding or comment; empty if it names none."""
     file, line = _place(entry)
     return f"`{file}:{line}`" if line else f"`{file}`" if file else ""
 
 
 def add_titles(documents: Iterable[Document]) -> list[tuple[str, Document]]:
-    """Each document with what tells it apart: its kind, and its step where others are of the same kind."""
+    """Return each document with its title: its kind, and its step if several have that kind."""
     every = list(documents)
     of_kind = Counter(each.kind for each in every)
     return [(f"{each.step}: {each.kind}" if of_kind[each.kind] > 1 else each.kind, each) for each in every]
 
 
 def copy_ready(comment: Mapping[str, Any]) -> str:
-    """A comment as a person pastes it: place, title, body."""
+    """Write a comment for pasting: place, title, body."""
     title = f"**{comment['title']}**" if comment.get("title") else ""
     head = " ".join(filter(None, (place_of(comment), title)))
     return "\n\n".join(filter(None, (head, str(comment.get("body", "")))))

@@ -48,7 +48,7 @@ def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
     return len(sealed)
 
 
-def seal_anew(seals: Seals, now_ms: int) -> Transaction[int]:
+def reseal_open(seals: Seals, now_ms: int) -> Transaction[int]:
     """Seal open approvals with the newest master secret, so that the earlier one can be removed."""
     count = 0
     for action in (yield from _open()):

@@ -1,7 +1,7 @@
-"""From a definition to a program, and the program's hash (W57).
+"""Compile a definition to a program and its hash (W57).
 
-Pure: the same definition, library and bindings always give the same program. What is unknown but harmless becomes a
-warning and a visible marker in the prompt; what would make a program endless or too large is refused.
+Pure: equal definitions, libraries and bindings give equal programs. An unknown but harmless name becomes a warning and
+a visible marker in the prompt; a definition that would be endless or too large is refused.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from assent.workflow.program import (
 
 
 class Compiled(msgspec.Struct, frozen=True):
-    """A program, its hash, and what its author should know."""
+    """A program, its hash, and the warnings for its author."""
 
     program: Program
     workflow_hash: str
@@ -42,7 +42,7 @@ class Compiled(msgspec.Struct, frozen=True):
 
     @property
     def older_hash(self) -> str:
-        """The hash that the same file had before programs named what searches for their patterns."""
+        """The hash of the same file before programs named their regular-expression engine."""
         return workflow_hash(without_engine(self.program))
 
 
@@ -52,7 +52,7 @@ def compile_definition(
     bindings: Mapping[str, str] | None = None,
     file: str | None = None,
 ) -> Compiled:
-    """Compile a definition. `library` holds what it may inject, by id; `bindings` fill its extension points."""
+    """Compile a definition. `library` holds the routines by id; `bindings` fill its extension points."""
     lowering = Lowering(definition, library or {}, bindings or {}, constructs.lower, file or definition.id)
     within = Within(
         functions=functions_of(definition),
@@ -98,7 +98,7 @@ def _with_metrics(nodes: tuple[Node, ...], top: tuple[int, ...], profile: str) -
 
 
 def _last_work(nodes: tuple[Node, ...], indexes: tuple[int, ...]) -> int:
-    """The step that ends the work: the last one, and in a loop the last that does more than decide about the loop."""
+    """Return the last step of the work; in a loop, the last one that does more than decide about the loop."""
     for index in reversed(indexes):
         node = nodes[index]
         if isinstance(node, Repeat):
@@ -109,7 +109,7 @@ def _last_work(nodes: tuple[Node, ...], indexes: tuple[int, ...]) -> int:
 
 
 def _preamble(definition: Definition) -> list[str]:
-    """What holds for the whole run, as sections; shown at the start and on resume, not with every step."""
+    """Return the sections that apply to the whole run, shown at the start and on resume."""
     references = tuple(
         f"{entry['title']} ({entry['source']}): {entry['purpose']}"
         + (" Follow it strictly." if entry["authoritative"] else "")

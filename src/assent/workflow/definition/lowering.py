@@ -1,7 +1,4 @@
-"""The state of one compilation: nodes made so far, warnings, and what is in scope where.
-
-Every construct lowers through this. It knows the library of definitions it may draw from, and no construct.
-"""
+"""The state of one compilation: nodes, warnings, scopes, and the library of definitions. Every construct uses it."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ _BINDING: Final = re.compile(r"\{\{\s*wr\.bindings\.([A-Za-z0-9_]+)\s*\}\}")
 
 
 class Within(msgspec.Struct, frozen=True):
-    """Where a step stands: what it inherits from the loops and routines around it."""
+    """The context of a step: what it inherits from the loops and routines around it."""
 
     prefix: str = ""
     when: dict[str, Any] | None = None
@@ -33,13 +30,13 @@ class Within(msgspec.Struct, frozen=True):
     path: str = "$.steps"
 
     def condition(self, own: dict[str, Any] | None) -> dict[str, Any] | None:
-        """The step's own condition and the inherited one."""
+        """Join the step's own condition with the inherited one."""
         parts = [part for part in (self.when, own) if part is not None]
         return {"and": parts} if len(parts) == 2 else parts[0] if parts else None
 
 
 class Lowering:
-    """What one compilation gathers."""
+    """The nodes and warnings of one compilation."""
 
     def __init__(
         self,
@@ -60,12 +57,12 @@ class Lowering:
         )
 
     def lower(self, step: Step, within: Within) -> tuple[int, ...]:
-        """The nodes that a step becomes, in order."""
+        """Compile a step and return the indexes of its nodes, in order."""
         title = self.bind(step.title, f"{within.path}.{step.id}")
         return self._lower(msgspec.structs.replace(step, title=title), self, within)
 
     def reserve(self, path: str) -> int:
-        """A place for a node, so that parents come before their children."""
+        """Reserve an index for a node, so that parents precede their children."""
         if len(self.nodes) >= MAX_WORKFLOW_STEPS:
             self.refuse(
                 path, "too_many", f"With its routines the workflow has more than {MAX_WORKFLOW_STEPS} steps."
@@ -74,23 +71,23 @@ class Lowering:
         return len(self.nodes) - 1
 
     def add(self, node: Node, path: str) -> int:
-        """Append a node and say where it is."""
+        """Append a node and return its index."""
         at = self.reserve(path)
         self.nodes[at] = node
         return at
 
     def warn(self, code: str, path: str, message: str) -> None:
-        """Something the author should know and the agent will see."""
+        """Record a warning for the author and the agent."""
         warning = Warning(code, message, path)
         if warning not in self.warnings:
             self.warnings.append(warning)
 
     def refuse(self, path: str, code: str, message: str) -> None:
-        """Stop: the definition cannot become a program."""
+        """Raise: the definition cannot be compiled."""
         raise DefinitionRefused(self.file, (Issue(path, code, message),))
 
     def bind(self, text: str, path: str) -> str:
-        """Fill `{{wr.bindings.slot}}`, which is settled before a run starts."""
+        """Fill `{{wr.bindings.slot}}`, which is bound at compile time."""
 
         def slot(match: re.Match[str]) -> str:
             if match[1] in self._slots:
