@@ -1,7 +1,7 @@
-"""Decides which addresses may be asked, and to which numbers the connection may go.
+"""SSRF guard: which URLs may be fetched and which resolved IPs may be connected to.
 
-A name is resolved once and every number it has is checked; whoever connects uses these numbers and does not resolve
-again, so that a name cannot lead elsewhere between check and connection. Deliberately unaware of HTTP.
+A name is resolved once and every address is checked. The caller connects to these addresses and does not resolve again,
+so that DNS cannot change between check and connection. Independent of HTTP.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import msgspec
 
 MAX_URL_CHARS: Final = 2_048
 MAX_ADDRESSES: Final = 4
-"""Addresses of a name that are tried; a host that has only IPv4 is found although its name has both."""
+"""Limit of a host's addresses that are tried. With several, a host reachable only over IPv4 is found."""
 
 PRIVATE_NAMES: Final = ("localhost", "local", "internal", "home.arpa", "invalid")
-"""Names that are reserved for what is not the public internet (RFC 6761, 6762, 8375, and ICANN's `internal`)."""
+"""Names reserved for private use (RFC 6761, 6762, 8375, and ICANN's `internal`)."""
 
 Why = Literal[
     "url",
@@ -41,8 +41,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class FetchRefused(Exception):  # noqa: N818 - what was decided
-    """Nothing usable came back. The text is for a human; `why` is for tests and for choosing what to do; `status` is
-    what was answered, where somebody answered."""
+    """The fetch was refused or failed. The text is for a person, `why` for code, `status` is the HTTP status if there
+    was a response."""
 
     def __init__(self, why: Why, text: str, status: int | None = None) -> None:
         super().__init__(text)
@@ -52,7 +52,7 @@ class FetchRefused(Exception):  # noqa: N818 - what was decided
 
 
 class CheckedTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """An address that may be asked: the addresses of its host were checked and are the only ones connected to."""
+    """A URL that may be fetched, with the checked addresses. Connect to no others."""
 
     url: httpx.URL
     host: str
@@ -62,20 +62,20 @@ class CheckedTarget(msgspec.Struct, frozen=True, kw_only=True):
 async def check(
     url: str, *, allow_hosts: Sequence[str] = (), resolve: Resolve | None = None
 ) -> CheckedTarget:
-    """The address if it may be asked, with the addresses to connect to; else `FetchRefused`."""
+    """Check a URL and resolve its host. Raises `FetchRefused`."""
     place = _place(url, allow_hosts)
     found = await (resolve or _resolve)(place.host, place.port)
     addresses = tuple(dict.fromkeys(address.partition("%")[0] for address in found))[:MAX_ADDRESSES]
     if not addresses:
         raise FetchRefused("dns", f"The name {place.host} has no address.")
-    # One private address among public ones is enough: a name that has both is a trap or a mistake.
+    # One private address among public ones suffices: such a name is an attack or a mistake.
     if not place.allowed and not all(is_global(address) for address in found):
         raise FetchRefused("address", f"The name {place.host} leads to an address that is not public.")
     return CheckedTarget(url=place.url, host=place.host, addresses=addresses)
 
 
 async def numbers_of(host: str, port: int, *, allow_hosts: Sequence[str] = ()) -> tuple[str, ...]:
-    """The addresses to connect to for a host that is not asked by https, such as a mail server; else `FetchRefused`."""
+    """Check and resolve a host that is not reached over https, such as a mail server. Raises `FetchRefused`."""
     allowed = is_allowed(host.lower(), port, allow_hosts)
     if not allowed and _is_odd_number(host.lower()):
         raise FetchRefused("address", "The host is a number in an unusual form.")
@@ -89,7 +89,7 @@ async def numbers_of(host: str, port: int, *, allow_hosts: Sequence[str] = ()) -
 
 
 def screen(url: str, *, allow_hosts: Sequence[str] = ()) -> None:
-    """`FetchRefused` for an address that could never be asked, whatever its name may resolve to later."""
+    """Check a URL without resolving its host. Raises `FetchRefused`."""
     place = _place(url, allow_hosts)
     if place.allowed:
         return
@@ -104,7 +104,7 @@ def screen(url: str, *, allow_hosts: Sequence[str] = ()) -> None:
 
 
 class _Address(msgspec.Struct, frozen=True):
-    """An address whose form may be asked: where it leads is not known yet."""
+    """A URL of acceptable form, not yet resolved."""
 
     url: httpx.URL
     host: str
@@ -127,7 +127,7 @@ def _place(url: str, allow_hosts: Sequence[str]) -> _Address:
 
 
 def host_of(url: str) -> str:
-    """The host that a connection to an address is made to, or `FetchRefused`."""
+    """The host that a connection to the URL would use. Raises `FetchRefused`."""
     return _host(_parse(url))
 
 
@@ -136,7 +136,7 @@ def _host(parsed: httpx.URL) -> str:
 
 
 def is_allowed(host: str, port: int, allow_hosts: Sequence[str]) -> bool:
-    """Whether whoever runs the server has named this host, with any port or with this one."""
+    """Whether the operator's settings allow this host, with any port or with this one."""
     for entry in allow_hosts:
         name, _, only = (
             entry.lower().rpartition(":")
@@ -154,7 +154,7 @@ _TUNNELS: Final = (ipaddress.ip_network("2001::/32"), ipaddress.ip_network("2002
 
 
 def is_global(address: str) -> bool:
-    """Whether an address is one of the public internet and of nothing else. What cannot be read is not."""
+    """Whether an IP address belongs to the public internet only. False if it cannot be parsed."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -163,9 +163,9 @@ def is_global(address: str) -> bool:
         special = ip.is_multicast or ip.is_reserved or ip.is_unspecified or ip.is_loopback or ip.is_link_local
         return ip.is_global and not special
     if ip in _NAT64:
-        # The last four bytes are the address that the packet will really go to.
+        # The last four bytes are the real destination.
         return is_global(str(ipaddress.IPv4Address(ip.packed[-4:])))
-    # Mapped, compatible, unique local, link local and multicast addresses lie outside; tunnels hide where they lead.
+    # Mapped, compatible, unique local, link local and multicast addresses are outside; tunnels hide their destination.
     return ip in _UNICAST6 and ip.is_global and not any(ip in tunnel for tunnel in _TUNNELS)
 
 

@@ -1,9 +1,9 @@
-"""Which mail server to use and whose name to send under, as the two settings write them.
+"""Parses the two mail settings: the server's URL and the sender.
 
-`smtp://user:password@host:587` encrypts with STARTTLS before anything else is said; `smtps://host:465` from the first
-byte. Without encryption only by saying so (`?starttls=never`) or on this machine, and a password only to this machine.
+`smtp://user:password@host:587` uses STARTTLS; `smtps://host:465` uses TLS from the first byte. Without encryption only
+with `?starttls=never` or on this machine, and a password only to this machine.
 
-Pure text to values; light, because settings are read before a first answer.
+Pure, with few imports, because settings are read before the first answer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NAMED: Final = re.compile(
 
 
 class Mailbox(msgspec.Struct, frozen=True):
-    """A person or role that mail comes from or goes to."""
+    """A sender or recipient."""
 
     name: str
     address: str
@@ -44,7 +44,7 @@ class Mailbox(msgspec.Struct, frozen=True):
 
 
 class MailServer(msgspec.Struct, frozen=True):
-    """A server and how to talk to it."""
+    """A mail server and its connection parameters."""
 
     host: str
     port: int
@@ -52,17 +52,17 @@ class MailServer(msgspec.Struct, frozen=True):
     user: str | None = None
     password: str | None = None
     number: str | None = None
-    """The address to connect to, where the host was looked up and checked before."""
+    """The IP address to connect to, if the host was resolved and checked before."""
 
     def __repr__(self) -> str:
-        """Never with the password: it may end up in a log or a traceback."""
+        """Without the password, because it may end up in a log or a traceback."""
         return f"MailServer({self.host}:{self.port}, {self.encryption})"
 
 
 def parse_mailbox(text: str) -> Mailbox:
-    """`ann@example.org` or `Ann <ann@example.org>`. Raises `ValueError`.
+    """Parse `ann@example.org` or `Ann <ann@example.org>`. Raises `ValueError`.
 
-    The domain may be an international one; what comes out is ASCII that no header and no SMTP line can misread.
+    The domain may be an international one. The result is ASCII and safe in headers and SMTP commands.
     """
     named = _NAMED.fullmatch(text.strip())
     name, address = (named["name"].strip(), named["address"]) if named is not None else ("", text.strip())
@@ -79,7 +79,7 @@ def parse_mailbox(text: str) -> Mailbox:
 
 
 def parse_server(url: str) -> MailServer:
-    """The server of an address. Raises `ValueError` with a clause that fits after a colon, never with the password."""
+    """Parse a server's URL. Raises `ValueError` with a clause that fits after a colon and omits the password."""
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -110,7 +110,7 @@ def parse_server(url: str) -> MailServer:
 
 
 def write_server(host: str, port: int, encryption: str, user: str, password: str) -> str:
-    """The address of a server from the fields of a form. `parse_server` judges it."""
+    """Build a server's URL from the fields of a form. `parse_server` validates it."""
     scheme = "smtps" if encryption == "tls" else "smtp"
     who = f"{quote(user, safe='')}:{quote(password, safe='')}@" if user or password else ""
     place = f"[{host}]" if ":" in host else host

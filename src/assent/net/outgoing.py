@@ -1,11 +1,11 @@
-"""Reads pages and posts JSON at addresses that somebody else chose, without becoming a way into a private network.
+"""Fetches pages and posts JSON at untrusted URLs, protected against SSRF.
 
-https on its own port, no credentials in an address, every name resolved once and the connection made to the address
-that was checked (Host and certificate are still the name's), no address that is not global, on every hop; bounded in
-time, hops, bytes on the wire and bytes unpacked. Hosts that whoever runs the server has named in `ASSENT_ALLOW_HOSTS`
-may be private, plain http and on any port. Nothing is kept between two calls, no cookie either.
+Only https on port 443, without credentials in the URL. On every hop the name is resolved once, all its addresses must
+be global, and the connection goes to a checked address (Host and certificate are still the name's). Time, hops, bytes
+on the wire and decompressed bytes are bounded. Hosts in `ASSENT_ALLOW_HOSTS` may be private, plain http and on any
+port. Nothing is kept between calls, not even cookies.
 
-Import it where it is used: it brings httpx along.
+Import it where it is used, because it imports httpx.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ import msgspec
 from assent.net.addresses import MAX_URL_CHARS, CheckedTarget, FetchRefused, Resolve, check
 
 MAX_HOPS: Final = 3
-"""Redirects that are followed: to https, to www, to a language."""
+"""Limit of redirects: to https, to www, to a language."""
 MAX_PAGE_BYTES: Final = 2_000_000
-"""Of a page, unpacked; title, description and headings stand far before."""
+"""Limit of a decompressed page. Title, description and headings come far earlier."""
 MAX_REPLY_BYTES: Final = 65_536
-"""Of the answer to a webhook, which only a log reads."""
+"""Limit of a webhook's response, which is only logged."""
 AGENT: Final = "Assent/0.1"
 READABLE: Final = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 
@@ -37,11 +37,11 @@ CHARSETS: Final = re.compile(
     r"gbk|gb18030|big5|euc-kr|koi8-[ru]|utf-?16(?:le|be)?|macintosh|tis-620",
     re.IGNORECASE,
 )
-"""Encodings of the web; Python knows others that are no text or slow on purpose."""
+"""Encodings used on the web. Python knows others that are not text or are slow."""
 
 
 class FetchedPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page as text. `url` is where it was found in the end; `truncated` says that there was more."""
+    """A page as text. `url` is the final URL after redirects; `truncated`: the page was longer."""
 
     url: str
     content_type: str
@@ -50,7 +50,7 @@ class FetchedPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Posted(msgspec.Struct, frozen=True, kw_only=True):
-    """What the other side answered."""
+    """The response to a POST."""
 
     status: int
     body: bytes
@@ -66,7 +66,7 @@ async def fetch_page(
     resolve: Resolve | None = None,
     tls: ssl.SSLContext | None = None,
 ) -> FetchedPage:
-    """The page at an address, or `FetchRefused`. `timeout_seconds` is for everything together."""
+    """Fetch a page. Raises `FetchRefused`. `timeout_seconds` covers everything."""
     headers = {"accept": "text/html, text/plain;q=0.8", "accept-encoding": "gzip, identity"}
     async with _within(timeout_seconds):
         for _ in range(MAX_HOPS + 1):
@@ -87,7 +87,7 @@ async def post_json(
     allow_hosts: Sequence[str] = (),
     timeout_seconds: float = 10.0,
 ) -> Posted:
-    """What an address answers to JSON. Redirects are not followed: their status is the answer."""
+    """Post JSON and return the response. Redirects are not followed: their status is returned."""
     sent = {"content-type": "application/json", "accept-encoding": "identity", **(headers or {})}
     async with _within(timeout_seconds):
         target = await check(url, allow_hosts=allow_hosts)
@@ -123,10 +123,10 @@ async def _ask(
     timeout_seconds: float,
     tls: ssl.SSLContext | None,
 ) -> AsyncIterator[httpx.Response]:
-    """The answer of the first checked address that can be connected to."""
+    """The response of the first checked address that accepts a connection."""
     named = target.url.netloc.decode("ascii")
     sent = {"host": named, "user-agent": AGENT, **headers}
-    # No environment: a proxy would resolve the name again. Nothing is reused, so nothing is remembered.
+    # Ignore the environment: a proxy would resolve the name again. No connection is reused.
     options: dict[str, Any] = {"trust_env": False, "follow_redirects": False, "timeout": timeout_seconds}
     async with httpx.AsyncClient(verify=tls if tls is not None else True, **options) as client:
         response = await _connect(client, method, target, sent, body)
@@ -146,7 +146,7 @@ async def _connect(
             target.url.copy_with(host=address),
             headers=headers,
             content=body or None,
-            # The certificate must be the name's, although the connection is made to a number.
+            # The certificate must match the name, although the connection goes to an IP address.
             extensions={"sni_hostname": target.host},
         )
         try:
@@ -182,7 +182,7 @@ async def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Fet
 
 
 async def _read(response: httpx.Response, most: int) -> tuple[bytes, bool]:
-    """At most `most` bytes, unpacked here so that a small answer cannot become a large one."""
+    """Read at most `most` bytes. Decompresses here, to stop decompression bombs."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "", "gzip", "x-gzip", "deflate"):
         raise FetchRefused("type", "The page is packed in a way that is not read.")
@@ -206,7 +206,7 @@ async def _read(response: httpx.Response, most: int) -> tuple[bytes, bool]:
 
 
 def _decode(body: bytes, parameters: str) -> str:
-    """Text by the header, by the page's own word, or as UTF-8; a wrong byte is a replacement character."""
+    """Decode by the header's charset, else the page's, else UTF-8, with replacement characters for invalid bytes."""
     named = re.search(r"charset\s*=\s*[\"']?([\w-]{1,40})", parameters, re.IGNORECASE)
     inside = re.search(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{1,40})", body[:2_048], re.IGNORECASE)
     charset = named.group(1) if named else inside.group(1).decode("ascii", "replace") if inside else "utf-8"

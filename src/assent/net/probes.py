@@ -1,4 +1,4 @@
-"""Looking at an address from outside: is the port free, is it ours, does the page answer."""
+"""Probes an address from outside: is the port free, is an Assent server there, does the page answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WAIT_SECONDS: Final = 3.0
 
 
 class PortState(enum.Enum):
-    """What a look at a port found."""
+    """The result of probing a port."""
 
     FREE = "free"
     OURS = "served by Assent"
@@ -24,7 +24,7 @@ class PortState(enum.Enum):
 
 
 def look_at_port(host: str, port: int) -> PortState:
-    """Try to take the port for a moment; where that fails, ask who is there."""
+    """Try to bind the port. If that fails, ask which server is there."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as listener:
@@ -42,7 +42,7 @@ def look_at_port(host: str, port: int) -> PortState:
 
 
 def reaches_assent(base_url: str) -> bool:
-    """Whether an Assent server answers there: by its metadata, which names it."""
+    """Whether an Assent server answers at the URL. Its metadata identifies it."""
     parts = urlsplit(base_url)
     connection: http.client.HTTPConnection
     if parts.scheme == "https":

@@ -1,9 +1,9 @@
-"""Which addresses a process listens on, and where the pages of its data are.
+"""Listening addresses of a process, and the address of its data's pages.
 
-A port of this machine is taken on every loopback address that it has, or not at all: a link that names one of them can
-then reach no other program. `serve` listens where the settings say. A `stdio` process hands out links to the server
-that runs on the same data; where none does, it listens itself, on another port where the usual one is taken. That an
-announced address is held is known by a file lock and not by asking: a program at a port can say anything.
+A local port is bound on every loopback address or on none, so that a link to any of them cannot reach another program.
+`serve` listens where the settings say. A `stdio` process hands out links to the server on the same data. If there is
+none, it listens itself, on another port if the usual one is taken. A file lock proves that an announced address is
+current; asking the port would not, because any program could answer.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ if TYPE_CHECKING:
 log = logging.getLogger("assent.process")
 
 WAITING_TO_CONNECT: Final = 1_024
-"""Connections that the system keeps for us until we accept them."""
+"""Backlog of connections not yet accepted."""
 
 LOOPBACKS: Final = ("127.0.0.1", "::1")
 _LOOPBACK_HOSTS: Final = frozenset({*LOOPBACKS, "localhost"})
 _ABSENT: Final = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
-"""What the system says about an address that this machine does not have."""
+"""Error codes for an address that this machine does not have."""
 
 FIRST_OTHER_PORT: Final = 20_000
 OTHER_PORTS: Final = 20_000
-"""Where the ports lie that a data directory falls back to: below those that the system hands out."""
+"""Range of the fallback ports, below the ephemeral range."""
 
 TRIES: Final = 8
 FIND_SECONDS: Final = 3.0
-"""How long a call waits for a server that is starting to say where its pages are."""
+"""How long a call waits for a starting server to announce its pages."""
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
-    """Sockets for every address that the host stands for; raises OSError, and then has taken none."""
+    """Bind sockets for every address of the host. Raises OSError and then leaves none bound."""
     wanted = LOOPBACKS if host in _LOOPBACK_HOSTS else (host,)
     made: list[socket.socket] = []
     try:
@@ -79,7 +79,7 @@ def _listener(address: str, port: int) -> socket.socket:
 
 
 def bind(settings: Settings) -> list[socket.socket]:
-    """The listening sockets of a server, or the plain reason why there are none."""
+    """Bind the listening sockets of a server. Raises with a plain reason."""
     try:
         return listen(settings.host, settings.port)
     except OSError as error:
@@ -109,7 +109,7 @@ def _who_holds(settings: Settings, address: str) -> str:
 
 
 def leadership_of(settings: Settings, role: str) -> Leadership:
-    """Who serves the pages of this data, as its data directory knows; several databases may be used from one."""
+    """The leadership of this database. Several databases may share a data directory."""
     if settings.sqlite_path is not None:
         return Leadership(settings.data_dir, role)
     shown = hide_password(settings.database_url)
@@ -117,15 +117,14 @@ def leadership_of(settings: Settings, role: str) -> Leadership:
 
 
 def other_ports(settings: Settings) -> list[int]:
-    """Where a data directory's pages go when the usual port is taken: the same places each time, so that a link of an
-    earlier chat leads to them again."""
+    """The fallback ports of a data directory. They are stable, so that links of earlier chats work again."""
     digest = hashlib.sha256(str(settings.data_dir).encode()).digest()
     numbers = (int.from_bytes(digest[at * 2 : at * 2 + 2], "big") for at in range(TRIES))
     return [FIRST_OTHER_PORT + number % OTHER_PORTS for number in numbers]
 
 
 class StdioPages:
-    """Where the links of a `stdio` process lead."""
+    """Finds the base URL for the links of a `stdio` process."""
 
     def __init__(self, settings: Settings, leadership: Leadership) -> None:
         self._settings = settings
@@ -135,12 +134,12 @@ class StdioPages:
         self.own: str | None = None
         """The address that this process listens on."""
         self.address: str | None = None
-        """Where links lead, as of the last look; None where no process serves pages."""
+        """The base URL for links, as of the last look; None if no process serves pages."""
         self._passing = False
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the settings say where the pages of this database are, which other machines serve, too."""
+        """Whether the settings name the pages' URL, which other machines may serve too."""
         return self._settings.sqlite_path is None and self._settings.base_url != self._usual
 
     @property
@@ -148,7 +147,7 @@ class StdioPages:
         return bool(self.listeners) and self.listeners[0].getsockname()[1] == self._settings.port
 
     def look(self) -> str | None:
-        """Where the pages are now: a server's, else those of a chat, else this process's own, from here on."""
+        """Find the pages now: those of a server, else of another `stdio` process, else this process's own."""
         if self.elsewhere:
             self.address = self._settings.base_url
             return self.address
@@ -162,16 +161,16 @@ class StdioPages:
         return self.address
 
     async def find(self) -> None:
-        """The same; waits a little for a process that is about to say it."""
+        """`look`, with a short wait for a process that is about to announce its pages."""
         loop = asyncio.get_running_loop()
         give_up = loop.time() + FIND_SECONDS
         with contextlib.suppress(OSError):
-            # Where this process leads and found no port, waiting does not help.
+            # If this process leads and found no port, waiting does not help.
             while self.look() is None and not self._leadership.leads and loop.time() < give_up:  # noqa: ASYNC110 - another process says it
                 await asyncio.sleep(0.05)
 
     def open(self) -> None:
-        """Listen, and say so to the other processes of this data."""
+        """Listen, and announce it to the other processes on this data."""
         if not self.listeners:
             self.listeners, self.own = self._listen()
         self.address, self._passing = self.own, True
@@ -193,7 +192,7 @@ class StdioPages:
         self.listeners, self.own = [], None
 
     def note(self) -> str | None:
-        """What to say beside a link that ends; None beside one that stays."""
+        """The note beside a link that stops working with this process; None if the link is permanent."""
         if self.address is None or self.elsewhere or not self._passing:
             return None
         words = ["serve"]
@@ -204,7 +203,7 @@ class StdioPages:
 
 
 class OwnPages:
-    """The pages that this process serves where it listens."""
+    """The pages served by this process."""
 
     def __init__(self, make_server: Callable[[], uvicorn.Server], pages: StdioPages) -> None:
         self._make_server = make_server
@@ -230,7 +229,7 @@ class OwnPages:
 
 
 async def _serve_on_demand(make_server: Callable[[], uvicorn.Server], listeners: list[socket.socket]) -> None:
-    """Load the web server when the first browser knocks: most stdio processes never need it."""
+    """Load the web server at the first connection: most stdio processes never need it."""
     loop = asyncio.get_running_loop()
     knocked = asyncio.Event()
     for listener in listeners:

@@ -1,6 +1,6 @@
-"""`assent serve`, and what it shares with `assent stdio`: the surfaces of one server, and its jobs.
+"""`assent serve`, and the parts it shares with `assent stdio`: the surfaces of a server, and its jobs.
 
-One process of a data directory leads: on the embedded store it runs the jobs (on PostgreSQL every process does).
+One process of a data directory leads. With SQLite only the leader runs jobs; with PostgreSQL every process does.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ if TYPE_CHECKING:
 log = logging.getLogger("assent.process")
 
 POLL_SECONDS: Final = 0.5
-"""How soon a process notices that the leader is gone or that `serve` wants to start."""
+"""How often a process checks whether the leader is gone or `serve` wants to start."""
 
 HANDOVER_SECONDS: Final = 6.0
-"""How long `serve` waits for a stdio process to let go of the port."""
+"""How long `serve` waits for a stdio process to release the port."""
 
 SQLITE_FILE: Final = b"SQLite format 3\0"
-"""What every file of the embedded database begins with."""
+"""Header of every SQLite file."""
 
 ACCEPTED_AT_ONCE: Final = 32
-"""How many the event loop accepts before it looks at what it has: fewer than the descriptors in reserve."""
+"""Connections accepted per turn of the event loop: fewer than the reserved descriptors."""
 
 
 def begin_request() -> str:
-    """A new id, which everything that this task logs from here on carries."""
+    """Start a new request id. All later log lines of this task carry it."""
     begun = os.urandom(8).hex()
     logs.request_id.set(begun)
     return begun
 
 
 def current_request() -> str:
-    """The id that HTTP gave this request already; a call on stdio begins here."""
+    """The request id that HTTP has assigned. A stdio call gets a new one."""
     return logs.request_id.get() or begin_request()
 
 
@@ -78,10 +78,10 @@ def catalog_for(settings: Settings) -> Catalog:
 
 
 class Surfaces:
-    """The edge of one process and what stands on it. The HTTP part is made when somebody first connects."""
+    """The edge of one process and its surfaces. The HTTP part is built at the first connection."""
 
     def __init__(self, app: App, own_address: Callable[[], str | None] = lambda: None) -> None:
-        """`own_address` is where this process listens, where that is not what the settings say."""
+        """`own_address` returns the address this process listens on, if it differs from the settings."""
         self._app = app
         self._own_address = own_address
         settings = app.settings
@@ -93,7 +93,7 @@ class Surfaces:
         self._documents: Documents | None = None
 
     def load_rest(self) -> None:
-        """Load what only some calls need, before one of them does it on the event loop while the others wait."""
+        """Import rarely used modules now, so that no call imports them on the event loop."""
         import jsonschema  # noqa: F401 - for arguments that are wrong
 
         from assent import built_in_connectors  # noqa: F401 - for the first action
@@ -103,13 +103,13 @@ class Surfaces:
             _ = self._documents.openapi
 
     def end_streams(self) -> None:
-        """Let go of pages that listen and calls that wait: the server is stopping."""
+        """End event streams and waiting calls, because the server stops."""
         self._app.waits.release()
         if self._live is not None:
             self._live.end()
 
     def server(self) -> uvicorn.Server:
-        """The pages and calls over HTTP, with as many connections as the settings and the descriptors allow."""
+        """The HTTP server, with as many connections as the settings and the descriptors allow."""
         from assent.serving.sockets import Patience
 
         patience = Patience(connections=connections_of(self._app.settings))
@@ -160,7 +160,7 @@ class Surfaces:
         )
 
     async def _page_keys(self) -> PageKeys:
-        """Which keys sign what, once the store is open and the secrets are known to fit it."""
+        """The key rings, once the store is open and the secrets are verified against it."""
         from assent.serving.web.people.people import PageKeys
 
         await self._app.store.open()
@@ -173,7 +173,7 @@ class Surfaces:
 
 
 def connections_of(settings: Settings) -> int:
-    """How many connections one process serves: as many as are set, and as it has descriptors for."""
+    """The connection limit: the setting, bounded by the descriptors."""
     from assent.serving.sockets import affordable
 
     reserved = RESERVED_DESCRIPTORS + (settings.pool_size if settings.sqlite_path is None else 0)
@@ -183,7 +183,7 @@ def connections_of(settings: Settings) -> int:
 def http_server(
     site: ASGIApp, stopping: Callable[[], None], patience: Patience | None = None
 ) -> uvicorn.Server:
-    """uvicorn around the site; signals are the process's own affair. `stopping` ends what would not end by itself."""
+    """uvicorn around the site. The process handles signals. `stopping` ends streams that would otherwise stay open."""
     import uvicorn
 
     from assent.serving.sockets import Patience, affordable, protocol
@@ -221,7 +221,7 @@ def http_server(
 
 @asynccontextmanager
 async def running_jobs(app: App) -> AsyncIterator[None]:
-    """Jobs run while this is open."""
+    """Run jobs inside this context."""
     from assent.jobs.kinds import job_kinds
     from assent.jobs.worker import CONCURRENCY, CONCURRENCY_APART, Runner
 
@@ -284,7 +284,7 @@ async def _serve(settings: Settings) -> int:
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().add_signal_handler(number, _stop, server)
             await _welcome(app)
-            gc.freeze()  # what a start leaves behind stays; looking through it again costs callers 100 ms
+            gc.freeze()  # exempt start-up objects from garbage collection, which would cost callers 100 ms
             await server.serve(sockets=listeners)
         finally:
             leading.cancel()
@@ -304,13 +304,13 @@ async def _load_rest(surfaces: Surfaces) -> None:
 
 
 def _stop(server: uvicorn.Server) -> None:
-    """The first signal lets the calls in flight finish, the second does not."""
+    """The first signal lets calls in flight finish, the second does not."""
     server.force_exit = server.should_exit
     server.should_exit = True
 
 
 def _refuse_what_is_no_database(settings: Settings) -> None:
-    """Waiting helps with a database that is away, and not with a file that is something else."""
+    """Refuse a file that is not a database. Waiting helps only if a database is unavailable."""
     path = settings.sqlite_path
     with contextlib.suppress(OSError):
         if path is None:
@@ -325,7 +325,7 @@ def _refuse_what_is_no_database(settings: Settings) -> None:
 
 
 def _announce(settings: Settings) -> Leadership | None:
-    """How the other processes of a data directory learn of this one; a replica need not have one."""
+    """Announce this process to others on the data directory. A replica may have none."""
     try:
         ensure_data_dir(settings.data_dir)
     except (OSError, SettingsError):
@@ -350,7 +350,7 @@ async def _listen(settings: Settings, leadership: Leadership | None) -> list[soc
 
 
 async def _lead_jobs(app: App, leadership: Leadership | None, address: str) -> None:
-    """Run the jobs while this process leads; on PostgreSQL every process does."""
+    """Run the jobs while this process leads; with PostgreSQL always."""
     while leadership is not None:
         try:
             if leadership.claim_serve():
@@ -372,7 +372,7 @@ async def _welcome(app: App) -> None:
 
     text = welcome_text(app.settings)
     if sys.stderr.isatty():
-        # A person is watching. An agent that started this reads a pipe and must not get the link.
+        # Only on a terminal: an agent that started this reads a pipe and must not get the link.
         with contextlib.suppress(StoreUnavailable):
             text += "\n\n" + owner_text(app.settings, await owner_link.make(app, shown_to="terminal"))
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - talk belongs on stderr

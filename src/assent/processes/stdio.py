@@ -1,7 +1,7 @@
-"""`assent stdio`: the server as a client starts it.
+"""`assent stdio`: the server as an MCP client starts it.
 
-Where this process leads its data directory it also serves the pages, after its first answer, so that a person whose
-client only runs `assent stdio` has a review page that works. It gives way to `assent serve`.
+If this process leads its data directory, it also serves the pages after its first answer, so that review links work
+without `assent serve`. It gives way to `assent serve`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ log = logging.getLogger("assent.process")
 
 
 def stdio(settings: Settings) -> int:
-    """Run `assent stdio` until its client goes and return the exit status."""
+    """Run `assent stdio` until its client disconnects. Returns the exit status."""
     from assent.settings.logs import configure_first_logging
 
     configure_first_logging(settings)
@@ -71,12 +71,12 @@ async def _behind_the_scenes(
     answered: asyncio.Event,
     credentials: Credentials,
 ) -> None:
-    """What waits for the first answer: full logging, jobs, and the pages while this process leads."""
+    """Start what can wait for the first answer: full logging, jobs, and the pages while this process leads."""
     from assent.settings.logs import configure_logging
 
     await answered.wait()
     await asyncio.to_thread(configure_logging, app.settings)
-    gc.freeze()  # as in `serve`: a pause here holds up every process that waits for its turn to write
+    gc.freeze()  # as in `serve`: a pause here blocks every process that waits to write
     await _warn_of_bad_key(surfaces.edge, credentials)
     shared = app.store.dialect != "sqlite"
     async with contextlib.AsyncExitStack() as whole, OwnPages(surfaces.server, pages) as own:
@@ -94,15 +94,13 @@ async def _behind_the_scenes(
                     log.warning("this process cannot lead yet: %s", error)
                 finally:
                     if pages.listens_as_usual:
-                        await (
-                            own.stop()
-                        )  # `serve` wants this port; at another one earlier links go on working
+                        await own.stop()  # `serve` wants this port; links to another port keep working
                     leadership.step_down()
             await asyncio.sleep(POLL_SECONDS)
 
 
 async def _warn_of_bad_key(edge: Edge, credentials: Credentials) -> None:
-    """Each call says so too, to the agent; this is for the person who reads the log of a client."""
+    """Log a bad key for the person who reads the client's log. Each call also tells the agent."""
     refused = await edge.check_key(credentials, required=False)
     if refused is not None and refused.reason is Reason.INVALID_API_KEY:
         log.warning(

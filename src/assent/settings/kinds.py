@@ -1,4 +1,4 @@
-"""What a setting is: its row, and the kinds of values."""
+"""A setting's row, and the kinds of values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class Kind(enum.Enum):
-    """How a value is written and checked. The value is the sentence that a wrong one is answered with."""
+    """How a value is written and checked. The enum value is the message for an invalid one."""
 
     TEXT = "text"
     HOST = "an address or host name to bind, such as 127.0.0.1, 0.0.0.0 or ::1"
@@ -44,7 +44,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     flag: str | None = None
     default: str | int | float | bool | tuple[str, ...] | None = None
     default_text: str | None = None
-    """What the default is where it depends on other settings."""
+    """Describes a default that depends on other settings."""
     low: int | None = None
     high: int | None = None
     choices: tuple[str, ...] = ()

@@ -1,9 +1,9 @@
-"""What the operator of a server decided, from four places: flags over environment over file over default.
+"""Loads the settings: flags over environment over file over default.
 
-The only reader of the environment. A mistake in what somebody wrote is refused with what is wrong, why, and
-what to write instead; a variable that looks like ours and is not is a warning, it may be another program's.
+The only reader of the environment. An invalid value is refused with the problem, the reason and a correction. An
+unknown variable with our prefix is a warning, because it may belong to another program.
 
-Imports nothing that a first answer on stdio would have to wait for.
+Few imports, because the first answer on stdio waits for them.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from assent.settings.values import BadValue, parse_value
 
 
 class SettingsError(Exception):
-    """The server cannot start with what was set. The message is for a human and holds no secret."""
+    """The server cannot start with these settings. The message is for a person and holds no secret."""
 
 
 class BadFlag(SettingsError):  # noqa: N818 - what was written
-    """The mistake is in the command line itself."""
+    """The mistake is in the command line."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Every setting with its value. The table has the meaning; secrets are gathered newest first."""
+    """All settings with their values. The table describes them. Secrets are listed newest first."""
 
     data_dir: Path
     database_url: str
@@ -91,9 +91,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     pool_size: int = 10
     no_color: bool = False
     database_in_file: bool = False
-    """Whether the settings file names the database, so that a process that reads it needs no flag for that."""
+    """Whether the settings file names the database. A process that reads the file then needs no flag for it."""
     config_file: Path | None = None
-    """The file that was read, if any; a process started with the same settings must be told of it."""
+    """The file that was read, if any. A process started with the same settings needs its path."""
 
     @property
     def sqlite_path(self) -> Path | None:
@@ -103,17 +103,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
     def __repr__(self) -> str:
-        """Only where it works, never with what: a settings object may end up in a log or a traceback."""
+        """Data directory, store and base URL only: the repr may end up in a log or a traceback."""
         store = "sqlite" if self.sqlite_path else "postgresql"
         return f"Settings(data_dir={str(self.data_dir)!r}, store={store!r}, base_url={self.base_url!r}, …)"
 
 
 SQLITE_SCHEME: Final = "sqlite:///"
-"""What stands before the path, which is always absolute once settings are loaded."""
+"""Prefix of the path, which is absolute once settings are loaded."""
 
 
 class Loaded(msgspec.Struct, frozen=True):
-    """Settings, what to tell the operator about them, and where each value came from."""
+    """The settings, warnings for the operator, and the origin of each value."""
 
     settings: Settings
     warnings: tuple[str, ...]
@@ -158,7 +158,7 @@ SECRET_PAIRS: Final = (
 
 
 class _SettingReader:
-    """Finds the winning value of a row and remembers where it was written."""
+    """Finds the effective value of a row and remembers its origin."""
 
     def __init__(self, flags: Mapping[str, object], environ: Mapping[str, str], home: Path) -> None:
         self.flags = flags
@@ -183,7 +183,7 @@ class _SettingReader:
         return row.default
 
     def database_in(self, data_dir: Path) -> str:
-        """The embedded default. A directory whose name cannot be in an address is refused where it was given."""
+        """The default SQLite URL. Refuses a directory whose name cannot be part of a URL."""
         url = f"{SQLITE_SCHEME}{data_dir / 'assent.db'}"
         try:
             parse_value(BY_NAME["database_url"], url, base=data_dir, home=self.home)
@@ -217,7 +217,7 @@ def _default_data_dir(environ: Mapping[str, str], home: Path) -> Path:
 
 
 def _config_file(reader: _SettingReader, default_data_dir: Path) -> Path | None:
-    """The file to read: one that was named must exist, the one in the data directory may."""
+    """The file to read. A named one must exist, the one in the data directory may."""
     named = reader.flags.get("config") or reader.environ.get(CONFIG_ENV)
     if named:
         path = _absolute(Path(str(named)), reader.home)
@@ -267,7 +267,7 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def hide_password(url: str) -> str:
-    """A database address that can be shown."""
+    """The database URL without its password."""
     before, separator, host = url.rpartition("@")
     scheme, slashes, user = before.partition("://")
     if not separator or not slashes:
@@ -287,7 +287,7 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
     found = []
     for name in sorted(environ):
         if name.startswith(OWN_PREFIX) and name not in known:
-            # Compared without the prefix, which would make everything of ours look alike.
+            # Compared without the prefix, which would make all names look alike.
             ours = [each.removeprefix(OWN_PREFIX) for each in known if each.startswith(OWN_PREFIX)]
             hint = suggestion(name.removeprefix(OWN_PREFIX), ours)
             found.append(
@@ -298,7 +298,7 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
 
 
 def _warn_of_exposed(path: Path | None, values: Mapping[str, Any]) -> list[str]:
-    """A settings file with a secret in it should be its owner's alone."""
+    """Warn if others can read a settings file that holds a secret."""
     held = [name for name in values if BY_NAME[name].secret]
     if path is None or not held or os.name != "posix" or not path.stat().st_mode & 0o077:
         return []
@@ -315,18 +315,18 @@ def _gather(env: str, env_previous: str, newest: str | None, earlier: tuple[str,
 
 
 def own_address(host: str, port: int) -> str:
-    """Where a browser on this machine finds what listens there."""
+    """The URL at which a browser on this machine reaches the listener."""
     return f"http://{_reachable(host)}:{port}"
 
 
 def _reachable(host: str) -> str:
-    """The name of a bind address in a link: "every address" is reached over loopback."""
+    """The host of a bind address in a link. Wildcard addresses are reached over loopback."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
     return f"[{name}]" if ":" in name else name
 
 
 def _fit_timeout_into_lease(values: dict[str, Any]) -> list[str]:
-    """A call must end before its lease does, or a living execution would be called unknown."""
+    """Shorten the call timeout to fit into the lease. Otherwise a running execution would be recorded as unknown."""
     timeout, lease = values["connector_timeout_seconds"], values["execution_lease_seconds"]
     if timeout < lease:
         return []

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from structlog.typing import EventDict, Processor, WrappedLogger
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-"""The id of the request that this task serves; every line it logs carries it."""
+"""The id of the request that this task serves. Every log line carries it."""
 
 QUIET_LOGGERS: Final = ("asyncio", "asyncpg", "httpcore", "httpx", "mcp", "uvicorn", "uvicorn.access")
-"""Other people's loggers, heard from `warning` on unless the level is `debug`."""
+"""Third-party loggers, limited to `warning` unless the level is `debug`."""
 
 _RECORD_FIELDS: Final = frozenset(
     (*vars(logging.LogRecord("", 0, "", 0, "", (), None)), "message", "asctime", "taskName", "color_message")
@@ -35,7 +35,7 @@ _RECORD_FIELDS: Final = frozenset(
 
 
 def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
-    """The whole pipeline, from here on for every logger."""
+    """Set up the whole pipeline for every logger."""
     import structlog
 
     target = sys.stderr if stream is None else stream
@@ -74,18 +74,18 @@ def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
 
 
 def configure_first_logging(settings: Settings, stream: TextIO | None = None) -> None:
-    """The same fields with the standard library alone: for a process whose first answer is waited for."""
+    """Set up logging with the same fields and the standard library alone, for a fast first answer."""
     target = sys.stderr if stream is None else stream
     _install(settings, _PlainFormatter(redactor_for(settings), as_json=writes_json(settings, target)), target)
 
 
 def writes_json(settings: Settings, stream: TextIO) -> bool:
-    """`auto` is text for a human at a terminal and JSON for everything else."""
+    """`auto` is text on a terminal and JSON elsewhere."""
     return settings.log_format == "json" or (settings.log_format == "auto" and not stream.isatty())
 
 
 def redactor_for(settings: Settings) -> Redactor:
-    """Hides, beside everything that looks like a secret, the ones this process was given."""
+    """A redactor that also hides the secrets of these settings."""
     given = (settings.api_key, settings.google_client_secret, settings.hubspot_client_secret)
     return Redactor([*(each or "" for each in given), *settings.run_token_secrets, *settings.secrets])
 
@@ -118,7 +118,8 @@ _CONTROLS_IN_TRACES: Final = {code: text for code, text in _CONTROLS.items() if 
 
 
 def _without_controls(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Text from a caller must neither forge a line nor steer a terminal. A traceback keeps its own lines."""
+    """Replace control characters: a caller's text must not forge lines or control a terminal. Tracebacks keep line
+    breaks."""
     return {
         name: value.translate(_CONTROLS_IN_TRACES if name == "exception" else _CONTROLS)
         if isinstance(value, str)

@@ -1,6 +1,6 @@
-"""What must never reach a log, and how it is taken out: by the name of its field and by the look of its text.
+"""Redacts secrets from logs, by field name and by pattern.
 
-Pure, and in doubt it hides too much. Knows nothing of loggers.
+Pure. In doubt it hides too much. Independent of loggers.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ HIDDEN: Final = "[redacted]"
 SECRET_FIELDS: Final = re.compile(
     r"(?:authorization|cookie|password|secret|secrets|token|api_?key|credentials|csrf|nonce)$", re.IGNORECASE
 )
-"""Names of fields whose value is hidden whatever it is."""
+"""Names of fields whose value is always hidden."""
 
 LONGEST_TEXT: Final = 8_192
-"""Patterns run over at most this much of one text: a log line is no place for more, and time is bounded."""
+"""Limit of the text that patterns search, to bound the time. The remainder is cut."""
 
 MIN_LITERAL_CHARS: Final = 8
-"""A shorter known secret would blot out ordinary words."""
+"""A shorter known secret would hide ordinary words."""
 
 
 class RedactionRule(NamedTuple):
-    """What is hidden, by what. `sign` is a pattern that every text with a match holds too, and few others do."""
+    """A pattern and its replacement. `sign` is a cheap pattern that every matching text contains."""
 
     sign: str
     pattern: re.Pattern[str]
@@ -32,13 +32,13 @@ class RedactionRule(NamedTuple):
 
 
 RULES: Final = (
-    # A workspace key: which kind it is may be known, the rest not.
+    # A workspace key: its kind may be shown.
     RedactionRule(r"clp_", re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
     # The secret that signs webhooks.
     RedactionRule(r"whsec_", re.compile(r"\bwhsec_[A-Za-z0-9+/=_-]+"), f"whsec_{HIDDEN}"),
     # A key of Zernio or Resend.
     RedactionRule(r"\b(?:sk|re)_", re.compile(r"\b(sk|re)_[A-Za-z0-9_]{16,}"), rf"\1_{HIDDEN}"),
-    # Whatever our key rings sign: payload, dot, 32 bytes of MAC. Review links are such tokens.
+    # Tokens signed by our key rings, such as review links: payload, dot, 32 bytes of MAC.
     RedactionRule(
         r"\.[A-Za-z0-9_-]{43}",
         re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,4096}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
@@ -73,18 +73,18 @@ RULES: Final = (
 )
 
 _SIGNS: Final = re.compile("|".join(rule.sign for rule in RULES), re.IGNORECASE)
-"""Most texts that are logged hold none of the signs, and one look tells."""
+"""Most texts contain no sign, so that one search suffices."""
 
 
 class Redactor:
-    """Hides secrets in text and in fields; `known` are values to hide wherever they appear."""
+    """Redacts text and fields. `known` are literal values to hide."""
 
     def __init__(self, known: Iterable[str] = ()) -> None:
         literals = sorted({each for each in known if len(each) >= MIN_LITERAL_CHARS}, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, literals))) if literals else None
 
     def text(self, text: str) -> str:
-        """The text without its secrets."""
+        """The text without secrets."""
         if len(text) > LONGEST_TEXT:
             text = f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
         if self._known is not None:
@@ -96,7 +96,7 @@ class Redactor:
         return text
 
     def fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """The fields without their secrets, as values that JSON can hold."""
+        """The fields without secrets, as JSON-compatible values."""
         return {
             self.text(str(name)): HIDDEN if SECRET_FIELDS.search(str(name)) and value else self._value(value)
             for name, value in fields.items()

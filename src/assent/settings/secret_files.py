@@ -1,11 +1,10 @@
-"""Where the server's secrets come from, and the files that hold them on a machine of one's own.
+"""Finds the server's secrets: in settings, or in files of the data directory.
 
-On SQLite the first start makes what is not set, in files of the data directory that only their owner can
-read. On PostgreSQL several replicas must have the same secrets, so they come from settings or the server does
-not start.
+With SQLite the first start creates missing secrets in files that only their owner can read. With PostgreSQL all
+replicas need the same secrets, so they must come from settings.
 
-A file holds one secret per line, newest first. Whether the database was made with these secrets is not
-for this module to say.
+A file holds one secret per line, newest first. This module does not check whether the database was made with these
+secrets.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Secrets(msgspec.Struct, frozen=True):
 
 
 class SecretHome(msgspec.Struct, frozen=True):
-    """Where one secret may be."""
+    """The setting and the file of one secret."""
 
     env: str
     file_name: str
@@ -52,7 +51,7 @@ HOMES: Final = (RUN_TOKEN, MASTER)
 
 
 def resolve_secrets(settings: Settings) -> Secrets:
-    """The secrets to work with; made now where that is allowed. Raises `SettingsError`."""
+    """The secrets, created now if that is allowed. Raises `SettingsError`."""
     given = _read_given(settings)
     if not all(given.values()):
         ensure_data_dir(settings.data_dir)
@@ -64,7 +63,7 @@ def resolve_secrets(settings: Settings) -> Secrets:
 
 
 def missing_secrets(settings: Settings) -> tuple[SecretHome, ...]:
-    """Check the secrets that there are and make none: returns those that a first start would make.
+    """Check the existing secrets and return those that a first start would create. Creates none.
 
     Raises `SettingsError` as `resolve_secrets` would.
     """
@@ -80,7 +79,7 @@ def missing_secrets(settings: Settings) -> tuple[SecretHome, ...]:
 
 
 def _read_given(settings: Settings) -> dict[SecretHome, tuple[str, ...]]:
-    """What is set, for each secret. With PostgreSQL that must be all of them."""
+    """The secrets given in settings. With PostgreSQL all are required."""
     given = {RUN_TOKEN: settings.run_token_secrets, MASTER: settings.secrets}
     missing = [home.env for home in HOMES if not given[home]]
     if missing and settings.sqlite_path is None:
@@ -94,7 +93,7 @@ def _read_given(settings: Settings) -> dict[SecretHome, tuple[str, ...]]:
 
 
 def ensure_data_dir(path: Path) -> None:
-    """Make the data directory, for its owner only. An empty one that is ours is closed to others, too."""
+    """Create the data directory with access for its owner only. Restricts an existing empty one of ours as well."""
     try:
         path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         status = path.stat()
@@ -121,11 +120,10 @@ def _from_file(settings: Settings, home: SecretHome, *, make: bool) -> tuple[byt
 
 
 def _create(path: Path) -> None:
-    """Make the file whole or not at all: of several processes that start at once, one wins and all read its
-    secret.
+    """Create the file atomically. Of several starting processes one wins, and all read its secret.
 
-    A link to a finished file appears in one step and fails where another was first; creating the name itself
-    and then writing would let the others read half a secret.
+    Linking a finished file is one step and fails if another process was first. Creating the name and then writing would
+    let others read half a secret.
     """
     draft = path.with_name(f".{path.name}.{entropy.token_hex(8)}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)
@@ -144,7 +142,7 @@ def _create(path: Path) -> None:
 
 
 def _sync_directory(path: Path) -> None:
-    """A secret that signed something must not vanish with the power."""
+    """Sync the directory: a secret that signed something must survive a power failure."""
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)

@@ -1,7 +1,6 @@
-"""Every setting in one literal: its name, where it can be set, what it may be, and what it is for.
+"""All settings in one table: name, sources, allowed values and purpose.
 
-The loader, the settings page of the docs and `assent doctor` read this table; a setting exists when it has a
-row. Deliberately unaware of the environment and of files: see `assent.settings.load` for who wins.
+The loader, the settings page of the docs and `assent doctor` read it. `assent.settings.load` defines the precedence.
 """
 
 from __future__ import annotations
@@ -424,4 +423,4 @@ CONFIG_ENV: Final = "ASSENT_CONFIG"
 CONFIG_FLAG: Final = "--config"
 CONFIG_FILE: Final = "assent.toml"
 OWN_PREFIX: Final = "ASSENT_"
-"""Variables that start with it are ours, so that an unknown one is a mistake worth a warning."""
+"""Prefix of our variables. An unknown one is probably a mistake and gets a warning."""

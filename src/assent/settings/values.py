@@ -1,6 +1,6 @@
-"""From what somebody wrote to a checked value, one function for each kind of setting.
+"""Parses and checks values, with one function for each kind of setting.
 
-Knows neither where the text came from nor what the setting does.
+Independent of the value's origin and of the setting's purpose.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from assent.settings.kinds import Kind, Setting
 
 
 class BadValue(ValueError):  # noqa: N818 - a state of the value
-    """Why a value cannot be taken; a clause that fits after a colon."""
+    """Why a value is invalid: a clause that fits after a colon."""
 
 
 def parse_value(row: Setting, raw: object, *, base: Path, home: Path) -> Any:
-    """The value of a row, from text (flag, variable) or from a TOML value. Relative paths start at `base`."""
+    """Parse a row's value from text (flag, variable) or from TOML. Relative paths start at `base`."""
     return _PARSERS[row.kind](row, raw, base, home)
 
 
@@ -40,7 +40,7 @@ def _path(row: Setting, raw: object, base: Path, home: Path) -> Path:
     path = Path(_text(row, str(raw) if isinstance(raw, Path) else raw, base, home))
     if path.parts[:1] == ("~",):
         path = home.joinpath(*path.parts[1:])
-    # Not resolved: a link that is moved to another place should go on working.
+    # Not resolved: a symlink that is later moved should keep working.
     return Path(*(base / path).parts)
 
 
@@ -166,7 +166,7 @@ def _endpoint(row: Setting, raw: object, base: Path, home: Path) -> str:
 
 
 def _mail_server(row: Setting, raw: object, base: Path, home: Path) -> str:
-    # Read by the connector again; here only so that a mistake is found at the start.
+    # Parsed again by the connector; here to find a mistake at the start.
     from assent.net.mail_server import parse_server
 
     url = _text(row, raw, base, home)

@@ -1,7 +1,7 @@
-"""What a running server tells its owner: where it is, and how to add it to each client.
+"""The start-up text for the server's owner: its address, and how to add it to each client.
 
-Every snippet works when pasted as it is. Over stdio a client starts its own process beside this server and needs no
-key; over HTTP the snippet makes the key it uses. Prints nothing itself.
+Every snippet works when pasted. Over stdio a client starts its own process and needs no key; over HTTP the snippet
+creates its key. Prints nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from assent.settings.table import CONFIG_FILE
 MCP_PATH: Final = "/api/mcp"
 SERVER_NAME: Final = "assent"
 DRAFTS_ONLY: Final = ("runs:write",)
-"""A key with these prepares and reads, and decides and sends nothing."""
+"""Scopes of a key that prepares and reads, but cannot decide or send."""
 
 
 def welcome_text(settings: Settings) -> str:
@@ -58,7 +58,7 @@ def _consent_lines(settings: Settings) -> tuple[str, ...]:
 
 
 def owner_text(settings: Settings, link: str) -> str:
-    """What a terminal, and nothing else, is shown beside it."""
+    """The text with the owner's link, for a terminal only."""
     return (
         "Sign in as the owner of this server, to decide in the browser (works once, for 15 minutes; later ones:\n"
         f"{in_shell(own_command(settings, 'owner-link'))}):\n\n  {link}"
@@ -94,17 +94,17 @@ def mcp_url(settings: Settings) -> str:
 
 
 def this_command() -> list[str]:
-    """The absolute command of this installation: what a client can start whatever its PATH is."""
+    """The absolute command of this installation, independent of the client's PATH."""
     script = Path(sys.executable).parent / "assent"
     return [str(script)] if script.is_file() else [sys.executable, "-m", "assent"]
 
 
 FROM_ENVIRONMENT: Final = "$ASSENT_DATABASE_URL"
-"""In the place of an address that holds a password: a shell puts in what it was given, and nothing is shown."""
+"""Replaces a URL with a password. The shell substitutes the variable, and nothing is shown."""
 
 
 def same_settings(settings: Settings) -> list[str]:
-    """The flags with which another process works on the same data. Never a secret: only a file or a variable."""
+    """The flags for another process on the same data. Contains no secret: only a file or a variable."""
     flags = ["--data-dir", str(settings.data_dir)]
     if settings.config_file is not None and settings.config_file != settings.data_dir / CONFIG_FILE:
         flags += ["--config", str(settings.config_file)]
@@ -120,13 +120,13 @@ def same_settings(settings: Settings) -> list[str]:
 
 
 def has_password(database_url: str) -> bool:
-    """Whether an address may not be shown as it is."""
+    """Whether a database URL contains a password."""
     parts = urlsplit(database_url)
     return parts.password is not None or "password" in parts.query
 
 
 def in_shell(words: Iterable[str]) -> str:
-    """A command to paste."""
+    """Quote a command for the shell."""
     return " ".join(f'"{word}"' if word == FROM_ENVIRONMENT else shlex.quote(word) for word in words)
 
 
@@ -140,12 +140,12 @@ def stdio_command(settings: Settings) -> list[str]:
 
 
 def stdio_entry(settings: Settings) -> dict[str, Any]:
-    """A local server as Claude Desktop and Cursor write it."""
+    """The entry of a local server for Claude Desktop and Cursor."""
     return client_entry(stdio_command(settings))
 
 
 def client_entry(words: list[str], environment: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A command as the settings of a client write it. No shell reads it, so a variable is one of the entry's own."""
+    """A command as an entry of a client's settings. No shell reads it, so variables go into the entry's `env`."""
     command, *args = words
     env = dict(environment or {})
     if FROM_ENVIRONMENT in args:
@@ -166,7 +166,7 @@ def vs_code_stdio(settings: Settings) -> str:
 
 
 def key_command(settings: Settings, label: str, *scopes: str) -> str:
-    """Makes a key and writes it, alone, to standard output; without scopes it may do everything."""
+    """A command that creates a key and prints only the key. Without scopes the key may do everything."""
     limits = [word for scope in scopes for word in ("--scope", scope)]
     return in_shell(own_command(settings, "keys", "create", "--label", label, *limits))
 
@@ -182,7 +182,7 @@ def cursor_http(settings: Settings) -> dict[str, Any]:
 
 
 def vs_code_http(settings: Settings) -> dict[str, Any]:
-    """The key is asked for once and kept by VS Code, so the file can be shared."""
+    """The entry for VS Code, which asks for the key once and stores it, so that the file can be shared."""
     ask = {
         "type": "promptString",
         "id": "assent-key",
