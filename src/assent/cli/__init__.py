@@ -1,4 +1,4 @@
-"""The command line for people and scripts. `run` is all that the outside needs."""
+"""The command line. `run` is its only entry point."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run a command line and return its exit code: 0 done, 1 failed, 2 not understood."""
+    """Run a command line and return its exit code: 0 success, 1 failure, 2 usage error."""
     from assent.cli.commands import app
 
     try:

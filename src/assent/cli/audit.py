@@ -1,4 +1,4 @@
-"""`assent audit`: prove that the journal is as it was written, and take it out."""
+"""`assent audit`: verify and export the journal."""
 
 from __future__ import annotations
 

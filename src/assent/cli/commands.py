@@ -1,4 +1,4 @@
-"""Every command under its name: `assent --help` is this file."""
+"""Registers every command: `assent --help` lists this file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`assent conform`: the contract's checks against any server, from outside.
+"""`assent conform`: runs the contract's checks against any server, from outside.
 
-Keys come from standard input, because what stands in a command line can be read by everybody on the machine.
+Keys come from standard input, because every user of the machine can read command lines.
 """
 
 from __future__ import annotations

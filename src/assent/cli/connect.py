@@ -1,7 +1,7 @@
-"""`assent connect` and `assent disconnect`: an account at a provider, wired without a browser.
+"""`assent connect` and `assent disconnect`: connect a provider without a browser.
 
-The key comes on standard input, is checked against the provider and sealed; it is never an argument (others could see
-it in the list of processes) and never written anywhere.
+The key comes from standard input, is checked with the provider and sealed. It is never an argument, which the list of
+processes would show, and never written unsealed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assent.cli.workspaces import BY, find_workspace
 from assent.gate.connection import Connection
 
 MAX_KEY_CHARS: Final = 512
-"""Longer than the key of any provider; what is longer was something else."""
+"""Longer than any provider's key. Longer input is something else."""
 
 MAIL: Final = "smtp"
 
@@ -31,7 +31,7 @@ WhichProvider = Annotated[
 
 
 class AccountView(msgspec.Struct, frozen=True, rename="camel"):
-    """An account in an answer. Effects go to the default ones."""
+    """An account in a JSON answer. Effects go to the default accounts."""
 
     id: str
     platform: str
@@ -41,7 +41,7 @@ class AccountView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ConnectedView(msgspec.Struct, frozen=True, rename="camel"):
-    """A connection in an answer: nothing of it is secret."""
+    """A connection in a JSON answer, without secrets."""
 
     workspace_id: str
     provider: str
@@ -104,7 +104,7 @@ def connect(
             if provider == MAIL and sender is None:
                 raise Failure('Say whom mail comes from: --from "Ann <ann@example.org>".')
             key = _read_key(key_stdin, provider)
-            # Who has the terminal may name a mail server of this network.
+            # A person with the terminal may name a mail server of this network.
             verify = getattr(connector, "verify_anywhere", connector.verify)
             try:
                 verified = await verify(key, session.settings.connector_timeout_seconds)
@@ -166,7 +166,7 @@ def disconnect(session: CommandSession, provider: WhichProvider, workspace: OfWo
 
 
 def view_of(connection: Connection) -> ConnectedView:
-    """What may be shown of a connection."""
+    """The public fields of a connection."""
     return ConnectedView(
         connection.workspace_id,
         connection.provider,
@@ -181,7 +181,7 @@ def view_of(connection: Connection) -> ConnectedView:
 
 
 def _read_key(key_stdin: bool, provider: str) -> str:
-    """The key: from a pipe, or typed without an echo."""
+    """Read the key from a pipe, or from a prompt without echo."""
     if not key_stdin:
         raise Failure(
             f"The key is read from standard input only.\nRun: assent connect {provider} --key-stdin < key-file"

@@ -1,4 +1,4 @@
-"""`assent workspace credits`: what a workspace may spend on metered actions, and what it has spent."""
+"""`assent workspace credits`: the balance and the ledger of a workspace's metered actions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NO_LIMIT = "none"
 
 
 class EntryView(msgspec.Struct, frozen=True, rename="camel"):
-    """One line of the ledger in an answer."""
+    """One line of the ledger in a JSON answer."""
 
     seq: int
     kind: str
@@ -32,7 +32,7 @@ class EntryView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class CreditsReport(msgspec.Struct, frozen=True, rename="camel"):
-    """What `credits` answers. `balance` is null without a limit."""
+    """The JSON answer of `credits`. `balance` is null without a limit."""
 
     workspace_id: str
     unlimited: bool

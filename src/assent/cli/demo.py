@@ -1,4 +1,4 @@
-"""`assent demo`: a scripted agent plays the whole loop on the real endpoint, in plain words, in under a minute."""
+"""`assent demo`: a scripted agent plays the whole loop on a real server, in under a minute."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def demo(
 
 @dataclasses.dataclass
 class Stage:
-    """Where the demo talks."""
+    """The demo's output."""
 
     session: CommandSession
     number: int = 0
@@ -72,7 +72,7 @@ class Stage:
 
 @asynccontextmanager
 async def _server(directory: Path) -> AsyncIterator[tuple[str, str]]:
-    """A whole server of its own: a fresh data directory, a free port, its jobs running."""
+    """Run a complete server: a new data directory, a free port, running jobs."""
     from assent.app import App
     from assent.cli.workspaces import key_entropy
     from assent.engine.core import tenancy
@@ -165,7 +165,7 @@ async def _first_launch(stage: Stage, agent: Client, interactive: bool) -> dict[
 
 
 async def _await_decision(agent: Client, action_id: str) -> None:
-    """Wait for the person at the other screen."""
+    """Wait for the person's decision in the browser."""
     while True:
         record = await agent.call("chieflab_get_action", actionId=action_id)
         if record["status"] != "awaiting_approval":

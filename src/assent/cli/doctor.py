@@ -1,6 +1,6 @@
-"""`assent doctor`: what could be wrong with this installation, what is, and what to do about it.
+"""`assent doctor`: checks this installation and suggests fixes.
 
-Looks and changes nothing: neither a directory nor a secret nor a schema comes into being here.
+Read-only: creates no directory, secret or schema.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MANY_JOBS: Final = 100
 
 
 class DoctorCheck(msgspec.Struct, frozen=True):
-    """One thing looked at. `fix` says what to do where it is not well."""
+    """One check. `fix` says what to do if it failed."""
 
     name: str
     ok: bool
@@ -42,7 +42,7 @@ class DoctorCheck(msgspec.Struct, frozen=True):
 
 
 class DoctorReport(msgspec.Struct, frozen=True):
-    """What `assent doctor` answers."""
+    """The JSON answer of `assent doctor`."""
 
     ok: bool
     version: str
@@ -64,7 +64,7 @@ def doctor(session: CommandSession, host: Host = None, port: Port = None, base_u
         what, _, fix = str(error).partition("\n")
         return _report(session, [DoctorCheck("settings", False, what, fix or None)], {})
     settings = loaded.settings
-    # Only settings that exist under their own name: what is gathered from two is shown as the two.
+    # Only settings that exist under their own name: a value combined from two is shown as the two.
     sources = {row.name: loaded.sources[row.name] for row in TABLE}
     checks = [
         _settings(sources, loaded.warnings),
@@ -181,7 +181,7 @@ async def _database(settings: Settings) -> list[DoctorCheck]:
 
 
 async def _jobs(settings: Settings) -> DoctorCheck:
-    """Jobs that ran out of retries wait for a human."""
+    """Check for jobs that ran out of retries and need a person."""
     from assent.engine.core import jobs
     from assent.stores import open_store
 
@@ -200,7 +200,7 @@ async def _jobs(settings: Settings) -> DoctorCheck:
 
 
 async def _connections(settings: Settings) -> DoctorCheck:
-    """What workspaces are connected to; an expired one waits for its human."""
+    """Check the workspaces' connections. An expired one needs its person."""
     from assent.engine.connections import connections
     from assent.stores import open_store
 
@@ -220,7 +220,7 @@ async def _connections(settings: Settings) -> DoctorCheck:
 
 
 async def _storage(settings: Settings) -> DoctorCheck:
-    """What a workspace may store in a day, and who has stored most of it today."""
+    """Show the daily storage limit and the workspace that used most of it today."""
     from assent.app import SystemClock
     from assent.engine.core import quota, tenancy
     from assent.stores import open_store
@@ -247,7 +247,7 @@ async def _storage(settings: Settings) -> DoctorCheck:
 
 
 def _cap(settings: Settings) -> DoctorCheck:
-    """How many connections one process serves."""
+    """Show the connection limit of one process."""
     from assent.processes.serve import connections_of
 
     most = connections_of(settings)
@@ -264,7 +264,7 @@ def _cap(settings: Settings) -> DoctorCheck:
 
 
 def _address(settings: Settings) -> Iterator[DoctorCheck]:
-    """The port we would listen on, and the address that people are sent to."""
+    """Check the port to listen on and the public URL."""
     where = f"{settings.host}:{settings.port}"
     port = look_at_port(settings.host, settings.port)
     free, ours = port is PortState.FREE, port is PortState.OURS

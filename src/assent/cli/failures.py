@@ -1,6 +1,6 @@
-"""What went wrong, in words for the person who typed the command: what, why, and the next step.
+"""Error messages of commands: the problem, the reason and the next step.
 
-One table from kinds of error to words. Never a traceback and never a secret; `--debug` shows the traceback instead.
+One table by kind of error. Never a traceback or a secret; `--debug` shows the traceback instead.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from assent.settings.welcome import in_shell, own_command, this_command
 
 
 class Failure(Exception):  # noqa: N818 - what the command came to
-    """A command that cannot do what it was asked to. The message says what, why and what to do."""
+    """A command cannot do what it was asked. The message says why and what to do."""
 
 
 def explain(error: BaseException, settings: Settings | None = None) -> str:
-    """The words for an error that ended a command."""
-    # A store that could not start because of a setting says so; the setting is what to talk about.
+    """The message for an error that ended a command."""
+    # If a setting kept the store from starting, explain the setting.
     if isinstance(error.__cause__, SettingsError):
         error = error.__cause__
     from assent.app import UNFIT

@@ -1,4 +1,4 @@
-"""`assent keys`: the keys of a workspace. A key is written once, alone, to standard output."""
+"""`assent keys`: the keys of a workspace. A new key is printed once, alone, to standard output."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WhichKey = Annotated[
 
 
 class KeyCreatedView(msgspec.Struct, frozen=True, rename="camel"):
-    """A new key in an answer."""
+    """A new key in a JSON answer."""
 
     workspace_id: str
     key_id: str
@@ -38,7 +38,7 @@ class KeyCreatedView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class KeyRevokedView(msgspec.Struct, frozen=True, rename="camel"):
-    """A revoked key in an answer."""
+    """A revoked key in a JSON answer."""
 
     workspace_id: str
     key_id: str
@@ -171,7 +171,7 @@ def _mode(dev: bool) -> Mode:
 
 
 def _which(key: str, workspace: str | None) -> tuple[KeyId, str | None]:
-    """A key's id and workspace. A whole key that was pasted names both; its secret is used for nothing."""
+    """The id and workspace of a key. A whole pasted key names both; its secret is not used."""
     public = api_keys.parse(key)
     return (KeyId(key), workspace) if public is None else (public.key_id, workspace or public.workspace_id)
 

@@ -1,4 +1,4 @@
-"""`assent owner-link`: the one-time link by which the owner of the server signs in to its pages."""
+"""`assent owner-link`: prints the one-time link by which the server's owner signs in."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from assent.settings.load import Settings
 
 
 class OwnerLinkView(msgspec.Struct, frozen=True, rename="camel"):
-    """What `assent owner-link --json` answers."""
+    """The JSON answer of `assent owner-link`."""
 
     url: str
     expires_at: str
@@ -70,7 +70,7 @@ def owner_link(
 
 
 def pages_address(settings: Settings) -> str | None:
-    """Where the pages of this data are served right now: by a process on the same directory, or by the replicas."""
+    """The URL at which this data's pages are served now: by a process on the same directory, or by the replicas."""
     from assent.net.probes import reaches_assent
     from assent.processes.listening import leadership_of
 

@@ -1,4 +1,4 @@
-"""`assent people`: who may sign in to the pages; inviting somebody prints a link that works once."""
+"""`assent people`: list, invite and remove people. An invitation prints a one-time link."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ app = typer.Typer(no_args_is_help=True)
 
 
 class InvitedView(msgspec.Struct, frozen=True, rename="camel"):
-    """What `assent people invite --json` answers."""
+    """The JSON answer of `assent people invite`."""
 
     person_id: str
     name: str
@@ -29,7 +29,7 @@ class InvitedView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PersonView(msgspec.Struct, frozen=True, rename="camel"):
-    """One line of `assent people list --json`."""
+    """One person in the JSON answer of `assent people list`."""
 
     person_id: str
     name: str

@@ -1,4 +1,4 @@
-"""docs/reasons.md, made from the table of refusals: `python -m assent.cli.reasons_page > docs/reasons.md`."""
+"""Generates docs/reasons.md from the table of refusals: `python -m assent.cli.reasons_page > docs/reasons.md`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Starting a server and preparing for one: init, serve, stdio, migrate."""
+"""Commands that start or prepare a server: init, serve, stdio, migrate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assent.settings.welcome import claude_code_stdio
 
 
 class Prepared(msgspec.Struct, frozen=True, rename="camel"):
-    """What `assent init` answers."""
+    """The JSON answer of `assent init`."""
 
     data_dir: str
     database: str
@@ -24,7 +24,7 @@ class Prepared(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Migrated(msgspec.Struct, frozen=True, rename="camel"):
-    """What `assent migrate` answers."""
+    """The JSON answer of `assent migrate`."""
 
     from_version: int
     to_version: int

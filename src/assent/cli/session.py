@@ -1,7 +1,7 @@
-"""What every command shares: the common flags, settings, where words and data go, and what an error becomes.
+"""Shared by all commands: common flags, settings, output and error handling.
 
-Data goes to standard output and nothing else does; words go to standard error. A command is a function from a
-session and its own arguments; `command` adds the common flags to it and is the one place that catches.
+Standard output carries data only; messages go to standard error. A command is a function of a session and its own
+arguments. `command` adds the common flags and is the only place that catches errors.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ class CommandSession:
         self.debug = debug
 
     def add_flags(self, **flags: object) -> None:
-        """More settings from flags, before settings are read; None means not given."""
+        """Add settings from flags, before settings are read. None means not given."""
         self._flags.update({name: value for name, value in flags.items() if value is not None})
 
     def again(self, *words: str) -> str:
-        """Another command on the same data, to be pasted: with the flags that this one was given."""
+        """Another command on the same data, to paste, with this command's flags."""
         given = [
             part
             for name, flag in (
@@ -92,7 +92,7 @@ class CommandSession:
         return in_shell([*this_command(), *words, *given])
 
     def require_data(self) -> None:
-        """Refuse to work on data that is not there yet: a new, empty server beside the one that runs is not meant."""
+        """Refuse to run without existing data, rather than create an empty server beside the real one."""
         path = self.settings.sqlite_path
         if path is not None and not path.exists():
             raise Failure(
@@ -113,18 +113,18 @@ class CommandSession:
         return self.loaded.settings
 
     def say(self, text: str) -> None:
-        """Words for the person, to standard error."""
+        """Print a message to standard error."""
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
 
     def give(self, data: Any, text: str) -> None:
-        """The result: as JSON where asked for, else as text."""
+        """Print the result, as JSON if requested, else as text."""
         line = msgspec.json.encode(data).decode() if self.json else text
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
     def table(self, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-        """Rows under their headings; as wide as they need where nobody watches, so that nothing is cut off."""
+        """Format rows under headings. Wraps on a terminal only, so that piped rows stay on one line."""
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text
@@ -184,7 +184,7 @@ def _run_guarded(session: CommandSession, run: Callable[[], int | None]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever read our data has enough. Nothing more can be written, not even at exit.
+        # The reader closed the pipe. Nothing more can be written, not even at exit.
         sys.stdout = None
         return 0
     except Exception as error:
@@ -196,7 +196,7 @@ def _run_guarded(session: CommandSession, run: Callable[[], int | None]) -> int:
 
 
 def timestamp(ms: int | None) -> str | None:
-    """ISO 8601 in UTC, as every JSON document of ours writes a time."""
+    """ISO 8601 in UTC, as in all our JSON documents."""
     if ms is None:
         return None
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

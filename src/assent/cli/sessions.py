@@ -1,4 +1,4 @@
-"""`assent session`: list what was worked on, take a session out as one file, and bring one in."""
+"""`assent session`: list, export and import sessions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`assent workspace webhook-secret`, `webhook-hosts`, `webhooks` and `webhook-resend`: what signs deliveries, where
-they may go, and what each came to."""
+"""`assent workspace webhook-secret`, `webhook-hosts`, `webhooks` and `webhook-resend`: the signing secret, the allowed
+hosts, and the log of deliveries."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ WhichWorkspace = Annotated[
 
 
 class SecretView(msgspec.Struct, frozen=True, rename="camel"):
-    """What `webhook-secret` answers."""
+    """The JSON answer of `webhook-secret`."""
 
     workspace_id: str
     secret: str
 
 
 class TryView(msgspec.Struct, frozen=True, rename="camel"):
-    """One line of the log in an answer."""
+    """One attempt in a JSON answer."""
 
     number: int
     at: str | None
@@ -44,7 +44,7 @@ class TryView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class DeliveryView(msgspec.Struct, frozen=True, rename="camel"):
-    """A delivery in an answer."""
+    """A delivery in a JSON answer."""
 
     delivery_id: str
     run_id: str
@@ -58,7 +58,7 @@ class DeliveryView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ResentView(msgspec.Struct, frozen=True, rename="camel"):
-    """What `webhook-resend` answers."""
+    """The JSON answer of `webhook-resend`."""
 
     workspace_id: str
     delivery_id: str
@@ -86,7 +86,7 @@ def secret(
 
 
 class HostsView(msgspec.Struct, frozen=True, rename="camel"):
-    """What `webhook-hosts` answers; no list where any public host may be posted to."""
+    """The JSON answer of `webhook-hosts`. Without a list any public host is allowed."""
 
     workspace_id: str
     hosts: tuple[str, ...] | None

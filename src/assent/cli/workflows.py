@@ -1,4 +1,4 @@
-"""`assent workflow`: what there is, whether a file is right, and a run at the terminal for its author."""
+"""`assent workflow`: list and validate definitions, and run one at the terminal for its author."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def validate(
     files = [file for path in paths for file in _files(path)]
     if not files:
         raise Failure(f"There is no workflow file in {paths[0]}.\nDefinitions end in {', '.join(SUFFIXES)}.")
-    # What a file refers to may be beside it, or anywhere that the server looks.
+    # A file may refer to files beside it, or anywhere the server looks.
     library = _library(session, *dict.fromkeys(file.parent for file in files))
     reports = [_check(library, file) for file in files]
     data = {"files": reports, "ok": all(not report["issues"] for report in reports)}
@@ -165,7 +165,7 @@ def _follow(session: CommandSession, program: Program, snapshot: Snapshot) -> in
 
 
 def _step(session: CommandSession, program: Program, snapshot: Snapshot, shown: Pending) -> Snapshot | None:
-    """The snapshot after the step, once what is typed passes; nothing at the end of input."""
+    """Read the step's output. Returns the next snapshot once the input passes, None at the end of input."""
     content = Content()
     while True:
         typed = _ask("notes, or a JSON object with notesMarkdown, context and output")

@@ -1,4 +1,4 @@
-"""`assent workspace`: the boundary of everything, made and listed by whoever runs the server."""
+"""`assent workspace`: create and list workspaces, for the server's operator."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from assent.ports import Store, Transaction
 app = typer.Typer(no_args_is_help=True)
 
 BY: str = "cli"
-"""How the journal names whoever has the server's own data."""
+"""The journal's name for the operator at the command line."""
 
 
 class CreatedView(msgspec.Struct, frozen=True, rename="camel"):
-    """What `workspace create` answers."""
+    """The JSON answer of `workspace create`."""
 
     workspace_id: str
     api_key: str
@@ -35,7 +35,7 @@ class CreatedView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class WorkspaceView(msgspec.Struct, frozen=True, rename="camel"):
-    """A workspace in an answer."""
+    """A workspace in a JSON answer."""
 
     workspace_id: str
     name: str
@@ -44,7 +44,7 @@ class WorkspaceView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class KeyView(msgspec.Struct, frozen=True, rename="camel"):
-    """A key in an answer, without its secret."""
+    """A key in a JSON answer, without its secret."""
 
     key_id: str
     mode: str
@@ -54,7 +54,7 @@ class KeyView(msgspec.Struct, frozen=True, rename="camel"):
     expires_at: str | None
     revoked_at: str | None
     toolsets: tuple[str, ...] = ()
-    """The groups of tools that it is shown; none for those of the server."""
+    """The toolsets that it lists; empty for the server's default."""
 
 
 def create(
@@ -133,7 +133,7 @@ command(app, "show")(show)
 
 
 async def find_workspace(store: Store, wanted: str | None) -> Workspace:
-    """A workspace by id or by name; without a wish the local default one."""
+    """Find a workspace by id or name, by default the local one."""
     known = await store.read(tenancy.list_workspaces)
     wanted = tenancy.LOCAL_WORKSPACE if wanted is None else wanted
     found = [each for each in known if wanted in (each.workspace_id, each.name)]
@@ -151,7 +151,7 @@ def key_entropy() -> KeyEntropy:
 
 
 def check_name(name: str, what: str) -> str:
-    """A name that fits every page and log line."""
+    """Check that a name fits on every page and log line."""
     stripped = name.strip()
     if not stripped or len(stripped) > MAX_NAME_CHARS or not stripped.isprintable():
         raise Failure(f"{what} must have 1 to {MAX_NAME_CHARS} characters, all of them visible.")
