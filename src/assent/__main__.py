@@ -1,5 +1,5 @@
-"""The command `assent`. `assent stdio` is started here, before anything that only people at a terminal need is
-imported: a client waits for its first answer."""
+"""The command `assent`. Starts `assent stdio` before importing what only the other commands need, because a client
+waits for the first answer."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ STDIO_FLAGS: Final = {
     "--log-level": "log_level",
     "--log-format": "log_format",
 }
-"""Flags of `assent stdio` that take a value, with the setting each is."""
+"""Flags of `assent stdio` that take a value, with their settings."""
 
 
 class BadUsage(Exception):  # noqa: N818 - what the caller did
-    """The command line cannot be understood."""
+    """The command line is invalid."""
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its code: 0 done, 1 failed, 2 not understood."""
+    """Run the command line and exit with its code: 0 success, 1 failure, 2 usage error."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["stdio"] and not {"--help", "-h"} & set(arguments):
         sys.exit(run_stdio(arguments[1:]))
@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def run_stdio(arguments: Sequence[str]) -> int:
-    """`assent stdio`. Standard output belongs to the protocol, so every word for people goes to standard error."""
+    """Run `assent stdio`. Standard output belongs to the protocol, so all messages go to standard error."""
     from assent.settings.load import BadFlag, SettingsError, load_settings
 
     try:
@@ -63,7 +63,7 @@ def run_stdio(arguments: Sequence[str]) -> int:
 
 
 def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool]:
-    """`--flag value` and `--flag=value`; the few flags do not earn the import of a parser."""
+    """Parse `--flag value` and `--flag=value`. The few flags do not justify importing a parser."""
     flags: dict[str, object] = {}
     debug = False
     waiting = iter(arguments)

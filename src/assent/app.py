@@ -1,7 +1,7 @@
 """The composition root: from settings to a running server. The only module that knows every part.
 
-`compose` does no I/O, so a stdio process can answer before anything is opened. The store opens itself at its first
-use: migrated, with the default workspace there and the secrets known to fit.
+`compose` does no I/O, so that a stdio process can answer before anything is opened. The store opens at its first use:
+it is migrated, has the default workspace, and the secrets are checked against it.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class SystemClock:
 
 
 class SecretMismatch(StoreUnavailable):
-    """The store was made with other secrets than this process has."""
+    """The store was created with different secrets."""
 
 
 class App:
@@ -135,24 +135,24 @@ class App:
         )
         self.visits = Visits(self.store, self.clock)
         self.wake_jobs: Callable[[], None] = lambda: None
-        """Set by whoever runs the jobs in this process."""
+        """Set by the code that runs the jobs in this process."""
 
     @property
     def pictures_of(self) -> PicturesOf:
-        """What a connector asks for the pictures of an approved action."""
+        """Loads the pictures of an approved action for a connector."""
         from assent.engine.learning import pictures
 
         return partial(pictures.of_action, self.store)
 
     @cached_property
     def _picture_maker(self) -> PictureMaker:
-        from assent.suite.pictures.making import PictureMaker  # not before a picture is wanted
+        from assent.suite.pictures.making import PictureMaker  # imported at the first picture
 
         return PictureMaker(self.settings.font_dirs)
 
     @cached_property
     def workflows(self) -> WorkflowLibrary:
-        """The workflows that come along, the user's and the project's."""
+        """The built-in workflows, the user's and the project's."""
         from assent.engine.workflows.library import WorkflowLibrary
 
         return WorkflowLibrary(
@@ -160,8 +160,8 @@ class App:
         )
 
     def keys(self) -> ServerKeys:
-        """The keys of this server. The first use reads its secrets, and makes them where that is allowed; only an
-        open store has checked that they fit. Raises `StoreUnavailable` where there are none."""
+        """The keys of this server. The first use reads its secrets and creates them if that is allowed. Only opening
+        the store checks that they fit. Raises `StoreUnavailable` if there are none."""
         return self._keys or self.read_keys()
 
     def read_keys(self) -> ServerKeys:
@@ -169,7 +169,7 @@ class App:
         try:
             secrets = resolve_secrets(self.settings)
         except SettingsError as error:
-            # A start resolves them before it gets here; a stdio process finds out at its first real call.
+            # `serve` resolves them earlier; a stdio process does so at its first real call.
             raise StoreUnavailable(str(error)) from error
         self._keys = ServerKeys(run_token=secrets.run_token, master=secrets.master)
         return self._keys
@@ -193,11 +193,11 @@ class App:
         return await audit_log.verify(self.store, signer, kept, workspace_id=workspace_id)
 
     async def prepare(self) -> None:
-        """Open and check the store now instead of at the first call. Raises what a start must not survive."""
+        """Open and check the store now instead of at the first call. Raises the errors in `UNFIT`."""
         await self.store.read(health.ping)
 
     async def close(self) -> None:
-        """Stop after what is being sent: its outcome must be written down."""
+        """Close after the sends in flight, because their outcome must be recorded."""
         await self.waits.close()
         await self.executions.finish()
         await self._built_in.finish()
@@ -206,7 +206,7 @@ class App:
 
 
 async def _nothing() -> None:
-    """Where the address of the pages is the one in the settings, there is nothing to look for."""
+    """Used if the pages' address is the one in the settings."""
 
 
 def make_limits(settings: Settings, store: Store) -> Limits:
@@ -238,7 +238,7 @@ def make_outgoing(settings: Settings, clock: Clock) -> Outgoing:
 def draft_writer(
     settings: Settings,
 ) -> Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None:
-    """The configured model as a writer of drafts; None where the composer writes alone."""
+    """A writer of drafts that uses the configured model. None if only the composer writes."""
     if settings.model_url is None or settings.model_name is None:
         return None
     from assent.suite.model_writer import Model, draft
@@ -248,12 +248,12 @@ def draft_writer(
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:
-    """What actions cost, by connector; the settings have checked that each entry is a name and a number."""
+    """Credits per action, by connector. The settings have validated the entries."""
     return {name: int(cost) for name, _, cost in (each.partition("=") for each in listed)}
 
 
 def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, str], Awaitable[None]]:
-    """The server's own notes to its people, through the mail server that the settings name."""
+    """Sends the server's own e-mails to its people, through the configured mail server."""
 
     async def send(to: str, subject: str, text: str, key: str) -> None:
         from assent.suite.connectors.mail.smtp import SmtpConnector
@@ -265,7 +265,7 @@ def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, st
 
 
 class _BuiltIn(Mapping[str, Connector]):
-    """The connectors that come along, made when one is first asked for: a first answer needs none of them."""
+    """The built-in connectors, created at the first use: the first answer needs none."""
 
     def __init__(self, app: App) -> None:
         self._app = app
@@ -286,7 +286,7 @@ class _BuiltIn(Mapping[str, Connector]):
         return len(self._made)
 
     async def finish(self) -> None:
-        """Wait for the renewals of access in flight."""
+        """Wait for the token renewals in flight."""
         if "_made" not in self.__dict__:
             return
         from assent.suite.connectors.oauth_access import OAuthAccess
@@ -297,7 +297,7 @@ class _BuiltIn(Mapping[str, Connector]):
 
 
 class _PreparedStore:
-    """The store behind its start-up: the first call opens it, the others wait for that, a failure is tried again."""
+    """Opens the store at the first call. Other calls wait for that; a failed attempt is repeated by a later call."""
 
     def __init__(self, store: Store, app: App) -> None:
         self._store = store
@@ -328,7 +328,7 @@ class _PreparedStore:
         await self._store.close()
 
     async def _prepare(self) -> None:
-        # One attempt at a time, and its outcome is everybody's: callers of an absent database do not queue for it.
+        # One attempt at a time. All waiting callers share its outcome instead of trying one after another.
         if self._opening is None or self._opening.done():
             self._opening = asyncio.create_task(self._open_all())
             self._opening.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
@@ -350,13 +350,13 @@ class _PreparedStore:
 
 
 async def reseal(store: Store, vault: Vault) -> None:
-    """After a new master secret: nothing stays sealed by the earlier one, so that it can be taken away."""
+    """Seal everything with the newest master secret, so that the earlier one can be removed."""
     while await store.write(partial(vault.reseal, vault.nonces())):
         log.info("keys of workspaces were sealed anew under the newest master secret")
 
 
 async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
-    """Seal once what an earlier version approved; after a new master secret, what an earlier one sealed."""
+    """Seal approvals of earlier versions, and those sealed with an earlier master secret."""
     if not await store.read(earlier_approvals.has_sealed):
         await store.write(lambda: earlier_approvals.seal_all(seals, now_ms))
     if len(seals.keys) > 1:
@@ -364,7 +364,7 @@ async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
 
 
 async def check_secrets(store: Store, keys: ServerKeys) -> None:
-    """Refuse to work with secrets that are not the ones this store was made with: every link would be dead."""
+    """Refuse secrets that the store was not created with: every link would be invalid."""
     for name, ring in (("run_token", keys.run_token), ("master", keys.master)):
         known = tuple(tokens.fingerprint(secret) for secret in ring)
 
@@ -380,13 +380,13 @@ async def check_secrets(store: Store, keys: ServerKeys) -> None:
 
 
 UNFIT = (SettingsError, SchemaMismatch, SecretMismatch)
-"""What a start must not survive; each message says what, why and what to do. A database that is merely out of reach is
-waited for instead."""
+"""Errors that end a start. Each message says what is wrong and what to do. An unavailable database is not among them:
+the server waits for it."""
 
 
 @asynccontextmanager
 async def open_app(settings: Settings) -> AsyncIterator[App]:
-    """An app whose store is open, for commands that do one thing."""
+    """An app with an open store, for one-off commands."""
     app = App(settings)
     try:
         await app.prepare()

@@ -1,6 +1,6 @@
-"""The connectors that come along, put together from the parts of a process.
+"""Builds the built-in connectors from the parts of a process.
 
-Apart from the composition root because their modules take long to load and the first answer of a process needs none.
+Separate from the composition root, because their modules load slowly and the first answer needs none.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float) -> Said:
-    """One message to a webhook that a human named; never to a private address, unless the server allows it."""
+    """Post one message to a webhook that a person named. Private addresses need the server's permission."""
     from assent.net.addresses import FetchRefused
     from assent.net.outgoing import post_json
 
@@ -46,8 +46,7 @@ async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeo
 
 
 async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) -> str:
-    """Where to connect for a mail server that a workspace named; never a private address, unless the server allows
-    it."""
+    """Resolve and check a mail server that a workspace named. Private addresses need the server's permission."""
     from assent.net.addresses import FetchRefused, numbers_of
 
     try:
@@ -63,7 +62,7 @@ async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) 
 
 
 def built_in_connectors(app: App) -> dict[str, Connector]:
-    """The connectors that come along, by id."""
+    """The built-in connectors by id."""
     settings = app.settings
 
     async def publish(action: Action) -> SitePage:
@@ -102,7 +101,7 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
 
 
 def oauth_connectors(app: App) -> tuple[Connector, ...]:
-    """The connectors that a human consents to, with their access kept fresh over all processes of the store."""
+    """The OAuth connectors. All processes of the store share the renewal of their tokens."""
     settings = app.settings
     clients = {
         "google": OAuthClient(settings.google_client_id, settings.google_client_secret),

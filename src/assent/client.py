@@ -1,7 +1,7 @@
-"""A small client for programs: calls a tool over HTTP and gives back its payload, and follows a refusal by the book.
+"""A small HTTP client: calls a tool, returns its payload and handles refusals as the contract says.
 
 `call` returns the payload or raises `Refused` with the recovery shape. `follow` does what the contract asks of an
-agent: call the recovery tool and repeat once where that helps, wait and repeat once where it says so, else stop.
+agent: call the recovery tool and repeat once, or wait and repeat once, or stop.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
 
     @property
     def retry(self) -> str:
-        """What may be repeated: `same`, `changed`, `after_recovery` or `never`."""
+        """What may be retried: `same`, `changed`, `after_recovery` or `never`."""
         return str(self.recovery.get("retry", "never"))
 
 
@@ -57,7 +57,7 @@ class Client:
         await self._http.aclose()
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """The payload of a tool. Raises `Refused`."""
+        """Call a tool and return its payload. Raises `Refused`."""
         message = {
             "jsonrpc": "2.0",
             "id": next(self._ids),
@@ -83,9 +83,10 @@ class Client:
         ask: Callable[[dict[str, str]], dict[str, Any]] | None = None,
         **arguments: Any,
     ) -> dict[str, Any]:
-        """Call a tool and do what a refusal says, once (E55, E56). Raises what needs other arguments or a person.
+        """Call a tool and do what a refusal says, once (E55, E56). Raises `Refused` if other arguments or a person are
+        needed.
 
-        `ask` gets what a recovery tool needs from the person, by argument, and returns their answers.
+        `ask` gets the questions of a recovery tool for the person, by argument, and returns the answers.
         """
         try:
             return await self.call(tool, **arguments)
@@ -101,7 +102,6 @@ class Client:
         return await self.call(tool, **arguments)
 
     async def tools(self) -> list[dict[str, Any]]:
-        """The tool list."""
         message = {"jsonrpc": "2.0", "id": next(self._ids), "method": "tools/list"}
         response = await self._http.post(self._url, content=msgspec.json.encode(message))
         listed: list[dict[str, Any]] = msgspec.json.decode(response.content)["result"]["tools"]

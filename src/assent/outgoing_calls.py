@@ -1,6 +1,5 @@
-"""What the server asks of addresses that others named, as its inside sees it: bounded, checked, never an exception of
-the network. What is loaded for it waits until it is needed.
-"""
+"""The engine's access to untrusted URLs: bounded and checked, without network exceptions. Imports are deferred until
+needed."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
-    """A page of others, read as data and bounded in every way; or why not."""
+    """Read a third-party page as data. Returns the reason if that fails."""
     from assent.net.addresses import FetchRefused
     from assent.net.outgoing import fetch_page
     from assent.suite.content.page import Fetched, read_page, read_text
@@ -29,7 +28,7 @@ async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
 
 
 def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
-    """Why nothing can ever be posted to an address; None where it may be."""
+    """Why nothing can ever be posted to the URL; None if it may be."""
     from assent.net.addresses import FetchRefused, screen
 
     try:
@@ -40,7 +39,7 @@ def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
 
 
 def webhook_host(url: str) -> str:
-    """The host that a delivery to an address would connect to."""
+    """The host that a delivery to the URL would connect to."""
     from assent.net.addresses import FetchRefused, host_of
 
     try:
@@ -56,7 +55,7 @@ async def post_webhook(
     headers: Mapping[str, str],
     timeout_seconds: float = WEBHOOK_TIMEOUT_SECONDS,
 ) -> WebhookReply:
-    """One POST to an address that a caller chose. Every name is looked up and checked again; nothing is followed."""
+    """Post once to a URL that a caller chose. Every name is resolved and checked again; redirects are not followed."""
     from assent.net.addresses import FetchRefused
     from assent.net.outgoing import post_json
 
