@@ -161,7 +161,7 @@ FORMS_OF_CHANGE = [
     ("Improved error messages", "Improved in Plotter: error messages."),
     ("Rewrote the parser", "Plotter: Rewrote the parser."),
     ("v2.1: Added tables and fixed printing", "Plotter 2.1: Added tables and fixed printing."),
-    ("Faster scans: 23x", "New in Plotter – Faster scans: 23x."),
+    ("Faster scans: 23x", "New in Plotter. Faster scans: 23x."),
     ("We rebuilt the recorder.", "We rebuilt the recorder."),
     ("Add labels to charts", "Plotter adds labels to charts."),
     ("1.3.0: Added tables", "New in Plotter 1.3.0: tables."),
@@ -172,7 +172,7 @@ FORMS_OF_CHANGE = [
     ("Dark mode\n\nCharts follow the system.", "New in Plotter: Dark mode. Charts follow the system."),
     ("First public release", "Plotter draws plots for people."),
     ("- `--since` checks changed sheets only", "New in Plotter: --since checks changed sheets only."),
-    ("Shared lists: all see what is missing", "New in Plotter – Shared lists: all see what is missing."),
+    ("Shared lists: all see what is missing", "New in Plotter. Shared lists: all see what is missing."),
     ("iPhone app", "New in Plotter: iPhone app."),
     (
         "Export charts as SVG by @ann in https://github.com/a/b/pull/9",
@@ -550,7 +550,7 @@ def test_a_lead_is_a_change_and_no_label_reference_thanks_or_warning(changed: st
 
 
 NAMED = [
-    ("## Preview\n\nTap a key and a note sounds.\n", "keyz"),
+    ("## Preview\n\nTap a key and a note sounds.\n", "Keyz"),
     ("<h1>\n<a href='https://b.example'><img src='k.png'></a>\n<br/>\nKeyz\n</h1>\n\n## Preview\n", "Keyz"),
     ("Keyz is a small piano.\n\n# Support the project\n\nWrite to us.\n", "Keyz"),
     ("## Installation - Linux\n\nUnpack it.\n\n## Use\n\nKeyz is a small piano.\n", "Keyz"),
@@ -608,3 +608,58 @@ def test_the_address_names_a_product_that_its_readme_does_not_name() -> None:
         product_url="https://tiny-keys.example", repo_context={"readme": "A small piano for the browser."}
     )
     assert draft("x", evidence).body.startswith("tiny-keys: A small piano for the browser.")
+
+
+PIANO = "https://keyz.example"
+
+
+def introduce(readme: str) -> str:
+    return draft("linkedin", gather(product_url=PIANO, repo_context={"readme": readme})).body
+
+
+def test_a_plea_for_donations_is_not_what_the_product_is() -> None:
+    readme = (
+        "## Supporting Keyz\n\nKeyz costs nothing, so we depend on gifts.\n\n"
+        "## About\n\nKeyz turns a tablet into a piano.\n"
+    )
+    assert introduce(readme).startswith("Keyz turns a tablet into a piano.")
+
+
+def test_a_notice_above_the_title_is_passed_over_and_the_heading_below_it_is_the_tagline() -> None:
+    readme = (
+        "<h3>The code is about to be rewritten!</h3>\n<h2><b>Keyz</b></h2>\n"
+        "<h4>A small piano for tablets, with lessons.</h4>\n\nKeyz takes its sounds from a folder.\n"
+    )
+    assert introduce(readme).startswith("Keyz: A small piano for tablets, with lessons.")
+
+
+def test_a_product_with_a_long_title_may_call_itself_by_its_first_word() -> None:
+    readme = "<p>Keyz is a piano for tablets.</p>\n\n# Keyz Studio\n\nThe studio has sounds in ten packs.\n"
+    assert introduce(readme).startswith("Keyz is a piano for tablets.")
+
+
+def test_a_link_alone_in_parentheses_is_no_part_of_a_sentence() -> None:
+    readme = "# Keyz\n\nKeyz ([how to say it](https://keyz.example/say)) is a piano for tablets.\n"
+    assert introduce(readme).startswith("Keyz is a piano for tablets.")
+
+
+def test_what_breaks_does_not_lead_and_items_stand_for_the_items_below_them() -> None:
+    notes = (
+        "### Breaking changes\n- The file of settings has a new name\n### Features\n"
+        "- Recording works much better now:\n  - with the new driver there is no delay\n- Use JDK 25\n"
+    )
+    context = {"readme": "# Keyz\n\nKeyz is a piano for tablets.\n", "whatChanged": notes}
+    body = draft("linkedin", gather(product_url=PIANO, repo_context=context)).body
+    assert body.startswith("New in Keyz: Recording works much better now.")
+    assert "The file of settings has a new name" in body
+    assert "driver" not in body and "JDK" not in body
+
+
+def test_a_change_with_a_label_is_titled_by_it() -> None:
+    context = {
+        "readme": "# Keyz\n\nKeyz is a piano for tablets.\n",
+        "whatChanged": "New pedal: hold notes with a foot",
+    }
+    made = draft("email", gather(product_url=PIANO, repo_context=context))
+    assert made.subject == "Keyz: New pedal"
+    assert "New pedal: hold notes with a foot." in made.body

@@ -20,8 +20,8 @@ WITHOUT_LINK: Final = ("instagram", "tiktok")
 FRAME: Final = ("hi,", "hallo,", "also in this update:", "ausserdem in diesem update:")
 """The lines that state nothing."""
 LEADS: Final = (
-    r"(?:new|fixed|improved|removed|neu|behoben|verbessert|entfernt)(?: (?:in|from|aus) {name}(?: [\d.]+)?)?(?:: | – )",
-    r"(?:show hn: )?{name}(?: [\d.]+)?(?:: |：| – )",
+    r"(?:new|fixed|improved|removed|neu|behoben|verbessert|entfernt)(?: (?:in|from|aus) {name}(?: [\d.]+)?)?(?:: |\. )",
+    r"(?:show hn: )?{name}(?: [\d.]+)?(?:: |：| – |\. )",
     r"(?:made for|who it is for:|für|für wen:) ",
     r"{name}(?: [\d.]+)? now (?=\w+s )",
 )

@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 
 from assent.gate.content.check import find_flaw
-from assent.suite.composer.frames import capitalise, frames_of
+from assent.suite.composer.frames import capitalise, frames_of, has_label
 from assent.suite.composer.material import MOST_FACTS, Material, material_of
 from assent.suite.composer.naming import is_named, is_subject
 from assent.suite.composer.product import Saying
@@ -310,6 +310,9 @@ class _Draft:
         if lead is None or bare is None:
             return
         name = self.held.name
+        if name and has_label(bare.text) and not is_named(name, bare.text):
+            title = f"{name} {self.held.version}".strip()
+            yield Saying(f"{title}: {bare.text.partition(': ')[0]}", lead.facts)
         text = lead.text
         if self.row.id == "hn" and self.held.version:
             text = text.removeprefix("New in ")

@@ -190,13 +190,21 @@ def _form(bare: str, language: str) -> tuple[str, str]:
     return "", bare
 
 
+def has_label(text: str) -> bool:
+    """Whether a statement begins with a label of its own, as in "Shortcuts: saved filters"."""
+    return (
+        text.isascii() and re.search(r"\w: ", text) is not None and len(text.partition(": ")[0].split()) <= 6
+    )
+
+
 def _join(frame: str, text: str, label: str) -> str:
-    """The frame with its statement. A statement with a colon of its own stands behind a dash."""
+    """The frame with its statement. A statement with a colon of its own is a sentence of its own."""
     if not label:
         return capitalise(text) if frame == "{name}: " else frame + text
     start = frame.replace("{name}", label)
-    if text.isascii() and re.search(r"\w: ", text) and len(text.partition(": ")[0].split()) <= 6:
-        start = f"{start.removesuffix(': ')} – "
+    if has_label(text):
+        text = capitalise(text)
+        start = "" if text.startswith("New ") else f"{start.removesuffix(': ')}. "
     elif ord(text[0]) > 0x2E7F:
         start = start.removesuffix(": ") + "："
     return start + text

@@ -273,10 +273,14 @@ class _Picker:
         best = max(scored)[2]
         self.taken.append(best.text)
         self.said = best
-        named = is_subject(self.name, best.text) or (
-            is_named(self.name, best.text)
-            and is_sentence(best.text, self.language)
-            and not self.name.islower()
+        named = (
+            is_subject(self.name, best.text)
+            or self.about.is_a.match(best.text) is not None
+            or (
+                is_named(self.name, best.text)
+                and is_sentence(best.text, self.language)
+                and not self.name.islower()
+            )
         )
         if not self.name or named or is_personal(best.text):
             return Saying(add_full_stop(best.text, self.language), best.facts)

@@ -70,7 +70,8 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
     if shared:
         return (path[-1], None) if path else ("", None)
     if evidence.of("readme") and label:
-        return host.partition(".")[0], None
+        first = host.partition(".")[0]
+        return first.capitalize() if first.isalpha() else first, None
     return (host if re.search(r"\.[a-z][a-z0-9-]+$", host) else ""), None
 
 

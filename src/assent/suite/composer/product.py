@@ -68,7 +68,12 @@ class About:
 
     def __init__(self, evidence: Evidence, name: str) -> None:
         self.evidence, self.name, self.language = evidence, name, evidence.language
-        self.is_a = re.compile(_IS_A.replace("{name}", re.escape(name)), re.IGNORECASE)
+        # NATS Server calls itself NATS, too.
+        first = name.partition(" ")[0]
+        called = [name, first] if first != name and len(first) > 3 and first[0].isupper() else [name]
+        self.is_a = re.compile(
+            _IS_A.replace("{name}", f"(?:{'|'.join(map(re.escape, called))})"), re.IGNORECASE
+        )
 
     def statements(self) -> Iterator[tuple[float, Saying]]:
         """The sentences that may say what the product is, each with how well it does."""

@@ -27,6 +27,7 @@ _KIND: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
             re.I,
         ),
     ),
+    ("breaking", re.compile(r"\W*(?:breaking|incompatible)", re.I)),
     (
         "fixed",
         re.compile(
@@ -64,7 +65,8 @@ _INSIDE: Final = re.compile(
     r"typos?\b|"
     r"clean ?up\b|refactor\w*\b|rename\b|initial commit|first commit|tests?\b|"
     r"(?:updated?|upgraded?|migrated?|switch(?:ed)?) to (?:go|node\w*|python|rust|java|ruby|php|react|typescript|"
-    r"webpack|vite)\b|\[(?:dev ?)?deps\]|\[(?:meta|tests?|actions|readme|docs|ci|refactor|maint\w*|chore)\]|"
+    r"webpack|vite)\b|use (?:jdk|java|node|python|go|gradle|electron) ?\d|\[(?:dev ?)?deps\]|"
+    r"\[(?:meta|tests?|actions|readme|docs|ci|refactor|maint\w*|chore)\]|"
     r"(?:update|upgrade|pin|bump|reformat|npm)\b(?! (?:the|your|notifi|check|all)\w*\b)|"
     r"(?:updated?|upgraded?) (?:\w+ ){0,2}(?:deps|dependenc\w*|lockfile|readme|changelog|version|ci|actions|"
     r"translations?|workflows?)\b|"
@@ -133,7 +135,7 @@ _BROKEN: Final = re.compile(r"https?://|\]\(|^\W*/\w|\b(?:by|in|see|via|and|or)$
 
 _SCOPE: Final = re.compile(
     r"^(?:\[[\w./-]{2,24}\]\s+|(?!(?:feat|feature|fix|bugfix|perf|chore|ci|tests?|build|style|refactor|docs?|deps|"
-    r"revert|fixed|new|added|behoben|neu)\b)[a-z][\w/-]{1,20}:\s+(?=[a-z]))"
+    r"revert|fixed|new|added|behoben|neu)\b)[a-z][\w/-]{1,20}:\s+(?=[a-z-]))"
 )
 """The part of the code that an item of a changelog names before what it did."""
 _INTRO: Final = re.compile(r"^(?:hi|hello|hey|hallo)\b[^.!?:]{0,80}:\s+(\w)", re.IGNORECASE)
@@ -157,6 +159,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
     """The statements of release notes: repairs last, and what only programmers read after the rest."""
     version, kind, listed, before = "", "", False, ""
     found: list[list[Change]] = []
+    breaking: list[list[Change]] = []
     notes = _unwrap(_normalize_headings(lines))
     for place, line in enumerate(notes):
         heading = re.match(r"^\s*#{1,6}\s+(.+)$", line) or re.match(r"^\s*\*\*([^*]{2,40})\*\*:?\s*$", line)
@@ -174,6 +177,9 @@ def read_changes(lines: Iterable[str]) -> Changes:
             bare = _SCOPE.sub("", bare) if mark else _INTRO.sub(lambda found: found[1].upper(), bare)
             if first := _LEADING_VERSION.match(bare):
                 version, bare = version or first.group(1), bare[first.end() :]
+            if mark and bare.endswith(":") and len(bare.split()) > 3:
+                # An item with items below it says enough without them.
+                bare = bare[:-1]
             listed = bool(mark) and not bare.endswith(":")
             if _UNDONE.match(line) or _FIRST.match(strip_marks(bare)) or not (item := _item(bare, kind)):
                 continue
@@ -181,6 +187,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
                 found[-1] += [Change(change.text, "more") for change in item]
             else:
                 found.append(item)
+                breaking += [item] if kind == "breaking" else []
             before = "" if mark else bare
     announced = [item for item in found if _ANNOUNCES.match(item[0].text)]
     if announced and len(announced) < len(found):
@@ -188,7 +195,11 @@ def read_changes(lines: Iterable[str]) -> Changes:
         version = version or (told.group() if told else "")
         found = [item for item in found if item not in announced]
     found.sort(
-        key=lambda item: (item[0].kind == "fixed", bool(_DROPS.match(item[0].text)), is_code(item[0].text))
+        key=lambda item: (
+            item[0].kind == "fixed",
+            item in breaking or bool(_DROPS.match(item[0].text)),
+            is_code(item[0].text),
+        )
     )
     return Changes(version, tuple(change for item in found for change in item)[:MAX_CHANGES])
 

@@ -231,12 +231,21 @@ class _ReadmeReader:
         if first and not self.title and level == 1:
             self.title = text
             return
-        if not (self.title or self.heading or general) and (first or level == 1):
+        if not self.title and not self.heading and level > 2 and text.endswith((".", "!")):
+            # A notice above the title.
+            return
+        aside = level > 1 and _ASIDE.match(bare) is not None
+        if not (self.title or self.heading or general or aside) and (first or level == 1):
             self.heading = text
             if first:
                 return
-        if first and self.title and (text.endswith(".") or (level > 2 and len(text.split()) > 3)):
-            # What stands as a heading directly below the title is a tagline.
+        below = self.section == "first" and not (self.paragraphs or self.first_bullets or general or aside)
+        if (
+            below
+            and (self.title or level > 2)
+            and (text.endswith(".") or (level > 2 and len(text.split()) > 3))
+        ):
+            # A heading directly below the title is a tagline.
             self.paragraphs.append(text)
             return
         if level > self.level and self.section in ("features", "aside"):
@@ -298,6 +307,8 @@ def plain(markdown: str) -> str:
     text = _PICTURE.sub(" ", markdown[:4_000])
     # A badge is a picture inside a link: without its picture the link is empty.
     text = re.sub(r"\[\s*\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])", " ", text)
+    # A link alone in parentheses is a remark beside the sentence.
+    text = re.sub(r"\s*\(\s*" + _LINK.pattern + r"\s*\)", "", text)
     text = _LINK.sub(r"\1", text)
     text = re.sub(
         r"`([^`<\n]{1,200}) <[^>\n]{1,300}>`_{1,2}|``([^`\n]{1,200})``|(?<!\S)\|[\w-]{1,40}\|", r"\1\2", text
