@@ -73,8 +73,13 @@ INSERT INTO brain_entries
 SELECT workspace_id, run_id, tenant_id, 'channel_performance', 'linkedin: {OLD_WHY}', 'confirmed', 'zernio', 'linkedin',
        run_id, '{json.dumps({"metrics": {"views": 1300}, "nextMove": "x", "angle": ""})}', 'performance:' || run_id, 0
 FROM measurements WHERE measured_ms IS NOT NULL;
+INSERT INTO brain_entries
+  (workspace_id, entry_id, tenant_id, kind, body, state, source, channel, run_id, facts, natural_key, created_ms)
+SELECT workspace_id, 'c' || run_id, tenant_id, 'approval', 'Approved for contacts: Dana, 0664 1', 'confirmed',
+       'decision', 'contacts', run_id, '{{}}', 'approval:' || run_id, 0
+FROM measurements WHERE measured_ms IS NOT NULL;
 """
-"""Rows as that commit wrote them for the numbers above, with sums that are not true."""
+"""Rows as that commit wrote them for the numbers above, with sums that are not true, and for a saved contact."""
 
 
 class Old(Gate):
@@ -220,6 +225,14 @@ async def test_a_memory_of_earlier_rules_is_kept_retired_with_its_reason(old_num
     assert entry.facts["metrics"] == {"views": 1300}
     confirm = partial(memory_views.decide, old.workspace_id, entry.entry_id, "confirmed", "Ada", 0)
     assert not await old.app.store.write(confirm)
+
+
+async def test_a_contact_that_was_remembered_is_told_to_no_agent_any_more(
+    old_numbers: None, old: Old
+) -> None:
+    told = await old.done("chieflab_brain_read", limit=50)
+    assert told["entries"]
+    assert "Dana" not in json.dumps(told)
 
 
 @pytest.mark.rule("E33")

@@ -47,6 +47,7 @@ RETIRED_NOTES: Final[dict[str, str]] = {
     "workflow_step": "A confirmed step of a workflow says nothing about later texts.",
     "found_by_a_check": "A check found this claim, by rules that are no longer used.",
     "personal_mail": "Mail to named people is no longer remembered.",
+    "contact": "Contacts are no longer remembered.",
 }
 """Why a memory of an earlier version is no longer used."""
 UNCONFIRMED_FACT: Final = "Your agent recorded this. Drafts use it once you confirm it."

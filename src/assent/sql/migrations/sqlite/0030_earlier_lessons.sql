@@ -1,5 +1,6 @@
 -- Memories that earlier rules made and that no draft may use, kept with the reason: edits, which were compared word by
--- word; decisions about steps of workflows; risky claims that a check found; and decisions about mail to named people.
+-- word; decisions about steps of workflows; risky claims that a check found; decisions about mail to named people;
+-- and everything about contacts.
 UPDATE brain_entries SET state = 'retired', facts = json_set(facts, '$.retiredBecause', 'word_diff')
 WHERE kind = 'edit';
 
@@ -13,3 +14,6 @@ UPDATE brain_entries SET state = 'retired', facts = json_set(facts, '$.retiredBe
 WHERE kind IN ('approval', 'rejection') AND channel = 'email'
   AND EXISTS (SELECT 1 FROM runs r WHERE r.workspace_id = brain_entries.workspace_id
                 AND r.run_id = brain_entries.run_id AND r.operator = 'chieflab-email');
+
+UPDATE brain_entries SET state = 'retired', facts = json_set(facts, '$.retiredBecause', 'contact')
+WHERE channel = 'contacts';
