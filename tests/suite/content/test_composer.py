@@ -663,3 +663,35 @@ def test_a_change_with_a_label_is_titled_by_it() -> None:
     made = draft("email", gather(product_url=PIANO, repo_context=context))
     assert made.subject == "Keyz: New pedal"
     assert "New pedal: hold notes with a foot." in made.body
+
+
+def test_items_of_one_word_above_others_are_headings() -> None:
+    notes = "* Features\n\t* Chords are named while you play\n* Deployment\n\t* Docker: Alpine 3.13\n"
+    context = {"readme": "# Keyz\n\nKeyz is a piano for tablets.\n", "whatChanged": notes}
+    body = draft("linkedin", gather(product_url=PIANO, repo_context=context)).body
+    assert body.startswith("New in Keyz: Chords are named while you play.")
+    assert "Features" not in body and "Deployment" not in body
+
+
+def test_a_remark_at_the_end_of_a_paragraph_takes_nothing_else_with_it() -> None:
+    said = "Keyz 1.7 keeps the pedal when a song is converted. Under the hood the codec went to 6.0."
+    context = {"readme": "# Keyz\n\nKeyz is a piano for tablets.\n", "whatChanged": said}
+    body = draft("linkedin", gather(product_url=PIANO, repo_context=context)).body
+    assert body.startswith("Keyz 1.7 keeps the pedal when a song is converted.")
+    assert "Under the hood" not in body
+
+
+def test_a_sentence_about_such_things_is_not_what_the_product_is() -> None:
+    context = {
+        "readme": "# Keyz\n\nA piano that needs no room is quiet and can be carried home.\n",
+        "whatChanged": "Keyz names chords now.",
+    }
+    body = draft("linkedin", gather(product_url=PIANO, repo_context=context)).body
+    assert body == f"Keyz names chords now.\n\n{PIANO}"
+
+
+def test_a_command_keeps_its_small_letter() -> None:
+    notes = "- Songs can be kept in folders\n- keyz --clean empties the folder of recordings\n"
+    context = {"readme": "# keyz\n\nkeyz is a piano for tablets.\n", "whatChanged": notes}
+    body = draft("linkedin", gather(product_url=PIANO, repo_context=context)).body
+    assert "keyz --clean empties the folder of recordings" in body

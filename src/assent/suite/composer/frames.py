@@ -167,11 +167,13 @@ def list_change(text: str, kind: str, language: str) -> str:
 
 
 def capitalise(text: str, name: str = "") -> str:
-    """With a capital letter, unless its first word is written by its owner's rules, like iPhone or git-cliff."""
+    """With a capital letter, unless its first word is written by its owner's rules, like iPhone or git-cliff, or is
+    a command."""
     if name and text.startswith(name):
         return text
     first = text.split(maxsplit=1)[0].rstrip(",.;:") if text.strip() else ""
-    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+    command = re.match(r"^\S+ --?\w", text) is not None
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() and not command else text
 
 
 def _form(bare: str, language: str) -> tuple[str, str]:

@@ -276,11 +276,7 @@ class _Picker:
         named = (
             is_subject(self.name, best.text)
             or self.about.is_a.match(best.text) is not None
-            or (
-                is_named(self.name, best.text)
-                and is_sentence(best.text, self.language)
-                and not self.name.islower()
-            )
+            or (is_named(self.name, best.text) and is_sentence(best.text, self.language))
         )
         if not self.name or named or is_personal(best.text):
             return Saying(add_full_stop(best.text, self.language), best.facts)

@@ -83,7 +83,12 @@ class About:
                 # The first words below the title say what it is; further down a sentence may speak of anything.
                 first = paragraph == order == 0 and not self._begins(sentence) and not _OTHER.match(sentence)
                 first = first and not is_personal(sentence)
-                unnamed = bool(self.name) and not is_named(self.name, sentence) and not _NOUN.match(sentence)
+                unnamed = bool(self.name) and not is_named(self.name, sentence)
+                says = is_sentence(sentence, self.language)
+                # "A server that wastes nothing answers sooner" speaks of servers.
+                general = unnamed and says and _NOUN.match(sentence) is not None
+                first, score = first and not general, score - 5.0 * general
+                unnamed = unnamed and (says or not _NOUN.match(sentence))
                 score += 4.0 * first - 1.0 * paragraph - 4.0 * (unnamed and paragraph + order > 0)
             yield score - 0.5 * paragraph - 0.7 * order, Saying(sentence, (place,))
         for title in self._titles():

@@ -202,7 +202,7 @@ _NEEDS_MORE: Final = re.compile(
 )
 """Words that say nothing without those behind them."""
 _DANGLES: Final = re.compile(
-    r"\s(?:in|of|to|for|with|and|or|an?|the|on|by|from|your|its|is|are|as|made|way|kind|set|means|und|oder|mit|für|von|der|die|das|eine?)$"
+    r"\s(?:in|of|to|for|with|and|or|an?|the|on|by|from|your|its|is|are|as|made|way|kind|set|means|lives?|runs?|works?|und|oder|mit|für|von|der|die|das|eine?)$"
 )
 _GOES_ON: Final = word_set("you them it see sees show shows know knows tell tells find fest zeigt")
 _CLAUSE: Final = re.compile(

@@ -116,7 +116,8 @@ _ADDS: Final = re.compile(r"^(?:add(?:ed|s)?|introduc\w+|support(?:s|ed)?|new)\b
 _MARK: Final = re.compile(r"^(\s*)(?:[-*+•・–]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _ASIDE_LINE: Final = re.compile(
     r"first contribution|^\W*(?:full changelog|https?://\S+\W*$|what['’]?s (?:changed|new)\W*$|thank(?:s| you)\b|"
-    r"(?:see|refs?):? |note[:!]|nb:|warning|caution|careful|beware|heads[ -]up|attention|important:|disclaimer|"
+    r"(?:see|refs?):? |note[:!]|nb:|some changes\b.*\battention|"
+    r"warning|caution|careful|beware|heads[ -]up|attention|important:|disclaimer|"
     r"experimental!|please |make sure|be sure|(?:before|after) (?:you )?upgrad|if you|for (?:more|details|the full)|"
     r"read (?:more|the)|check out|enjoy|happy \w+ing|stay tuned|more (?:info|details)|nothing|"
     r"no (?:\S+ )?changes?\b|version (?:was )?bump|"
@@ -167,8 +168,9 @@ def read_changes(lines: Iterable[str]) -> Changes:
         if number := _VERSION.match(bare):
             version = version or number.group(1)
         elif heading or (len(bare.split()) <= 3 and _is_heading(line, notes[place + 1 : place + 2])):
+            listed = False
             kind = next((name for name, words in _KIND if words.match(bare)), "")
-        elif kind in ("aside", "inside") or _ASIDE_LINE.search(bare) or ONLY_LINK.match(_MARK.sub("", line)):
+        elif kind in ("aside", "inside") or _is_aside(bare) or ONLY_LINK.match(_MARK.sub("", line)):
             before = ""
         else:
             mark = _MARK.match(line)
@@ -206,9 +208,19 @@ def read_changes(lines: Iterable[str]) -> Changes:
 
 def _is_heading(line: str, following: list[str]) -> bool:
     """Whether a short line stands above a list, or announces one."""
-    if not line.strip() or _MARK.match(line) or line.rstrip().endswith((".", "!", "。")):
+    if not line.strip() or line.rstrip().endswith((".", "!", "。")):
         return False
+    if (mark := _MARK.match(line)) is not None:
+        # An item of a word or two with items below it.
+        below = [found for after in following if (found := _MARK.match(after)) is not None]
+        return any(len(found[1].expandtabs(4)) > len(mark[1].expandtabs(4)) for found in below)
     return line.rstrip().endswith(":") or any(_MARK.match(after) for after in following)
+
+
+def _is_aside(line: str) -> bool:
+    """Whether a line begins with what is no change."""
+    first = sentences(line)[:1]
+    return bool(first) and _ASIDE_LINE.search(first[0]) is not None
 
 
 def _is_title(line: str) -> bool:
