@@ -695,3 +695,44 @@ def test_a_command_keeps_its_small_letter() -> None:
     context = {"readme": "# keyz\n\nkeyz is a piano for tablets.\n", "whatChanged": notes}
     body = draft("linkedin", gather(product_url=PIANO, repo_context=context)).body
     assert "keyz --clean empties the folder of recordings" in body
+
+
+def test_where_more_is_told_is_not_what_the_product_is() -> None:
+    readme = "# Keyz\n\nThe user manual describes every option.\n\nKeyz turns a tablet into a piano.\n"
+    assert introduce(readme).startswith("Keyz turns a tablet into a piano.")
+
+
+def test_a_title_that_asks_what_it_is_names_the_product() -> None:
+    context = {
+        "readme": "# What's Keyz?\n\nKeyz turns a tablet into a piano.\n",
+        "whatChanged": "Chords with names",
+    }
+    body = draft("linkedin", gather(product_url="https://example.org/music", repo_context=context)).body
+    assert body.startswith("New in Keyz: Chords with names.")
+
+
+def test_numbers_of_pull_requests_before_an_item_are_no_label() -> None:
+    context = {
+        "readme": "# Keyz\n\nKeyz is a piano.\n",
+        "whatChanged": "- PR #193, PR #194: Chords have names",
+    }
+    body = draft("linkedin", gather(product_url=PIANO, repo_context=context)).body
+    assert body.startswith("New in Keyz: Chords have names.")
+
+
+def test_what_breaks_is_among_the_facts_however_much_is_new() -> None:
+    gains = "".join(f"- Song number {number} can be played\n" for number in range(1, 7))
+    notes = f"### Breaking\n- The file of settings has a new name\n### Added\n{gains}"
+    context = {"readme": "# Keyz\n\nKeyz is a piano for tablets.\n", "whatChanged": notes}
+    body = draft("linkedin", gather(product_url=PIANO, repo_context=context)).body
+    assert body.startswith("New in Keyz: Song number 1 can be played.")
+    assert "The file of settings has a new name" in body
+
+
+def test_a_commit_that_added_one_thing_to_another_is_told_as_it_is() -> None:
+    context = {
+        "readme": "# Keyz\n\nKeyz is a piano for tablets.\n",
+        "recentCommits": ["feat: add chords to the song view"],
+    }
+    body = draft("linkedin", gather(product_url=PIANO, repo_context=context)).body
+    assert "Added chords to the song view." in body

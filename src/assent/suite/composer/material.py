@@ -257,6 +257,9 @@ class _Picker:
         if not commits or self.language not in ("en", "de"):
             return None
         text = add_full_stop(list_change(commits[0][0].text, "", self.language), self.language)
+        if text.startswith("Added "):
+            # "Added labels to charts" is no thing that can stand behind a colon.
+            return Saying(text, commits[0][0].facts)
         new = frames_of(self.language).new[1]
         bare = re.sub(r"^Supports ", "support for ", re.sub(r"^Added ", "", text))
         framed = text if text.startswith(new) else new + bare

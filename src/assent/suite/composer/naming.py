@@ -37,7 +37,7 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
     label = re.sub(r"\W", "", path[-1].lower() if shared and path else host.partition(".")[0])
     for place, fact in evidence.of("readme_title", "page_title", "og_title"):
         title = re.sub(
-            r"^(?:welcome to|what is|why) (?:the )?|\s*\([^)]*\)|\s+v?\d+(?:\.\d+)+$|\?$",
+            r"^(?:welcome to|what is|what['’]s|why) (?:the )?|\s*\([^)]*\)|\s+v?\d+(?:\.\d+)+$|\?$",
             "",
             without_emoji(fact.text).strip(),
             flags=re.IGNORECASE,

@@ -43,6 +43,12 @@ _ORIGIN: Final = re.compile(
     re.IGNORECASE,
 )
 """Where a name comes from, which is no answer to what the product is."""
+_POINTS: Final = re.compile(
+    r"^(?!an? ).*(?:\b(?:manual|documentation|docs|wiki|handbook|faq|readme|dokumentation|handbuch)\b|"
+    r"\bthe (?:\S+ )?page\b)",
+    re.IGNORECASE,
+)
+"""Where more is told, which is no answer either."""
 _CONDITION: Final = re.compile(r"^(?:if|when|while|because|once|since|although|to)\b", re.IGNORECASE)
 _SOURCES: Final = {
     "page_description": 1.5,
@@ -133,7 +139,7 @@ class About:
                 if fact.source == "readme" and number == order == 0:
                     # Below its title, "it" is the product.
                     bare = re.sub(r"^(?:it|this) is (?=an? )", "", bare, flags=re.IGNORECASE)
-                if _ORIGIN.search(bare) and not self.is_a.match(bare):
+                if (_ORIGIN.search(bare) or self._points(bare)) and not self.is_a.match(bare):
                     continue
                 if states_something(bare, named=self._begins(bare)) and speaks(bare, self.language):
                     yield place, fact, bare, (number, order)
@@ -180,6 +186,10 @@ class About:
         if source == "readme":
             return verbless and re.match(r"^(?:an?|eine?)\s", text, re.IGNORECASE) is not None
         return verbless and (source != "headline" or _NOUN.match(text) is not None)
+
+    def _points(self, text: str) -> bool:
+        """Whether a sentence sends the reader elsewhere."""
+        return _POINTS.match(text) is not None and not self._begins(text)
 
     def _begins(self, text: str) -> bool:
         return bool(self.name) and is_subject(self.name, text)

@@ -157,7 +157,7 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 def read_changes(lines: Iterable[str]) -> Changes:
-    """The statements of release notes: repairs last, and what only programmers read after the rest."""
+    """The statements of release notes: repairs last, one that breaks something never first."""
     version, kind, listed, before = "", "", False, ""
     found: list[list[Change]] = []
     breaking: list[list[Change]] = []
@@ -203,6 +203,9 @@ def read_changes(lines: Iterable[str]) -> Changes:
             is_code(item[0].text),
         )
     )
+    # Two gains after the lead, then what breaks: a reader who upgrades must not miss it.
+    gains = [item for item in found if item not in breaking]
+    found = [*gains[:3], *breaking, *gains[3:]] if gains and gains[0][0].kind != "fixed" else found
     return Changes(version, tuple(change for item in found for change in item)[:MAX_CHANGES])
 
 
@@ -243,7 +246,7 @@ def read_commit(message: str) -> Change | None:
 
 def strip_marks(line: str) -> str:
     """Without the kind of commit before it, and without numbers and authors."""
-    bare = re.sub(r"^(?:[0-9a-f]{7,40}|\[?#\d+\]?:?)\s+", "", _PREFIX.sub("", line.strip()))
+    bare = re.sub(r"^(?:[0-9a-f]{7,40}|(?:(?:PR )?\[?#\d+\]?,? ?)+:?)\s+", "", _PREFIX.sub("", line.strip()))
     bare = _REFERENCES.sub("", bare)
     for _ in range(3):
         bare = _TAIL.sub("", bare).strip()
