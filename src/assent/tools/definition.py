@@ -41,7 +41,7 @@ class Call:
     request_id: str
     now_ms: int
     continuing: RunId | None = None
-    """The run that this call finishes, where it was begun before and nobody waits (`tools/suite/long_runs.py`)."""
+    """The run that a background job finishes with this call (`tools/suite/long_runs.py`)."""
     peer: Peer | None = None
     keyed_as: str = ""
     """The name under which the idempotency keys of the tool are stored, as its row says (`Tool.keyed_as`)."""

@@ -106,7 +106,7 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     further: tuple[Saying, ...] = ()
     """What it says next about itself, where it lists no features."""
     added: Saying | None = None
-    """What a commit added, where nobody says what changed."""
+    """The first feature of the commits, told where the caller did not say what changed."""
     audience: Saying | None = None
     proof: Saying | None = None
     """What a person recorded to be told, if it is no quote."""

@@ -104,7 +104,7 @@ _MARKUP: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
     ),
     (re.compile(r"(?<=\n)[ \t]+(?=<)|</?[a-zA-Z][^<>\n]{0,500}>"), ""),
 )
-"""HTML as the Markdown it stands for."""
+"""Patterns that replace HTML by equivalent Markdown."""
 
 
 class Readme(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """What a draft must not say: words that the brand's voice or an earlier rejection forbids, exclamation marks, length.
 
-Only what can be followed by leaving something out. How a text sounds is for whoever writes it.
+Only what can be followed by leaving something out. How a text sounds is up to its writer.
 """
 
 from __future__ import annotations

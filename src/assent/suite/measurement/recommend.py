@@ -31,7 +31,7 @@ WHOLE_RUN: Final = frozenset({"web", "search"})
 """Sources that count visitors of all channels together: they say how the run went, and not which channel did it."""
 
 ARRIVALS: Final = WHOLE_RUN | {"site", "landing"}
-"""Channels to which the others lead: whoever came from another one is counted there again."""
+"""Channels to which the others lead. They count a visitor from another channel a second time."""
 
 NOT_MEASURED: Final = frozenset({"contacts"})
 """Channels whose effects have no audience: there is nothing to count."""

@@ -58,7 +58,7 @@ def write(
 ) -> Written | NeedsDraft:
     """A text for a channel: the agent's own where it brought one, else a composed one, else a request for one."""
     alone = channel.shape == "email" and not in_launch
-    # A composed text is about the product, whoever gets it.
+    # A composed text is about the product, also in a mail to one person.
     personal = alone and supplied is not None and len(bench.recipients) <= MANY_RECIPIENTS
     if supplied is not None:
         title = supplied.subject or supplied.title

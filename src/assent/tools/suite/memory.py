@@ -46,18 +46,7 @@ class BrainRead(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbi
     query: Annotated[str, msgspec.Meta(max_length=500, description="Words to look for.")] | None = None
     kind: (
         Annotated[
-            Literal[
-                "brand_voice",
-                "voice_sample",
-                "repo_fact",
-                "proof",
-                "channel_performance",
-                "claim_risk",
-                "lesson",
-                "approval",
-                "rejection",
-                "edit",
-            ],
+            brain.Kind,
             msgspec.Meta(description="Only memories of this sort."),
         ]
         | None

@@ -300,7 +300,7 @@ def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
 
 
 def refuse_webhook(call: Call, url: str | None) -> None:
-    """An address that can never get a delivery is refused while somebody can still mend it."""
+    """Refuse an address that can never get a delivery while the caller can still correct it."""
     why = call.services.outgoing.screen_webhook(url) if url is not None else None
     if url is not None and why is not None:
         raise bad_argument(

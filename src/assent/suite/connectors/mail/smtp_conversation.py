@@ -206,7 +206,7 @@ class _Encrypted(smtplib.SMTP_SSL):
 
 
 def _leave(smtp: smtplib.SMTP) -> None:
-    """Say goodbye and go; what the server says to that changes nothing any more, so nobody waits for it."""
+    """Send QUIT without waiting for the reply, which no longer changes the outcome."""
     with contextlib.suppress(smtplib.SMTPException, OSError):
         smtp.putcmd("QUIT")
     smtp.close()
