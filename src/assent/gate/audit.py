@@ -1,20 +1,26 @@
 """The audit record of an action in the form of S0 §5, with fields that this server adds.
 
 `status` has one of six values (C10). An approval always has its assurance. One that an agent relayed is marked as not
-attested and is never shown as a person's.
+attested and is never shown as a person's. Also the sentences about the proof that a record and an approval give.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from assent.gate.policy import RANK
-from assent.gate.records import Action, Assurance, Effect, Preflight
+from assent.gate.records import Action, Approval, Assurance, Effect, Preflight
 from assent.gate.step_calls import CALL
 from assent.kernel.refusals import Replay
 from assent.kernel.times import iso_time
+
+WHAT_HASHES_PROVE: Final = (
+    "Each event carries the hash of the one before it, and the server signs the ends of all chains from time to time: "
+    "a change to an earlier event can be found by anyone who kept a later hash or signature. They prove that the "
+    "record is unchanged, not who was at the keyboard; how sure each approval is stands beside it."
+)
 
 
 class ActionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -89,3 +95,16 @@ def record_of(action: Action, now_ms: int) -> ActionRecord:
         # The arguments of a repeated call are no fact about the action.
         metadata={name: value for name, value in action.metadata.items() if name != CALL},
     )
+
+
+def describe_approval(approval: Approval) -> str:
+    """Describe who approved and how the server knows."""
+    several = f", the last of {approval.approvers} approvers" if approval.approvers > 1 else ""
+    said = {
+        Assurance.AGENT: "passed on by your agent; the server did not see who said it",
+        Assurance.LINK: f"on the review page by someone who had its link, as “{approval.by}”",
+        Assurance.CLIENT: f"confirmed in the chat program by {approval.by}",
+        Assurance.PERSON: f"{approval.by}, signed in",
+        Assurance.PASSKEY: f"{approval.by}, signed in with a passkey",
+    }
+    return said[approval.assurance] + several

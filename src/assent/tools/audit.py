@@ -10,8 +10,7 @@ from assent.engine.actions import actions
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.views import Recorded
 from assent.engine.core import journal
-from assent.gate.audit import ActionRecord, record_of
-from assent.gate.proof import WHAT_HASHES_PROVE
+from assent.gate.audit import WHAT_HASHES_PROVE, ActionRecord, record_of
 from assent.gate.records import Action, Status
 from assent.kernel.ids import RANDOM_BYTES, uuid7
 from assent.kernel.limits import MAX_PAGE

@@ -11,9 +11,9 @@ import msgspec
 from assent.engine.actions import circumstances
 from assent.engine.views import reporting
 from assent.engine.views.reporting import Report, StreamHead
+from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval
 from assent.gate.calls import SuggestedCall
 from assent.gate.cards import PLAIN
-from assent.gate.proof import WHAT_HASHES_PROVE, describe_approval
 from assent.gate.records import Action, Approval, is_by_hand
 from assent.gate.standing import (
     SECTION_TITLES,
