@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, TypeVar
 
 from assent.engine.audit import earlier_approvals
 from assent.engine.connections.connections import ConnectionStore
-from assent.engine.core import health, tenancy
+from assent.engine.core import server_keys, tenancy
 from assent.engine.core.rate import (
     MemoryRateLimiter,
     StoredRateLimiter,
@@ -194,7 +194,7 @@ class App:
 
     async def prepare(self) -> None:
         """Open and check the store now instead of at the first call. Raises the errors in `UNFIT`."""
-        await self.store.read(health.ping)
+        await self.services.check_store()
 
     async def close(self) -> None:
         """Close after the sends in flight, because their outcome must be recorded."""
@@ -369,7 +369,7 @@ async def check_secrets(store: Store, keys: ServerKeys) -> None:
         known = tuple(tokens.fingerprint(secret) for secret in ring)
 
         def check(name: str = name, known: tuple[str, ...] = known) -> Transaction[bool]:
-            return health.check_fingerprint(name, known)
+            return server_keys.check_fingerprint(name, known)
 
         if not await store.write(check):
             variable = {"run_token": "RUN_TOKEN_SECRET", "master": "ASSENT_SECRET"}[name]

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.conftest import Assent
 from tests.cli.test_processes import PROGRAM, environment, free_port
 
-from assent.conformance.suite import ALL_CHECKS
+from assent.conformance import ALL_CHECKS
 
 
 @pytest.mark.parametrize(

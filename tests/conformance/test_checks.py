@@ -14,6 +14,7 @@ from tests.conformance.spoiled import SPOILS, Spoil, SpoiledTransport
 from tests.surfaces import BASE_URL, ManualClock, Surface, settings_for
 
 from assent.app import App
+from assent.conformance import ALL_CHECKS
 from assent.conformance.checking import (
     ConformanceCheck,
     ConformanceReport,
@@ -23,7 +24,6 @@ from assent.conformance.checking import (
     expect,
     run_checks,
 )
-from assent.conformance.suite import ALL_CHECKS
 from assent.conformance.wire import ENDPOINT, Server, Unreachable
 from assent.processes.serve import Surfaces
 

@@ -58,7 +58,7 @@ def conform(
 
 
 def _refuse_bad_input(url: str, rules: list[str]) -> None:
-    from assent.conformance.suite import ALL_CHECKS
+    from assent.conformance import ALL_CHECKS
 
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -74,8 +74,8 @@ def _refuse_bad_input(url: str, rules: list[str]) -> None:
 async def _run(
     session: CommandSession, url: str, keys: list[str], *, allow_effects: bool, rules: list[str]
 ) -> ConformanceReport:
+    from assent.conformance import ALL_CHECKS
     from assent.conformance.checking import Scene, run_checks
-    from assent.conformance.suite import ALL_CHECKS
     from assent.conformance.wire import Server
 
     needs: tuple[Need, ...] = ("key", "other_key")

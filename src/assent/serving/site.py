@@ -14,7 +14,6 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from assent import __version__
-from assent.engine.core import health
 from assent.ports import StoreUnavailable
 from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
@@ -45,7 +44,7 @@ def build_site(
 
     async def readyz(request: Request) -> Response:
         try:
-            await edge.services.store.read(health.ping)
+            await edge.services.check_store()
         except StoreUnavailable as error:
             log.warning("not ready: %s", error)
             answer = answer_refusal(unavailable_refusal())

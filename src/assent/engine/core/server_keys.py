@@ -1,11 +1,14 @@
-"""The keys that a server derives from its two secrets. They are the same on every replica."""
+"""The keys that a server derives from its two secrets. Every replica of a store has the same ones."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
 from assent.gate.seals import Seals
+from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.tokens import KeyRing, derive_key
+from assent.ports import Transaction
+from assent.sql.loader import statements
 
 
 class ServerKeys:
@@ -33,3 +36,17 @@ class ServerKeys:
     def oauth_verifiers(self) -> bytes:
         """PKCE verifiers are derived from it."""
         return derive_key(self.master[0], "oauth verifier")
+
+
+def check_fingerprint(name: str, known: tuple[str, ...]) -> Transaction[bool]:
+    """Whether the stored fingerprint of a secret is in the ring `known`. The first server on a store records its own.
+
+    After a rotation the newest fingerprint replaces the older one.
+    """
+    rows = yield statements.find_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name=name)
+    stored = rows[0]["value"] if rows else None
+    if stored is not None and stored not in known:
+        return False
+    if stored != known[0]:
+        yield statements.set_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name=name, value=known[0])
+    return True

@@ -16,7 +16,8 @@ from assent.gate.review_link import Scope
 from assent.gate.webhooks import WebhookReply
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.ports import Clock, Connector, Store
+from assent.ports import Clock, Connector, Store, Transaction
+from assent.sql.loader import statements
 
 if TYPE_CHECKING:
     from assent.engine.audit.log import Verdict
@@ -141,3 +142,11 @@ class Services:
 
     def new_id(self, now_ms: int) -> str:
         return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))
+
+    async def check_store(self) -> None:
+        """Raise `StoreUnavailable` unless the store answers."""
+        await self.store.read(_ping)
+
+
+def _ping() -> Transaction[None]:
+    yield statements.ping()
