@@ -39,7 +39,6 @@ def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
 
 
 def webhook_host(url: str) -> str:
-    """The host that a delivery to the URL would connect to."""
     from assent.net.addresses import FetchRefused, host_of
 
     try:

@@ -22,7 +22,6 @@ SIGNS: Final = {"passed": "ok  ", "failed": "FAIL", "not_run": "-   "}
 
 
 def register(app: typer.Typer) -> None:
-    """Add this file's command."""
     command(app, "conform")(conform)
 
 

@@ -58,7 +58,6 @@ class DisconnectedView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def register(app: typer.Typer) -> None:
-    """Add this file's commands."""
     command(app, "connect")(connect)
     command(app, "disconnect")(disconnect)
 
@@ -166,7 +165,6 @@ def disconnect(session: CommandSession, provider: WhichProvider, workspace: OfWo
 
 
 def view_of(connection: Connection) -> ConnectedView:
-    """The public fields of a connection."""
     return ConnectedView(
         connection.workspace_id,
         connection.provider,

@@ -98,7 +98,6 @@ def show(
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command to `assent workspace`."""
     command(app, "credits")(show)
 
 

@@ -42,8 +42,6 @@ class DoctorCheck(msgspec.Struct, frozen=True):
 
 
 class DoctorReport(msgspec.Struct, frozen=True):
-    """The JSON answer of `assent doctor`."""
-
     ok: bool
     version: str
     checks: tuple[DoctorCheck, ...]
@@ -51,7 +49,6 @@ class DoctorReport(msgspec.Struct, frozen=True):
 
 
 def register(app: typer.Typer) -> None:
-    """Add this file's command."""
     command(app, "doctor")(doctor)
 
 

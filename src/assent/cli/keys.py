@@ -30,16 +30,12 @@ WhichKey = Annotated[
 
 
 class KeyCreatedView(msgspec.Struct, frozen=True, rename="camel"):
-    """A new key in a JSON answer."""
-
     workspace_id: str
     key_id: str
     api_key: str
 
 
 class KeyRevokedView(msgspec.Struct, frozen=True, rename="camel"):
-    """A revoked key in a JSON answer."""
-
     workspace_id: str
     key_id: str
     revoked: bool

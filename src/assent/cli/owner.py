@@ -18,8 +18,6 @@ from assent.settings.load import Settings
 
 
 class OwnerLinkView(msgspec.Struct, frozen=True, rename="camel"):
-    """The JSON answer of `assent owner-link`."""
-
     url: str
     expires_at: str
     pages_reachable: bool

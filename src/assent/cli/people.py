@@ -20,8 +20,6 @@ app = typer.Typer(no_args_is_help=True)
 
 
 class InvitedView(msgspec.Struct, frozen=True, rename="camel"):
-    """The JSON answer of `assent people invite`."""
-
     person_id: str
     name: str
     role: str
@@ -29,8 +27,6 @@ class InvitedView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class PersonView(msgspec.Struct, frozen=True, rename="camel"):
-    """One person in the JSON answer of `assent people list`."""
-
     person_id: str
     name: str
     role: str

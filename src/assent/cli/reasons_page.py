@@ -29,7 +29,6 @@ This page is made from the table in `src/assent/kernel/reasons.py`.
 
 
 def page() -> str:
-    """The page as text."""
     return "\n".join(
         [INTRODUCTION, "## Of the contract", "", *map(_section, STANDARD_REASONS), "## Our own", ""]
         + [_section(reason) for reason in Reason if reason not in STANDARD_REASONS]

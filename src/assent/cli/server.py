@@ -15,8 +15,6 @@ from assent.settings.welcome import claude_code_stdio
 
 
 class Prepared(msgspec.Struct, frozen=True, rename="camel"):
-    """The JSON answer of `assent init`."""
-
     data_dir: str
     database: str
     workspace_id: str
@@ -24,8 +22,6 @@ class Prepared(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Migrated(msgspec.Struct, frozen=True, rename="camel"):
-    """The JSON answer of `assent migrate`."""
-
     from_version: int
     to_version: int
     applied: tuple[str, ...]
@@ -33,7 +29,6 @@ class Migrated(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def register(app: typer.Typer) -> None:
-    """Add this file's commands."""
     command(app, "init")(init)
     command(app, "serve", json=False)(serve)
     command(app, "stdio", json=False)(stdio)

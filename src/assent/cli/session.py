@@ -66,8 +66,6 @@ _COMMON: Final[dict[str, tuple[Any, object]]] = {
 
 
 class CommandSession:
-    """One run of one command."""
-
     def __init__(self, flags: dict[str, object], *, json: bool, debug: bool) -> None:
         self._flags = flags
         self.json = json

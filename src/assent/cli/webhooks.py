@@ -26,15 +26,11 @@ WhichWorkspace = Annotated[
 
 
 class SecretView(msgspec.Struct, frozen=True, rename="camel"):
-    """The JSON answer of `webhook-secret`."""
-
     workspace_id: str
     secret: str
 
 
 class TryView(msgspec.Struct, frozen=True, rename="camel"):
-    """One attempt in a JSON answer."""
-
     number: int
     at: str | None
     duration_ms: int
@@ -44,8 +40,6 @@ class TryView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class DeliveryView(msgspec.Struct, frozen=True, rename="camel"):
-    """A delivery in a JSON answer."""
-
     delivery_id: str
     run_id: str
     type: str
@@ -58,8 +52,6 @@ class DeliveryView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ResentView(msgspec.Struct, frozen=True, rename="camel"):
-    """The JSON answer of `webhook-resend`."""
-
     workspace_id: str
     delivery_id: str
     resent: bool
@@ -190,7 +182,6 @@ def resend(
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands to `assent workspace`."""
     command(app, "webhook-secret")(secret)
     command(app, "webhook-hosts")(hosts)
     command(app, "webhooks")(deliveries)

@@ -26,8 +26,6 @@ BY: str = "cli"
 
 
 class CreatedView(msgspec.Struct, frozen=True, rename="camel"):
-    """The JSON answer of `workspace create`."""
-
     workspace_id: str
     api_key: str
     key_id: str
@@ -35,8 +33,6 @@ class CreatedView(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class WorkspaceView(msgspec.Struct, frozen=True, rename="camel"):
-    """A workspace in a JSON answer."""
-
     workspace_id: str
     name: str
     email: str | None

@@ -109,7 +109,6 @@ ACTION_TTL_MS: Final = 30 * DAY_MS
 """An approval asked for longer ago than this is about a world that has moved on."""
 
 MAX_SCHEDULE_AHEAD_MS: Final = 366 * DAY_MS
-"""How far ahead an action can be scheduled."""
 
 REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
 """Life of a review link (S0 §4)."""
@@ -130,10 +129,8 @@ SESSION_TTL_MS: Final = 30 * DAY_MS
 """A signed-in browser is asked again once a month."""
 
 MAX_REASON_CHARS: Final = 2_000
-"""The reason of a rejection or the evidence of an outcome: a few paragraphs, never deleted."""
 
 MAX_PAGE: Final = 100
-"""Entries of one page of a list."""
 
 MAX_WAIT_SECONDS: Final = 50
 """How long one call waits for a decision. Proxies and clients give up after a minute."""
@@ -196,7 +193,6 @@ MAX_STEP_PATTERNS: Final = 32
 """Each one reads the notes once, and an agent waits for all of them."""
 
 MAX_REGEX_CHARS: Final = 512
-"""A pattern in a definition."""
 
 MAX_REGEX_STATES: Final = 512
 """States of a pattern's automaton: with the input's bound this bounds the time of every match."""

@@ -148,7 +148,6 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
 
     @property
     def action_id(self) -> str | None:
-        """The id of the refused action, if there is one."""
         if self._answer is None:
             return self._added.get("action_id")
         return self._answer.action_id if isinstance(self._answer.action_id, str) else None
@@ -163,7 +162,6 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         return value if isinstance(value, int) else None
 
     def recovery(self) -> Recovery:
-        """Return the wire shape of this refusal."""
         if self._answer is not None:
             return self._answer
         meaning = MEANINGS[self.reason]

@@ -33,8 +33,6 @@ _NAMED: Final = re.compile(
 
 
 class Mailbox(msgspec.Struct, frozen=True):
-    """A sender or recipient."""
-
     name: str
     address: str
 
@@ -44,8 +42,6 @@ class Mailbox(msgspec.Struct, frozen=True):
 
 
 class MailServer(msgspec.Struct, frozen=True):
-    """A mail server and its connection parameters."""
-
     host: str
     port: int
     encryption: Literal["tls", "starttls", "none"]

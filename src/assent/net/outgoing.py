@@ -50,8 +50,6 @@ class FetchedPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Posted(msgspec.Struct, frozen=True, kw_only=True):
-    """The response to a POST."""
-
     status: int
     body: bytes
     retry_after: str | None = None

@@ -15,8 +15,6 @@ WAIT_SECONDS: Final = 3.0
 
 
 class PortState(enum.Enum):
-    """The result of probing a port."""
-
     FREE = "free"
     OURS = "served by Assent"
     BUSY = "used by another program"

@@ -267,7 +267,6 @@ def _read_file(path: Path) -> dict[str, Any]:
 
 
 def hide_password(url: str) -> str:
-    """The database URL without its password."""
     before, separator, host = url.rpartition("@")
     scheme, slashes, user = before.partition("://")
     if not separator or not slashes:

@@ -73,7 +73,6 @@ _SHORT: Final = {
 
 
 def settings_page() -> str:
-    """The page as Markdown."""
     return _HEAD + "".join(f"| {' | '.join(_cells(row))} |\n" for row in TABLE) + _TAIL
 
 

@@ -84,7 +84,6 @@ class Redactor:
         self._known = re.compile("|".join(map(re.escape, literals))) if literals else None
 
     def text(self, text: str) -> str:
-        """The text without secrets."""
         if len(text) > LONGEST_TEXT:
             text = f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
         if self._known is not None:

@@ -120,7 +120,6 @@ def same_settings(settings: Settings) -> list[str]:
 
 
 def has_password(database_url: str) -> bool:
-    """Whether a database URL contains a password."""
     parts = urlsplit(database_url)
     return parts.password is not None or "password" in parts.query
 

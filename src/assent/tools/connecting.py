@@ -44,7 +44,6 @@ class Standing(msgspec.Struct, frozen=True):
 
 
 async def judge(call: Call, info: ConnectorInfo) -> Standing:
-    """How a connector is for the caller now."""
     connector = call.services.connectors.get(info.id)
     if connector is None:
         return Standing(info, "needs_configuration", ABSENT)
@@ -128,7 +127,6 @@ def describe(standing: Standing) -> str:
 
 
 def list_for_person(standings: Sequence[Standing]) -> str:
-    """All connectors as Markdown."""
     words: dict[State, str] = {
         "live": "Works now",
         "needs_connection": "To be connected",

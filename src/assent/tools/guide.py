@@ -191,7 +191,6 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
 
 
 def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
-    """An action in a section: what, where, when and why."""
     open_still = action.executed_ms is None
     return StatusEntry(
         action_id=action.action_id,

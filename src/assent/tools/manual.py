@@ -40,7 +40,6 @@ class HandedOver(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     user_message: str
     stop_rule: str
     show: str = ""
-    """The brief for the person, and what to say."""
     next: tuple[SuggestedCall, ...] = ()
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 

@@ -164,7 +164,6 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
 
 
 def _changes(before: Action, after: Action) -> tuple[str, ...]:
-    """The names of the fields of the content that differ."""
     told = [name for name in before.effect.__struct_fields__ if name != "schedule_ms"]
     changed = [name for name in told if getattr(before.effect, name) != getattr(after.effect, name)]
     if before.schedule_ms != after.schedule_ms:

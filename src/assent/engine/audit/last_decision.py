@@ -28,8 +28,6 @@ LOOKED_AT: Final = 60
 
 
 class LastDecision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A decision: the decider, the time, the decision and its reason."""
-
     what: str
     by: str
     at_ms: int

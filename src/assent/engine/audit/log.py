@@ -41,8 +41,6 @@ class SignedHead(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class CheckpointBody(msgspec.Struct, frozen=True, rename="camel"):
-    """The signed content."""
-
     number: int
     at_ms: int
     previous: str
@@ -130,8 +128,6 @@ def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | No
 
 
 class AuditFinding(msgspec.Struct, frozen=True, rename="camel"):
-    """One detected alteration."""
-
     what: str
     workspace_id: str | None = None
     stream_id: str | None = None

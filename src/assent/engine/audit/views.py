@@ -15,8 +15,6 @@ LAST_MS: Final = 1 << 62
 
 
 class Recorded(msgspec.Struct, frozen=True):
-    """An event with its stream."""
-
     stream_id: str
     seq: int
     kind: str

@@ -25,15 +25,11 @@ TERMINAL: Final = "terminal"
 
 
 class MemberWorkspace(msgspec.Struct, frozen=True):
-    """A workspace that a person may see."""
-
     workspace_id: WorkspaceId
     name: str
 
 
 class Device(msgspec.Struct, frozen=True):
-    """A signed-in browser of a person."""
-
     session_id: str
     device: str
     created_ms: int
@@ -41,8 +37,6 @@ class Device(msgspec.Struct, frozen=True):
 
 
 class ListedPerson(msgspec.Struct, frozen=True):
-    """An entry of the list of people."""
-
     person: Person
     places: tuple[str, ...]
     devices: int
@@ -161,7 +155,6 @@ def rename(person_id: str, name: str, now_ms: int) -> Transaction[None]:
 
 
 def places(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
-    """Return the workspaces that a person may see."""
     if person.is_owner:
         found = yield from tenancy.list_workspaces()
         return tuple(MemberWorkspace(each.workspace_id, each.name) for each in found)
@@ -170,7 +163,6 @@ def places(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
 
 
 def may_see(person: Person, workspace_id: WorkspaceId) -> Transaction[bool]:
-    """Whether a person may see a workspace and decide in it."""
     if person.is_owner:
         return True
     rows = yield statements.find_membership(workspace_id=workspace_id, person_id=person.person_id)
@@ -208,7 +200,6 @@ def count_waiting(person: Person, now_ms: int) -> Transaction[int]:
 
 
 def journal_position() -> Transaction[str]:
-    """Return the present end of the store's journal."""
     rows = yield statements.journal_position()
     position: str = rows[0]["position"]
     return position

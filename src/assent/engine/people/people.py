@@ -59,8 +59,6 @@ class Person(msgspec.Struct, frozen=True):
 
 
 class Session(msgspec.Struct, frozen=True):
-    """A signed-in browser."""
-
     session_id: str
     person: Person
     expires_ms: int
@@ -73,8 +71,6 @@ class Session(msgspec.Struct, frozen=True):
 
 
 class SignedIn(msgspec.Struct, frozen=True):
-    """A new session with the secret for the browser."""
-
     session: Session
     secret: str
 

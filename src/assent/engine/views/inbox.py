@@ -29,8 +29,6 @@ _POLICY: Final = msgspec.json.Decoder(Policy)
 
 
 class Waiting(msgspec.Struct, frozen=True):
-    """One line of the inbox."""
-
     action: Action
     policy: Policy
     workspace_name: str

@@ -19,8 +19,6 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
-    """A run that is or will be measured."""
-
     run_id: RunId
     tenant_id: str
     operator: str

@@ -48,8 +48,6 @@ KINDS: Final = (
 
 
 class RefusedSend(msgspec.Struct, frozen=True, kw_only=True):
-    """An attempt to send that the server refused."""
-
     action_id: str
     at_ms: int
     reason: str
@@ -58,16 +56,12 @@ class RefusedSend(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StreamHead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The head of a run's hash chain."""
-
     run_id: str
     events: int
     hash: str
 
 
 class ReportedCheckpoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The newest signed checkpoint."""
-
     number: int
     at_ms: int
     digest: str

@@ -65,8 +65,6 @@ class Yes(msgspec.Struct, frozen=True):
 
 
 class RunReview(msgspec.Struct, frozen=True):
-    """The present state of a run, for a person."""
-
     run: Run
     workspace_name: str
     actions: tuple[Action, ...]
@@ -150,7 +148,6 @@ def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:
 
 
 def find_send_job(action: Action) -> Transaction[SendJob | None]:
-    """Return the last job that sends an action."""
     rows = yield statements.find_send_job(
         workspace_id=action.workspace_id,
         kind=SEND_JOB,

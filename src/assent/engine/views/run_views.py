@@ -28,8 +28,6 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class ActionCount(msgspec.Struct, frozen=True):
-    """The number of a run's actions in one state."""
-
     status: str
     execution_state: str
     actions: int
@@ -38,8 +36,6 @@ class ActionCount(msgspec.Struct, frozen=True):
 
 
 class RunLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A run in a list."""
-
     run_id: RunId
     tenant_id: str | None
     operator: str

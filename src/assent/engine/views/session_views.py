@@ -31,8 +31,6 @@ _ARTIFACTS: Final = msgspec.json.Decoder(list[dict[str, Any]])
 
 
 class SessionRunLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A run of a session in a list."""
-
     run_id: RunId
     session_id: str
     workflow_id: str
@@ -60,8 +58,6 @@ class SessionPage(msgspec.Struct, frozen=True):
 
 
 class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node of a run with its events."""
-
     node: int
     parent: int | None
     step_key: str
@@ -74,8 +70,6 @@ class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Confirmation(msgspec.Struct, frozen=True):
-    """A confirmation at a node."""
-
     node: int
     step_key: str
     action_id: str
@@ -96,8 +90,6 @@ class RunView(msgspec.Struct, frozen=True):
 
 
 class RefusedAdvance(msgspec.Struct, frozen=True):
-    """A blocked advance with its issues."""
-
     at_ms: int
     reason: str
     issues: tuple[IssueView, ...]
@@ -203,7 +195,6 @@ def sessions(
 
 
 def like(search: str) -> str:
-    """Return a LIKE pattern that finds a text anywhere; empty for an empty search."""
     words = search.strip().replace("!", "!!").replace("%", "!%").replace("_", "!_")
     return f"%{words}%" if words else ""
 

@@ -45,8 +45,6 @@ Resent = Literal["resent", "waiting", "unknown"]
 
 
 class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A delivery in the log."""
-
     delivery_id: str
     run_id: str
     type: str
@@ -71,8 +69,6 @@ class Try(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Outbound(msgspec.Struct, frozen=True):
-    """A delivery to attempt, with its body."""
-
     delivery: DeliveryRecord
     body: bytes
 

@@ -42,7 +42,6 @@ FLAWS: Final[dict[str, str]] = {
 
 
 async def audit(visit: Visit) -> Response:
-    """`/audit`."""
     return await _show(visit)
 
 

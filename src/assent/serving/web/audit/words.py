@@ -21,8 +21,6 @@ SESSION: Final = "session:"
 
 
 class Group(msgspec.Struct, frozen=True):
-    """A group of event kinds to filter by."""
-
     id: str
     label: str
     kinds: tuple[str, ...]
@@ -100,8 +98,6 @@ OTHER: Final = Group("other", "Other", ())
 
 
 class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
-    """One event for people: sentence, note, time and a link."""
-
     what: str
     note: str
     at: When

@@ -41,7 +41,6 @@ UNANSWERED: Final = Readiness(
 
 
 async def connectors(visit: Visit) -> Response:
-    """`/connectors`."""
     there = visit.services.connectors
     readiness = dict(
         zip(

@@ -44,7 +44,6 @@ VALID: Final = {
 
 
 async def providers(visit: Visit) -> Response:
-    """List the providers and their connections."""
     visit = at_place(visit)
     there = [each for each in CONNECTORS if each.id in visit.services.connectors]
     doors = [await door(visit, each.id) for each in there if words_of(each) is not None]

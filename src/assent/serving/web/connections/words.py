@@ -12,16 +12,12 @@ from assent.suite.connectors.registry import ConnectorInfo
 
 
 class KeyWords(msgspec.Struct, frozen=True):
-    """Where to find a key, its format and its name."""
-
     where: str
     looks: str
     label: str = "Key"
 
 
 class ChoiceWords(msgspec.Struct, frozen=True):
-    """Texts of the choice that follows consent."""
-
     setting: str
     title: str
     label: str
@@ -129,7 +125,6 @@ LOSES_READING: Final = "Measurements do without its numbers until it is connecte
 
 
 def say_done(reading: bool, what: str) -> str | None:
-    """The confirmation after a form."""
     return (DONE_READING if reading else DONE).get(what)
 
 

@@ -26,8 +26,6 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 
 
 class FeedEntry(msgspec.Struct, frozen=True):
-    """A post and its content as HTML."""
-
     post: SitePost
     html: str
 

@@ -65,8 +65,6 @@ class ShownPost(msgspec.Struct, frozen=True):
 
 
 class ListedPost(msgspec.Struct, frozen=True):
-    """A post in the list."""
-
     path: str
     headline: str
     excerpt: str

@@ -51,8 +51,6 @@ CHANGED: Final = PageProblem(
 
 
 class Item(msgspec.Struct, frozen=True):
-    """One action of the batch, as the page shows it."""
-
     action_id: str
     happens: str
     overdue: bool

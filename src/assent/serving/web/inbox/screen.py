@@ -16,7 +16,6 @@ from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import page_number, pages_of
 
 INBOX_PAGE: Final = 50
-"""Lines of one page of the inbox."""
 
 MAX_SEARCH_CHARS: Final = 100
 
@@ -48,7 +47,6 @@ def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
 
 
 async def show(visit: Visit) -> Response:
-    """Show the inbox."""
     wanted, query = read_filter(visit)
     now_ms = visit.now_ms
     skipped = (page_number(visit.query("page")) - 1) * INBOX_PAGE
@@ -75,7 +73,6 @@ async def show(visit: Visit) -> Response:
 
 
 def _describe_batch(visit: Visit) -> str:
-    """The confirmation after a batch decision."""
     count, did = visit.query("count"), visit.query("did")
     if did not in ("approve", "reject") or not (count.isascii() and count.isdigit() and len(count) < 4):
         return ""

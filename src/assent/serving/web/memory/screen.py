@@ -63,7 +63,6 @@ NO_SUCH_ENTRY: Final = PageProblem(
 
 
 async def memory(visit: Visit) -> Response:
-    """`/memory`."""
     search, tenant = visit.query("q").strip()[:200], visit.query("tenant")[:64]
     kind = visit.query("kind") if visit.query("kind") in KINDS else ""
     state = visit.query("state") if visit.query("state") in STATE_BADGES else ""
@@ -124,7 +123,6 @@ def entry_row(entry: Entry, visit: Visit) -> dict[str, Any]:
 
 
 def note_about(entry: Entry) -> str:
-    """A note about an entry, beside its state."""
     if because := entry.facts.get(brain.RETIRED_BECAUSE):
         return f"{RETIRED_NOTES.get(because, '')} It is kept and no longer used.".strip()
     if entry.facts.get(brain.LOGGED):

@@ -122,14 +122,11 @@ def is_name(text: str) -> bool:
 
 
 class PeoplePages:
-    """Finds the signed-in session."""
-
     def __init__(self, services: Services, cookies: Cookies) -> None:
         self._services = services
         self._cookies = cookies
 
     async def signed_in(self, request: Request) -> Session | None:
-        """The session of the requesting browser."""
         secret = request.cookies.get(self._cookies.session)
         if secret is None:
             return None

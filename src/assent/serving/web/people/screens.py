@@ -67,7 +67,6 @@ async def again(visit: Visit) -> Response:
 
 
 async def remove(visit: Visit) -> Response:
-    """Remove a person's access."""
     visit.require_owner()
     person_id = visit.part("person_id")
     await visit.form(f"remove {person_id}")

@@ -31,7 +31,6 @@ BY_HAND: Final = "recorded by hand"
 
 
 async def measure(visit: Visit) -> Response:
-    """`/measure`."""
     before = visit.query("before") if is_uuid(visit.query("before")) else ""
     found = await visit.read(
         lambda: measure_views.list_measured(visit.workspace_id, before=before, most=RUNS)

@@ -101,8 +101,6 @@ class PresentedAccess(msgspec.Struct, frozen=True):
 
 
 class ReviewAccess:
-    """Verifies presented links, cookies and sessions with one set of keys."""
-
     def __init__(self, keys: PageKeys, cookies: Cookies) -> None:
         self._links = keys.review_links
         self._signed = keys.review_cookies
@@ -127,7 +125,6 @@ class ReviewAccess:
         return response
 
     def shown(self, request: Request, run_id: str, now_ms: int) -> PresentedAccess:
-        """The credentials that this browser presents for a run."""
         value = request.cookies.get(self._cookie(run_id))
         secret = request.cookies.get(self._cookies.session)
         if value is None:

@@ -51,8 +51,6 @@ TONES: Final[dict[str, str]] = {
 
 
 class TimelineEntry(msgspec.Struct, frozen=True):
-    """One line of the timeline."""
-
     what: str
     note: str
     at: When

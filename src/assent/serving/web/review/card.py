@@ -32,8 +32,6 @@ from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
 
 
 class Approved(msgspec.Struct, frozen=True):
-    """The approval: by whom and how."""
-
     by: str
     how: str
     at: When
@@ -42,16 +40,12 @@ class Approved(msgspec.Struct, frozen=True):
 
 
 class Attempted(msgspec.Struct, frozen=True):
-    """The last attempt: what was sent, and when."""
-
     at: When
     provider_key: str
     detail: str
 
 
 class Memory(msgspec.Struct, frozen=True):
-    """A memory that shaped a draft, its source and its effect."""
-
     kind: str
     text: str
     how: str
@@ -60,16 +54,12 @@ class Memory(msgspec.Struct, frozen=True):
 
 
 class CardChanges(msgspec.Struct, frozen=True):
-    """The differences from an earlier revision."""
-
     since: str
     fields: tuple[FieldChange, ...]
     is_open: bool
 
 
 class RequestedChange(msgspec.Struct, frozen=True):
-    """A change that a reviewer asked for."""
-
     text: str
     by: str
     revision: int

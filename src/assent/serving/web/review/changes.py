@@ -37,8 +37,6 @@ LABELS: Final[dict[str, str]] = {
 
 
 class FieldChange(msgspec.Struct, frozen=True):
-    """One changed field, with the removed and the added parts."""
-
     label: str
     pieces: tuple[Piece, ...]
 

@@ -37,8 +37,6 @@ OUTCOMES: Final = ("happened", "did_not_happen", "not_yet_known")
 
 
 class SubmittedForm(msgspec.Struct, frozen=True):
-    """A submitted form, with the action's current state."""
-
     viewer: Viewer
     decider: Decider
     action: Action
@@ -47,7 +45,6 @@ class SubmittedForm(msgspec.Struct, frozen=True):
     seals: Seals
     base_url: str = ""
     checked: Checked | None = None
-    """Result of checking the edited content."""
 
     @property
     def seen(self) -> Seen:

@@ -35,8 +35,6 @@ class Counted(msgspec.Struct, frozen=True):
 
 
 class Difference(msgspec.Struct, frozen=True):
-    """One field that would change."""
-
     label: str
     pieces: tuple[Piece, ...]
 

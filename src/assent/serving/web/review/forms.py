@@ -39,8 +39,6 @@ class Tried(msgspec.Struct, frozen=True):
 
 
 class Form(msgspec.Struct, frozen=True):
-    """One form of one action."""
-
     decision: str
     address: str
     nonce: str
@@ -64,7 +62,6 @@ class Looking(msgspec.Struct, frozen=True):
     opened: tuple[str, str] = ("", "")
     """The action and the decision whose form is shown expanded."""
     scope: Scope = REVIEW
-    """The scope of the link."""
 
 
 SENDING: Final = frozenset({"send", "publish"})

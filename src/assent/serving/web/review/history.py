@@ -17,8 +17,6 @@ from assent.serving.web.review.words import agent_name
 
 
 class HistoryEntry(msgspec.Struct, frozen=True):
-    """One line of a history: the event, its note and its time."""
-
     what: str
     note: str
     at: When
@@ -113,7 +111,6 @@ def entries(events: Iterable[Event], now_ms: int) -> tuple[tuple[str | None, His
 def of_action(
     history: tuple[tuple[str | None, HistoryEntry], ...], action_id: str
 ) -> tuple[HistoryEntry, ...]:
-    """The history of one action."""
     return tuple(entry for about, entry in history if about in (EVERY_ACTION, action_id))
 
 

@@ -45,7 +45,6 @@ _FRAME: Final = (
 
 
 def frame(source: str) -> str:
-    """The complete document of the frame."""
     body = _clean(source)
     if style := _page_style(source):
         around, _, end = _clean(f'<div style="{escape(style)}"> </div>').partition(" </div>")

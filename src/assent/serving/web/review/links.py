@@ -44,8 +44,6 @@ _FILES: Final = re.compile(
 
 
 class LinkTarget(msgspec.Struct, frozen=True):
-    """A link's target, its text and its anomalies."""
-
     url: str
     host: str
     says: str = ""
@@ -156,7 +154,6 @@ def _host(rest: str) -> tuple[str, bool]:
 
 
 def _ascii(host: str) -> str:
-    """A host name in lower case and ASCII."""
     plain = unicodedata.normalize("NFKC", without_unseen(host)).replace("。", ".").lower()
     if _FORBIDDEN.search(plain):
         raise _Unreadable

@@ -48,7 +48,6 @@ def compare(
 
 
 def _common_runs(old: Sequence[str], new: Sequence[str], steps: Steps) -> list[Run]:
-    """Every common run, in order."""
     head, least = 0, min(len(old), len(new))
     while head < least and old[head] == new[head]:
         head += 1

@@ -81,7 +81,6 @@ NO_SUCH_ACTION: Final = PageProblem(
 )
 
 MAX_FIND_CHARS: Final = 200
-"""Limit of the search text for recipients."""
 
 
 class ReviewPages:
@@ -158,7 +157,6 @@ class ReviewPages:
         return await self._show(request, shown, tried)
 
     async def end_links(self, request: Request) -> Response:
-        """End the review links of a run. Needs a signed-in person."""
         run_id = request.path_params["run_id"]
         shown = await self._shown(request, run_id)
         form = await read_form(request)
@@ -320,7 +318,6 @@ class ReviewPages:
         return response
 
     async def html(self, request: Request) -> Response:
-        """The HTML part of an e-mail, for its frame."""
         _, action = await self._looked_up(request)
         html = action.effect.html
         return PageResponse(lambda: frame(html), headers=FRAMED_HEADERS)

@@ -50,7 +50,6 @@ def of_action(found: RunReview, action: Action) -> Pictures:
 
 
 def list_attached(action: Action) -> tuple[PictureView, ...]:
-    """The attached pictures, as the effect describes them."""
     return tuple(
         PictureView(path(action.run_id, media.digest), media.alt, 0, 0, "", "", "", True)
         for media in {media.digest: media for media in action.effect.media if media.digest}.values()

@@ -32,8 +32,6 @@ class PreviewPart(msgspec.Struct, frozen=True):
 
 
 class Preview(msgspec.Struct, frozen=True):
-    """How it will look."""
-
     kind: Kind
     channel: str
     account: str

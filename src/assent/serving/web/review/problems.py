@@ -12,8 +12,6 @@ from assent.serving.web.review.forms import Tried
 
 
 class BadFields(Exception):  # noqa: N818 - a state of the form
-    """Invalid fields, with advice for each."""
-
     def __init__(self, wrong: dict[str, str]) -> None:
         super().__init__(", ".join(sorted(wrong)))
         self.wrong = wrong
@@ -69,7 +67,6 @@ _TITLES: Final[dict[Reason, tuple[str, str]]] = {
 
 
 def _keep_typed(form: dict[str, str]) -> dict[str, str]:
-    """The typed values, to fill the form again."""
     return {name: form[name] for name in _TYPED if name in form}
 
 

@@ -47,7 +47,6 @@ def word_diff(old: str, new: str, steps: Steps | None = None) -> tuple[Piece, ..
 
 
 def differs(pieces: tuple[Piece, ...]) -> bool:
-    """Whether there is any difference."""
     return any(piece.change != "same" for piece in pieces)
 
 

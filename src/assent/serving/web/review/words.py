@@ -198,7 +198,6 @@ def what_happens(effect: Effect) -> str:
 
 
 def destination(effect: Effect) -> str:
-    """The destination in a few words."""
     if effect.connector == "workflow":
         return "Lets an agent go on"
     if effect.verb in MAIL_VERBS:
@@ -330,6 +329,5 @@ def cost(credits: int) -> str:
 
 
 def summary(effect: Effect) -> str:
-    """One line of the content."""
     text = " ".join((effect.subject or effect.title or effect.body).split())
     return text if len(text) <= SUMMARY_CHARS else text[: SUMMARY_CHARS - 1].rstrip() + "…"

@@ -104,7 +104,6 @@ def _several(state: State) -> str:
 
 
 async def runs(visit: Visit) -> Response:
-    """`/runs`."""
     search, operator = visit.query("q")[:200], visit.query("operator")
     state = visit.query("state") if visit.query("state") in dict(FILTERS) else ""
     before = visit.query("before") if is_uuid(visit.query("before")) else ""
@@ -148,8 +147,6 @@ async def runs(visit: Visit) -> Response:
 
 
 class ActionRow(msgspec.Struct, frozen=True, kw_only=True):
-    """An action in the list of a run."""
-
     href: str
     title: str
     summary: str

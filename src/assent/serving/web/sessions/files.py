@@ -58,7 +58,6 @@ async def export(visit: Visit) -> Response:
 
 
 async def markdown(visit: Visit) -> Response:
-    """`/sessions/{run_id}/markdown`."""
     made = await _bundle(visit)
     return _download(_text(made).encode(), f"{_file_name(made)}.md", "text/markdown; charset=utf-8")
 

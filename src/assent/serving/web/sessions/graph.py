@@ -19,7 +19,6 @@ import msgspec
 from assent.engine.views.session_views import TreeNode
 
 ROWS: Final = 100
-"""Rows of one page of a graph."""
 
 FOLDED_FROM: Final = 5
 """Shorter stretches of plain steps are not folded."""
@@ -59,7 +58,6 @@ class RowWindow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def earlier(self) -> int | None:
-        """The offset of the previous page."""
         return max(0, self.first - ROWS) if self.first > 0 else None
 
     @property

@@ -36,7 +36,6 @@ from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
 SESSIONS: Final = 25
-"""Sessions of one page of the list."""
 
 COMPARED_STEPS: Final = 20
 """Steps of each branch that are compared: the last ones since the fork."""
@@ -62,7 +61,6 @@ NOTE_ADVICE: Final = f"Write something, in at most {MAX_NOTES_BYTES // 1024} KB.
 
 
 async def sessions(visit: Visit) -> Response:
-    """`/sessions`."""
     search = visit.query("q")[:200]
     updated, _, name = visit.query("before").partition(":")
     known = updated.isascii() and updated.isdigit() and len(updated) < 16
@@ -182,7 +180,6 @@ def leaves(view: RunView) -> list[tuple[int, str]]:
 
 
 async def add_note(visit: Visit) -> Response:
-    """Add a person's note to the session."""
     fields = await visit.form(f"session-note {visit.part('run_id')}")
     text = fields.get("notes", "").strip()
     if not text or len(text.encode()) > MAX_NOTES_BYTES:

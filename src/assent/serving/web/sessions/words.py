@@ -43,14 +43,11 @@ START_TITLE: Final = "Start"
 
 
 class RenderedText(msgspec.Struct, frozen=True):
-    """A text, rendered or plain."""
-
     html: Markup | None
     text: str
 
 
 def render_text(text: str) -> RenderedText | None:
-    """Render Markdown as safe HTML."""
     if not text.strip():
         return None
     if len(text) <= RENDERED_CHARS:
@@ -128,7 +125,6 @@ class Comment(msgspec.Struct, frozen=True):
     title: str
     place: str
     text: str
-    """The text to paste."""
 
 
 class ResultTable(msgspec.Struct, frozen=True):
@@ -138,8 +134,6 @@ class ResultTable(msgspec.Struct, frozen=True):
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
-    """The structured outputs, combined."""
-
     facts: tuple[tuple[str, str], ...]
     tables: tuple[ResultTable, ...]
     findings: tuple[FindingView, ...]
@@ -221,8 +215,6 @@ def pretty(value: Any) -> str:
 
 
 class StepCard(msgspec.Struct, frozen=True, kw_only=True):
-    """One step of a run in full."""
-
     step: StepView
     title: str
     at: When

@@ -28,7 +28,6 @@ SAID: Final[dict[str, str]] = {
 
 
 async def switch(visit: Visit) -> Response:
-    """Switch to another workspace."""
     form = await visit.form("workspace")
     wished, then = form.get("workspace", ""), form.get("then", "")
     response = visit.go(then if then.startswith("/") and not then.startswith(("//", "/\\")) else "/inbox")

@@ -44,7 +44,6 @@ def _assets() -> dict[str, StaticFile]:
 
 
 def asset_path(name: str) -> str:
-    """The current path of a file."""
     return _assets()[name].path
 
 

@@ -20,15 +20,12 @@ PLACEHOLDER_KEY: Final = "YOUR_KEY"  # to be replaced
 
 
 class Snippet(msgspec.Struct, frozen=True):
-    """One client: its name, where the text goes, the text."""
-
     client: str
     where: str
     text: str
 
 
 def endpoint(base_url: str) -> str:
-    """The URL that clients connect to."""
     return f"{base_url.rstrip('/')}/api/mcp"
 
 

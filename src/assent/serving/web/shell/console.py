@@ -45,8 +45,6 @@ SEND: Final = ("POST",)
 
 
 class NavigationEntry(msgspec.Struct, frozen=True):
-    """One line of the navigation."""
-
     name: str
     href: str
     label: str
@@ -105,7 +103,6 @@ class Visit:
 
     @property
     def workspace_id(self) -> WorkspaceId:
-        """The current workspace."""
         return self.place.workspace_id
 
     async def read(self, begin: Begin[T]) -> T:
@@ -119,7 +116,6 @@ class Visit:
         return self.request.query_params.get(name, "").replace("\0", "")
 
     def part(self, name: str) -> str:
-        """A path parameter."""
         value: str = self.request.path_params[name]
         return value
 
@@ -168,7 +164,6 @@ class Visit:
         return response
 
     def frame(self, *, scripts: bool) -> dict[str, Any]:
-        """The template values of the frame."""
         return {
             "person": self.person,
             "places": self.places,
@@ -189,7 +184,6 @@ class Visit:
         return f"{self.request.url.path}?{query}" if query else self.request.url.path
 
     def go(self, where: str) -> RedirectResponse:
-        """Redirect after a form."""
         return RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
 
 

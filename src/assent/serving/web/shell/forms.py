@@ -115,7 +115,6 @@ class FormNonces:
         self.cookie = "__Host-assent-form" if self._secure else "assent-form"
 
     def browser(self, request: Request) -> Browser:
-        """The requesting browser, known or new."""
         known = self._known(request)
         if known is not None:
             return Browser(known, is_new=False)
@@ -129,7 +128,6 @@ class FormNonces:
             )
 
     def issue(self, browser: Browser, subject: str, now_ms: int) -> str:
-        """Issue a nonce for one form about one subject."""
         expires = (now_ms + NONCE_TTL_MS).to_bytes(_EXPIRY_BYTES, "big")
         return self._keys.sign(expires + _binding(browser.browser_id, subject))
 

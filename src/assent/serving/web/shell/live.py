@@ -51,7 +51,6 @@ class Live:
         self.ending = False
 
     async def position(self) -> str:
-        """The current end of the journal."""
         return await self._services.store.read(members.journal_position)
 
     async def changes(self, after: str) -> AsyncIterator[str | None]:
@@ -98,8 +97,6 @@ class Live:
 
 
 class LivePages:
-    """`/events`."""
-
     def __init__(self, services: Services, cookies: Cookies, live: Live) -> None:
         self._services = services
         self._cookies = cookies

@@ -56,7 +56,6 @@ def as_written(number: int, url: str) -> str:
 
 
 def render(text: str, href: Href = as_written, *, most_marks: int = MAX_MARKS) -> Rendered:
-    """The text as HTML."""
     import nh3
 
     if too_marked(text, most_marks):
@@ -81,7 +80,6 @@ def render(text: str, href: Href = as_written, *, most_marks: int = MAX_MARKS) -
 
 
 def too_marked(text: str, most_marks: int = MAX_MARKS) -> bool:
-    """Whether a text has too many marks to render."""
     return sum(1 for _ in islice(_MARKS.finditer(text), most_marks + 1)) > most_marks
 
 

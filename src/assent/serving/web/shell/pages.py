@@ -44,7 +44,6 @@ def page_routes(
 
 
 async def serve_asset(request: Request) -> Response:
-    """`/static/{name}`."""
     asset = find_asset(request.url.path)
     if asset is None:
         raise PageRefused(NOT_FOUND)
@@ -53,8 +52,6 @@ async def serve_asset(request: Request) -> Response:
 
 
 class ReasonRow(msgspec.Struct, frozen=True):
-    """One reason as `/for-agents` shows it."""
-
     reason: str
     status: int
     retry: str
@@ -65,8 +62,6 @@ class ReasonRow(msgspec.Struct, frozen=True):
 
 
 class ReadingPages:
-    """Static information pages."""
-
     def __init__(self, services: Services, catalog: Catalog, base_url: str) -> None:
         self._services = services
         self._catalog = catalog

@@ -40,8 +40,6 @@ TO_A_CHAT: Final = {"Cross-Origin-Resource-Policy": "cross-origin"}
 
 
 class PicturePages:
-    """The pictures of runs."""
-
     def __init__(self, services: Services, keys: KeysWhenReady, cookies: Cookies) -> None:
         self._services = services
         self._keys = keys

@@ -126,12 +126,10 @@ _FOR_PEOPLE: Final[dict[Reason, Callable[[Refusal], PageProblem]]] = {
 
 
 def show(request: Request, problem: PageProblem, headers: Mapping[str, str] | None = None) -> PageResponse:
-    """Render an error page."""
     return page(request, "problem.html", {"problem": problem}, status=problem.status, headers=headers)
 
 
 def refusal_page(request: Request, refusal: Refusal) -> PageResponse:
-    """Render a refusal for a person."""
     made = _FOR_PEOPLE.get(refusal.reason)
     problem = made(refusal) if made is not None else _from_table(refusal)
     seconds = refusal.retry_after_seconds

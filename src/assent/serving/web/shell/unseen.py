@@ -71,7 +71,6 @@ def mark_unseen(text: object) -> Markup:
 
 
 def without_unseen(text: str) -> str:
-    """The text without invisible characters."""
     return _CANDIDATES.sub("", text)
 
 

@@ -24,8 +24,6 @@ _FILE: Final = re.compile(r';\s*filename\*?="?([^"\r\n;]*)')
 
 
 class Uploaded(msgspec.Struct, frozen=True):
-    """The fields and the files of a form, by name."""
-
     fields: dict[str, str]
     files: dict[str, bytes]
 

@@ -23,7 +23,6 @@ AHEAD_HEADERS: Final = ("sec-purpose", "purpose", "x-purpose", "x-moz")
 
 
 def is_view(request: Request) -> bool:
-    """Whether the request counts as a view."""
     headers = request.headers
     agent = headers.get("user-agent", "")
     if request.method != "GET" or not agent or BOTS.search(agent):
