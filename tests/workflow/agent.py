@@ -21,7 +21,7 @@ from assent.workflow import (
     start,
     step_key,
 )
-from assent.workflow.machine.snapshot import decode, encode, pending_step
+from assent.workflow.machine.state import decode, encode, pending_step
 from assent.workflow.program import Ask, Repeat
 
 Choices = dict[str, list[Any]]

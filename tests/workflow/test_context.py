@@ -22,7 +22,7 @@ from assent.workflow import (
     split_notes,
     start,
 )
-from assent.workflow.machine.context import EMPTY_BYTES, update
+from assent.workflow.machine.content import EMPTY_BYTES, update
 
 PROGRAM = program_of(step("first-step"), step("second-step"))
 

@@ -11,7 +11,7 @@ from tests.workflow.agent import Agent
 from tests.workflow.library import document
 
 from assent.workflow import compile_definition, parse
-from assent.workflow.machine.snapshot import encode
+from assent.workflow.machine.state import encode
 
 pytestmark = pytest.mark.slow
 

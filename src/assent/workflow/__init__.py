@@ -16,7 +16,7 @@ from assent.workflow.dashboard import Dashboard, reduce
 from assent.workflow.definition.compiler import Compiled, compile_definition
 from assent.workflow.definition.source import Definition, DefinitionRefused, parse
 from assent.workflow.issues import Issue, Warning
-from assent.workflow.machine.context import ContentRefused, check_notes, split_notes
+from assent.workflow.machine.content import ContentRefused, check_notes, split_notes
 from assent.workflow.machine.history import Leaf, Note, Recap, find_tip, recap
 from assent.workflow.machine.interpreter import (
     Advanced,
@@ -31,7 +31,7 @@ from assent.workflow.machine.interpreter import (
     pending,
     start,
 )
-from assent.workflow.machine.snapshot import Snapshot, step_key
+from assent.workflow.machine.state import Snapshot, step_key
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
 
 __all__ = [

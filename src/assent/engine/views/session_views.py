@@ -18,7 +18,7 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 from assent.workflow import Pending, pending
-from assent.workflow.machine.snapshot import decode as decode_snapshot
+from assent.workflow.machine.state import decode as decode_snapshot
 
 RUNS_SHOWN: Final = 50
 """The most recent runs of a session in its sidebar."""

@@ -18,7 +18,7 @@ from assent.workflow import Program, pending
 from assent.workflow.handles import Handle, mint
 from assent.workflow.machine.branching import Branch, find_branches
 from assent.workflow.machine.history import first_line
-from assent.workflow.machine.snapshot import decode as decode_snapshot
+from assent.workflow.machine.state import decode as decode_snapshot
 
 NODES_READ: Final = 2_000
 """Bound on the nodes that one call reads."""

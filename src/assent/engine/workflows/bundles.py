@@ -43,7 +43,7 @@ from assent.workflow.bundle import (
 from assent.workflow.handles import Handle, Kind, mint, place
 from assent.workflow.machine import lineage
 from assent.workflow.machine.lineage import Lineage
-from assent.workflow.machine.snapshot import SNAPSHOT_FORMAT
+from assent.workflow.machine.state import SNAPSHOT_FORMAT
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
 from assent.workflow.program import decode as decode_program
 from assent.workflow.program import encode as encode_program

@@ -105,8 +105,8 @@ from assent.workflow import (
     split_notes,
 )
 from assent.workflow.handles import Handle
-from assent.workflow.machine.context import NOTES_KEY, join_notes, size_of
-from assent.workflow.machine.snapshot import pending_step, scope_of
+from assent.workflow.machine.content import NOTES_KEY, join_notes, size_of
+from assent.workflow.machine.state import pending_step, scope_of
 from assent.workflow.machine.values import render
 from assent.workflow.program import Program
 from assent.workflow.text import answers as text

@@ -16,7 +16,7 @@ from assent.kernel.ids import RunId
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
 from assent.workflow import Advanced, Blocked, Compiled, Complete, check_notes, pending, split_notes, start
-from assent.workflow.machine.context import size_of
+from assent.workflow.machine.content import size_of
 from assent.workflow.program import Program
 from assent.workflow.text import answers as text
 

@@ -19,9 +19,9 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 from assent.workflow.handles import Handle
-from assent.workflow.machine.snapshot import Snapshot
-from assent.workflow.machine.snapshot import decode as decode_snapshot
-from assent.workflow.machine.snapshot import encode as encode_snapshot
+from assent.workflow.machine.state import Snapshot
+from assent.workflow.machine.state import decode as decode_snapshot
+from assent.workflow.machine.state import encode as encode_snapshot
 from assent.workflow.program import Program
 from assent.workflow.program import decode as decode_program
 from assent.workflow.program import encode as encode_program

@@ -15,7 +15,7 @@ from assent.workflow.contracts.shapes import check_shape, mismatches
 from assent.workflow.definition.format import CONDITION_SOURCES, STEP_SHAPES
 from assent.workflow.issues import Issue, quote
 from assent.workflow.machine import conditions
-from assent.workflow.machine.context import RESERVED
+from assent.workflow.machine.content import RESERVED
 
 Raw = dict[str, Any]
 _TELLING: Final = (("loop", "loop"), ("parallelDelegations", "parallel"))

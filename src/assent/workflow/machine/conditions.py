@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from assent.kernel.limits import MAX_CONDITION_DEPTH
 from assent.workflow.issues import Issue, quote
-from assent.workflow.machine.context import ContentRefused
+from assent.workflow.machine.content import ContentRefused
 from assent.workflow.machine.values import UNSET, Scope
 from assent.workflow.regex.patterns import TextTooLong, compile_pattern
 from assent.workflow.regex.syntax import BadPattern

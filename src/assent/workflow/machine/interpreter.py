@@ -7,12 +7,12 @@ must come back: a contract, criteria, assessments, notes, a confirmation. `Repea
 Everything that an author can write is compiled to these two. Nodes are in one flat tuple and refer to
 each other by index.
 
-The snapshot (`machine.snapshot`) is the complete state of a run between two calls: the index of the
+The snapshot (`machine.state`) is the complete state of a run between two calls: the index of the
 pending node, one bit per node that is done, one frame per running loop, a loop decision made ahead of
 its loop, the context, the latest decision of each confirmed step, and the number of blocked attempts.
 Its size depends on the program and the context, not on the number of steps taken.
 
-The next step (`machine.control`). `Walk.settle` takes the first node that is not done and whose
+The next step (`machine.state`). `Walk.settle` takes the first node that is not done and whose
 condition holds, in the body of the innermost loop or at the top. An `Ask` becomes the pending step. A
 `Repeat` is entered or skipped. When nothing is left in a body, the round ends: the loop clears the bits
 of its body and begins the next iteration, or it is marked done. When nothing is left at the top, the
@@ -65,9 +65,16 @@ from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_BLOCKED_ATTEMPTS, MAX_JSON_DEPTH
 from assent.workflow.contracts import checks as outputs
 from assent.workflow.issues import Issue, Warning
-from assent.workflow.machine import conditions, context
-from assent.workflow.machine.control import LoopEvent, Stuck, Walk
-from assent.workflow.machine.snapshot import Snapshot, pending_step, scope_of, step_key
+from assent.workflow.machine import conditions
+from assent.workflow.machine.content import (
+    EMPTY_BYTES,
+    ContentRefused,
+    check_notes,
+    check_output_size,
+    join_notes,
+    update,
+)
+from assent.workflow.machine.state import LoopEvent, Snapshot, Stuck, Walk, pending_step, scope_of, step_key
 from assent.workflow.machine.values import render, render_value
 from assent.workflow.program import LOOP_CONTROL, Ask, Program
 
@@ -153,7 +160,7 @@ Outcome = Advanced | Complete | Blocked | NeedsConfirmation
 def start(program: Program, initial: dict[str, Any] | None = None) -> Advanced | Complete | Blocked:
     """Create the first snapshot of a run. Returns `Blocked` if the program begins with a loop whose items or count are
     missing from the context; in that snapshot the loop is pending."""
-    values, size = context.update({}, context.EMPTY_BYTES, initial or {})
+    values, size = update({}, EMPTY_BYTES, initial or {})
     before = Snapshot(at=None, context=values, context_bytes=size)
     walk = Walk(program, before)
     try:
@@ -217,11 +224,11 @@ def advance(
     """Complete the pending step with the submitted content. Works on a copy, so `snapshot` and every other branch stay
     as they were (W26). Raises `ContentRefused` for content that cannot be taken at all."""
     step = pending_step(program, snapshot)
-    context.check_output_size(content.output)
+    check_output_size(content.output)
     output, issues = outputs.take_apart(content.output)
-    notes = context.join_notes(content.notes, output.notes)
-    context.check_notes(notes)
-    values, size = context.update(snapshot.context, snapshot.context_bytes, content.context)
+    notes = join_notes(content.notes, output.notes)
+    check_notes(notes)
+    values, size = update(snapshot.context, snapshot.context_bytes, content.context)
     current = msgspec.structs.replace(snapshot, context=values, context_bytes=size, blocked=0)
     issues += outputs.check(
         step, notes, output, content.output, lambda: scope_of(program, current), program.engine
@@ -269,7 +276,7 @@ def _action(step: Ask, program: Program, snapshot: Snapshot) -> dict[str, Any] |
     if depth(args) > MAX_JSON_DEPTH:
         # A template can insert a deep value at a deep place.
         message = f'The arguments of "{step.title}" would nest deeper than {MAX_JSON_DEPTH}; flatten what they name.'
-        raise context.ContentRefused("validation_error", (Issue("context", "too_deep", message),))
+        raise ContentRefused("validation_error", (Issue("context", "too_deep", message),))
     return {"tool": step.action.tool, "args": args}
 
 

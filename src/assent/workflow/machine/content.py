@@ -1,4 +1,4 @@
-"""A run's context: its allowed content, its size limits, its updates."""
+"""Submitted content: notes, output and the update of the context, with their limits."""
 
 from __future__ import annotations
 

@@ -1,7 +1,12 @@
-"""Control flow: find the next step, which is the first node not done whose condition holds in the innermost loop.
+"""The state of a run between two calls, and the move from one step to the next.
 
-Works on a copy of a run's position and ends on a step, on completion, or with `Stuck`; then the copy is dropped. It
-always ends, because every loop is bounded, and a loop without steps ends after a bounded number of empty rounds.
+A `Snapshot` is a small immutable value with the complete state. Its size depends on the program and the context, not on
+the number of steps taken: progress is one bit per node, a loop is one frame, and only the latest decision of each step
+is kept.
+
+A `Walk` is a mutable copy of a run's position. It goes to the first node in the innermost loop that is not done and
+whose condition holds, and ends on a step, on completion, or with `Stuck`. It always ends: every loop is bounded, and a
+loop without steps ends after a bounded number of empty rounds.
 """
 
 from __future__ import annotations
@@ -13,12 +18,118 @@ import msgspec
 from assent.kernel.limits import MAX_LOOP_ITERATIONS
 from assent.workflow.issues import Issue, Warning
 from assent.workflow.machine import conditions
-from assent.workflow.machine.snapshot import Frame, Snapshot, scope
+from assent.workflow.machine.content import EMPTY_BYTES
 from assent.workflow.machine.values import UNSET, Scope
-from assent.workflow.program import Ask, Program, Repeat
+from assent.workflow.program import Ask, Program, Repeat, Text, UnknownFormat
 
+SNAPSHOT_FORMAT: Final = 1
 MAX_EMPTY_ROUNDS: Final = MAX_LOOP_ITERATIONS
 """Rounds of loops without a step, before the loops are left."""
+
+
+class Frame(msgspec.Struct, frozen=True, array_like=True):
+    """A running loop: its node, the iteration (from 0), the agent's loop decision, and whether this iteration had a
+    step."""
+
+    loop: int
+    iteration: int = 0
+    decision: str | None = None
+    asked: bool = False
+
+
+class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+    """`at` is the pending node; None when the run is complete. It is a loop only at the start, if the loop lacks a
+    value that it needs to begin."""
+
+    at: int | None
+    done: str = "0"
+    frames: tuple[Frame, ...] = ()
+    context: dict[str, Any] = {}
+    context_bytes: int = EMPTY_BYTES
+    decisions: dict[str, dict[str, str]] = {}
+    ahead: tuple[str, str] | None = None
+    blocked: int = 0
+    format: int = SNAPSHOT_FORMAT
+
+    @property
+    def is_complete(self) -> bool:
+        return self.at is None
+
+
+_ENCODER: Final = msgspec.json.Encoder(order="deterministic")
+
+
+def encode(snapshot: Snapshot) -> bytes:
+    return _ENCODER.encode(snapshot)
+
+
+_DECODER: Final = msgspec.json.Decoder(Snapshot)
+
+
+def decode(stored: bytes) -> Snapshot:
+    """Decode a stored snapshot. Raises `UnknownFormat` for another format (W68)."""
+    snapshot = _DECODER.decode(stored)
+    if snapshot.format != SNAPSHOT_FORMAT:
+        raise UnknownFormat(f"snapshot format {snapshot.format}; this server reads {SNAPSHOT_FORMAT}")
+    return snapshot
+
+
+def scope_of(program: Program, snapshot: Snapshot) -> Scope:
+    return scope(program, snapshot.context, snapshot.frames, snapshot.decisions)
+
+
+def scope(
+    program: Program,
+    context: dict[str, Any],
+    frames: tuple[Frame, ...] | list[Frame],
+    decisions: dict[str, dict[str, str]],
+) -> Scope:
+    """Return the scope: loop variables (innermost first), the context, and people's decisions under `wr.decisions`."""
+    server: dict[str, Any] = {"wr": {"decisions": decisions}}
+    for name, made in decisions.items():
+        if "." in name:  # a step of a routine, whose name is a path
+            server |= {f"wr.decisions.{name}": made}
+            server |= {f"wr.decisions.{name}.{fact}": value for fact, value in made.items()}
+    layers: list[dict[str, Any]] = [server, context]
+    for frame in frames:
+        loop = program.nodes[frame.loop]
+        if isinstance(loop, Repeat):
+            layers = [_loop_variables(loop, frame, Scope(tuple(layers))), *layers]
+    return Scope(tuple(layers), program.engine)
+
+
+def _loop_variables(loop: Repeat, frame: Frame, outer: Scope) -> dict[str, Any]:
+    variables: dict[str, Any] = {loop.iteration_var: frame.iteration + 1}
+    if loop.items is not None:
+        variables[loop.index_var] = frame.iteration
+        items = outer.get(loop.items)
+        if isinstance(items, list) and frame.iteration < len(items):
+            variables[loop.item_var] = items[frame.iteration]
+    return variables
+
+
+def step_key(program: Program, snapshot: Snapshot) -> str:
+    """Return the unique name of the pending step, with the iteration of each loop around it (W63)."""
+    if snapshot.at is None:
+        return ""
+    loops = [f"{program.nodes[frame.loop].id}[{frame.iteration + 1}]" for frame in snapshot.frames]
+    return "/".join([*loops, program.nodes[snapshot.at].id])
+
+
+def pending_step(program: Program, snapshot: Snapshot) -> Ask:
+    """Return the pending step. Raises ValueError for a complete run."""
+    if snapshot.at is None:
+        raise ValueError("the run is complete: no step is pending")
+    node = program.nodes[snapshot.at]
+    return node if isinstance(node, Ask) else _at_the_door(node)
+
+
+def _at_the_door(loop: Repeat) -> Ask:
+    """Return a step that asks for the missing value of a loop at the start of a run (W60)."""
+    name, wanted = (loop.items, "a list of") if loop.mode == "forEach" else (loop.count, "a whole number,")
+    needed = f"`{name}`, {wanted} at most {loop.most}"
+    prompt = f"This loop cannot begin without {needed}. Find out what it is and send it as context.{name}."
+    return Ask(id=loop.id, title=loop.title, prompt=(Text(text=prompt),))
 
 
 class LoopEvent(msgspec.Struct, frozen=True):
