@@ -1,8 +1,8 @@
-"""Refuses what is certainly no finished text (E18, E19, E48).
+"""Refuses texts that are certainly not finished (E18, E19, E48).
 
-A person who approves a frame around a draft, a prompt, a card of metadata, a pointer to another record or a template
-with open slots has approved nothing that can be published. Only such cases are refused, by their form; whatever merely
-sounds unfinished is staged with a warning (`assent.gate.content.suspicion`), since a person reads every text anyway.
+Refused by form: a frame around a draft, a prompt, a card of metadata, a pointer to another record, a template with open
+slots. A person who approves one of these has approved nothing that can be published. A text that only sounds unfinished
+is staged with a warning (`assent.gate.content.suspicion`), because a person reads every text anyway.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SHORT_CHARS: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Why a text is not staged, in a sentence for the agent, and the passage that shows it."""
+    """The reason why a text is refused, as a sentence for the agent, and the passage that shows it."""
 
     kind: Kind
     why: str
@@ -53,7 +53,7 @@ class Flaw:
 
 
 def find_flaw(text: str) -> Flaw | None:
-    """What makes this no text to approve; None for a text. A long one is judged once and remembered."""
+    """Return the first flaw of a text, or None. The result for a long text is cached."""
     return _judge(text) if len(text) <= SHORT_CHARS else _judge_once(text)
 
 
@@ -75,13 +75,13 @@ def _flaw(kind: Kind, passage: str) -> Flaw:
 
 
 def excerpt_of(passage: str) -> str:
-    """The passage on one line that can be printed, cut to a length that can be told."""
+    """Return the passage as one printable line, cut to a length that fits a message."""
     printable = "".join(char if char.isprintable() else " " for char in passage[: EXCERPT_CHARS * 4])
     excerpt = " ".join(printable.split())
     return excerpt if len(excerpt) <= EXCERPT_CHARS else excerpt[: EXCERPT_CHARS - 1] + "…"
 
 
-# Frames: `## Generated (mode=context, route=linkedin)` in all its spellings.
+# Frames: headings such as `## Generated (mode=context, route=linkedin)`, in all spellings.
 
 _PAIR: Final = sign(r"(?<![\w?&.-])(?<!\w/)(mode|route)\s{0,3}([=:])\s{0,3}[\"']?([^\s,;|)\]}>\"']{1,60})")
 _BRACKETED: Final = re.compile(
@@ -98,7 +98,7 @@ _BETWEEN: Final = re.compile(r"[\s,;|·–—-]++(?=[\w.]+\s{0,3}[=:]|v\d)")
 
 
 def find_frame(parts: Parts) -> str | None:
-    """A line that a generator put over or between its texts."""
+    """Return a line that a generator put above or between its texts."""
     if "mode" not in parts.head.casefold() and "route" not in parts.head.casefold():
         return None
     unquoted = parts.unquoted[: len(parts.head)].split("\n")
@@ -129,7 +129,7 @@ def _are_head_words(text: str) -> bool:
     return _HEAD_WORDS.issuperset(re.findall(r"[\w-]+", text.casefold()))
 
 
-# Briefs: what a drafting mode writes over its notes.
+# Briefs: the notes that a drafting mode writes before the text.
 
 _MODE_LINE: Final = sign(
     r"[\[(<*_ ]{0,4}(?:context|brief)[ -]mode[\])>*_ ]{0,4}(?:[:=–—-].*)?",
@@ -148,7 +148,7 @@ _FOR_WRITER: Final = words(
 
 
 def find_brief(parts: Parts) -> str | None:
-    """A brief or context-mode line at the top, or a heading `Brief` with the fields of one."""
+    """Return a line of a brief at the top, or a heading `Brief` followed by the fields of a brief."""
     if _MODE_LINE.fullmatch(parts.first):
         return parts.lines[0]
     if _BRIEF_LINE.fullmatch(parts.first):
@@ -158,7 +158,7 @@ def find_brief(parts: Parts) -> str | None:
     return None
 
 
-# Metadata and pointers: facts about a text, or where it is.
+# Metadata and pointers: facts about a text, or its location, instead of the text.
 
 _ABOUT: Final = words(
     "channel,channels,approved,asset,asset id,assets,action,action id,actions,run id,connector,variant,mode,"
@@ -184,7 +184,7 @@ def is_about_text(field: Field) -> bool:
 
 
 def find_metadata(parts: Parts) -> str | None:
-    """Data, front matter or fields about a text, with no text."""
+    """Return a passage of data, front matter or fields about a text, if there is no text besides."""
     if parts.text[:1] in ("{", "[") and (data := _decode(parts)) is not None:
         return parts.text if _is_data(data) else None
     if parts.text.startswith("---\n"):
@@ -228,7 +228,7 @@ def _decode(parts: Parts) -> Any:
     try:
         return msgspec.json.decode(parts.text)
     except (msgspec.DecodeError, RecursionError):
-        # What another language prints instead of JSON.
+        # How other programming languages print data.
         printed = re.match(r"\{\s*'(\w{1,40})'\s*:", parts.text) if parts.text.endswith("}") else None
         return {printed[1]: None} if printed else None
 
@@ -262,7 +262,7 @@ POINTER_WORDS: Final = 14
 
 
 def find_pointer(parts: Parts) -> str | None:
-    """A note that only says where the text is: every word points, names a record, or stands beside one."""
+    """Return the text if it only says where the real text is. Every word must point, name a record, or be a filler."""
     tokens = list(_TOKEN.finditer(parts.text[:400]))
     if len(parts.text) > 400 or not 0 < len(tokens) <= POINTER_WORDS:
         return None
@@ -275,7 +275,7 @@ def find_pointer(parts: Parts) -> str | None:
 
 
 def find_slot(parts: Parts) -> str | None:
-    """What a template left open, outside code and quotations."""
+    """Return a template slot that was not filled in. Code and quotations do not count."""
     return slots.find_stand_in(parts.text) or next(slots.find_open(parts.unquoted, explained=False), None)
 
 
@@ -287,4 +287,4 @@ CHECKS: Final[tuple[tuple[Kind, Callable[[Parts], str | None]], ...]] = (
     ("pointer", find_pointer),
     ("slot", find_slot),
 )
-"""What is looked for, the surer sign first. Each gives its passage."""
+"""All checks, the most certain first. Each returns the passage that it found."""

@@ -1,7 +1,8 @@
-"""Finds texts that open by instructing a model: chat markup, turns of a chat, a role and a task (E19, E48).
+"""Finds texts that begin by instructing a model: chat markup, chat turns, a role and a task (E19, E48).
 
-A role or an order alone proves nothing, since people publish job advertisements, pitches and advice for writers. An
-order counts if it asks for a text about something and no author speaks anywhere; a role, if a task follows.
+A role or an instruction alone proves nothing: people publish job advertisements, pitches and advice for writers. An
+instruction counts if it asks for a text about something and the text has no first person anywhere. A role counts if a
+task follows.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ _READER: Final = sign(r"\byou(?:rs?)?\b")
 
 
 def find_prompt(parts: Parts) -> str | None:
-    """Chat markup, turns of a chat, sections of a prompt, or an opening that instructs a model."""
+    """Return chat markup, a chat turn, a prompt section, or an opening that instructs a model."""
     if (mark := _CHAT_MARK.search(parts.unquoted[: len(parts.head)])) is not None:
         return mark[0]
     if _is_chat(parts) or _has_sections(parts):
@@ -98,7 +99,7 @@ def find_prompt(parts: Parts) -> str | None:
 
 
 def asks_for_text(opening: str) -> re.Match[str] | None:
-    """The order to write a text, with which this sentence begins."""
+    """Match an instruction to write a text at the beginning of a sentence."""
     label = _LABEL.match(opening)
     return _ORDER.match(opening, label.end() if label else 0)
 

@@ -1,7 +1,7 @@
-"""Finds what a template left open: `{{name}}`, `[INSERT LINK]`, `<product name>`, filler Latin.
+"""Finds template slots that were not filled in: `{{name}}`, `[INSERT LINK]`, `<product name>`, filler Latin.
 
-A bracket alone is no open slot: links, tags of a forum and arguments of a command are written the same way, so the
-words inside decide. A line that explains templates may name a slot.
+A bracket alone is no slot: links, forum tags and command arguments look the same, so the words inside decide. A line
+that explains templates may name a slot.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _MENTIONS: Final = re.compile(
 _REPORTS: Final = re.compile(r"[,.!]?\s(?:says?|said|wrote|reads|(?:is|was) how)\b", re.IGNORECASE)
 _INVITES: Final = re.compile(r"[\[<{]{1,2}your .{1,40} here[\]>}]{1,2}", re.IGNORECASE)
 NEAR_CHARS: Final = 200
-"""How far from a slot on its line an explanation counts."""
+"""How many characters around a slot are searched for an explanation."""
 
 _STAND_IN: Final = re.compile(
     r"\W{0,4}(?:null|undefined|none|nan|n/a|object object|tbd|tba|todo|fixme|placeholder(?: text)?|"
@@ -74,7 +74,7 @@ _BRACKET: Final = re.compile(r"[\[<{]{1,3}([^<>\[\]{}\n]{2,160})[\]>}]{1,3}[.!]?
 
 
 def find_stand_in(text: str) -> str | None:
-    """The whole text, where it only stands for one: `TODO: write this`, `[LinkedIn post]`."""
+    """Return the text if all of it is a placeholder, such as `TODO: write this` or `[LinkedIn post]`."""
     text = text.strip()
     if len(text) > 400:
         return None
@@ -87,7 +87,7 @@ def find_stand_in(text: str) -> str | None:
 
 
 def find_open(text: str, *, explained: bool) -> Iterator[str]:
-    """The open slots of a text: those that its line explains, or the others."""
+    """Yield the unfilled slots of a text: only explained ones if `explained`, else only the others."""
     for pattern in _OPEN:
         for match in pattern.finditer(text):
             if _is_open(match) and _is_explained(text, match) == explained:

@@ -1,7 +1,7 @@
-"""Warns of what sounds like something else than the finished text, so that a person looks at it (E18, E48).
+"""Warns the reviewer about texts that may not be the finished text (E18, E48).
 
-Each sign is a guess about words, and a guess may be wrong: it costs the reviewer one line and refuses nothing. The
-certain cases are refused by `assent.gate.content.check`.
+Each sign is a guess from the wording and may be wrong, so it adds a warning and refuses nothing. The certain cases are
+refused by `assent.gate.content.check`.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from assent.gate.content.prompts import AUTHOR, CHANNEL, GENRE, OWNER, asks_for_
 from assent.gate.content.text_parts import Parts, sign
 
 MOST: Final = 3
-"""More warnings about one text would say the same."""
+"""The most warnings about one text."""
 BRIEF_CHARS: Final = 1_500
-"""Briefs are short; a longer text that has all their signs is about something else."""
+"""The longest text that can count as a brief."""
 
 NOTE: Final = "It reads like a note about a text that is still to be written: “{}”."
 BRIEF: Final = "It reads like a brief for a writer: “{}”."
@@ -30,7 +30,7 @@ LEFT: Final = "It has a place that may have been left open: “{}”."
 _THING: Final = rf"(?:{GENRE}|draft|text|body|image|screenshot)"
 _MADE: Final = r"(?:drafted|written|created|prepared|kept|put together|rewritten|adjusted|shortened)"
 
-# What a text about a text begins with, where no author speaks.
+# Openings of a text about a text, if it has no first person.
 _IS_NOTE: Final = sign(
     rf"(?:this|it|the (?:[\w-]+ )?{_THING}) (?:should|must|needs to|has to|would|will) (?:be (?:about|short|"
     rf"written|an? (?:[\w-]+,? ){{0,4}}{_THING})|announce|explain|mention|highlight|cover|introduce|talk|describe|"
@@ -123,7 +123,7 @@ _SPEAKER: Final = re.compile(
     r"tus?|[Мм]ы)\b"
 )
 
-# What a writer is told: two such signs in a short text in which no author speaks are a brief.
+# Instructions to a writer: two of them in a short text without a first person are a brief.
 _SIGNS: Final = (
     sign(r"\b(?:hook|cta|call to action|subject line|headline|tagline)\b", r"\b(?:brief|outline)\s?:"),
     sign(
@@ -162,7 +162,7 @@ SHORT_BRIEF_CHARS: Final = 200
 
 
 def suspicions_in(text: str) -> tuple[str, ...]:
-    """Warnings for the person who decides, each a sentence with its passage. A long text is judged once."""
+    """Return warnings for the reviewer, each a sentence with its passage. The result for a long text is cached."""
     return _suspect(text) if len(text) <= SHORT_CHARS else _suspect_once(text)
 
 
@@ -197,7 +197,7 @@ def _at_the_top(parts: Parts) -> list[tuple[str, str]]:
 
 
 def _speaks(parts: Parts) -> bool:
-    """Whether an author speaks, or speaks to a reader."""
+    """Whether the text uses the first person or addresses a reader."""
     return any(each.search(parts.unquoted) for each in (AUTHOR, OWNER, _SPEAKER))
 
 
@@ -210,14 +210,14 @@ def _inside(parts: Parts) -> list[tuple[str, str]]:
     head = parts.unquoted[: len(parts.head)]
     found = [(warning, match[0]) for warning, sign in _ANYWHERE if (match := sign.search(head)) is not None]
     found += [(LEFT, slot) for slot in islice(slots.find_open(head, explained=True), 1)]
-    # People end their mails so too.
+    # People end their e-mails in the same way.
     if not _GREETING.match(parts.text) and (offer := _OFFER.search(parts.unquoted[-600:])) is not None:
         found.append((CHAT, offer[0]))
     return found
 
 
 def _is_brief(parts: Parts) -> bool:
-    """Whether a text in which no author speaks has several signs of a brief."""
+    """Whether a text without a first person has several signs of a brief."""
     if _speaks(parts):
         return False
     signs = sum(sign.search(parts.unquoted) is not None for sign in _SIGNS)

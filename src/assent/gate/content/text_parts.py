@@ -1,6 +1,6 @@
-"""Takes a text apart for checking: what can be seen, its lines, sentences and `key: value` fields, what is quoted.
+"""Parses a text for the content checks: visible characters, lines, sentences, `key: value` fields, quotations.
 
-Judges nothing. Everything here is linear in the length of the text.
+Everything here is linear in the length of the text.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 HEAD_CHARS: Final = 6_000
-"""The beginning shows what a text is; open slots are looked for everywhere."""
+"""Length of the beginning that most checks read. Slots are searched in the whole text."""
 LINE_CHARS: Final = 1_000
 SENTENCE_CHARS: Final = 400
 
 _BREAKS: Final = frozenset("\r\x0b\x0c\x85\u2028\u2029")
 _JOINERS: Final = frozenset(("\u034f", *map(chr, range(0xFE00, 0xFE10))))
 _BLANKS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\ufffc\ufffd\U0001d159")
-"""Letters and symbols by their category, blank by their shape."""
+"""Characters that Unicode counts as letters or symbols and that look blank."""
 _LETTERS: Final = ("L", "N")
 _SYMBOLS: Final = ("So", "Sc")
 
-# A tag with any other attribute does something, and a person should see it.
+# A tag with any other attribute has an effect, so the reviewer should see it.
 _LAYOUT: Final = re.compile(
     r"</?[a-z][a-z0-9]{0,12}(?:\s{1,4}(?:style|class|align|href)=\"[^\"<>]{0,200}\"){0,4}\s{0,4}/?>",
     re.IGNORECASE,
@@ -32,7 +32,7 @@ _ENTITY: Final = re.compile(
 )
 _FENCE_LINE: Final = re.compile(r"^[ \t>]{0,8}(?:`{3,}|~{3,})\w{0,20}[ \t]*$", re.MULTILINE)
 _CODE: Final = re.compile(r"```[\s\S]*?```|~~~[\s\S]*?~~~|``[^\n]{1,2000}?``|`[^`\n]{1,2000}`")
-# A quotation ends at the next mark of its kind, opening ones too, so that unclosed ones cost nothing.
+# Any quotation mark of the same kind ends a quotation, so an unclosed one costs no search.
 _QUOTED: Final = re.compile(
     r"(?<!\w)\"[^\"\n]{1,2000}\"(?!\w)|“[^“”]{1,2000}”|„[^„“”]{1,2000}[“”]|«[^«»]{1,2000}»|"
     r"「[^「」]{1,2000}」|『[^『』]{1,2000}』|‘[^‘’\n]{1,2000}’(?!\w)"
@@ -48,12 +48,12 @@ _RULER: Final = re.compile(r"[-+=|*_~ :]{3,}")
 
 
 def sign(*patterns: str, flags: int = 0) -> re.Pattern[str]:
-    """One pattern of several, in letters of any case."""
+    """Join patterns into one that ignores case."""
     return re.compile("|".join(patterns), re.IGNORECASE | flags)
 
 
 def words(listed: str) -> frozenset[str]:
-    """The members of a list with commas."""
+    """Split a list at its commas."""
     return frozenset(word.strip() for word in listed.split(","))
 
 
@@ -66,7 +66,7 @@ class Field(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """One kind of line break and space, nothing invisible, full-width and styled letters as ASCII."""
+    """Unify line breaks and spaces, drop invisible characters, turn full-width and styled letters into ASCII."""
     if text.isascii() and _BREAKS.isdisjoint(text):
         return text
     swaps: dict[int, str | None] = {}
@@ -86,7 +86,7 @@ def fold(text: str) -> str:
 
 
 def says_something(text: str) -> bool:
-    """Whether a letter, a digit or a symbol is left of a folded text without its markup."""
+    """Whether a folded text without its markup has a letter, digit or symbol."""
     kept = _FENCE_LINE.sub("", _ENTITY.sub(" ", _LAYOUT.sub(" ", _without_comments(text))))
     return any(_is_seen(char) for char in set(kept))
 
@@ -107,7 +107,7 @@ def _without_comments(text: str) -> str:
 
 
 def _unwrap(text: str) -> str:
-    """The text inside when all of it is in one code fence or one quotation."""
+    """Return the inner text if the whole text is one code fence or one quotation."""
     for _ in range(3):
         text = text.strip()
         if len(text) > 6 and text.startswith('"""') and text.endswith('"""'):
@@ -122,13 +122,13 @@ def _unwrap(text: str) -> str:
 
 
 def without_marks(line: str) -> str:
-    """The line without what makes it a heading, a quotation or an item of a list."""
+    """Strip the marks of a heading, quotation or list item."""
     found = _MARKS.match(line)
     return line[found.end() :] if found else line
 
 
 def field_of(line: str) -> Field | None:
-    """The line as `key: value`, in whichever of the usual ways it is written."""
+    """Parse a line as `key: value` in any of its usual notations."""
     if ":" not in line and "=" not in line and "|" not in line:
         return None
     line = line.strip()
@@ -153,7 +153,7 @@ def _as_field(key: str, value: str) -> Field | None:
 
 
 def _facts(line: str) -> list[str]:
-    """The fields of a card that is written on one line, or the line."""
+    """Split a one-line card into its fields; return other lines unchanged."""
     if not line.startswith("|"):
         for parts in (_BAR.split(line), line.split(", "), line.split()):
             if len(parts) > 1 and all(map(field_of, parts)):
@@ -162,7 +162,7 @@ def _facts(line: str) -> list[str]:
 
 
 class Parts:
-    """One text, unwrapped, with the views that the checks need."""
+    """A text, unwrapped, in the forms that the checks read."""
 
     def __init__(self, text: str) -> None:
         self.text: Final = _unwrap(fold(text))
@@ -170,7 +170,7 @@ class Parts:
 
     @cached_property
     def unquoted(self) -> str:
-        """Everything but code and quotations."""
+        """The text without code and quotations."""
         text = self.text
         if "`" in text or "~~~" in text:
             text = _CODE.sub(_STAND_IN, text)
@@ -180,7 +180,7 @@ class Parts:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines of the head that say something; the parts of a one-line card are lines too."""
+        """The lines of the beginning that are not blank, with one-line cards split into their fields."""
         lines: list[str] = []
         for raw in self.head.split("\n"):
             line = raw.strip()[:LINE_CHARS]
@@ -191,17 +191,17 @@ class Parts:
 
     @cached_property
     def first(self) -> str:
-        """The first line without its marks."""
+        """The first line, without its marks."""
         return without_marks(self.lines[0]).strip(" \t*_")
 
     @cached_property
     def fields(self) -> list[Field | None]:
-        """For each of `lines`, what it is as a field."""
+        """Each of `lines` parsed as a field; None for other lines."""
         return [field_of(line) for line in self.lines]
 
     @cached_property
     def sentences(self) -> list[str]:
-        """The sentences of the head, quotations included, without list marks."""
+        """The sentences of the beginning, with quotations, without list marks."""
         found = (
             without_marks(each)[:SENTENCE_CHARS].strip(" \t*_") for each in _SENTENCE_END.split(self.head)
         )

@@ -1,4 +1,4 @@
-"""From what is known about a product to texts that people would send, and what to say about each of them.
+"""Turns evidence about a product into drafts, and checks drafts against it.
 
 Pure: no clock, entropy, input or output. Start with `evidence.gather`, then `composer.compose` or `composer.adapt`.
 """

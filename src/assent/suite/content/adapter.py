@@ -1,7 +1,7 @@
-"""Takes a text that the calling agent or a model wrote to a channel, as it is.
+"""Fits a text that the calling agent or a model wrote to a channel, without rewording it.
 
-Divided where the channel divides, titled where it needs a title, and checked against the channel, the evidence and what
-was learned.
+Splits the text into posts or adds a title where the channel needs it. Checks it against the channel's limits, the
+evidence and the lessons.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def adapt(
     source: str = SUPPLIED,
     personal: bool = False,
 ) -> Composed:
-    """The text as a draft. `title` is the subject of an e-mail. Nothing is refused here; `problems` says what would.
+    """Return the text as a draft; `problems` lists what the channel would refuse. `title` is the subject of an e-mail.
 
-    A `personal` mail is held to its channel alone: neither claims nor lessons are about it.
+    A `personal` e-mail is checked against its channel only, not against claims and lessons.
     """
     row = channels.BY_ID[channel_id]
     rules = () if personal else rules_from(lessons, channel_id)
@@ -77,7 +77,7 @@ def adapt(
 
 
 def remind(made: Composed, lessons: Lessons) -> Composed:
-    """A draft with the requests that no rule can apply, for the reviewer."""
+    """Add the lessons that no rule can apply to the draft's recommendations, so that the reviewer reads them."""
     asked = rules_in_words(lessons, made.channel)
     return msgspec.structs.replace(
         made,
@@ -89,7 +89,7 @@ def remind(made: Composed, lessons: Lessons) -> Composed:
 def _reminders(
     text: str, voice: Voice, rules: tuple[Rule, ...]
 ) -> tuple[tuple[str, ...], tuple[MemoryUse, ...]]:
-    """Where a text does what a person asked not to do."""
+    """List each place where the text breaks a rule or the brand's voice, and the memory entries behind those rules."""
     has = {
         "no_emoji": bool(emoji_in(text)),
         "no_hashtags": "#" in text,

@@ -1,4 +1,4 @@
-"""Numbers of a text with what they count, so that 3 GB is not 3 TB and 12,000 teams are not 12,000 downloads. Pure."""
+"""Numbers in a text with their units, so that 3 GB differs from 3 TB and 12,000 teams from 12,000 downloads. Pure."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _LEAST_NOUN: Final = 4
 
 
 class Amount(msgspec.Struct, frozen=True):
-    """A number, its unit if it is a known one, and else the stem of the word behind it."""
+    """A number with its unit or, if the unit is unknown, the stem of the next word."""
 
     number: str
     unit: str = ""
@@ -56,7 +56,7 @@ class Amount(msgspec.Struct, frozen=True):
 
 
 def amounts_in(text: str) -> set[Amount]:
-    """Every number of a text with what it counts."""
+    """Return every number of a text with its unit."""
     found = set()
     for sign, digits, behind in _AMOUNT.findall(text.casefold()):
         number = re.sub(r"[.,](?=\d{3}(?!\d))", "", digits.rstrip(".,")).replace(",", ".")
@@ -67,7 +67,7 @@ def amounts_in(text: str) -> set[Amount]:
 
 
 def gives(text: str, wanted: Amount) -> bool:
-    """Whether a text gives an amount: the same number of the same unit, or of what the text speaks of."""
+    """Whether a text contains an amount: the same number with the same unit, or with the noun elsewhere in the text."""
     same = [each for each in amounts_in(text) if each.number == wanted.number]
     if wanted.unit:
         return any(each.unit == wanted.unit for each in same)

@@ -1,7 +1,7 @@
-"""What changed, from release notes and commits: one statement each, whether it is a repair, and the version.
+"""Reads changes from release notes and commits: one statement each, whether it is a fix, and the version.
 
-Takes a sentence, a list, a changelog section or a paragraph. Headings say of what kind the items below them are;
-numbers of pull requests, authors and marks of a list are not part of what changed. The words stay as they are.
+Reads a sentence, a list, a changelog section or a paragraph. A heading gives the kind of the items below it. Pull
+request numbers, authors and list marks are dropped; the words stay.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _KIND: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-"""What the heading of a section says about the items below it."""
+"""The kind of the items below a heading, by the words of the heading."""
 _PREFIX: Final = re.compile(
     r"^(?:[0-9a-f]{7,40}\s+)?(?P<type>feat|feature|fix|bug ?fix(?:es)?|perf|improvements?|enhancements?|changed?|"
     r"changes|chore|ci|tests?|build|style|refactor|docs?|deps|"
@@ -53,7 +53,7 @@ _PREFIX: Final = re.compile(
     re.IGNORECASE,
 )
 _TOLD: Final = ("feat", "perf", "improvement", "enhancement", "change", "fix", "bug")
-"""The kinds of commits and items that users are told of."""
+"""The kinds of commits and items that matter to users."""
 _FIX: Final = re.compile(
     r"^(?:bug ?fix:|fix(?:ed|es)?(?! and\b)|resolved?|repair(?:ed)?|correct(?:ed)?|hotfix|patch(?:ed)?|behoben|behebt|"
     r"korrigiert)(?!\w)"
@@ -104,14 +104,14 @@ _FIRST: Final = re.compile(
     r"launch of (?:our|the|my)\b.{0,40}|erste(?:s|r)? (?:version|veröffentlichung))\W*$",
     re.IGNORECASE,
 )
-"""Says that there is a product, and not that it changed."""
+"""Matches the announcement of a first release, which is no change."""
 _ANNOUNCES: Final = re.compile(
     r"^\W*(?:we|i)\b.{0,20}\b(?:excited|thrilled|proud|happy|pleased|delighted)\b",
     re.IGNORECASE,
 )
-"""A sentence that only says that something comes."""
+"""Matches a sentence that only announces something."""
 _DROPS: Final = re.compile(r"^(?:breaking|drop|remov|deprecat|no longer|requires?\b|minimum)", re.IGNORECASE)
-"""What users lose, which is told after what they get."""
+"""Matches a removal or a new requirement. It goes after the additions."""
 _ADDS: Final = re.compile(r"^(?:add(?:ed|s)?|introduc\w+|support(?:s|ed)?|new)\b", re.IGNORECASE)
 _MARK: Final = re.compile(r"^(\s*)(?:[-*+•・–]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _ASIDE_LINE: Final = re.compile(
@@ -129,23 +129,23 @@ _ASIDE_LINE: Final = re.compile(
     r"bug ?fixes(?: and (?:\S+ )?improvements)?\W*$|and (?:much|many) more\b|hinweis|achtung|danke|bitte )",
     re.I,
 )
-"""What is no change: a thank-you, a reference, a warning to those who upgrade, a remark that says nothing."""
+"""Matches lines that are no change: thanks, references, upgrade warnings, fillers."""
 _BROKEN: Final = re.compile(r"https?://|\]\(|^\W*/\w|\b(?:by|in|see|via|and|or)$", re.IGNORECASE)
-"""What is left of a line whose meaning was in a link."""
+"""Matches a line that lost its meaning together with its link."""
 
 
 _SCOPE: Final = re.compile(
     r"^(?:\[[\w./-]{2,24}\]\s+|(?!(?:feat|feature|fix|bugfix|perf|chore|ci|tests?|build|style|refactor|docs?|deps|"
     r"revert|fixed|new|added|behoben|neu)\b)[a-z][\w/-]{1,20}:\s+(?=[a-z-]))"
 )
-"""The part of the code that an item of a changelog names before what it did."""
+"""Matches the part of the code that a changelog item names first."""
 _INTRO: Final = re.compile(r"^(?:hi|hello|hey|hallo)\b[^.!?:]{0,80}:\s+(\w)", re.IGNORECASE)
-"""A greeting before the first change."""
+"""Matches a greeting before the first change."""
 
 
 class Change(msgspec.Struct, frozen=True):
-    """A statement about what changed. `kind` is `fixed` for a repair, `more` for a sentence that goes on with the one
-    before it, `new` for a commit that added something, else empty."""
+    """A statement about a change. `kind` is `fixed` for a fix, `more` for a sentence that continues the one before it,
+    `new` for a commit that added something, else empty."""
 
     text: str
     kind: str = ""
@@ -157,7 +157,7 @@ class Changes(msgspec.Struct, frozen=True):
 
 
 def read_changes(lines: Iterable[str]) -> Changes:
-    """The statements of release notes: repairs last, one that breaks something never first."""
+    """Return the statements of release notes: fixes last, a breaking change never first."""
     version, kind, listed, before = "", "", False, ""
     found: list[list[Change]] = []
     breaking: list[list[Change]] = []
@@ -180,7 +180,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
             if first := _LEADING_VERSION.match(bare):
                 version, bare = version or first.group(1), bare[first.end() :]
             if mark and bare.endswith(":") and len(bare.split()) > 3:
-                # An item with items below it says enough without them.
+                # An item that has sub-items is used without them.
                 bare = bare[:-1]
             listed = bool(mark) and not bare.endswith(":")
             if _UNDONE.match(line) or _FIRST.match(strip_marks(bare)) or not (item := _item(bare, kind)):
@@ -203,36 +203,36 @@ def read_changes(lines: Iterable[str]) -> Changes:
             is_code(item[0].text),
         )
     )
-    # Two gains after the lead, then what breaks: a reader who upgrades must not miss it.
+    # Two additions after the first statement, then the breaking changes: a reader who upgrades must not miss them.
     gains = [item for item in found if item not in breaking]
     found = [*gains[:3], *breaking, *gains[3:]] if gains and gains[0][0].kind != "fixed" else found
     return Changes(version, tuple(change for item in found for change in item)[:MAX_CHANGES])
 
 
 def _is_heading(line: str, following: list[str]) -> bool:
-    """Whether a short line stands above a list, or announces one."""
+    """Whether a short line is the heading or introduction of a list."""
     if not line.strip() or line.rstrip().endswith((".", "!", "。")):
         return False
     if (mark := _MARK.match(line)) is not None:
-        # An item of a word or two with items below it.
+        # An item of one or two words that has sub-items.
         below = [found for after in following if (found := _MARK.match(after)) is not None]
         return any(len(found[1].expandtabs(4)) > len(mark[1].expandtabs(4)) for found in below)
     return line.rstrip().endswith(":") or any(_MARK.match(after) for after in following)
 
 
 def _is_aside(line: str) -> bool:
-    """Whether a line begins with what is no change."""
+    """Whether a line begins with words that are no change."""
     first = sentences(line)[:1]
     return bool(first) and _ASIDE_LINE.search(first[0]) is not None
 
 
 def _is_title(line: str) -> bool:
-    """Whether the line before is a title that a paragraph explains."""
+    """Whether a line is a title that the next paragraph explains."""
     return 0 < len(line.split()) <= 6 and line[-1] not in ".!?。"
 
 
 def read_commit(message: str) -> Change | None:
-    """What a commit did; None if it was housekeeping."""
+    """Return the change of a commit; None for housekeeping."""
     subject = message.strip().partition("\n")[0]
     item = _item(plain(subject), "")
     if not item:
@@ -245,7 +245,7 @@ def read_commit(message: str) -> Change | None:
 
 
 def strip_marks(line: str) -> str:
-    """Without the kind of commit before it, and without numbers and authors."""
+    """Strip the commit type, issue numbers and authors from a line."""
     bare = re.sub(r"^(?:[0-9a-f]{7,40}|(?:(?:PR )?\[?#\d+\]?,? ?)+:?)\s+", "", _PREFIX.sub("", line.strip()))
     bare = _REFERENCES.sub("", bare)
     for _ in range(3):
@@ -271,7 +271,7 @@ def _item(line: str, kind: str) -> list[Change]:
 
 
 def _normalize_headings(lines: Iterable[str]) -> list[str]:
-    """Lines without code, and with underlined headings written as other headings are."""
+    """Drop code blocks and turn underlined headings into Markdown headings."""
     found: list[str] = []
     fenced = False
     for line in lines:
@@ -287,7 +287,7 @@ def _normalize_headings(lines: Iterable[str]) -> list[str]:
 
 
 def _unwrap(lines: Iterable[str]) -> list[str]:
-    """Lines with those that were only wrapped joined to the one before."""
+    """Join wrapped lines."""
     found: list[str] = []
     for line in lines:
         marked = _MARK.match(line) or re.match(r"^\s*(?:#|\*\*)", line)

@@ -1,7 +1,7 @@
-"""Every channel in one literal: who serves it, what it refuses, and what people there are used to.
+"""All channels in one table: their connectors, their limits, and the habits of their readers.
 
-A *problem* is something the channel would refuse or cut; *advice* is what its readers are used to. Deliberately unaware
-of where the text came from and of whether a connector is connected.
+A *problem* is something the channel would refuse or cut; *advice* is about readers' habits. Knows nothing of the origin
+of a text or of which connectors are connected.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Shape = Literal["post", "titled", "email", "page"]
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """The most that a field takes, counted as the channel counts."""
+    """The largest value of a field, counted in the channel's own way."""
 
     most: int
     count: Count = counting.utf16
@@ -27,8 +27,7 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class Channel(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. `connectors` in order of preference, the last resort last; `action` is false where there is nothing to
-    send."""
+    """One row. `connectors` is in order of preference. `action` is false where nothing can be sent."""
 
     id: str
     label: str
@@ -40,11 +39,11 @@ class Channel(msgspec.Struct, frozen=True, kw_only=True):
     title_required: bool = False
     bytes_most: int | None = None
     splits: bool = False
-    """Whether a long text goes out as numbered parts."""
+    """Whether a long text is sent as numbered posts."""
     fold: int | None = None
-    """What readers see before they ask for more."""
+    """How much readers see before they press "more"."""
     short: int | None = None
-    """Beyond this, readers leave."""
+    """The length above which readers leave."""
     hashtags_most: int | None = None
     hashtags_habit: int = 0
     links_habit: int | None = None
@@ -153,26 +152,26 @@ ALIASES: Final = {
     "fb": "facebook",
     "ig": "instagram",
 }
-"""What people and models write instead."""
+"""Other names for channels."""
 
 _HASHTAG: Final = re.compile(r"(?<![\w&/])#(?=\w*[^\W\d])\w+")
 
 
 class Check(msgspec.Struct, frozen=True):
-    """What the channel would refuse, and what its readers are not used to."""
+    """The problems and the advice about one text."""
 
     problems: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
 
 
 def channel(name: str) -> Channel | None:
-    """The row of a channel, by its id or a name that is usual for it."""
+    """Return the row of a channel, by id or alias."""
     key = name.strip().lower().replace(" ", "_")
     return BY_ID.get(ALIASES.get(key, key))
 
 
 def label_of(channel_id: str) -> str:
-    """A channel as people call it."""
+    """Return the channel's name for people."""
     row = BY_ID.get(channel_id)
     return row.label if row is not None else channel_id.replace("_", " ").strip().capitalize()
 
@@ -185,7 +184,8 @@ def check(
     preheader: str = "",
     parts: Sequence[str] = (),
 ) -> Check:
-    """Whether the channel takes this. `title` is the subject of an e-mail; `parts` are the posts of a thread."""
+    """Check a text against the channel's limits. `title` is the subject of an e-mail; `parts` are the posts of a
+    thread."""
     row = BY_ID[channel_id]
     problems = [*_length(row, body, parts), *title_problems(row, title)]
     advice = [*_habits(row, body, parts)]
@@ -230,7 +230,7 @@ def _length(row: Channel, body: str, parts: Sequence[str]) -> list[str]:
 
 
 def title_problems(row: Channel, title: str) -> list[str]:
-    """What the channel would refuse about a title or subject."""
+    """Return the problems of a title or subject."""
     if row.title is None:
         return []
     what = {"email": "subject"}.get(row.id, "tagline" if row.id == "product_hunt" else "title")
@@ -261,7 +261,7 @@ def _habits(row: Channel, body: str, parts: Sequence[str]) -> list[str]:
 
 
 def needs(row: Channel) -> str:
-    """What a draft for this channel has to look like, for the agent that is asked to write it."""
+    """Describe the required form of a draft to the agent that is asked to write it."""
     rules = [f"at most {row.body.most:,} {row.body.unit}"]
     if row.title is not None and row.title_required:
         what = {"email": "subject"}.get(row.id, "tagline" if row.id == "product_hunt" else "title")

@@ -1,9 +1,9 @@
-"""The claims of a draft, the facts that support each, and the warnings for the reviewer.
+"""Finds the claims of a draft, the facts that support each, and the warnings for the reviewer.
 
-The composer knows the facts of its sentences; a supplied text's sentences are compared with the evidence. A fact
-supports a sentence only with its risky wordings, and its numbers with their units. A comparison can only say that the
-evidence has nothing like it, not that a sentence is false. A warning is for a claim that nothing supports, and for one
-that needs a proof even where the evidence makes it.
+The composer knows the facts of its sentences; the sentences of a supplied text are compared with the evidence. A fact
+supports a sentence only if it has the same risky wordings and the same numbers with their units. A comparison shows
+that the evidence has nothing similar, not that a sentence is false. The reviewer is warned about unsupported claims,
+and about claims that need proof even if the evidence makes them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ MAX_CLAIMS: Final = 60
 MAX_WARNINGS: Final = 8
 MAX_NAMED: Final = 3
 ALWAYS_TOLD: Final = frozenset({"superlative", "medical", "financial", "guarantee", "compliance"})
-"""Risks that a reviewer should look at although the evidence says the same."""
+"""Risks that the reviewer is warned about even if the evidence supports the claim."""
 NOT_SAID: Final = ("brand_voice", "voice_sample")
-"""Sources that shape a text and state nothing."""
+"""Sources about style, which state no facts."""
 NO_GROUNDS: Final = (
     *NOT_SAID,
     "brand_name",
@@ -36,14 +36,14 @@ NO_GROUNDS: Final = (
     "targetCustomer",
     "launchGoal",
 )
-"""Sources that say nothing about what the product is or does. Their numbers are given all the same."""
+"""Sources that do not describe the product. Only their numbers count as support."""
 _EXCERPT: Final = 240
 _SHARE: Final = 0.5
 _ARTICLES: Final = word_set("the a an it that der die das")
 
 
 class _Fact(msgspec.Struct, frozen=True):
-    """A fact as sentences are compared with it."""
+    """A fact, prepared for comparison with sentences."""
 
     place: int
     text: str
@@ -51,7 +51,7 @@ class _Fact(msgspec.Struct, frozen=True):
 
 
 class Support(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """A fact behind a claim: its place in the evidence, where it came from, and what it says."""
+    """A fact behind a claim: its index in the evidence, its source and its text."""
 
     place: int
     source: str
@@ -60,7 +60,7 @@ class Support(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A sentence that states something. Without support it is the author's word alone."""
+    """A sentence that states something. Without support, only its author vouches for it."""
 
     text: str
     evidence: tuple[Support, ...] = ()
@@ -72,20 +72,20 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def claim(text: str, places: tuple[int, ...], evidence: Evidence) -> Claim:
-    """A claim made from these facts."""
+    """Return a claim that these facts support."""
     return Claim(
         text=text, evidence=tuple(_support(place, evidence) for place in places), risk=risks_of(text)
     )
 
 
 def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
-    """The claims of a supplied text, each with the facts that say something like it."""
+    """Return the claims of a supplied text, each with the facts that resemble it."""
     known = [
         _Fact(place, fact.text, _tokens(fact.text))
         for place, fact in enumerate(evidence.facts)
         if fact.source not in NOT_SAID
     ]
-    # A goal gives numbers and proves nothing else.
+    # A goal supports numbers only.
     stated = [fact for fact in known if evidence.facts[fact.place].source != "launchGoal"]
     found = []
     for sentence in sentences(text):
@@ -105,12 +105,12 @@ def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
 
 
 def has_grounds(evidence: Evidence) -> bool:
-    """Whether the evidence says anything that claims could be checked against."""
+    """Whether the evidence describes the product, so that claims can be checked."""
     return any(fact.source not in NO_GROUNDS for fact in evidence.facts)
 
 
 def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
-    """The warnings about risky claims, those without support first; one line for all where nothing was handed in."""
+    """Return warnings about risky claims, unsupported ones first; a single warning for all if there is no evidence."""
     risky = [each for each in claims if each.risk and not each.supported]
     if risky and not has_grounds(evidence):
         named = ", ".join(f"“{cut(strip_full_stop(each.text), 60)}”" for each in risky[:MAX_NAMED])
@@ -134,7 +134,7 @@ def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
 
 
 def _name_source(made: Claim) -> str:
-    """The source of the fact that says what is risky about a claim."""
+    """Return the source of the fact that contains the claim's risky wordings."""
     wordings = risky_wordings(made.text)
     holding = (each for each in made.evidence if all(_says(each.text, wording) for wording in wordings))
     return next(holding, made.evidence[0]).source
@@ -146,7 +146,8 @@ def _support(place: int, evidence: Evidence) -> Support:
 
 
 def _find_support(sentence: str, tokens: set[str], facts: list[_Fact]) -> list[int]:
-    """Up to two facts that say most of a sentence, every risky wording of it and every number with its unit."""
+    """Return up to two facts that have most words of a sentence, all its risky wordings and all its numbers with
+    units."""
     wordings, amounts = risky_wordings(sentence), amounts_in(sentence)
     ranked = sorted(facts, key=lambda fact: (-_share(tokens, fact.tokens), fact.place))
     near = [
@@ -169,7 +170,7 @@ def _share(tokens: set[str], known: set[str]) -> float:
 
 
 def _says(text: str, wording: str) -> bool:
-    """Whether a text has a wording, or all its words."""
+    """Whether a text contains a wording, or all its words."""
     words = _words(wording)
     return wording.casefold() in text.casefold() or (bool(words) and words <= _words(text))
 
@@ -179,7 +180,7 @@ def _words(text: str) -> set[str]:
 
 
 def _tokens(text: str) -> set[str]:
-    """Words by their stem, and pairs of characters where words are not spaced."""
+    """Return the stems of the words, and pairs of characters in scripts without spaces."""
     found = {word[:6] for word in re.findall(r"[^\W\d_]{4,}", text.casefold()) if ord(word[0]) < 0x2E80}
     for run in re.findall(r"[\u3041-\u30ff\u3400-\u9fff]{2,}", text):
         found |= {run[place : place + 2] for place in range(len(run) - 1)}

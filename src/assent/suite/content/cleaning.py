@@ -1,7 +1,7 @@
-"""Makes foreign text harmless: what a page or a repository says is data, and nothing in it is an instruction.
+"""Cleans text from pages and repositories. It is data: nothing in it is followed as an instruction.
 
-Control characters, invisible ones and direction overrides go; markup goes; lines that speak to a model or that are a
-brief, a frame or a template (by `assent.gate.content.check`) go. Linear in the length of the text, and bounded.
+Removes control characters, invisible ones, direction overrides and markup, and lines that address a model or are a
+brief, frame or template (`assent.gate.content.check`). Linear in the length of the text, and bounded.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from assent.gate.content.check import find_flaw
 from assent.gate.content.suspicion import suspicions_in
 
 LINE_CHARS: Final = 600
-"""One fact. A paragraph of a README is shorter; a longer one is cut at a sentence."""
+"""The longest fact; a longer one is cut at a sentence."""
 TEXT_CHARS: Final = 60_000
-"""One document, after which nothing new about a product is said."""
+"""How much of one document is read."""
 
 _INVISIBLE: Final = re.compile(
     r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
 )
 _TAG_CHARACTERS: Final = re.compile("(\U0001f3f4[\U000e0020-\U000e007e]+\U000e007f)|[\U000e0000-\U000e007f]+")
-"""Invisible letters; they have a meaning only in flags."""
+"""Invisible letters, which have a meaning only in flags."""
 _TAGS: Final = re.compile(r"<(?:!--.{0,2000}?-->|/?[a-zA-Z][^<>]{0,500}>)", re.DOTALL)
 _SPACES: Final = re.compile(r"[ \t\u00a0\u2000-\u200a\u202f\u205f]+")
 
@@ -67,11 +67,11 @@ _ABOUT_THE_GATE: Final = re.compile(
     r"|\b(?:set|add|change|put)\b.{0,20}\b(?:recipients?|bcc|cc)\b.{0,30}@",
     re.IGNORECASE,
 )
-"""What a page says to or about the writer of the draft: whom to leave out, what to skip, what to slip in."""
+"""Matches instructions to the writer of the draft: whom to leave out, what to skip, what to insert."""
 
 
 def printable(text: str) -> str:
-    """Without control, invisible and unassigned characters; line ends unified; composed."""
+    """Remove control, invisible and unassigned characters, unify line ends, compose letters and accents."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     text = _TAG_CHARACTERS.sub(r"\1", _INVISIBLE.sub("", text))
     kept = "".join(
@@ -81,16 +81,16 @@ def printable(text: str) -> str:
 
 
 def one_line(text: str, most: int = LINE_CHARS) -> str:
-    """A single line without markup and of bounded length, cut at a sentence or a word."""
+    """Return a single line without markup, cut at a sentence or word if it is too long."""
     text = html.unescape(_TAGS.sub(" ", text[: most * 8]))
-    # Unescaping may have made markup of what was text.
+    # Unescaping may have produced new markup.
     text = _TAGS.sub(" ", text)
     text = _SPACES.sub(" ", printable(text).replace("\n", " ")).strip()
     return cut(text, most)
 
 
 def cut(text: str, most: int) -> str:
-    """At most `most` characters, ended at a sentence if one ends late enough, else at a word."""
+    """Cut a text to at most `most` characters, at a sentence if one ends late enough, else at a word."""
     if len(text) <= most:
         return text
     head = text[: most - 1]
@@ -102,7 +102,7 @@ def cut(text: str, most: int) -> str:
 
 
 def speaks_to_a_model(line: str) -> bool:
-    """Whether a line addresses the model that processes the text instead of its readers."""
+    """Whether a line addresses a model and not the readers."""
     return any(pattern.search(line[:2_000]) for pattern in (_TO_A_MODEL, _ABOUT_THE_GATE))
 
 

@@ -1,7 +1,7 @@
-"""How long a text is, the way each place counts: user-perceived characters, UTF-16 units, X's weights.
+"""Measures the length of a text as each channel does: user-perceived characters, UTF-16 units, X's weights.
 
-Grapheme clusters follow UAX #29 as far as emoji, marks, flags, Hangul and line ends go; scripts whose conjuncts newer
-Unicode versions join are counted apart, which can only make a text look longer than the channel finds it.
+Grapheme clusters follow UAX #29 for emoji, marks, flags, Hangul and line ends. Conjuncts that newer Unicode versions
+join are counted apart, so a text can only seem longer than it is for the channel.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ EMOJI_STYLE: Final = 0xFE0F
 KEYCAP: Final = 0x20E3
 
 X_URL_WEIGHT: Final = 23
-"""Every address becomes a t.co address of this length."""
+"""X replaces every URL by a t.co URL of this length."""
 X_LIGHT: Final = ((0, 0x10FF), (0x2000, 0x200D), (0x2010, 0x201F), (0x2032, 0x2037))
-"""Code points that weigh one on X; everything else weighs two, and an emoji two however many code points it has."""
+"""Code points that weigh one on X. All others weigh two; an emoji weighs two however many code points it has."""
 
 _GENERIC: Final = (
     "com|org|net|edu|gov|mil|int|info|biz|name|pro|dev|app|page|blog|shop|store|online|site|website|tech|cloud|digital|"
@@ -27,7 +27,7 @@ _GENERIC: Final = (
     "care|finance|money|games|media|network|team|works|work|xyz|club|wiki|art|zone|link|click|one|today|support|run|sh"
 )
 _ELSE: Final = r"\s<>\"'؛،\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef"
-"""What ends an address: blanks, quotes, and the scripts that are written against it without a blank."""
+"""Characters that end a URL: blanks, quotes, and scripts that are written without a blank before it."""
 _ADDRESS: Final = re.compile(
     rf"https?://[^{_ELSE}]+"
     rf"|(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]{{0,61}}[a-z0-9])?\.){{1,8}}(?:{_GENERIC}|[a-z]{{2}})(?![\w@-]|\.\w)"
@@ -38,12 +38,12 @@ _TRAILING: Final = ".,;:!?'\"”’»…*_"
 
 
 def graphemes(text: str) -> int:
-    """User-perceived characters, as Bluesky counts."""
+    """Count user-perceived characters, as Bluesky does."""
     return sum(1 for _ in clusters(text))
 
 
 def utf16(text: str) -> int:
-    """Code units of UTF-16, as most editors on the web count."""
+    """Count UTF-16 code units, as most web editors do."""
     return len(text) + sum(1 for char in text if ord(char) > 0xFFFF)
 
 
@@ -52,12 +52,12 @@ def code_points(text: str) -> int:
 
 
 def threads_units(text: str) -> int:
-    """Threads counts characters, and an emoji as its UTF-8 bytes."""
+    """Count characters as Threads does: an emoji counts as its UTF-8 bytes."""
     return sum(len(cluster.encode()) if is_emoji(cluster) else len(cluster) for cluster in clusters(text))
 
 
 def x_weight(text: str) -> int:
-    """X's weighted length: addresses 23, emoji 2, most of CJK and beyond 2 a character, the rest 1."""
+    """Return X's weighted length: 23 for a URL, 2 for an emoji and for most CJK characters, else 1."""
     text = unicodedata.normalize("NFC", text)
     weight, at = 0, 0
     for start, end in addresses(text):
@@ -67,7 +67,7 @@ def x_weight(text: str) -> int:
 
 
 def addresses(text: str) -> Iterator[tuple[int, int]]:
-    """Where the web addresses stand, without the punctuation that follows them."""
+    """Yield start and end of each URL, without the punctuation after it."""
     for match in _ADDRESS.finditer(text):
         start, end = match.span()
         while end > start and text[end - 1] in _TRAILING:
@@ -80,7 +80,7 @@ def addresses(text: str) -> Iterator[tuple[int, int]]:
 def _address_weight(address: str) -> int:
     if address.lower().startswith(("http://", "https://")):
         return X_URL_WEIGHT
-    # A bare name may or may not become a link; the heavier reading is safe.
+    # A bare host name may or may not become a link; the larger count is safe.
     host = address.partition("/")[0]
     known = re.search(rf"\.(?:{_GENERIC})$", host, re.IGNORECASE) is not None
     return X_URL_WEIGHT if known else max(X_URL_WEIGHT, _plain_x_weight(address))
@@ -103,7 +103,7 @@ def _light(point: int) -> bool:
 
 
 def is_emoji(cluster: str) -> bool:
-    """Whether a cluster is shown as a picture."""
+    """Whether a cluster is shown as an emoji."""
     first = ord(cluster[0])
     if _is_flag(first):
         return len(cluster) == 2
@@ -115,7 +115,7 @@ def is_emoji(cluster: str) -> bool:
 
 
 def without_emoji(text: str) -> str:
-    """The text without pictures, and without the space that stood beside each of them."""
+    """Remove all emoji, each with the space beside it."""
     kept = "".join("" if is_emoji(cluster) else cluster for cluster in clusters(text))
     if kept == text:
         return text
@@ -124,14 +124,14 @@ def without_emoji(text: str) -> str:
 
 
 def emoji_in(text: str) -> list[str]:
-    """Every picture, in order."""
+    """Return all emoji in order."""
     if text.isascii():
         return []
     return [cluster for cluster in clusters(text) if is_emoji(cluster)]
 
 
 def clusters(text: str) -> Iterator[str]:
-    """Extended grapheme clusters, in one pass."""
+    """Yield the extended grapheme clusters."""
     start, size = 0, len(text)
     if text.isascii() and "\r" not in text:
         yield from text
@@ -180,7 +180,7 @@ def _is_flag(point: int) -> bool:
 _PLAIN_SIGNS: Final = frozenset(
     (0xA9, 0xAE, 0x2122, 0x203C, 0x2049, 0x2139, 0x3030, 0x303D, 0x3297, 0x3299)
 ) | set(range(0x2190, 0x2200))
-"""Signs of running text that are pictures only when they say so."""
+"""Signs that are emoji only with a variation selector."""
 _PICTURES: Final = (
     (0x231A, 0x231B), (0x2328, 0x2328), (0x23CF, 0x23CF), (0x23E9, 0x23FA), (0x25AA, 0x25AB), (0x25FB, 0x25FE),
     (0x2600, 0x2604), (0x260E, 0x2612), (0x2614, 0x2618), (0x261D, 0x261D), (0x2620, 0x2640), (0x2642, 0x267F),

@@ -1,8 +1,7 @@
-"""What is known about a product, each fact with where it came from.
+"""The facts that are known about a product, each with its source.
 
-Facts are cleaned text that may be quoted to readers; whatever a page or a repository says is data, and nothing in it is
-followed. Deliberately unaware of channels and of how a draft is written from it. The names of the sources are the ones
-that claims, assets and the brain show.
+Facts are cleaned text that may be quoted to readers; nothing in them is followed as an instruction. Knows nothing of
+channels or of drafting. The source names are shown in claims, assets and the brain.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ MAX_PER_LIST: Final = 30
 
 
 class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One thing that is known, and where from. `entry_id` is its place in the brain; `kind` that of a change."""
+    """A fact and its source. `entry_id` is its id in the brain; `kind` is the kind of a change."""
 
     source: str
     text: str
@@ -39,7 +38,7 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
 
 
 class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A brain entry as it is given in."""
+    """A brain entry as input."""
 
     entry_id: str
     kind: str
@@ -47,14 +46,14 @@ class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that is known, in order of arrival; a claim names a fact by its place."""
+    """All facts in order of arrival. A claim refers to a fact by its index."""
 
     facts: tuple[Fact, ...] = ()
     product_url: str = ""
     language: str = "und"
 
     def of(self, *sources: str) -> list[tuple[int, Fact]]:
-        """The facts of these sources with their places, in the order of the sources."""
+        """Return the facts of these sources with their indexes, in the order of the sources."""
         return [
             (place, fact)
             for source in sources
@@ -63,7 +62,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
         ]
 
     def first(self, *sources: str) -> str:
-        """The first text of the first source that has one."""
+        """Return the first text of the first source that has any."""
         found = self.of(*sources)
         return found[0][1].text if found else ""
 
@@ -76,7 +75,7 @@ def gather(
     brand: Mapping[str, Any] | None = None,
     entries: Iterable[MemoryEntry] = (),
 ) -> Evidence:
-    """All evidence of one launch. Later duplicates of a text are dropped."""
+    """Gather the evidence of a launch. A text that was seen before is dropped."""
     found = [
         *from_brand(brand or {}),
         *from_repo_context(repo_context or {}),
@@ -86,7 +85,7 @@ def gather(
     facts: list[Fact] = []
     seen: set[tuple[str, bool]] = set()
     for fact in found:
-        # A remembered fact stays beside an equal one, so that the answer can say that memory was used.
+        # A remembered fact is kept beside an equal one, so that the answer can name the memory that was used.
         key = (fact.text.casefold(), fact.entry_id is not None)
         if key not in seen and len(facts) < MAX_FACTS:
             seen.add(key)
@@ -95,7 +94,6 @@ def gather(
 
 
 def from_page(page: Page) -> tuple[Fact, ...]:
-    """Facts from a product page."""
     return (
         *_facts("page_site_name", [page.site_name], 80),
         *_facts("page_title", [page.title], 200),
@@ -118,7 +116,7 @@ def from_readme(markdown: str) -> tuple[Fact, ...]:
 
 
 def from_repo_context(context: Mapping[str, Any]) -> tuple[Fact, ...]:
-    """Facts from `repoContext`; lists may be given as text with a line each, and the other way round."""
+    """Return the facts of `repoContext`. Lists and texts with one item per line are both accepted."""
     readme = context.get("readme") or context.get("README") or ""
     changed = read_changes(_lines(context.get("whatChanged")))
     commits = [read_commit(raw) for raw in _lines(context.get("recentCommits"))]
@@ -135,7 +133,6 @@ def from_repo_context(context: Mapping[str, Any]) -> tuple[Fact, ...]:
 
 
 def from_brand(brand: Mapping[str, Any]) -> tuple[Fact, ...]:
-    """Facts from `brand`."""
     return (
         *_facts("brand_name", _lines(brand.get("name"))[:1], 80),
         *_facts("brand_audience", _lines(brand.get("audience"))[:1], 240),
@@ -145,7 +142,7 @@ def from_brand(brand: Mapping[str, Any]) -> tuple[Fact, ...]:
 
 
 def from_entries(entries: Iterable[MemoryEntry]) -> tuple[Fact, ...]:
-    """Facts from the brain. Entries of other kinds are for `lessons`."""
+    """Return the facts of the brain. Entries of other kinds are read by `lessons`."""
     found: list[Fact] = []
     for entry in entries:
         source = MEMORY_SOURCES.get(entry.kind)
@@ -159,7 +156,7 @@ def from_entries(entries: Iterable[MemoryEntry]) -> tuple[Fact, ...]:
 
 
 def enough(evidence: Evidence) -> bool:
-    """Whether there is anything to write about: what the product is, what it does, or what changed."""
+    """Whether the evidence has a subject to write about: what the product is or does, or a change."""
     grounds = evidence.of(*VALUE_SOURCES, *FEATURE_SOURCES, *CHANGE_SOURCES)
     return any(_says_something(fact.text) for _, fact in grounds)
 
@@ -170,7 +167,7 @@ def _says_something(text: str) -> bool:
 
 
 def _lines(value: Any) -> list[str]:
-    """A text or list as lines; anything else that agents send (numbers, objects) as its text."""
+    """Split a text or list into lines; convert other values (numbers, objects) to text."""
     if value is None or isinstance(value, bool):
         return []
     if isinstance(value, str):
@@ -183,7 +180,7 @@ def _lines(value: Any) -> list[str]:
 
 
 def _changes(source: str, changes: Iterable[Change]) -> list[Fact]:
-    """Changes as facts, each with its kind."""
+    """Return changes as facts, each with its kind."""
     made = [
         msgspec.structs.replace(fact, kind=change.kind)
         for change in changes
@@ -200,7 +197,7 @@ def _facts(
     entry_id: str | None = None,
     prose: bool = True,
 ) -> list[Fact]:
-    """Cleaned facts. What is not prose (voice, routes) is for our rules only and never quoted."""
+    """Clean texts and return them as facts. Without `prose` they only steer the rules and are never quoted."""
     found: list[Fact] = []
     for text in texts:
         if len(found) >= MAX_PER_LIST:
@@ -215,7 +212,7 @@ def _facts(
 
 @lru_cache(maxsize=4_096)
 def _safe(line: str) -> str:
-    """The line without the sentences that are not for readers. Kept, because every prepare reads the same memory."""
+    """Drop the sentences that are not for readers. Cached, because every prepare reads the same memory."""
     if usable(line):
         return line
     return " ".join(sentence for sentence in sentences(line) if usable(sentence)) if len(line) > 60 else ""
@@ -234,5 +231,5 @@ def _language(facts: Sequence[Fact]) -> str:
     own = [fact.text for fact in facts if fact.source in speaking]
     found = language_of_all(own or [fact.text for fact in facts if fact.source == "commit"])
     changed = " ".join(fact.text for fact in facts if fact.source == "whatChanged")
-    # Who says what changed in another language than the README wants the draft in it.
+    # If the changes are in another language than the README, the draft is in the language of the changes.
     return found if not changed or speaks(changed, found) else language_of(changed)

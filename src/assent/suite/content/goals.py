@@ -1,7 +1,7 @@
-"""Tells goals that the composer can serve, which are announcements of a product, from those that need a writer.
+"""Separates goals that ask for an announcement, which the composer can write, from goals that need a writer.
 
-Deliberately narrow: a goal that is not recognised is left to the writer, because a product note in answer to a wish for
-thanks is worse than no draft.
+Deliberately narrow: an unknown goal is left to a writer. A product note in answer to "thank our users" is worse than no
+draft.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ANNOUNCES: Final = re.compile(
     r"freigabe|aktualisier\w*|bewerben|bekannt\w*|nutzer\w*|kund(?:en|innen)\w*|besucher\w*|anmeldungen)\b",
     re.IGNORECASE,
 )
-"""Words of a goal that a note about the product serves."""
+"""Goals that a note about the product serves."""
 
 _MATTER: Final = re.compile(
     r"\b(?:hir(?:e|es|ing)|recruit\w*|career\w*|vacanc\w*|engineers? wanted|join (?:us|our team)|applicants?|"
@@ -31,14 +31,14 @@ _MATTER: Final = re.compile(
     r"ausfall|störung|kündig\w*|preis\w*|rabatt\w*)\b",
     re.IGNORECASE,
 )
-"""Words of a goal that no note about the product serves, whatever else it says."""
+"""Goals that no note about the product serves, whatever else they mention."""
 
 _OCCASION: Final = (
     r"(?:jobs?|events?|webinars?|meet-?ups?|meetings?|conference|ask(?:s|ed|ing)?|questions?|survey|poll|interview\w*|"
     r"remind\w*|repl(?:y|ies|ying)|answer\w*|respond\w*|follow[ -]?up|invoice\w*|complain\w*|cancel\w*|"
     r"veranstaltung\w*|treffen|frag\w*|umfrage\w*|erinner\w*|antwort\w*|rechnung\w*)\b"
 )
-"""Words that name what a text is for, or what a product is about."""
+"""Words for an occasion; a product can also be about one."""
 _OCCASIONS: Final = re.compile(rf"\b{_OCCASION}", re.IGNORECASE)
 _START: Final = (
     r"^\W*(?:(?:please|to|we|i|want|would like|need|are|help|us|me|write|make|prepare|draft|"
@@ -53,7 +53,7 @@ _FOR_AN_OCCASION: Final = re.compile(
     rf"(?=\W*$|\s*[,.;:!?]|\s+(?:on|in|at|for|to|of|with|and|by|from|this|next|about)\b)|{_OCCASION})",
     re.IGNORECASE,
 )
-"""A goal that is about the occasion: it begins with it, or announces it and nothing of that name."""
+"""A goal about an occasion: it begins with the occasion, or announces it and no product of that name."""
 
 _KIND: Final = re.compile(
     r"\b[\w-]+ (?:apps?|tools?|widgets?|platforms?|software|services?|bots?|plug-?ins?|librar(?:y|ies)|apis?|clis?|"
@@ -61,11 +61,11 @@ _KIND: Final = re.compile(
     r"servers?|databases?)\b",
     re.IGNORECASE,
 )
-"""What kind of product it is: the event of an event app is none that people are invited to."""
+"""Kinds of products. The "event" of an event app is not an occasion."""
 
 
 def announces(goal: str, product: str = "") -> bool:
-    """Whether a note about the product and its change is what the goal asks for."""
+    """Whether the goal asks for a note about the product and its change."""
     said = _leave_out_product(goal, product)
     if not _ANNOUNCES.search(goal) or asks_otherwise(goal, product):
         return False
@@ -73,11 +73,11 @@ def announces(goal: str, product: str = "") -> bool:
 
 
 def asks_otherwise(goal: str, product: str = "") -> bool:
-    """Whether the goal clearly asks for something that no note about the product serves."""
+    """Whether the goal clearly asks for something else than a note about the product."""
     said = _leave_out_product(goal, product)
     return bool(_MATTER.search(said) or _FOR_AN_OCCASION.match(said))
 
 
 def _leave_out_product(goal: str, product: str) -> str:
-    """The goal without the name and kind of the product, which do not decide."""
+    """Remove the product's name and kind from the goal, since they may contain words of an occasion."""
     return _KIND.sub("it", goal.replace(product, "it") if product else goal)

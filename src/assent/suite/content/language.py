@@ -1,7 +1,7 @@
-"""Which language a text is in, and where its sentences end: enough to choose phrases and never to mix two languages.
+"""Detects the language of a text and splits it into sentences, so that a draft never mixes two languages.
 
-A script decides for most of the world; Latin text is decided by the small words of a language. `und` means that nobody
-can tell, and is a language of its own without phrases.
+The script decides for most languages, function words decide for Latin text. `und` means undetermined; it has no
+phrases.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ _SCRIPTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("th", re.compile(r"[\u0e00-\u0e7f]")),
 )
 _DENSE: Final = 0.15
-"""Share of letters in a script from which the text is in its language; product names stay Latin everywhere."""
+"""Share of letters in a script from which the text counts as its language; product names are often Latin."""
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text, to look others up in."""
+    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -77,7 +77,7 @@ _NOT_AN_END: Final = re.compile(
     re.IGNORECASE,
 )
 _END_CHARS: Final = 32
-"""More than any of these is long."""
+"""Longer than any of these abbreviations."""
 _BREAK: Final = re.compile(
     r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“„«(\[¿¡]?[^\W_a-zäöüß])|(?<=[。！？｡])(?![。！？」』）])|"
     r"(?<=[؟!.])\s+(?=[\u0600-\u06ff])|\n+"
@@ -85,7 +85,7 @@ _BREAK: Final = re.compile(
 
 
 def language_of(text: str) -> str:
-    """The language of a text as a two-letter code, or `und`."""
+    """Return the two-letter code of a text's language, or `und`."""
     sample = text[:_SAMPLE_CHARS]
     if script := _script(sample):
         return script
@@ -106,13 +106,14 @@ def _script(sample: str) -> str:
 
 
 def _scores(sample: str) -> dict[str, int]:
-    """How many small words of each language a text has."""
+    """Count the function words of each language in a text."""
     words = [word.lower() for word in _WORD.findall(sample)]
     return {code: sum(word in small for word in words) for code, small in _SMALL_WORDS.items()}
 
 
 def language_of_all(texts: Iterable[str]) -> str:
-    """The language that most of these texts are in, by their length. Latin text that shows no other is English."""
+    """Return the language of most of these texts, weighted by length. Latin text without other signs counts as
+    English."""
     weights: dict[str, int] = {}
     total = latin = 0
     for text in texts:
@@ -128,18 +129,18 @@ def language_of_all(texts: Iterable[str]) -> str:
 
 
 def speaks(text: str, language: str) -> bool:
-    """Whether a text can stand in a draft of this language: it is in it, or too short to be in any other."""
+    """Whether a text fits a draft of this language: it is in it, or too short to tell."""
     sample = text[:_SAMPLE_CHARS]
     if (script := _script(sample)) or language not in (*_SMALL_WORDS, UNKNOWN):
         return script == language
     scores = _scores(sample)
     most = max(scores.values())
-    # One small word is no language: "per" and "in" are words of several.
+    # One function word is no proof: "per" and "in" are words of several languages.
     return most <= 1 or scores.get(language, 0) >= most - 1
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text, each as it stands."""
+    """Split a text into sentences."""
     found: list[str] = []
     at = 0
     for match in _BREAK.finditer(text):
@@ -163,7 +164,7 @@ ENDS: Final = ".!?…。！？؟۔"
 
 
 def add_full_stop(sentence: str, language: str) -> str:
-    """With its full stop, in the script's own form."""
+    """End a sentence with the full stop of its script."""
     bare = sentence.rstrip(" ,;:–—-、，；：")
     if not bare or bare[-1] in ENDS or (len(bare) > 1 and bare[-1] in "\"'”’»)」』" and bare[-2] in ENDS):
         return bare
@@ -171,7 +172,7 @@ def add_full_stop(sentence: str, language: str) -> str:
 
 
 def strip_full_stop(sentence: str) -> str:
-    """Without its full stop, for a list or the middle of a sentence."""
+    """Remove the full stop, for a list or the middle of a sentence."""
     return sentence.rstrip(" .。,;:、")
 
 

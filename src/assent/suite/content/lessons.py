@@ -1,9 +1,8 @@
-"""Lessons of a tenant, and the rules that follow from them for a draft. Pure.
+"""Reads a tenant's lessons and derives the rules for a draft. Pure.
 
-A lesson is something that a person asked for in words: a reason for a rejection, a request that came with an edit, or a
-recorded lesson. A rule shortens a draft, leaves a statement or a sign out, or warns. No rule changes the words of a
-statement. A text that differs from an earlier one teaches nothing. Where no rule can be read from the words, they stay
-words: the writer and the reviewer get them as they are.
+A lesson is a person's request in words: a reason for a rejection, a request with an edit, or a recorded lesson. A rule
+shortens a draft, leaves out a statement or a sign, or warns; it never rewords a statement. A difference between two
+texts is no lesson. If no rule can be derived, the writer and the reviewer read the request as it is.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     entry_id: str
     text: str
     confirmed: bool = True
-    """Whether a person made or confirmed it. One that no person did is a reminder and leaves nothing out."""
+    """Whether a person made or confirmed the request. An unconfirmed one is only a reminder."""
 
 
 class RefusedClaim(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,7 +41,7 @@ class RefusedClaim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MeasuredResult(msgspec.Struct, frozen=True, kw_only=True):
-    """A measured result of a channel, as a sentence. It shapes no draft; a writer may know it."""
+    """A measured result of a channel, as a sentence. A writer may read it; no rule uses it."""
 
     entry_id: str
     channel: str
@@ -50,7 +49,7 @@ class MeasuredResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Lessons(msgspec.Struct, frozen=True, kw_only=True):
-    """All lessons of a tenant, newest last."""
+    """All lessons of a tenant, oldest first."""
 
     rejections: tuple[Rejection, ...] = ()
     asked: tuple[Asked, ...] = ()
@@ -59,13 +58,13 @@ class Lessons(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def chars(self) -> int:
-        """How much there is to read."""
+        """The total length of the lessons."""
         said = (*(each.reason for each in self.rejections), *(each.text for each in self.asked))
         return sum(map(len, (*said, *(each.text for each in self.refused_claims))))
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """One rule and the entry it comes from."""
+    """A rule and the brain entry behind it."""
 
     kind: str
     entry_id: str
@@ -73,7 +72,7 @@ class Rule(msgspec.Struct, frozen=True):
 
     @property
     def why(self) -> str:
-        """The rule as a sentence."""
+        """Return the rule as a sentence."""
         return RULES[self.kind].replace("{value}", cut(self.value, MAX_WORDS_CHARS))
 
 
@@ -91,7 +90,7 @@ RULES: Final[dict[str, str]] = {
 """Every kind of rule and its sentence."""
 
 READ_CHARS: Final = 600
-"""The beginning of a reason that is read."""
+"""How much of a reason is read."""
 MAX_LESSONS: Final = 60
 MAX_WORDS_CHARS: Final = 200
 MAX_RULES: Final = 120
@@ -101,7 +100,7 @@ _LEAD: Final = (
     r"(?:(?:and|but|also|so|just|then|please|we|und|aber|bitte)\s+)*"
     r"(?:(?:(?:make|keep|write|try)\s+(?:it|this)|there\s+(?:are|is)|(?:it|this)\s+has|has)\s+)?"
 )
-"""Words before a request that do not change it."""
+"""Words before a request that do not change its meaning."""
 _TAIL: Final = (
     r"(?:\s+(?:again|any\s?more|ever|at all|here|next time|please|thanks|bitte|mehr|in \w+ posts?))*$"
 )
@@ -118,7 +117,7 @@ _TEXT: Final = (
     r"(?:(?:like|way|far|much|a bit|a little|rather|really|very|so|too|less|no|avoid|viel|etwas|sehr|zu|weniger|"
     r"keine?)\s+)*"
 )
-"""A text and how it is, without a word that turns it round."""
+"""Matches a judgement about a text that has no negation."""
 _REASONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     (kind, re.compile(pattern, re.IGNORECASE))
     for kind, pattern in (
@@ -162,9 +161,9 @@ _REASONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
     )
 )  # fmt: skip
-"""Whole clauses about a text, and the rule that follows. A clause that says anything else makes no rule."""
+"""Patterns of whole clauses, and the rule that follows from each. A clause with other words makes no rule."""
 _MASK: Final = "\ue000"
-"""Stands for a quotation while a text is divided into clauses."""
+"""Replaces a quotation while a text is split into clauses."""
 _QUOTE: Final = re.compile(
     r"[\"“”„«‚‘「『]([^\"“”„«»‘’「」『』\n]{2,80})[\"”“»’」』]|(?<!\w)'([^'\n]{2,80})'(?!\w)"
 )
@@ -179,7 +178,7 @@ _FORBIDS: Final = re.compile(
     rf"(?:\s+(?:sagen|schreiben|verwenden))?{_TAIL}",
     re.IGNORECASE,
 )
-"""A clause that forbids the wordings in quotation marks at its end."""
+"""Matches a clause that forbids the quoted wordings at its end."""
 _FORBIDS_UNQUOTED: Final = re.compile(
     _LEAD + r"(?:never|don['’]?t|do not|stop|avoid)\s+(?:ever\s+)?"
     rf"(?:say(?:ing)?(?:\s+{_NAMES})?|{_CALLS}|us(?:e|ing)\s+{_NAMES}|{_NAMES})\s+"
@@ -196,7 +195,7 @@ _ELSEWHERE: Final = re.compile(
     r"untrue|outdated|duplicate\w*|already|send|sent|warte\w*|später|morgen|falsch\w*|doppelt|schon)\b",
     re.IGNORECASE,
 )
-"""Reasons about time, sending, people to ask, or a mistake in one text."""
+"""Matches reasons about timing, sending, other people, or a mistake in one text."""
 _ABOUT_TEXTS: Final = re.compile(
     r"\b(?:wording|words?|phras\w+|tone|style|sentences?|paragraphs?|title|headline|subject|say|mention|reword|rewrite|"
     r"rephrase|sounds?|reads (?:like|as|too)|emojis?|hash-?tags?|exclamation|call (?:it|us)|"
@@ -207,12 +206,12 @@ _ABOUT_TEXTS: Final = re.compile(
     r"zu (?:lang|kurz|förmlich|steif|trocken|technisch|werblich))\b|言葉|文体|口調|أسلوب|كلمة",
     re.IGNORECASE,
 )
-"""Clear signs that a reason speaks about how texts are written."""
+"""Matches reasons about the way texts are written."""
 
 
 @lru_cache(maxsize=16)
 def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
-    """Every rule for a draft on this channel. The first lesson of a rule names its entry."""
+    """Return the rules for a draft on this channel. The first lesson behind a rule gives its entry id."""
     found: list[Rule] = []
     for rejection in lessons.rejections[-MAX_LESSONS:]:
         if teaches(rejection.reason):
@@ -228,21 +227,21 @@ def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
 
 
 def lessons_in_words(lessons: Lessons, channel: str) -> tuple[str, ...]:
-    """For a writer: the requests that no rule can apply, newest first, and the newest result of the channel."""
+    """Return, for a writer, the requests that no rule can apply, newest first, and the newest result of the channel."""
     asked = [rule.value for rule in rules_in_words(lessons, channel)]
     results = [each.text for each in lessons.results if each.channel == channel]
     return (*asked, *(f"Measured before: {cut(text, MAX_WORDS_CHARS)}" for text in results[-1:]))
 
 
 def rules_in_words(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
-    """The rules in words for a channel, newest first. Entry ids are made in order of time."""
+    """Return the requests that no rule can apply on this channel, newest first. Entry ids sort by time."""
     found = [rule for rule in rules_from(lessons, channel) if rule.kind == "words"]
     return tuple(sorted(found, key=lambda rule: rule.entry_id, reverse=True)[:MAX_REMINDERS])
 
 
 @lru_cache(maxsize=1_024)
 def teaches(reason: str) -> bool:
-    """Whether a reason is about how texts are written, and so holds for later ones. In doubt it is not."""
+    """Whether a reason is about the way texts are written, so that it applies to later drafts. False in doubt."""
     text = reason[:READ_CHARS]
     return bool(_read_rules(text)) or bool(_ABOUT_TEXTS.search(text) and not _ELSEWHERE.search(text))
 
@@ -258,7 +257,7 @@ def _in_words(said: str, entry: str) -> list[Rule]:
 
 
 def _read_rules(text: str) -> list[tuple[str, str]]:
-    """The rules that a text states, each in a clause of its own. A question states none."""
+    """Return the rules that a text states, one per clause. A question states none."""
     quoted = [(match.group(1) or match.group(2)).strip(" .,;:!") for match in _QUOTE.finditer(text)]
     found: list[tuple[str, str]] = []
     for sentence in re.findall(r"[^.!?？\n]+[.!?？\n]?", _QUOTE.sub(_MASK, text)):
@@ -286,13 +285,13 @@ def _is_wording(phrase: str) -> bool:
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of a text after its greeting."""
+    """Return the first sentence after the greeting."""
     found = [sentence for sentence in sentences(text.strip()[:2_000]) if not is_greeting(sentence)]
     return found[0] if found else ""
 
 
 def similarity(one: str, other: str) -> float:
-    """The share of words that two sentences have in common, from 0 to 1."""
+    """Return the share of words that two sentences have in common, from 0 to 1."""
     first, second = (set(_WORD.findall(text.casefold()[:2_000])) for text in (one, other))
     return 2 * len(first & second) / max(1, len(first) + len(second))
 
@@ -301,6 +300,6 @@ _WORD: Final = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]|[^\W\u3041-\u30ff\u3400
 
 
 def repeats(text: str, claim: str) -> bool:
-    """Whether a statement makes a claim: it has every word and number of it."""
+    """Whether a statement repeats a claim: it has all its words and numbers."""
     said, claimed = (set(_WORD.findall(each.casefold()[:2_000])) for each in (text, claim))
     return bool(claimed) and claimed - _SMALL <= said

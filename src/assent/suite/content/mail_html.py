@@ -1,4 +1,4 @@
-"""The HTML side of an e-mail: the same words as its text, in markup that mail programs show. All escaped."""
+"""Renders the HTML part of an e-mail from its text. Everything is escaped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HIDDEN: Final = "display:none;max-height:0;overflow:hidden;opacity:0"
 
 
 def mail_html(body: str, *, preheader: str = "", language: str = "en") -> str:
-    """An HTML document from the text: paragraphs, lists of lines that begin with a dash, links."""
+    """Return an HTML document of the text: paragraphs, lists from lines that begin with a dash, links."""
     direction = "rtl" if language in RIGHT_TO_LEFT else "ltr"
     code = language if language != "und" else "en"
     hidden = f'<div style="{_HIDDEN}">{escape(preheader)}</div>\n' if preheader else ""

@@ -1,7 +1,7 @@
-"""What a product page says about itself: title, description, OpenGraph, headings.
+"""Reads title, description, OpenGraph data and headings from a product page.
 
-The page is whatever somebody's server sent, so every length and count is bounded, broken markup is read as far as it
-goes, and text that nobody sees (scripts, styles, templates, hidden parts) is not read at all.
+The HTML is untrusted: every length and count is bounded, broken markup is read as far as possible, and invisible text
+(scripts, styles, templates, hidden parts) is skipped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_PARAGRAPHS: Final = 12
 MAX_META: Final = 200
 PIECE_CHARS: Final = 4_096
 MAX_TAG_CHARS: Final = 65_536
-"""The longest tag, which may hold a picture; after a longer one nothing more is read."""
+"""The longest tag, which may contain a picture. Reading stops at a longer one."""
 _COLLECT_CHARS: Final = 4_000
 _TAG_START: Final = re.compile(r"<[a-zA-Z/!?]")
 _HIDING: Final = re.compile(r"<!--|<(script|style|noscript|template)(?=[\s/>])")
@@ -72,49 +72,50 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     og_description: str = ""
     language: str = ""
     headline: str = ""
-    """The first heading of the first rank; the others are `headings`."""
+    """The first `h1`; the other headings are in `headings`."""
     headings: tuple[str, ...] = ()
     paragraphs: tuple[str, ...] = ()
     truncated: bool = False
-    """Whether there was more than is read."""
+    """Whether the page was longer than the limit."""
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
-    """What came of asking for a page: its readable parts, or in words why there are none."""
+    """The result of fetching a page: the page, or the reason as a sentence why there is none."""
 
     page: Page | None = None
     problem: str = ""
     status: int | None = None
-    """What was answered; None where nobody answered, or nothing was asked."""
+    """The HTTP status; None if there was no response or no request."""
     found_at: str = ""
-    """Where redirects led."""
+    """The URL after redirects."""
 
 
 def read_page(markup: str) -> Page:
-    """The page, from its HTML; never raises, whatever it is given."""
+    """Parse the HTML of a page. Never raises."""
     reader = _PageReader()
     text = _without_unseen(markup[:MAX_CHARS].replace("\0", ""))
     try:
-        # In pieces: the parser starts an unfinished tag again with each, and at the end tries every "<" of it as text.
+        # In pieces: with each piece the parser restarts at an unfinished tag, and at the end it tries every "<" as
+        # text.
         for start in range(0, len(text), PIECE_CHARS):
             reader.feed(text[start : start + PIECE_CHARS])
             if len(reader.rawdata) > MAX_TAG_CHARS:
                 break
         if len(reader.rawdata) <= PIECE_CHARS:
-            # A tag that never ends is no text; browsers leave it out too.
+            # A tag that never ends is no text; browsers drop it too.
             unfinished = _TAG_START.search(reader.rawdata)
             if unfinished is not None:
                 reader.rawdata = reader.rawdata[: unfinished.start()]
             reader.close()
     except (AssertionError, ValueError, RecursionError):
-        # The parser gives up on a few malformed declarations; what was read before stays.
+        # The parser raises on a few malformed declarations; the parts read before are kept.
         pass
     reader.finish()
     return msgspec.structs.replace(reader.page(), truncated=len(markup) > MAX_CHARS)
 
 
 def _without_unseen(markup: str) -> str:
-    """Without comments, scripts and styles, found by plain search; one that does not end hides the rest."""
+    """Remove comments, scripts and styles from the HTML. An unclosed one removes the rest."""
     lower, kept, at = markup.lower(), [], 0
     if len(lower) != len(markup):
         lower = markup
@@ -131,7 +132,7 @@ def _without_unseen(markup: str) -> str:
 
 
 def read_text(text: str) -> Page:
-    """A page that is plain text: its first line is its title, its first paragraphs what it says."""
+    """Read a plain-text page: the first line is its title, the first paragraphs are its description."""
     blocks = [block for block in text[:MAX_CHARS].split("\n\n") if block.strip()][: MAX_PARAGRAPHS + 1]
     lines = [one_line(block) for block in blocks]
     return Page(
@@ -192,7 +193,7 @@ class _PageReader(HTMLParser):
             self._hold(data)
 
     def finish(self) -> None:
-        """Keeps what was gathered for the open element."""
+        """Store the text of the open element."""
         if self.open is not None:
             first = self.open == "h1" and not self.found["headline"]
             kind = "headline" if first else "heading" if self.open in _HEADINGS else self.open

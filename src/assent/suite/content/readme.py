@@ -1,8 +1,7 @@
-"""What a README says about the product: its title, what it is, and what it can do.
+"""Reads a README: the product's title, its description and its features.
 
-Reads Markdown, reStructuredText and the HTML inside them by lines. Badges, pictures, code, tables, notices and lists of
-links are not what a reader would be told; sections about installing, contributing and licences say nothing about the
-product.
+Reads Markdown, reStructuredText and embedded HTML line by line. Skips badges, pictures, code, tables, notices, link
+lists, and the sections about installing, contributing and licences.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _ASIDE: Final = re.compile(
     r"التثبيت|الترخيص|المساهمة)(?!\w)",
     re.IGNORECASE,
 )
-"""Headings of sections that do not say what the product is."""
+"""Headings of sections that do not describe the product."""
 _FEATURES: Final = re.compile(
     r"^(?:(?:key|main|core|current|top|notable|some|major) )?(?:features?|highlights|capabilities|functionality|"
     r"functions)"
@@ -60,7 +59,7 @@ _PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\]" + _TARGET)
 _LINK: Final = re.compile(r"\[([^\]\n]{1,300})\]" + _TARGET)
 ONLY_LINK: Final = re.compile(r"^\W*\[[^\]\n]{1,300}\]" + _TARGET + r"\W*$")
 _DEFINED: Final = re.compile(r"^ {0,3}\[([^\]\n]{1,80})\]:\s", re.MULTILINE)
-"""What a link in square brackets alone leads to."""
+"""Matches the definition of a reference link."""
 _EMPHASIS: Final = re.compile(r"(\*\*|__|\*|(?<!\w)_|~~|`+)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
 _BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[xX]\]\s+)?(.+)")
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
@@ -70,9 +69,9 @@ _IS_A: Final = re.compile(
     r"^(?!(?:this|it|that|there|here|das|dies|es)\b)[A-Z`]?[\w.+-]+(?: [\w.+-]+){0,3} (?:is|ist) (?:an?|eine?) \w",
     re.IGNORECASE,
 )
-"""How a sentence begins that says what the product is; it may stand below any heading."""
+"""Matches the beginning of a sentence that defines the product; it is used under any heading."""
 _BOLD_LEAD: Final = re.compile(r"^\s*\*\*[^*\n]{2,80}\*\*\s+(?=[A-Z])")
-"""The words in bold type before an item that is a sentence of its own."""
+"""Matches bold words before a list item that is a full sentence."""
 _FENCE: Final = re.compile(r"^\s{0,3}(```|~~~)")
 _NOTICE: Final = re.compile(
     r"^\s*>\s*(?:\[!\w+\]|\W*(?:note|warning|important|tip|caution|hinweis|achtung)\b)", re.I
@@ -81,7 +80,7 @@ _DIRECTIVE: Final = re.compile(r"^\s*\.\. |^\s*:[\w-]+:|^\s*\[[^\]]{1,80}\]:\s|^
 
 
 def _heading(level: int, inside: str) -> str:
-    """A heading of HTML as one of Markdown; what stands in its further lines is text."""
+    """Turn an HTML heading into a Markdown heading; its further lines become text."""
     lines = [line for part in re.split(r"<br[ /]*>", inside) if (line := one_line(part))]
     return "\n\n".join(["", *(f"{'#' * level} {line}" for line in lines[:1]), *lines[1:], ""])
 
@@ -108,7 +107,7 @@ _MARKUP: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
 
 
 class Readme(msgspec.Struct, frozen=True, kw_only=True):
-    """The parts of a README that speak about the product, each one cleaned line."""
+    """The parts of a README that describe the product, each one cleaned line."""
 
     title: str = ""
     paragraphs: tuple[str, ...] = ()
@@ -116,7 +115,7 @@ class Readme(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def read_readme(markdown: str) -> Readme:
-    """The README, from its text; never raises, whatever it is given."""
+    """Parse the text of a README. Never raises."""
     text = markdown[:TEXT_CHARS].replace("\r", "\n" if "\n" not in markdown else "")
     text = re.sub(r"\A---\n.{0,4000}?\n---\n", "", text, flags=re.DOTALL)
     kept, fenced = [], False
@@ -149,14 +148,14 @@ def read_readme(markdown: str) -> Readme:
 
 
 class _ReadmeReader:
-    """Reads lines in turn; a paragraph or list item ends where the next one begins."""
+    """Reads line by line; a paragraph or list item ends where the next one begins."""
 
     def __init__(self) -> None:
         self.title = self.heading = ""
         self.paragraphs: list[str] = []
         self.features: list[str] = []
         self.first_bullets: list[str] = []
-        """Items before the first section, which count where no section lists features."""
+        """List items before the first section. They are the features if no section lists any."""
         self.held: list[str] = []
         self.kind = ""
         self.section, self.level = "first", 0
@@ -171,7 +170,7 @@ class _ReadmeReader:
         elif not bare or _DIRECTIVE.match(line):
             self.close()
             self.notice = False
-            # What is indented below a directive belongs to it.
+            # Indented text belongs to the directive above it.
             self.indented = bool(bare)
         elif heading := _HEADING.match(line):
             self._head(heading.group(2), len(heading.group(1)))
@@ -185,7 +184,7 @@ class _ReadmeReader:
         elif bullet:
             self._item(len(bullet.group(1).expandtabs(4)), bullet.group(2))
         elif self.kind == "" and line.startswith(("    ", "\t")):
-            # Code, or the detail of a list item.
+            # Code, or details of a list item.
             return
         else:
             self.kind = self.kind or "paragraph"
@@ -194,7 +193,7 @@ class _ReadmeReader:
                 self.close()
 
     def close(self) -> None:
-        """Keeps what was gathered, if a reader would be told it."""
+        """Store the current paragraph or item, if it is useful to a reader."""
         raw, kind = " ".join(self.held), self.kind
         self.held, self.kind = [], ""
         if lead := _BOLD_LEAD.match(raw) if kind == "item" else None:
@@ -259,8 +258,8 @@ class _ReadmeReader:
             self.section = "first" if _GENERAL_TITLE.match(bare) else "other"
 
     def below_title(self) -> str:
-        """The first heading where none is of the first level, if it says a name: what the text goes on with, or what
-        stands before a dash."""
+        """Return the first heading as the title if there is no `h1` and the heading is a name: a paragraph begins with
+        it, or a dash follows."""
         first = re.split(r"[\s:|–—-]", self.heading, maxsplit=1)[0].casefold()
         names = any(paragraph.casefold().startswith(first) for paragraph in self.paragraphs[:3])
         if _ASIDE.match(self.heading) or first in (
@@ -278,7 +277,7 @@ class _ReadmeReader:
         return self.heading if first and (names or re.match(r"\S+ [-–—] \S", self.heading)) else ""
 
     def _row(self, row: str, following: str) -> None:
-        """A table of features names one at the beginning of each row."""
+        """Take the first cell of a table row as a feature."""
         self.close()
         first = plain(row.strip("|").partition("|")[0])
         if first and not _RULE.match(row) and not _RULE.match(following):
@@ -293,7 +292,7 @@ class _ReadmeReader:
 
 
 def _is_links(raw: str, text: str) -> bool:
-    """Whether a line leads elsewhere instead of saying something."""
+    """Whether a line consists of links."""
     if ONLY_LINK.match(raw) or re.match(r"^\W*(?:https?://\S+|www\.\S+)\W*$", text):
         return True
     without = _LINK.sub(" ", _PICTURE.sub(" ", raw))
@@ -303,11 +302,11 @@ def _is_links(raw: str, text: str) -> bool:
 
 
 def plain(markdown: str) -> str:
-    """One line of Markdown as a reader sees it."""
+    """Return a line of Markdown as plain text."""
     text = _PICTURE.sub(" ", markdown[:4_000])
-    # A badge is a picture inside a link: without its picture the link is empty.
+    # A badge is a picture inside a link; without the picture the link is empty.
     text = re.sub(r"\[\s*\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])", " ", text)
-    # A link alone in parentheses is a remark beside the sentence.
+    # A link alone in parentheses is not part of the sentence.
     text = re.sub(r"\s*\(\s*" + _LINK.pattern + r"\s*\)", "", text)
     text = _LINK.sub(r"\1", text)
     text = re.sub(

@@ -1,4 +1,4 @@
-"""What drafting gives out: a draft with its claims, or what to ask for instead. Values only."""
+"""The results of drafting: a draft with its claims, or a request for a draft. Values only."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from assent.suite.content.claims import Claim
 
 COMPOSER: Final = "composer"
 SUPPLIED: Final = "supplied"
-"""Who wrote a draft; else a model."""
+"""Who wrote a draft. Any other value names a model."""
 
 
 class MemoryUse(msgspec.Struct, frozen=True, rename="camel"):
-    """A brain entry that shaped a draft, and how, in a sentence."""
+    """A brain entry that shaped a draft, and a sentence that says how."""
 
     entry_id: str
     how: str
 
 
 class Composed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A draft, what it claims and what to say about it."""
+    """A draft with its claims, warnings and recommendations."""
 
     channel: str
     body: str
@@ -30,20 +30,20 @@ class Composed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     preheader: str = ""
     html: str = ""
     parts: tuple[str, ...] = ()
-    """The posts of a thread; empty when it is one post. The body has them all."""
+    """The posts of a thread; empty for a single post. The body contains them all."""
     claims: tuple[Claim, ...] = ()
     warnings: tuple[str, ...] = ()
-    """For the preflight: what the channel would refuse, risky claims, what memory speaks against."""
+    """Preflight warnings: channel problems, risky claims, conflicts with memory."""
     recommendations: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    """What the channel would refuse; also among the warnings. Empty for everything the composer wrote."""
+    """The things that the channel would refuse; also among the warnings. Always empty for the composer's drafts."""
     memory_used: tuple[MemoryUse, ...] = ()
     language: str = "und"
     source: str = COMPOSER
 
 
 class NeedsDraft(msgspec.Struct, frozen=True, rename="camel"):
-    """The composer does not write this: why, and what a draft has to look like."""
+    """The composer cannot write this draft: the reason, and the required form of a draft."""
 
     channel: str
     reason: str
@@ -51,7 +51,7 @@ class NeedsDraft(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Statement(msgspec.Struct, frozen=True, rename="camel"):
-    """A line of the launch pack with what it rests on."""
+    """A line of the launch pack with the facts behind it."""
 
     text: str
     claims: tuple[Claim, ...] = ()

@@ -1,8 +1,8 @@
-"""Words of claims that need a proof: superlatives, numbers, comparisons, users' opinions, medicine, money, promises.
+"""Finds claims that need proof: superlatives, numbers, comparisons, testimonials, medicine, money, promises.
 
-A risk is not an error. It is written to the claim-risk log and shown to the reviewer. English, German, Japanese and
-Arabic; a word list finds plain statements, not implied ones. Greetings, closings, dates, counts of a few things and
-comparisons with the product's own past are no claims.
+A risk is not an error: it is logged and shown to the reviewer. The word lists are in English, German, Japanese and
+Arabic and find plain statements, not implied ones. Greetings, closings, dates, small counts and comparisons with the
+product's own past are no claims.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OWN_PAST: Final = (
     r"(?: (?-i:[a-z])[\w-]*){0,3}\W*(?:[.!;:)]|$)"
     r"|(?:in |with |on )?(?:v|version |release )?\d[\d.]*(?:\W*$|[.,;!)]| (?:was|is|did|had)\b))"
 )
-"""Not followed by the product's own past. A name or a count after it is of something else."""
+"""Excludes comparisons with the product's own past."""
 _OWN_PAST_IS: Final = _OWN_PAST.replace("(?!", "(?=", 1)
 _EIGENE_ZEIT: Final = (
     r"(?!bisher|früher|zuvor|vorher|je\b|jemals|gedacht|(?:die|der|das|den|dem) (?:alte|letzte|vorige|erste)\w*"
@@ -160,7 +160,7 @@ _NAMED: Final = (
     r"(?:[ ,]+(?:from|to|and|for|of|all|aus|und|für|an|you|your|the|team|euch|dich|sie|"
     r"(?-i:[A-Z])[\w.'-]*)){0,6}"
 )
-"""Those who send and get a greeting."""
+"""Sender and recipients of a greeting."""
 _CLOSING: Final = _words(
     r"^\W*(?:"
     r"(?:all the best|best (?:wishes|regards|of luck)|(?:kind|warm)(?:est)? regards|yours (?:sincerely|truly)|"
@@ -174,18 +174,18 @@ _CLOSING: Final = _words(
 
 
 def risks_of(sentence: str) -> tuple[str, ...]:
-    """The kinds of risk that a sentence carries; a greeting or closing carries none."""
+    """Return the kinds of risk in a sentence; a greeting or closing has none."""
     if _CLOSING.match(sentence[:200]):
         return ()
     return tuple(name for name, _, words in TABLE if words.search(sentence[:2_000]))
 
 
 _OTHER: Final = _words(r"\s*(?:(?:the|a|an|any|all|every|other)\s+)?[a-zà-ÿ][\w.+#-]*")
-"""What a comparison is with."""
+"""The object of a comparison."""
 
 
 def risky_wordings(sentence: str) -> tuple[str, ...]:
-    """The wordings that make a sentence risky, a comparison with what it names; numbers are in `amounts_in`."""
+    """Return the risky wordings of a sentence, a comparison with its object. Numbers are in `amounts_in`."""
     text, found = sentence[:2_000], []
     for name, _, words in TABLE:
         for match in words.finditer(text):

@@ -1,4 +1,4 @@
-"""Where facts come from: the names that claims, assets and the brain show, and what each source is good for. Tables."""
+"""Tables of the sources of facts: the names shown in claims, assets and the brain, and the uses of each source."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SOURCES: Final[dict[str, str]] = {
     "proof": "a proof",
     "voice_sample": "a sample of the voice",
 }
-"""Every source and how it is called in a sentence."""
+"""Every source with its name in a sentence."""
 
 VALUE_SOURCES: Final = (
     "page_description",
@@ -43,7 +43,7 @@ VALUE_SOURCES: Final = (
     "og_title",
     "page_title",
 )
-"""Where a product says what it is, best first."""
+"""Sources of a product's description, best first."""
 FEATURE_SOURCES: Final = ("readme_feature", "heading", "repo_fact")
 CHANGE_SOURCES: Final = ("whatChanged", "commit")
 
@@ -55,4 +55,4 @@ MEMORY_SOURCES: Final[dict[str, str]] = {
     "repo_fact": "repo_fact",
     "repo_facts": "repo_fact",
 }
-"""Kinds of brain entries that are facts, and the source that each becomes. What was learned is in `lessons`."""
+"""Kinds of brain entries that are facts, and the source of each. The other kinds are read by `lessons`."""

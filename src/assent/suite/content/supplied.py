@@ -1,4 +1,4 @@
-"""Finds the title in a text that somebody supplied, or makes one from its first words. The text stays as it is."""
+"""Finds the title in a supplied text, or makes one from its first words. The text stays as it is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LABELLED: Final = re.compile(
 )
 _PREHEADER: Final = re.compile(r"^\s*(?:preheader|preview(?: text)?)\s*[:：]\s*(.+)", re.IGNORECASE)
 _ENDS: Final = (".", "!", "?", "。", "！", "？")
-"""A first line that ends so is a sentence of the text, and no headline."""
+"""A first line with this ending is a sentence and no headline."""
 _HEADING: Final = re.compile(r"^#{1,3}\s+(.+)")
 
 
@@ -30,7 +30,7 @@ class TitledText(msgspec.Struct, frozen=True):
 
 
 def split_title(row: Channel, text: str, title: str, name: str) -> TitledText:
-    """Title and body. A labelled first line (“Subject: …”), or a heading where no title was given, is the title."""
+    """Return title and body. A labelled first line (“Subject: …”), or a heading if no title was given, is the title."""
     body, preheader = text.strip(), ""
     if row.title is None:
         return TitledText("", body)
@@ -52,7 +52,7 @@ def split_title(row: Channel, text: str, title: str, name: str) -> TitledText:
 
 
 def _without_title(title: str, body: str) -> str:
-    """The body without a first line that is the title again; a body of that line alone stays."""
+    """Remove a first line that repeats the title, unless it is the whole body."""
     first, _, rest = body.partition("\n")
     same = _plain(first) == _plain(title)
     return rest.strip() if same and rest.strip() else body
@@ -63,7 +63,7 @@ def _plain(line: str) -> str:
 
 
 def _derive_title(row: Channel, body: str, name: str) -> str:
-    """A title from the first sentence that is no greeting."""
+    """Make a title from the first sentence that is no greeting."""
     most = min(row.title.most if row.title is not None else 80, row.title_advice or 1_000)
     lines = [line.strip() for line in body.splitlines() if line.strip() and not is_greeting(line.strip())]
     for sentence in sentences("\n".join(lines))[:3]:

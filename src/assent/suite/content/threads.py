@@ -1,6 +1,6 @@
-"""Splits a text into numbered posts, each within the limit: between paragraphs, else lines, sentences, words.
+"""Splits a text into numbered posts within a limit: between paragraphs, else lines, sentences, words.
 
-A text that its author numbered already is kept as it was divided.
+A text that its author numbered keeps its division.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from assent.suite.content.language import sentences
 
 MARKER: Final = "\n\n{number}/{total}"
 MARKER_ROOM: Final = 7
-"""An empty line and two two-digit numbers."""
+"""Room for a blank line and two two-digit numbers."""
 MOST_PARTS: Final = 25
 UNSPACED_FROM: Final = 0x2E7F
-"""Beyond this stand the scripts that put no blank between sentences."""
+"""The first code point of the scripts without spaces between sentences."""
 
 _NUMBERED: Final = re.compile(
     r"^\s*\(?(\d{1,2})\s?[/.)](?:\s?\d{1,2}\)?|\s|$)|(?:^|\s)\(?(\d{1,2})/(?:\d{1,2}|n)?\)?\s*$"
@@ -25,7 +25,7 @@ _NUMBERED: Final = re.compile(
 
 
 def split(text: str, most: int, count: Callable[[str], int]) -> tuple[str, ...]:
-    """The posts of a thread; one without a number if the text fits into one, or is too long for any thread."""
+    """Return the posts of a thread. A text that fits one post, or is too long for any thread, stays one post."""
     text = text.strip()
     length = count(text)
     if length <= most or length > most * MOST_PARTS:
@@ -67,7 +67,7 @@ def _as_numbered(text: str, most: int, count: Callable[[str], int]) -> tuple[str
 
 
 def _pieces(text: str, room: int, count: Callable[[str], int]) -> Iterator[tuple[str, str]]:
-    """Pieces that each fit, with what joins them to the one before."""
+    """Yield pieces that fit into a post, each with the separator before it."""
     for paragraph in re.split(r"\n\s*\n", text):
         joint = "\n\n"
         if count(paragraph) <= room:
@@ -86,7 +86,8 @@ def _pieces(text: str, room: int, count: Callable[[str], int]) -> Iterator[tuple
 
 
 def _within(sentence: str, room: int, count: Callable[[str], int]) -> Iterator[tuple[str, str]]:
-    """A sentence; its words where it is too long; their characters where those are. No address that fits is broken."""
+    """Split a sentence into pieces that fit: between words, or inside a word that is too long. URLs that fit stay
+    whole."""
     if count(sentence) <= room:
         yield "", sentence
         return
@@ -111,10 +112,10 @@ def _within(sentence: str, room: int, count: Callable[[str], int]) -> Iterator[t
 
 
 def _slices(word: str, room: int, count: Callable[[str], int]) -> list[str]:
-    """A word that is too long, between its characters."""
+    """Cut a word into pieces that fit."""
     left, found = list(clusters(word)), []
     while left:
-        # No character counts less than one, so no more than `room` of them fit.
+        # Every character counts at least one, so at most `room` of them fit.
         low, high = 1, min(room, len(left))
         while low < high:
             middle = (low + high + 1) // 2
@@ -125,7 +126,7 @@ def _slices(word: str, room: int, count: Callable[[str], int]) -> list[str]:
 
 
 def _words(sentence: str) -> list[str]:
-    """Words with the blank behind them; unspaced scripts break after their marks, and addresses are one word."""
+    """Split into words with the space after them. Scripts without spaces split after punctuation; a URL is one word."""
     found, at = [], 0
     for start, end in addresses(sentence):
         found += re.findall(r"[^\s、，。]+[、，。]?\s*|[、，。\s]+", sentence[at:start])

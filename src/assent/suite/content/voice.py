@@ -1,6 +1,6 @@
-"""What a draft must not say: words that the brand's voice or an earlier rejection forbids, exclamation marks, length.
+"""The limits of a draft from the brand's voice and earlier rejections: banned words, exclamation marks, length.
 
-Only what can be followed by leaving something out. How a text sounds is up to its writer.
+Only limits that can be met by leaving something out; the writer decides about the tone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assent.suite.content.lessons import Rule
 
 
 class Voice(msgspec.Struct, frozen=True, kw_only=True):
-    """The rules of one draft."""
+    """The limits of one draft."""
 
     banned: tuple[str, ...] = ()
     short: bool = False
@@ -40,7 +40,7 @@ _SAYS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-"""What a description of a voice says, and the rule that follows."""
+"""Patterns in the description of a voice, and the limit that follows from each."""
 _BANNED: Final = _words(
     r"\b(?:never|don['’]?t|do not|avoid|no|banned|forbidden|verboten|vermeide|nicht|kein\w*)\b"
     r"(?: (?:say|use|write|words?|the|phrases?|terms?|wörter|wort|sagen|verwenden|like|such|as|saying|using)\b|:)*"
@@ -55,11 +55,11 @@ _GENERAL: Final = word_set(
     "emoji emojis hashtag hashtags exclamation marks points question questions jargon hype buzzwords marketing the any "
     "a slang superlatives passive"
 )
-"""Kinds of wording that are not words themselves."""
+"""Kinds of wording, which are not banned as words."""
 
 
 def voice_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
-    """The voice of a draft, from brand and memory."""
+    """Return the limits of a draft, from the brand's voice and the lessons."""
     text = "\n".join(fact.text for _, fact in evidence.of("brand_voice"))
     kinds = {name for name, pattern in _SAYS if pattern.search(text)} | {rule.kind for rule in rules}
     banned = [*find_banned_words(text), *(rule.value for rule in rules if rule.kind == "phrase")]
@@ -72,7 +72,7 @@ def voice_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
 
 
 def find_banned_words(text: str) -> list[str]:
-    """The words that a description of a voice forbids."""
+    """Return the words that a description of a voice forbids."""
     found: list[str] = []
     for match in _BANNED.finditer(text):
         found += re.findall(r"[\"“”„'‘’「]([^\"“”„'‘’「」\n]{2,40})[\"“”'‘’」]", match.group(1))
@@ -87,6 +87,6 @@ def find_banned_words(text: str) -> list[str]:
 
 
 def forbids(voice: Voice, text: str) -> bool:
-    """Whether a wording holds something that must not be said."""
+    """Whether a text contains a banned word."""
     flat = text.casefold()
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", flat) for word in voice.banned)

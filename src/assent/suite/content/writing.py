@@ -1,6 +1,6 @@
-"""What helps to write a text: facts with their sources, the voice, and what was learned.
+"""Gathers help for the writer of a text: facts with their sources, the voice, and lessons.
 
-For the agent that writes, and for a model that does. Facts are whole sentences of the evidence, and few of them.
+The writer is the calling agent or a model. The facts are whole sentences of the evidence, and few of them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from assent.suite.content.lessons import Lessons, lessons_in_words, rules_from
 
 MOST_FACTS: Final = 10
 MOST_CHARS: Final = 1_000
-"""Of all facts together."""
+"""The most characters of all facts together."""
 MOST_SENTENCE_CHARS: Final = 240
 MOST_LESSONS: Final = 5
 
@@ -32,14 +32,14 @@ _USEFUL: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
 
 
 class FactTold(msgspec.Struct, frozen=True):
-    """Whole sentences of the evidence, and where they are from."""
+    """Whole sentences of the evidence and their source."""
 
     text: str
     source: str
 
 
 class Writing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a writer needs to know about the matter; what a channel takes is `channels.needs`."""
+    """The facts, voice and lessons for a writer. `channels.needs` has the channel's limits."""
 
     goal: str = ""
     link: str = ""
@@ -55,7 +55,7 @@ def gather_writing(
     *,
     goal: str = "",
 ) -> Writing:
-    """What is known that helps to write for these channels."""
+    """Gather the help for writing to these channels."""
     learned = (said for each in channel_ids for said in _list_lessons(lessons, each))
     voice = (_beginning(fact.text) for _, fact in evidence.of("brand_voice", "voice_sample"))
     return Writing(
@@ -68,7 +68,7 @@ def gather_writing(
 
 
 def _list_lessons(lessons: Lessons, channel: str) -> tuple[str, ...]:
-    """What was asked for, in the words of those who asked, and what the rules say."""
+    """List requests in their own words, and the rules as sentences."""
     rules = rules_from(lessons, channel)
     said = (_ASKED[rule.kind].replace("{value}", rule.value) for rule in rules if rule.kind in _ASKED)
     return (*lessons_in_words(lessons, channel), *said)
@@ -84,11 +84,11 @@ _ASKED: Final[dict[str, str]] = {
     "phrase": "Do not say “{value}”.",
     "claim": "Do not claim “{value}”.",
 }
-"""What each kind of rule asks of a writer."""
+"""The sentence of each kind of rule."""
 
 
 def _facts(evidence: Evidence) -> tuple[FactTold, ...]:
-    """The most useful facts: of each group its share, as far as there is room."""
+    """Return the most useful facts, a share of each group, until `MOST_CHARS` is reached."""
     told: dict[str, FactTold] = {}
     room = MOST_CHARS
     for share, sources in _USEFUL:
@@ -104,7 +104,7 @@ def _facts(evidence: Evidence) -> tuple[FactTold, ...]:
 
 
 def _beginning(text: str) -> str:
-    """The first sentences of a text, whole; nothing where the first is too long to hand on."""
+    """Return the first whole sentences of a text; empty if the first is too long."""
     kept: list[str] = []
     for sentence in sentences(text):
         if sum(map(len, kept)) + len(sentence) > MOST_SENTENCE_CHARS:

@@ -1,1 +1,1 @@
-"""Diagnosis of marketing."""
+"""Finds problems of running campaigns in the numbers that are known."""

@@ -1,9 +1,9 @@
-"""What is known about running campaigns, what is wrong with them, and what to try: values, order and words.
+"""The values of a diagnosis: facts about running campaigns, findings with suggestions, and their order and text.
 
-A finding rests on numbers and names their source and time; where there is no number
-there is no finding, and what would bring one is said instead (E100). The rules are `assent.suite.diagnosis.rules`.
+A finding rests on numbers and names their source and time. Without numbers there is no finding; the diagnosis says
+instead where numbers would come from (E100). The rules are `assent.suite.diagnosis.rules`.
 
-Pure. Deliberately unaware of where facts come from.
+Pure. Knows nothing of where the facts come from.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from assent.kernel.times import iso_time
 Weight = Literal["high", "medium", "low"]
 
 WINDOW_DAYS: Final = 90
-"""How far back is looked: what went out before that says little about what to do now."""
+"""How many days back actions count."""
 
 OWN_RECORD: Final = "this server's record of actions"
-"""The source of what was decided, sent, refused or lost here."""
+"""The source name of facts about decisions and deliveries of this server."""
 
 
 class Observation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Numbers of one channel of one run, as one source gave them at one time."""
+    """Numbers of one channel of one run, from one source at one time."""
 
     channel: str
     source: str
@@ -37,7 +37,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Silence(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A source that had no numbers, and why. Never a zero."""
+    """A source without numbers, and the reason. Never read as zero."""
 
     channel: str
     source: str
@@ -45,7 +45,7 @@ class Silence(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Deed(msgspec.Struct, frozen=True, kw_only=True):
-    """One action of the window, as far as it matters here."""
+    """An action of the window."""
 
     action_id: str
     run_id: str
@@ -62,7 +62,7 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Something that was written down, by whom and when."""
+    """A recorded lesson, with its author and time."""
 
     entry_id: str
     body: str
@@ -71,7 +71,7 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a diagnosis may rest on: observations and deeds are newest first."""
+    """The facts of a diagnosis. Observations and deeds are newest first."""
 
     now_ms: int
     goal: str = ""
@@ -79,9 +79,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     silences: tuple[Silence, ...] = ()
     deeds: tuple[Deed, ...] = ()
     due_ms: tuple[int, ...] = ()
-    """When runs that went out are measured by themselves."""
+    """The times at which runs that were sent are measured automatically."""
     lessons: tuple[Learned, ...] = ()
-    """What was written down as learned, newest first."""
+    """Recorded lessons, newest first."""
     unconnected: tuple[str, ...] = ()
     """Sources of numbers that this server has and this workspace has not connected."""
     labels: dict[str, str] = {}
@@ -92,7 +92,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One thing that is wrong: which numbers say so, who gave them and when, and what to try."""
+    """A problem: the numbers that show it, their source and time, and a suggestion."""
 
     rule: str
     weight: Weight
@@ -107,7 +107,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class DiagnosisRule(msgspec.Struct, frozen=True):
-    """One row of the table: what it is called, how heavy what it finds is, and how it looks."""
+    """A rule: its name, the weight of its findings, and the function that finds them."""
 
     id: str
     weight: Weight
@@ -115,7 +115,7 @@ class DiagnosisRule(msgspec.Struct, frozen=True):
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Numbers that are not there, why not, and what would bring them."""
+    """Missing numbers, why they are missing, and what would provide them."""
 
     what: str
     how: str
@@ -123,7 +123,7 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What was found. `has_data` is about numbers from an audience: our own record of actions is always there."""
+    """The findings. `has_data` is about numbers from an audience; the server's own record always exists."""
 
     has_data: bool
     window_days: int
@@ -137,7 +137,7 @@ WEIGHTS: Final[tuple[Weight, ...]] = ("high", "medium", "low")
 
 
 def order(findings: Iterable[Finding], goal: str) -> tuple[Finding, ...]:
-    """The heaviest first; within a weight, what the goal speaks of."""
+    """Sort findings by weight; within a weight, those about the goal first."""
     words = set(re.findall(r"\w+", goal.lower()))
 
     def rank(finding: Finding) -> tuple[int, int]:
@@ -148,7 +148,7 @@ def order(findings: Iterable[Finding], goal: str) -> tuple[Finding, ...]:
 
 
 def as_text(found: Diagnosis) -> str:
-    """The diagnosis for a human to read."""
+    """Render the diagnosis as text for a person."""
     parts = [_opening(found)]
     parts += [
         f"{number}. {each.problem} ({each.source}, read {each.read_at[:10]})\n   Try: {each.try_next}"
@@ -164,7 +164,7 @@ def as_text(found: Diagnosis) -> str:
 
 
 def summarise(found: Diagnosis) -> str:
-    """The diagnosis in a short paragraph: the state, and the heaviest finding."""
+    """Summarise the diagnosis: the state, and the heaviest finding."""
     first = found.findings[:1]
     return " ".join([_opening(found), *(f"{each.problem} Try: {each.try_next}" for each in first)])
 
@@ -182,5 +182,5 @@ def _opening(found: Diagnosis) -> str:
 
 
 def date_of(ms: int) -> str:
-    """The day of a moment, for a sentence."""
+    """Format the day of a time for a sentence."""
     return iso_time(ms)[:10]

@@ -1,4 +1,4 @@
-"""Which numbers are missing, why, and what would bring them. Pure; the other half of a diagnosis."""
+"""Lists missing numbers, the reasons, and the sources that would provide them. Pure."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ GOALS: Final[dict[str, tuple[str, ...]]] = {
     r"repl(?:y|ies)": ("replies",),
     r"comments?": ("comments",),
 }
-"""Words of a goal and the numbers, any of which would tell whether it is reached."""
+"""Words of a goal, and the numbers of which any one measures it."""
 
 TELLS: Final[dict[str, str]] = {
     "ga4": "It would say what visitors do after they came.",
     "search_console": "It would say what people search for when they find the page.",
 }
-"""What a source would add."""
+"""The sentence about the use of each source."""
 
 
 def missing(facts: Facts) -> tuple[Missing, ...]:
-    """Everything that is not known and could be, each gap once."""
+    """Return every missing number that a source could provide, each once."""
     gaps = {gap.what: gap for look in GAPS for gap in look(facts)}
     return tuple(gaps.values())
 

@@ -1,7 +1,7 @@
-"""The rules of a diagnosis that judge what an audience did, each a row of `assent.suite.diagnosis.rules`.
+"""Diagnosis rules about the reactions of an audience, each a row of `assent.suite.diagnosis.rules`.
 
-A rule judges only numbers that are there. A metric that a source does not report is not zero, and too few views to mean
-anything are not judged. Rules know nothing of each other.
+A rule judges only numbers that exist. A metric that a source does not report is not zero, and small view counts are not
+judged. Rules are independent of each other.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ from assent.suite.measurement.recommend import (
 FEW_RESPOND: Final = 0.01
 HALF: Final = 0.5
 BOUNCES: Final = 0.05
-"""Providers begin to distrust a sender at about this."""
+"""The bounce rate at which providers begin to distrust a sender."""
 FIRST_PAGE: Final = 10
 
 
 def read_views(observation: Observation) -> tuple[str, float] | None:
-    """The name and value of the exposure, if the source reports one. What was delivered is not seen."""
+    """Return the name and number of views, if the source reports them. Deliveries are not views."""
     name = name_exposure(observation.metrics)
     return (name, observation.metrics[name]) if name is not None else None
 
 
 def read_responses(observation: Observation) -> dict[str, float]:
-    """The responses that the source reports; empty where it reports none, which is not zero."""
+    """Return the responses that the source reports. Unreported ones are left out, not zero."""
     return {name: observation.metrics[name] for name in name_responses(observation.metrics)}
 
 
 def latest(facts: Facts) -> tuple[Observation, ...]:
-    """The newest reading of each channel by each source."""
+    """Return the newest reading of each channel by each source."""
     newest: dict[tuple[str, str], Observation] = {}
     for each in facts.observations:
         newest.setdefault((each.channel, each.source), each)
@@ -56,7 +56,7 @@ def latest(facts: Facts) -> tuple[Observation, ...]:
 
 
 def fresh(facts: Facts, observation: Observation) -> bool:
-    """Whether it was counted before it had been out for a day: what only grows with time is not judged by then."""
+    """Whether a reading was taken within a day of publishing, too early to judge numbers that grow with time."""
     out = [each.executed_ms for each in facts.deeds if each.run_id == observation.run_id and each.executed_ms]
     return bool(out) and observation.at_ms - max(out) < DAY_MS
 
@@ -99,7 +99,7 @@ def not_answered(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 def few_answer(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         views, responses = read_views(each), read_responses(each)
-        # One reader may give several responses, so that their sum is the most that can have responded.
+        # One reader may respond in several ways, so the sum is an upper bound of the readers who responded.
         most = sum(responses.values())
         if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < most < FEW_RESPOND * views[1]:
             continue
@@ -141,7 +141,7 @@ def weaker_than_best(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         views = read_views(each)
         if views is not None and views[1] >= ENOUGH_FOR_A_RATE and each.channel not in ARRIVALS:
-            # Only the same response to the same exposure is compared: an opened mail is not a liked post.
+            # Only the same response per the same kind of view is compared: opening an e-mail is not liking a post.
             for name, value in read_responses(each).items():
                 rated.setdefault((views[0], name), {}).setdefault(each.channel, (value / views[1], each))
     compared: set[str] = set()
@@ -240,7 +240,7 @@ def _about(
     try_next: str,
     call: SuggestedCall,
 ) -> Finding:
-    """A finding that rests on a reading."""
+    """Return a finding about a reading."""
     return Finding(
         rule=rule.id,
         weight=rule.weight,
@@ -256,7 +256,7 @@ def _about(
 
 
 def _again(facts: Facts, channel: str) -> SuggestedCall:
-    """Another try on a channel; where the numbers are a whole run's, another launch."""
+    """Suggest another post on the channel; if the numbers are for the whole run, another launch."""
     differently = "the user wants to try it differently"
     if channel == "email":
         return SuggestedCall("chieflab_send", {"to": ["…"]}, differently)

@@ -1,4 +1,4 @@
-"""The rules of a diagnosis that judge what was decided and sent here: rows of `assent.suite.diagnosis.rules`."""
+"""Diagnosis rules about decisions and deliveries of this server, each a row of `assent.suite.diagnosis.rules`."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _make_finding(
     try_next: str,
     call: SuggestedCall,
 ) -> Finding:
-    """A finding that rests on what was decided and sent here."""
+    """Return a finding about decisions or deliveries of this server."""
     return Finding(
         rule=rule.id,
         weight=rule.weight,
@@ -163,7 +163,7 @@ def _by_channel(deeds: Iterable[Deed]) -> Iterator[tuple[str, list[Deed]]]:
 
 
 def _group(deeds: Iterable[Deed], of: Callable[[Deed], str]) -> Iterator[tuple[str, list[Deed]]]:
-    """Deeds by what they have in common; each group keeps its order."""
+    """Group deeds by a key, keeping their order."""
     groups: dict[str, list[Deed]] = {}
     for each in deeds:
         groups.setdefault(of(each), []).append(each)

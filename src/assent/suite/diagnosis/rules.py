@@ -1,4 +1,4 @@
-"""Every rule of a diagnosis in one table, the heaviest first, and the one function that runs them."""
+"""All diagnosis rules in one table, the heaviest first, and the function that runs them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RULES: Final[tuple[DiagnosisRule, ...]] = (
 
 
 def diagnose(facts: Facts) -> Diagnosis:
-    """Run every rule over what is known."""
+    """Run every rule over the facts."""
     found = [finding for rule in RULES for finding in rule.look(rule, facts)]
     return Diagnosis(
         has_data=bool(facts.observations),

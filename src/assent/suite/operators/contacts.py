@@ -1,4 +1,5 @@
-"""Contacts that the user wants to keep, as actions of `chieflab-email`: each is a text to approve and one effect."""
+"""Stages contacts that the user wants to keep, as actions of `chieflab-email`: a text to approve and one effect
+each."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ IF_THERE: Final = "If HubSpot has a contact with this e-mail address, these line
 
 
 def prepare(contacts: tuple[dict[str, str], ...]) -> Preparation:
-    """One draft and one action for each contact."""
+    """Return one draft and one action per contact."""
     drafts, effects = [], []
     for index, contact in enumerate(contacts):
         body = contact_text(contact)

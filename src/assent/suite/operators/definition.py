@@ -1,4 +1,4 @@
-"""What an operator is called and what it is given to work with."""
+"""The description of an operator, and the input that every operator gets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from assent.suite.content.records import Composed
 
 
 class OperatorInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """An operator as it is listed (E50). `tools` are reachable from the primary tool through nextToolCalls (E1)."""
+    """An operator's entry in the list (E50). `tools` are reachable from the primary tool through nextToolCalls (E1)."""
 
     id: str
     label: str
@@ -24,22 +24,22 @@ class OperatorInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Workbench(msgspec.Struct, frozen=True, kw_only=True):
-    """What an operator may know: evidence, what was learned, which connectors there are, and when it is."""
+    """The input of an operator: evidence, lessons, the connectors of the server, and the time."""
 
     evidence: Evidence
     lessons: Lessons
     connectors: frozenset[str]
     ready: frozenset[str] = frozenset()
-    """Those that could perform for this workspace now."""
+    """The connectors that are ready in this workspace."""
     now_ms: int
     drafted: dict[str, Composed] = {}
-    """What a configured model wrote, by channel."""
+    """Drafts that the configured model wrote, by channel."""
     kinds: dict[str, str] = {}
-    """What sort of memory each entry is, by its id."""
+    """The memory kind of each brain entry, by id."""
     warnings: tuple[str, ...] = ()
-    """What went wrong while evidence was gathered; said on every action."""
+    """Problems while gathering evidence; shown on every action."""
     fetched: dict[str, Any] | None = None
-    """What the product page was asked for with, and what came of it."""
+    """The request for the product page, and its result."""
     schedule_ms: int | None = None
     sender: str = ""
     recipients: tuple[str, ...] = ()

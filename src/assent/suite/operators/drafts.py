@@ -1,4 +1,4 @@
-"""From a composed text to a draft and a staged effect, the same for every operator that writes."""
+"""Turns a composed text into a draft and a staged effect, for every operator that writes."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from assent.suite.operators.definition import Workbench
 
 EXECUTE: Final = "chieflab_execute_approved_action"
 MOST_TITLE_CHARS: Final = 80
-"""Of a draft that has no title and is listed by its first sentence."""
+"""The longest title made from the first sentence of a draft without title."""
 
 
 class SuppliedText(msgspec.Struct, frozen=True, kw_only=True):
-    """Text that the calling agent brought for a channel."""
+    """A text that the calling agent supplied for a channel."""
 
     body: str
     title: str = ""
     subject: str = ""
     paths: dict[str, str] = {}
-    """Where each part stands in the arguments as they were sent; by its own name where nothing is said."""
+    """The argument path of each part; a part without a path has its own name."""
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True):
-    """A draft for one channel, and the effect it would have; landing copy has none."""
+    """A draft for one channel and its effect. Landing copy has no effect."""
 
     channel: Channel
     composed: Composed
@@ -45,7 +45,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def require_channel(name: str, path: str = "channel") -> Channel:
-    """The channel of a name, or what the names are."""
+    """Return the channel of a name. Refuses an unknown name and lists the known ones."""
     found = channels.channel(name)
     if found is None:
         names = ", ".join(each.id for each in channels.TABLE)
@@ -56,9 +56,9 @@ def require_channel(name: str, path: str = "channel") -> Channel:
 def write(
     bench: Workbench, channel: Channel, supplied: SuppliedText | None, *, in_launch: bool = False
 ) -> Written | NeedsDraft:
-    """A text for a channel: the agent's own where it brought one, else a composed one, else a request for one."""
+    """Write for a channel: the supplied text, else a composed one, else a request for one."""
     alone = channel.shape == "email" and not in_launch
-    # A composed text is about the product, also in a mail to one person.
+    # A composed text is about the product, even in an e-mail to one person.
     personal = alone and supplied is not None and len(bench.recipients) <= MANY_RECIPIENTS
     if supplied is not None:
         title = supplied.subject or supplied.title
@@ -91,14 +91,14 @@ def write(
 
 
 def _name_draft(channel: Channel, made: Composed) -> str:
-    """The words by which a draft is listed."""
+    """Return the title under which a draft is listed."""
     if not channel.action:
         return f"{channel.label}: for your own page, not staged"
     return made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS)
 
 
 def _paths(supplied: SuppliedText | None) -> dict[str, str]:
-    """Where each part stands in the arguments. A title that was not given was taken from the text."""
+    """Return the argument path of each part. A title that was not supplied comes from the text."""
     given = supplied or SuppliedText(body="")
     at = {"body": "body", "title": "title", "subject": "subject", "scheduleFor": "scheduleFor", **given.paths}
     if supplied is not None and not supplied.title:
@@ -107,7 +107,7 @@ def _paths(supplied: SuppliedText | None) -> dict[str, str]:
 
 
 def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
-    """What the channel would refuse, at the arguments that say it."""
+    """Refuse a text that the channel would refuse, naming the arguments at fault."""
     name = "subject" if channel.shape == "email" else "title"
     of_title = channels.title_problems(channel, made.subject or made.title)
     return Refusal(
@@ -121,7 +121,7 @@ def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
 
 
 def describe_wanted(channel: Channel) -> dict[str, str]:
-    """What a text for the channel has to be, by argument."""
+    """Describe the required text, by argument."""
     name = "subject" if channel.shape == "email" else "title"
     needs = {"body": f"your own text. {channels.needs(channel)}"}
     return {**needs, name: f"its {name}"} if channel.title_required else needs
@@ -135,7 +135,7 @@ def stage_draft(
     *,
     alone: bool = False,
 ) -> StagedEffect:
-    """The effect of publishing or sending a text, with what a human should know about it."""
+    """Return the effect of publishing or sending a text, with the warnings for the reviewer."""
     mail = channel.shape == "email"
     details: dict[str, Any] = {"thread": list(made.parts)} if len(made.parts) > 1 else {}
     effect = Effect(
@@ -165,7 +165,7 @@ def stage_draft(
 
 
 def place_effects(written: tuple[Written, ...]) -> tuple[StagedEffect, ...]:
-    """The effects of drafts, each tied to its draft's place."""
+    """Return the effects of drafts, each with the index of its draft."""
     return tuple(
         msgspec.structs.replace(each.effect, draft=index)
         for index, each in enumerate(written)
@@ -174,14 +174,14 @@ def place_effects(written: tuple[Written, ...]) -> tuple[StagedEffect, ...]:
 
 
 def connector_for(bench: Workbench, channel: Channel) -> str:
-    """The first connector of the channel that could perform now; else the last resort among those that are there."""
+    """Return the channel's first connector that is ready, else its last resort on this server."""
     known = [name for name in channel.connectors if name in bench.connectors]
     fallback = known[-1] if known else channel.connector
     return next((name for name in known if name in bench.ready), fallback)
 
 
 def draft_facts(bench: Workbench, made: Composed) -> dict[str, Any]:
-    """What the draft rests on: claims with their evidence, and the memory that shaped it."""
+    """Return the basis of a draft: claims with their evidence, and the memory that shaped it."""
     return {
         "source": "agent" if made.source == SUPPLIED else made.source,
         "claims": [msgspec.to_builtins(claim) for claim in made.claims],

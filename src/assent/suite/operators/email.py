@@ -20,5 +20,5 @@ INFO = OperatorInfo(
 
 
 def prepare(bench: Workbench, supplied: SuppliedText | None) -> Preparation | NeedsDraft:
-    """One draft and one action."""
+    """Return one draft and one action."""
     return post.prepare(bench, require_channel("email"), supplied)

@@ -1,4 +1,4 @@
-"""Pictures for posts: what is ordered, and what is made of what comes back."""
+"""Orders pictures for posts, and turns the results into drafts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from assent.suite.pictures.sizes import SIZES
 
 PNG: Final = "image/png"
 LOOSE: Final = "picture"
-"""Where a picture stands that belongs to a launch and to none of its posts."""
+"""The channel of a picture that belongs to a launch and to none of its posts."""
 LOOSE_SIZE: Final = "landing"
-"""Its size is that of link previews, which every channel with pictures shows whole."""
+"""The size of such a picture: that of link previews, which every channel shows whole."""
 MOST_HEADLINES: Final = 3
-"""How many headlines are tried for it."""
+"""How many headlines are tried for such a picture."""
 
 
 def order_pictures(headline: str, name: str, colors: list[str], channels: tuple[str, ...]) -> Work:
-    """An order for pictures of one headline. Refuses colours that are none."""
+    """Order pictures with one headline. Refuses invalid colours."""
     read = [(index, text, palette.parse(text)) for index, text in enumerate(colors)]
     problems = [
         Problem(f"brand.colors.{index}", "a colour such as #0b6e4f", repr(text[:20]))
@@ -50,12 +50,12 @@ def order_pictures(headline: str, name: str, colors: list[str], channels: tuple[
 
 
 def one_line(text: str) -> str:
-    """A text as it can stand on a picture: visible characters, single blanks."""
+    """Return a text as one line for a picture: visible characters, single spaces."""
     return " ".join(printable(text).split())
 
 
 def require_picture_channels(names: list[str]) -> tuple[str, ...]:
-    """Channel ids that show pictures, or what the names are."""
+    """Return the ids of channels that show pictures. Refuses other names and lists the right ones."""
     problems = []
     found = []
     for index, name in enumerate(names):
@@ -70,7 +70,7 @@ def require_picture_channels(names: list[str]) -> tuple[str, ...]:
 
 
 def drafts_of(result: PictureResult) -> tuple[Draft, ...]:
-    """The pictures as drafts, the variants of a channel beside each other."""
+    """Return the pictures as drafts, the variants of a channel side by side."""
     if result.order is None:
         return ()
     alt = alt_text(result.order)
@@ -99,14 +99,14 @@ def _draft(made: Made, alt: str, warnings: tuple[str, ...]) -> Draft:
 
 
 def describe_left_out(result: PictureResult) -> tuple[str, ...]:
-    """What a human should know about a picture."""
+    """Name the characters that no font draws, for the reviewer."""
     if not result.left_out:
         return ()
     return (f"The picture leaves out {' '.join(result.left_out)}: no font for pictures draws it.",)
 
 
 def refusal_of(result: PictureResult) -> Refusal | None:
-    """Why there are no pictures, with what to change."""
+    """Return the refusal if there are no pictures, with what to change."""
     if result.no_glyph:
         missing = " ".join(result.no_glyph[:20])
         return Refusal(
@@ -132,7 +132,7 @@ def refusal_of(result: PictureResult) -> Refusal | None:
 
 
 def room_for(short: Short) -> str:
-    """How much of a headline fits on a channel's picture."""
+    """Say how long a headline fits on the channel's picture."""
     size = SIZES[short.channel]
     where = f"the picture for {short.channel} ({size.width} × {size.height})"
     if short.word:
@@ -147,7 +147,7 @@ def _describe_short(short: Short) -> str:
 
 
 def with_pictures(preparation: Preparation, result: PictureResult) -> Preparation:
-    """A preparation whose posts take the first picture of their channel along; the others are its variants."""
+    """Attach the first picture of its channel to each post; the others become variants."""
     drafts = drafts_of(result)
     first: dict[str, int] = {}
     for index, draft in enumerate(drafts):
@@ -166,7 +166,7 @@ def with_pictures(preparation: Preparation, result: PictureResult) -> Preparatio
 
 
 def add_beside(preparation: Preparation, result: PictureResult) -> Preparation:
-    """A preparation with a picture that is attached to no post."""
+    """Add a picture that is attached to no post."""
     drafts = drafts_of(result)[:1]
     if not drafts or drafts[0].picture is None:
         return preparation
@@ -180,7 +180,7 @@ def add_beside(preparation: Preparation, result: PictureResult) -> Preparation:
 
 
 def without_picture(preparation: Preparation, channels: dict[str, str]) -> Preparation:
-    """A preparation that says on each post why it has no picture."""
+    """Note on each post why it has no picture."""
     effects = []
     for staged in preparation.effects:
         if (why := channels.get(staged.effect.channel)) is not None:

@@ -36,12 +36,12 @@ NOT_SERVED: Final = "A plain note about the product does not serve this goal."
 
 
 class ChannelNote(msgspec.Struct, frozen=True, rename="camel"):
-    """A channel for which the agent is asked to bring a draft."""
+    """A channel for which the agent is asked to supply a draft."""
 
     channel: str
     needs: str
     wanted: str = ""
-    """What a draft for it has to look like."""
+    """The required form of the draft."""
 
 
 class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def headlines(plan: LaunchPlan) -> tuple[str, ...]:
-    """What a picture of the launch may say, the best first: a shorter one follows where the first does not fit."""
+    """Return headlines for a picture of the launch, best first; a shorter one is tried if the first does not fit."""
     titles = [each.composed.title or each.composed.subject for each in plan.written]
     opening = [first_sentence(each.composed.body) for each in plan.written]
     return tuple(strip_full_stop(text) for text in (plan.angle, *titles, *opening) if text)
@@ -67,7 +67,7 @@ def headlines(plan: LaunchPlan) -> tuple[str, ...]:
 def prepare(
     bench: Workbench, channels: tuple[str, ...], drafts: dict[str, SuppliedText], *, composes: bool = True
 ) -> LaunchPlan:
-    """Drafts and actions for every channel, in the order asked for; without `composes` of the given texts alone."""
+    """Prepare drafts and actions for every channel, in the order asked for. Without `composes`, only supplied texts."""
     wanted = tuple(require_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
     written: list[Written] = []
     missing: list[ChannelNote] = []

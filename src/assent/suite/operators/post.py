@@ -20,7 +20,7 @@ INFO = OperatorInfo(
 
 
 def prepare(bench: Workbench, channel: Channel, supplied: SuppliedText | None) -> Preparation | NeedsDraft:
-    """One draft and one action; or what is needed to write one."""
+    """Return one draft and one action, or a request for a draft."""
     written = write(bench, channel, supplied)
     if isinstance(written, NeedsDraft):
         return written

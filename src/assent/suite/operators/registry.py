@@ -1,6 +1,6 @@
-"""All operators, in the order in which they are listed (E59).
+"""All operators in the order of the list (E59).
 
-Operators that stage nothing are described here; the others have their modules.
+Operators that stage nothing are described here; the others have their own modules.
 """
 
 from __future__ import annotations
