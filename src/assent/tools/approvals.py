@@ -20,6 +20,7 @@ from assent.engine.actions import (
     explaining,
     rechecking,
 )
+from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.core.failpoints import failpoint
@@ -33,12 +34,12 @@ from assent.gate.cards import describe_stuck, render_card
 from assent.gate.gate import Links
 from assent.gate.guidance import channel_keys
 from assent.gate.preflight import Checked
-from assent.gate.records import Assurance, ExecutionState, Media
+from assent.gate.records import Action, Assurance, ExecutionState, Media
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.ids import ActionId
-from assent.kernel.refusals import Refusal, bad_argument
+from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
-from assent.ports import Transaction
+from assent.ports import Begin, Transaction
 from assent.tools.arguments import (
     Cursor,
     PageSize,
@@ -75,21 +76,26 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
     """Approve an action by its id (E20). No other tool approves, and the action must be the workspace's own (E69)."""
     action_id = actions.require_action_id(request.action_id)
-    workspace_id, by = call.caller.workspace_id, call.caller.name
-    async with blocked.bind_first(call.services, workspace_id, action_id, by=by, via="chat"):
+    services, decider = call.services, _decider(call)
+    before, outlook = await circumstances.read_action(services, call.caller, action_id)
+    bound = None
+    if not outlook.readiness_of(before.effect).ready:
+        bound = await blocked.bind_before_approval(services, before, by=decider.by, via=decider.via)
+    if bound is not None:
+        _, outlook = await circumstances.read_action(services, call.caller, action_id)
+    seen, seals = Seen(digest=request.digest), services.keys().seals
+    try:
         answer = await _decide(
             call,
             request,
             "approve",
-            lambda: decisions.approve(
-                _decider(call),
-                action_id,
-                Seen(digest=request.digest),
-                _links(call),
-                call.now_ms,
-                seals=call.services.keys().seals,
-            ),
+            outlook,
+            lambda: decisions.approve(decider, action_id, seen, _links(call), call.now_ms, seals=seals),
         )
+    except Refusal as refusal:
+        if bound is None or refusal.reason is not Reason.STALE_REVISION:
+            raise
+        raise decisions.stale(bound, user_message=blocked.describe_binding(bound)) from None
     return await _send(call, answer) if request.send and not _goes_on(answer) else answer
 
 
@@ -144,8 +150,7 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
     """Why it did not go out, or that this is unknown, with the action as the attempt left it."""
     completed = await explaining.complete(call.services, call.caller, refusal, {})
     why, action_id = completed.recovery(), ActionId(answer.action_id)
-    action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
-    outlook = await circumstances.outlook(call.services, call.caller, (action,))
+    action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     present = answer_decision(action, "approve", outlook)
     unknown = action.execution_state in (ExecutionState.OUTCOME_UNKNOWN, ExecutionState.EXECUTING)
     said = (
@@ -170,10 +175,12 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
 async def reject_action(call: Call, request: RejectAction) -> Decided:
     """Reject an action by its id, with a reason (E20)."""
     action_id = actions.require_action_id(request.action_id)
+    _, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     return await _decide(
         call,
         request,
         "reject",
+        outlook,
         lambda: decisions.reject(
             _decider(call), action_id, request.reason, Seen(digest=request.digest), _links(call), call.now_ms
         ),
@@ -182,10 +189,12 @@ async def reject_action(call: Call, request: RejectAction) -> Decided:
 
 async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
     action_id = actions.require_action_id(request.action_id)
+    _, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     return await _decide(
         call,
         request,
         "withdraw",
+        outlook,
         lambda: decisions.withdraw(_decider(call), action_id, request.reason, _links(call), call.now_ms),
     )
 
@@ -210,11 +219,13 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
             "at least one of body, title, subject, preheader, to, imageAssetId, scheduleFor",
             "no change",
         )
-    checked = await _check(call, action_id, changes)
+    before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
+    checked = await _check(call, before, changes)
     return await _decide(
         call,
         request,
         "edit",
+        outlook,
         call.metered(
             lambda: decisions.edit(
                 _decider(call),
@@ -231,9 +242,8 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     )
 
 
-async def _check(call: Call, action_id: ActionId, changes: dict[str, Any]) -> Checked | None:
+async def _check(call: Call, action: Action, changes: dict[str, Any]) -> Checked | None:
     """Check the new content before the transaction, which refuses what cannot be one."""
-    action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
     chars = sum(len(text) for text in changes.values() if isinstance(text, str))
     try:
         effect = await run_long_apart(chars, editing.apply_edit, action.effect, changes)
@@ -294,11 +304,8 @@ def _links(call: Call) -> Links:
     return lambda action: call.review_url(action.run_id)
 
 
-async def _decide(call: Call, request: Any, move: str, decision: Any) -> Decided:
+async def _decide(call: Call, request: Any, move: str, outlook: Outlook, decision: Begin[Action]) -> Decided:
     """Run a decision once per idempotency key and say what it left behind."""
-    action_id = actions.require_action_id(request.action_id)
-    before, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
-    outlook = await circumstances.outlook(call.services, call.caller, (before,))
 
     def begin() -> Transaction[Decided]:
         return answer_decision((yield from decision()), move, outlook)

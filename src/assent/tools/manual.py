@@ -62,8 +62,7 @@ class RecordManualPublish(
 
 async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedOver:
     action_id = actions.require_action_id(request.action_id)
-    before, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
-    outlook = await circumstances.outlook(call.services, call.caller, (before,))
+    before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
 
     def begin() -> Transaction[HandedOver]:
         action = yield from by_hand.hand_over(
@@ -80,8 +79,8 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
     parts = urlsplit(url or "")
     if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname):
         raise bad_argument("url", EXPECTED_URL, url[:80])
-    found, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
-    around = (await circumstances.look(call.services, call.caller, (found,)))[action_id]
+    found, outlook = await circumstances.read_action(call.services, call.caller, action_id)
+    around = outlook.of(found)
 
     def begin() -> Transaction[Executed]:
         done = yield from by_hand.record_publish(

@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Final
 
 import msgspec
 
-from assent.engine.actions import actions, addressing, circumstances
+from assent.engine.actions import actions, circumstances
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.confirming import refuse_confirmation
-from assent.engine.actions.decisions import stale, walk
+from assent.engine.actions.decisions import walk
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.learning import memory as brain
@@ -29,10 +27,8 @@ from assent.gate.card_calls import next_calls
 from assent.gate.cards import goes_to, render_card
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import Action, Effect, Preflight, Status
-from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Begin, KeyChecked, Transaction
 from assent.sql.loader import statements
 from assent.suite.content import channels
@@ -59,7 +55,7 @@ async def look_again(services: Services, caller: Principal, action_id: ActionId)
     outlook = await circumstances.outlook(services, caller, (shown,), {action.action_id: readiness})
     now_ms = services.clock.now_ms()
 
-    advice = addressing.advise(services, workspace_id, action.effect, readiness)
+    advice = circumstances.advise(services, workspace_id, action.effect, readiness)
 
     def refresh() -> Transaction[LookedAgain]:
         changed = yield from _refresh(workspace_id, action, effect, readiness, by, TOOL, now_ms)
@@ -83,31 +79,12 @@ async def bind(services: Services, action: Action, *, by: str, via: str) -> tupl
     return (bound if bound.digest != action.digest else None), readiness
 
 
-@asynccontextmanager
-async def bind_first(
-    services: Services, workspace_id: WorkspaceId, action_id: ActionId, *, by: str, via: str
-) -> AsyncIterator[None]:
-    """Wrap an approval. If an account is known now, the action is bound to it first, so that the reviewer sees the
-    destination; the approval of the earlier content is then refused with an explanation."""
-    bound = await _bind(services, workspace_id, action_id, by, via)
-    try:
-        yield
-    except Refusal as refusal:
-        if bound is None or refusal.reason is not Reason.STALE_REVISION:
-            raise
-        raise stale(bound, user_message=describe_binding(bound)) from None
-
-
-async def _bind(
-    services: Services, workspace_id: WorkspaceId, action_id: ActionId, by: str, via: str
-) -> Action | None:
-    action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
+async def bind_before_approval(services: Services, action: Action, *, by: str, via: str) -> Action | None:
+    """Bind a waiting action that cannot be delivered to an account, if one is known now. Returns the new revision, so
+    that the reviewer sees its destination before the approval; None if the action stays unchanged."""
     if state_of(action) != AWAITING or action.expired(services.clock.now_ms()):
         return None
-    if action.effect.connector == WORKFLOW or (await addressing.ready_now(services, action))[1].ready:
-        return None
-    bound, _ = await bind(services, action, by=by, via=via)
-    return bound
+    return (await bind(services, action, by=by, via=via))[0]
 
 
 def describe_binding(bound: Action) -> str:
@@ -181,11 +158,11 @@ async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect)
         await _look_around(services, workspace_id, name)
         other = name != effect.connector
         wanted = msgspec.structs.replace(effect, connector=name, target=None) if other else effect
-        found, readiness = await addressing.address(services, workspace_id, wanted)
+        found, readiness = await circumstances.address(services, workspace_id, wanted)
         if readiness.ready:
             return found, readiness
         first = first or (effect, readiness)
-    return first or (effect, addressing.NOT_LIVE)
+    return first or (effect, circumstances.NOT_LIVE)
 
 
 async def _look_around(services: Services, workspace_id: WorkspaceId, name: str) -> None:

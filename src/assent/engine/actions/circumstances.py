@@ -1,4 +1,4 @@
-"""The circumstances of displayed actions: rights of the caller, policy, readiness of the connector.
+"""The circumstances of an action: rights of the caller, policy, account and readiness of the connector (C29, E24).
 
 Reads only stored data and calls no provider. An `Outlook` is read once, before a transaction, and is then applied to
 the action that the transaction returns.
@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.engine.actions import addressing, policies
+from assent.engine.actions import actions, policies
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.learning.site_feed import feed_path
@@ -25,13 +25,23 @@ from assent.gate.records import Action, Assurance, Effect, ExecutionState, Statu
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 from assent.gate.schedules import overdue
 from assent.gate.step_calls import WORKFLOW
-from assent.kernel import canonical
+from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.refusals import Reason
+from assent.ports import Addressed, Connector
 from assent.suite.content import channels
 
 READY: Final = Readiness(ready=True)
+NOT_LIVE: Final = Readiness(
+    ready=False,
+    blocker=Reason.PROVIDER_NOT_LIVE.value,
+    fix_hint="Choose a channel whose connector is live, or publish by hand.",
+)
 OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
 
 WRITE_RIGHT: Final = "runs:write"
+
+BY_PAGE: Final = frozenset({"zernio", "bluesky", "slack", "smtp", "resend", "hubspot"})
+"""Connectors that a person connects on a page of this server."""
 
 NEEDS_SIGN_IN: Final = "A signed-in person decides this on the review page."
 NEEDS_PEOPLE: Final = "{count} different signed-in people decide this on the review page."
@@ -45,7 +55,7 @@ class Outlook:
     services: Services
     caller: Principal
     policy: Policy
-    readiness: Mapping[str, Readiness]
+    readiness: Mapping[tuple[object, ...], Readiness]
     """By connector and account (`_way`)."""
 
     def readiness_of(self, effect: Effect) -> Readiness:
@@ -68,8 +78,8 @@ class Outlook:
         gate = blocking_gate(effect)
         readiness = self.readiness_of(effect)
         help_url = None
-        if gate is None and addressing.connectable(readiness):
-            help_url = addressing.connect_page(self.services, self.caller.workspace_id, effect)
+        if gate is None and connectable(readiness):
+            help_url = connect_page(self.services, self.caller.workspace_id, effect)
         blocker = BLOCKING_GATES[gate] if gate is not None else _why_not(readiness, effect, help_url)
         in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
         who = None
@@ -120,6 +130,14 @@ class Outlook:
         return f"the public feed of this server, {address}{other}"
 
 
+async def read_action(services: Services, caller: Principal, action_id: ActionId) -> tuple[Action, Outlook]:
+    """Read an action, and in the same read what an answer about it needs. Raises like `actions.find`."""
+    workspace_id = caller.workspace_id
+    action, policy = await services.store.read(lambda: actions.find(workspace_id, action_id))
+    readiness = await ask_readiness(services, workspace_id, action.effect) if action.status in OPEN else READY
+    return action, Outlook(services, caller, policy, {_way(action.effect): readiness})
+
+
 async def outlook(
     services: Services,
     caller: Principal,
@@ -128,15 +146,17 @@ async def outlook(
 ) -> Outlook:
     """Read the policy and the readiness of each account of these actions once. `known` is by action id."""
     policy = await services.store.read(lambda: policies.find(caller.workspace_id))
-    found: dict[str, Readiness] = {}
-    asked: dict[str, Effect] = {}
+    found: dict[tuple[object, ...], Readiness] = {}
+    asked: dict[tuple[object, ...], Effect] = {}
     for action in shown:
         effect = action.effect
         if known is not None and action.action_id in known:
             found[_way(effect)] = known[action.action_id]
         elif action.status in OPEN:
             asked.setdefault(_way(effect), effect)
-    answers = await asyncio.gather(*(_ask(services, caller, effect) for effect in asked.values()))
+    answers = await asyncio.gather(
+        *(ask_readiness(services, caller.workspace_id, effect) for effect in asked.values())
+    )
     return Outlook(services, caller, policy, {**dict(zip(asked, answers, strict=True)), **found})
 
 
@@ -147,20 +167,22 @@ async def look(services: Services, caller: Principal, shown: Iterable[Action]) -
     return {action.action_id: found.of(action) for action in listed}
 
 
-async def _ask(services: Services, caller: Principal, effect: Effect) -> Readiness:
+async def ask_readiness(services: Services, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+    """Return the readiness for an effect. The connector is asked only if its answer may differ from time to time."""
     if effect.connector == WORKFLOW:
         return READY
     connector = services.connectors.get(effect.connector)
     if connector is None:
-        return addressing.NOT_LIVE
+        return NOT_LIVE
     if effect.connector == MANUAL or getattr(connector, "always_ready", False):
         return READY
-    return await addressing.readiness_of(connector, caller.workspace_id, effect)
+    return await readiness_of(connector, workspace_id, effect)
 
 
-def _way(effect: Effect) -> str:
-    """Cache key of a readiness: connector, account and sender."""
-    return canonical.digest([effect.connector, effect.channel, effect.target, effect.sender])
+def _way(effect: Effect) -> tuple[object, ...]:
+    """Key of a readiness: connector, channel, sender and account."""
+    account = tuple(sorted(effect.target.items())) if effect.target is not None else None
+    return effect.connector, effect.channel, effect.sender, account
 
 
 def _why_not(readiness: Readiness, effect: Effect, help_url: str | None) -> str | None:
@@ -175,3 +197,56 @@ def _why_not(readiness: Readiness, effect: Effect, help_url: str | None) -> str 
 def _label(effect: Effect) -> str:
     row = channels.BY_ID.get(effect.channel)
     return row.label if row is not None else ""
+
+
+def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) -> str | None:
+    """Return the page on which a person connects the connector of an effect, or another one of its channel. None where
+    no page is served."""
+    address = services.links.page_address()
+    row = channels.BY_ID.get(effect.channel)
+    ways = (effect.connector, *(row.connectors if row is not None else ()))
+    provider = next((name for name in ways if name in BY_PAGE and name in services.connectors), None)
+    if address is None or provider is None:
+        return None
+    return f"{address}/connect/{provider}?workspace={workspace_id}"
+
+
+def connectable(readiness: Readiness) -> bool:
+    """Whether connecting would help. It does not if a connection exists or the server itself must be configured."""
+    return not (readiness.ready or readiness.nameable or readiness.blocker == Reason.PROVIDER_NOT_LIVE)
+
+
+def advise(services: Services, workspace_id: WorkspaceId, effect: Effect, readiness: Readiness) -> str:
+    """Tell a person how to make an effect deliverable: by the link if there is one, else in full."""
+    url = connect_page(services, workspace_id, effect) if connectable(readiness) else None
+    if url is not None and readiness.summary is not None:
+        return f"{readiness.summary} Connect it here: {url}"
+    return readiness.fix_hint or "It cannot go out yet."
+
+
+async def address(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
+    """Return the effect with its account, and the readiness for it."""
+    connector = services.connectors.get(effect.connector)
+    if connector is None:
+        return effect, NOT_LIVE
+    if (by_account := _by_account(connector)) is not None:
+        effect = await by_account.addressed(workspace_id, effect)
+    return effect, await readiness_of(connector, workspace_id, effect)
+
+
+async def readiness_of(connector: Connector, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+    """Return the readiness of a connector for this effect. For most connectors it is the same for every effect."""
+    if (by_account := _by_account(connector)) is not None:
+        return await by_account.readiness_for(workspace_id, effect)
+    return await connector.readiness(workspace_id)
+
+
+_has_accounts: Final[dict[type, bool]] = {}
+"""Cached by class, because isinstance of a protocol is slow."""
+
+
+def _by_account(connector: object) -> Addressed | None:
+    kind = type(connector)
+    if kind not in _has_accounts:
+        _has_accounts[kind] = issubclass(kind, Addressed)
+    return cast("Addressed", connector) if _has_accounts[kind] else None

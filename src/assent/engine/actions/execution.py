@@ -68,7 +68,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, addressing, blocked, credits, recipients
+from assent.engine.actions import actions, blocked, circumstances, credits, recipients
 from assent.engine.actions.confirming import refuse_confirmation
 from assent.engine.actions.recording import RECONCILE_JOB, Executed, credible, record, replay_answer
 from assent.engine.actions.unsent import by_hand, not_live, unready
@@ -152,12 +152,12 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
             return await services.store.write(begin)
         except _AskFirst as ask:
             effect = ask.action.effect
-            readiness = await addressing.readiness_of(ask.connector, order.workspace_id, effect)
+            readiness = await circumstances.readiness_of(ask.connector, order.workspace_id, effect)
             if not readiness.ready:
                 bound, readiness = await blocked.bind(services, ask.action, by=order.by, via=order.tool)
                 if bound is not None:
                     raise newly_bound(services, order, bound) from None
-                advice = addressing.advise(services, order.workspace_id, effect, readiness)
+                advice = circumstances.advise(services, order.workspace_id, effect, readiness)
                 readiness = msgspec.structs.replace(readiness, fix_hint=advice)
             asked = ReadinessAnswer(ask.connector.id, ask.action.digest, readiness)
 

@@ -52,8 +52,8 @@ async def _with_calls(
     services: Services, principal: Principal, told: Recovery, action_id: ActionId
 ) -> Recovery:
     """Add the present action and its next calls to a refusal."""
-    action, _ = await services.store.read(lambda: actions.find(principal.workspace_id, action_id))
-    around = (await circumstances.look(services, principal, [action]))[action_id]
+    action, outlook = await circumstances.read_action(services, principal, action_id)
+    around = outlook.of(action)
     if told.reason is Reason.REQUIRES_APPROVAL:
         action, around = _as_refused(action, around, services.clock.now_ms())
     key = action.effect.channel

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, addressing
+from assent.engine.actions import actions, circumstances
 from assent.engine.actions.content import content_warnings
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.services import Services
@@ -19,7 +19,6 @@ from assent.engine.learning import memory as brain
 from assent.gate.personal_mail import is_personal_mail
 from assent.gate.preflight import Checked, Readiness
 from assent.gate.records import Action, Asset, Effect, Run
-from assent.gate.step_calls import WORKFLOW
 from assent.ports import Transaction
 from assent.suite.content import channels
 from assent.suite.content import evidence as gathering
@@ -42,20 +41,11 @@ class Known(msgspec.Struct, frozen=True):
 
 async def recheck(services: Services, action: Action, effect: Effect) -> Checked:
     """Check an effect that would replace the content of an action. Returns the findings."""
-    readiness = await _readiness(services, action, effect)
+    readiness = await circumstances.ask_readiness(services, action.workspace_id, effect)
     known = await services.store.read(lambda: _read_known(action))
     facts = sum(len(fact.text) for fact in known.evidence.facts)
     chars = len(effect.body) + facts + known.lessons.chars
     return await run_long_apart(chars, _compare, action, effect, known, readiness)
-
-
-async def _readiness(services: Services, action: Action, effect: Effect) -> Readiness:
-    if effect.connector == WORKFLOW:
-        return Readiness(ready=True)
-    connector = services.connectors.get(effect.connector)
-    if connector is None:
-        return addressing.NOT_LIVE
-    return await addressing.readiness_of(connector, action.workspace_id, effect)
 
 
 def _compare(action: Action, after: Effect, known: Known, readiness: Readiness) -> Checked:

@@ -14,7 +14,6 @@ import msgspec
 
 from assent.engine.actions import (
     actions,
-    addressing,
     circumstances,
     credits,
     recipients,
@@ -330,7 +329,7 @@ async def with_targets(
 ) -> tuple[Preparation, list[Readiness]]:
     """The preparation with the account that each effect goes to, fixed here so that it is shown and approved."""
     found = [
-        await addressing.address(services, workspace_id, staged.effect) for staged in preparation.effects
+        await circumstances.address(services, workspace_id, staged.effect) for staged in preparation.effects
     ]
     effects = tuple(
         msgspec.structs.replace(staged, effect=effect)

@@ -19,7 +19,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine.actions import actions, addressing, blocked, editing, rechecking
+from assent.engine.actions import actions, blocked, circumstances, editing, rechecking
 from assent.engine.core.offloading import run_apart, run_long_apart
 from assent.engine.core.services import Services
 from assent.engine.people import members
@@ -374,7 +374,7 @@ class ReviewPages:
         if connector is None:
             return None
         try:
-            looked = addressing.readiness_of(connector, action.workspace_id, action.effect)
+            looked = circumstances.readiness_of(connector, action.workspace_id, action.effect)
             return await asyncio.wait_for(looked, READINESS_SECONDS)
         except Exception as error:
             name = type(error).__name__
