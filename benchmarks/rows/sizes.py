@@ -15,7 +15,7 @@ from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.toolsets import TOOLSETS
 from assent.processes.serve import Surfaces
-from assent.serving.edge import Credentials
+from assent.serving.edge import Credentials, RequestContext
 from assent.serving.instructions import INSTRUCTIONS
 from assent.tools.catalog import Catalog
 from benchmarks.figures import Figure, Limit, compared, require
@@ -72,9 +72,9 @@ async def _answers(data_dir: Path) -> tuple[int, int]:
     await app.prepare()
     try:
         edge = Surfaces(app).edge
-        here = Credentials(local=LOCAL_PRINCIPAL)
-        launch = await edge.answer("chieflab_launch_product", LAUNCH, here, "127.0.0.1")
-        post = await edge.answer("chieflab_post", POST, here, "127.0.0.1")
+        here = RequestContext(Credentials(local=LOCAL_PRINCIPAL), "127.0.0.1", "benchmark")
+        launch = await edge.answer("chieflab_launch_product", LAUNCH, here)
+        post = await edge.answer("chieflab_post", POST, here)
     finally:
         await app.close()
     require(not launch.is_error and not post.is_error, 1, "a launch and a post")

@@ -13,7 +13,9 @@ from tests.contract.talk import PUBLIC, SIGNUP, Heard, converse, count_rows, req
 from tests.surfaces import Surface
 
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
-from assent.serving.edge import Credentials
+from assent.serving.arguments import TooDeep
+from assent.serving.edge import Credentials, RequestContext
+from assent.serving.exchange import parse
 from assent.serving.unreadable import TOO_LONG, Unreadable
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602
@@ -284,6 +286,21 @@ headers = st.fixed_dictionaries(
 )
 anything = st.binary(max_size=60) | json_value.map(msgspec.json.encode) | messages.map(msgspec.json.encode)
 
+
+@pytest.mark.parametrize("levels", [1, MAX_JSON_DEPTH, MAX_JSON_DEPTH + 1, MAX_JSON_DEPTH * 2])
+def test_only_arguments_that_nest_too_deep_are_replaced(levels: int) -> None:
+    parsed: Any = parse(call_nested(levels))
+
+    assert isinstance(parsed["params"]["arguments"], TooDeep) == (levels > MAX_JSON_DEPTH)
+
+
+def test_brackets_in_text_and_in_breadth_are_no_depth() -> None:
+    wide = {"text": "[{" * 500, "list": [[]] * 500}
+    call = tool_call(PUBLIC, wide)
+
+    assert parse(msgspec.json.encode(call)) == call
+
+
 KNOWN_CODES = {PARSE, REQUEST, METHOD, PARAMS, -32000, -32020, -32021, -32022}
 
 
@@ -292,14 +309,15 @@ KNOWN_CODES = {PARSE, REQUEST, METHOD, PARAMS, -32000, -32020, -32021, -32022}
 async def test_whatever_comes_gets_a_well_formed_answer_or_none(
     web: Surface, body: bytes, headers: dict[str, str]
 ) -> None:
+    context = RequestContext(Credentials(), "203.0.113.9", "test")
     for reply in (
-        await web.surfaces.messages.over_http(body, headers.items(), Credentials(), "203.0.113.9"),
-        await web.surfaces.messages.over_stdio(body, Credentials(), "2025-11-25"),
+        await web.surfaces.messages.over_http(body, list(headers.items()), context),
+        await web.surfaces.messages.over_stdio(body, "2025-11-25", context),
     ):
         if reply.body is None:
             assert reply.status == 202
             continue
-        answer = msgspec.json.decode(reply.encoded())
+        answer = msgspec.json.decode(msgspec.json.encode(reply.body))
         assert answer["jsonrpc"] == "2.0"
         assert ("result" in answer) != ("error" in answer)
         if "error" in answer:

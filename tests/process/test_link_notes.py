@@ -13,10 +13,10 @@ from tests.surfaces import BASE_URL, settings_for
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.processes.serve import Surfaces
-from assent.serving.edge import Credentials
+from assent.serving.edge import Credentials, RequestContext
 
 NOTE = "This ends with the chat."
-LOCAL = Credentials(local=LOCAL_PRINCIPAL)
+LOCAL = RequestContext(Credentials(local=LOCAL_PRINCIPAL), "203.0.113.7", "test")
 
 
 class Chat:
@@ -33,7 +33,7 @@ class Chat:
         self.edge = Surfaces(self.app).edge
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        return (await self.edge.answer(tool, arguments, LOCAL, "203.0.113.7")).value
+        return (await self.edge.answer(tool, arguments, LOCAL)).value
 
     async def staged(self) -> dict[str, Any]:
         return await self.call("chieflab_post", channel="site", body="We are open on Sundays now.")

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from assent.kernel.ids import REQUEST_ID
 from assent.kernel.tokens import KeyRing
 from assent.settings import logs
 from assent.settings.load import Settings
@@ -129,10 +130,10 @@ def test_both_formatters_write_the_same_fields() -> None:
 def test_lines_of_one_request_carry_its_id(configure: Configure) -> None:
     stream = io.StringIO()
     configure(msgspec.structs.replace(SETTINGS, log_format="json"), stream)
-    token = logs.request_id.set("r-1")
+    token = REQUEST_ID.set("r-1")
     logging.getLogger("assent.test").info("inside")
     logging.getLogger("assent.test").info("named", extra={"request_id": "r-2"})
-    logs.request_id.reset(token)
+    REQUEST_ID.reset(token)
     logging.getLogger("assent.test").info("outside")
     assert [line.get("request_id") for line in json_lines(stream)] == ["r-1", "r-2", None]
 

@@ -61,11 +61,6 @@ def depth(value: Any) -> int:
     return _survey(value)[0]
 
 
-def nests_too_deep(raw: bytes, value: Any, most: int) -> bool:
-    """Whether decoded JSON nests deeper than `most`. Counting brackets decides most messages cheaply."""
-    return raw.count(b"[") + raw.count(b"{") > most and depth(value) > most
-
-
 def _survey(value: Any) -> tuple[int, bool]:
     """Return the depth of a value, and whether the codec encodes it as the RFC does: it differs for floats, unsafe
     integers and the order of non-ASCII keys."""

@@ -6,6 +6,7 @@ Time and randomness are arguments: this module reads neither clock nor entropy.
 from __future__ import annotations
 
 import re
+from contextvars import ContextVar
 from typing import Final, NewType
 
 WorkspaceId = NewType("WorkspaceId", str)
@@ -18,6 +19,9 @@ JobId = NewType("JobId", str)
 
 SYSTEM_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000000")
 """Owns what belongs to no workspace: jobs and facts of the deployment. No workspace is ever created with this id."""
+
+REQUEST_ID: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
+"""The id of the request that this task serves. Every log line carries it."""
 
 RANDOM_BYTES: Final = 10
 """Entropy that one id needs."""

@@ -27,7 +27,6 @@ from assent.serving.edge import Edge
 from assent.serving.exchange import JsonRpcHandler
 from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
-from assent.settings import logs
 from assent.settings.load import Settings, SettingsError
 from assent.settings.secret_files import ensure_data_dir, resolve_secrets
 
@@ -56,18 +55,6 @@ ACCEPTED_AT_ONCE: Final = 32
 """Connections accepted per turn of the event loop: fewer than the reserved descriptors."""
 
 
-def begin_request() -> str:
-    """Start a new request id. All later log lines of this task carry it."""
-    begun = os.urandom(8).hex()
-    logs.request_id.set(begun)
-    return begun
-
-
-def current_request() -> str:
-    """The request id that HTTP has assigned. A stdio call gets a new one."""
-    return logs.request_id.get() or begin_request()
-
-
 def catalog_for(settings: Settings) -> Catalog:
     """The tools that this server offers."""
     from assent.tools.catalog import ALL_TOOLS, Catalog
@@ -85,7 +72,7 @@ class Surfaces:
         self._app = app
         self._own_address = own_address
         settings = app.settings
-        self.edge = Edge(partial(catalog_for, settings), app.services, current_request)
+        self.edge = Edge(partial(catalog_for, settings), app.services)
         self.messages = JsonRpcHandler(
             McpServer(self.edge, open_discovery=settings.open_discovery, toolsets=settings.toolsets)
         )
@@ -156,7 +143,6 @@ class Surfaces:
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
-            request_ids=begin_request,
         )
 
     async def _page_keys(self) -> PageKeys:

@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.canonical import depth, nests_too_deep
+from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.tools.definition import Tool
@@ -35,9 +35,9 @@ class TooDeep:
     paths: tuple[str, ...]
 
 
-def check_depth(raw: bytes, arguments: Any) -> Any:
-    """Returns the arguments, or `TooDeep` in their place. `raw` is any text that holds them."""
-    if not nests_too_deep(raw, arguments, MAX_JSON_DEPTH):
+def check_depth(arguments: Any) -> Any:
+    """Return the arguments, or `TooDeep` in their place."""
+    if depth(arguments) <= MAX_JSON_DEPTH:
         return arguments
     if not isinstance(arguments, dict):
         return TooDeep(("arguments",))

@@ -47,6 +47,16 @@ class Credentials:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestContext:
+    """Who sent a request, from where, and the id under which it is logged."""
+
+    credentials: Credentials
+    address: str
+    request_id: str
+    peer: Peer | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """A reply as JSON text, with what an HTTP surface needs to know of it."""
 
@@ -85,10 +95,7 @@ class Incoming:
     name: str
     tool: Tool | None
     arguments: Any
-    credentials: Credentials
-    address: str
-    peer: Peer | None
-    request_id: str
+    context: RequestContext
     caller: Caller = field(default_factory=Caller)
 
     def is_refused_itself(self, refusal: Refusal) -> bool:
@@ -106,12 +113,9 @@ def toolsets_of(principal: Principal | None) -> frozenset[Toolset] | None:
 class Edge:
     """Answers calls. One per process; holds no state of a call."""
 
-    def __init__(
-        self, load_catalog: Callable[[], Catalog], services: Services, request_ids: Callable[[], str]
-    ) -> None:
+    def __init__(self, load_catalog: Callable[[], Catalog], services: Services) -> None:
         self._load_catalog = load_catalog
         self.services = services
-        self._request_ids = request_ids
         self.outcomes: Counter[tuple[str, str]] = Counter()
 
     @cached_property
@@ -119,13 +123,9 @@ class Edge:
         """The tools, with all that they need. Loaded when one is first asked for: a handshake needs none."""
         return self._load_catalog()
 
-    async def answer(
-        self, name: str, arguments: Any, credentials: Credentials, address: str, peer: Peer | None = None
-    ) -> Answer:
+    async def answer(self, name: str, arguments: Any, context: RequestContext) -> Answer:
         """Run one call."""
-        call = Incoming(
-            name, self.catalog.find(name), arguments, credentials, address, peer, self._request_ids()
-        )
+        call = Incoming(name, self.catalog.find(name), arguments, context)
         answer = await self._answer(call)
         offered = self.catalog.offered(toolsets_of(call.caller.principal))
         answer = replace(answer, text=only_offered(answer.text, self.catalog, offered))
@@ -151,11 +151,11 @@ class Edge:
             told = with_link_note(self.services, refusal.recovery())
             return answer_refusal(refusal, at_gate=call.is_refused_itself(refusal), told=told)
         except StoreUnavailable as unavailable:
-            log.error("store unavailable: %s", unavailable, extra={"request_id": call.request_id})
+            log.error("store unavailable: %s", unavailable, extra={"request_id": call.context.request_id})
             return answer_refusal(unavailable_refusal(), at_gate=True)
         except Exception:
-            log.exception("%s failed", call.name, extra={"request_id": call.request_id})
-            return answer_refusal(Refusal(Reason.INTERNAL_ERROR, request_id=call.request_id))
+            log.exception("%s failed", call.name, extra={"request_id": call.context.request_id})
+            return answer_refusal(Refusal(Reason.INTERNAL_ERROR, request_id=call.context.request_id))
 
     async def authenticate(self, credentials: Credentials) -> Principal | None:
         """Who is calling; None when nothing was presented. A wrong key is refused, on public tools too."""
@@ -185,7 +185,7 @@ class Edge:
         """Let a call in and run its tool. Without a key only public tools run (E84)."""
         services, tool = self.services, call.tool
         try:
-            principal = call.caller.principal = await self.authenticate(call.credentials)
+            principal = call.caller.principal = await self.authenticate(call.context.credentials)
             if principal is None and tool is not None and not tool.public:
                 raise Refusal(Reason.MISSING_API_KEY)
             if principal is not None and principal.key_id is not None:
@@ -208,10 +208,10 @@ class Edge:
             let_in = Call(
                 services,
                 principal,
-                call.address,
-                call.request_id,
+                call.context.address,
+                call.context.request_id,
                 now_ms,
-                peer=call.peer,
+                peer=call.context.peer,
                 keyed_as=tool.keyed_as,
             )
             return await tool.handler(let_in, request)

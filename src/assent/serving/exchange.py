@@ -7,7 +7,7 @@ without params, and the choice between legacy and modern era. No exception text 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -33,15 +33,14 @@ from mcp_types import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from assent.kernel.canonical import nests_too_deep
+from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import KEY_REASONS
 from assent.serving import unreadable
 from assent.serving.arguments import check_depth
-from assent.serving.edge import Credentials
+from assent.serving.edge import RequestContext
 from assent.serving.mcp import SERVER_ERROR, Exchange, McpServer
 from assent.serving.unreadable import Unreadable
-from assent.tools.definition import Peer
 
 log = logging.getLogger("assent.exchange")
 
@@ -57,9 +56,6 @@ class Reply:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
 
-    def encoded(self) -> bytes:
-        return msgspec.json.encode(self.body) if self.body is not None else b""
-
 
 ACKNOWLEDGED: Final = Reply(None, 202)
 
@@ -71,16 +67,10 @@ class JsonRpcHandler:
         self._server = server
 
     async def over_http(
-        self,
-        body: bytes,
-        headers: Iterable[tuple[str, str]],
-        credentials: Credentials,
-        address: str,
-        peer: Peer | None = None,
+        self, body: bytes, headers: Sequence[tuple[str, str]], context: RequestContext
     ) -> Reply:
         """Serve one POST. Requests share no state."""
-        lines = list(headers)
-        folded = {name.lower(): value for name, value in lines}
+        folded = {name.lower(): value for name, value in headers}
         version = folded.get(MCP_PROTOCOL_VERSION_HEADER)
         modern = version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS
         message = parse(body)
@@ -88,14 +78,12 @@ class JsonRpcHandler:
             return message
         if "id" not in message:
             return self._notified(version if modern else None)
-        if modern and (twice := find_duplicated_routing_header(lines)) is not None:
+        if modern and (twice := find_duplicated_routing_header(headers)) is not None:
             return make_error(message["id"], HEADER_MISMATCH, f"{twice} header appears more than once")
-        exchange = Exchange(credentials, address, version or FIRST_VERSION, over_http=True, peer=peer)
+        exchange = Exchange(context, version or FIRST_VERSION, over_http=True)
         return await self._serve(exchange, message, headers=folded if modern else None, modern=modern)
 
-    async def over_stdio(
-        self, line: bytes, credentials: Credentials, version: str, peer: Peer | None = None
-    ) -> Reply:
+    async def over_stdio(self, line: bytes, version: str, context: RequestContext) -> Reply:
         """Serve one line. A message with the modern envelope is modern; any other uses `version`."""
         message = parse(line)
         if isinstance(message, Reply):
@@ -103,7 +91,7 @@ class JsonRpcHandler:
         if "id" not in message:
             return ACKNOWLEDGED
         modern = message["method"] != "initialize" and has_envelope(message.get("params"))
-        exchange = Exchange(credentials, "local", version, over_http=False, peer=peer)
+        exchange = Exchange(context, version, over_http=False)
         return await self._serve(exchange, message, headers=None, modern=modern)
 
     def _notified(self, version: str | None) -> Reply:
@@ -158,9 +146,10 @@ def parse(body: bytes) -> dict[str, Any] | Reply:
     request_id = message.get("id")
     if "id" in message and (isinstance(request_id, bool) or not isinstance(request_id, (str, int))):
         return make_error(None, INVALID_REQUEST, "id must be a string or an integer")
-    if nests_too_deep(body, message, MAX_JSON_DEPTH):
-        message = with_bounded_arguments(body, message)
-        if nests_too_deep(body, message, MAX_WRAPPED_DEPTH):
+    # Counting brackets decides most messages cheaply.
+    if body.count(b"[") + body.count(b"{") > MAX_JSON_DEPTH and depth(message) > MAX_JSON_DEPTH:
+        message = with_bounded_arguments(message)
+        if depth(message) > MAX_WRAPPED_DEPTH:
             told = f"The message nests deeper than {MAX_WRAPPED_DEPTH} levels"
             return make_error(request_id, INVALID_REQUEST, told)
     if "method" not in message and ("result" in message or "error" in message):
@@ -177,14 +166,14 @@ def _answer_unreadable(why: Unreadable) -> Reply:
     return make_error(why.request_id, PARSE_ERROR, f"Parse error: {why.told}", why.data())
 
 
-def with_bounded_arguments(body: bytes, message: dict[str, Any]) -> dict[str, Any]:
+def with_bounded_arguments(message: dict[str, Any]) -> dict[str, Any]:
     """Check each tool argument separately, so that a refusal for depth can name the argument."""
     params = message.get("params")
     if message.get("method") != "tools/call" or not isinstance(params, dict):
         return message
     return {
         **message,
-        "params": {**params, "arguments": check_depth(body, params.get("arguments", {}))},
+        "params": {**params, "arguments": check_depth(params.get("arguments", {}))},
     }
 
 

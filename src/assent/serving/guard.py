@@ -7,30 +7,23 @@ on every route, before the body is read.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from assent.kernel.limits import MAX_BODY_BYTES
+from assent.kernel.ids import REQUEST_ID
 
 access = logging.getLogger("assent.access")
 
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?")
-
-
-class BodyTooLarge(Exception):  # noqa: N818 - a state of the request
-    """The request body is over the limit."""
-
-
-class BodyCutShort(BodyTooLarge):
-    """The client disconnected before its body was complete. The request must have no effect."""
 
 
 class AllowedPeers:
@@ -57,17 +50,9 @@ class AllowedPeers:
 class Guard:
     """The outermost layer of the HTTP surface."""
 
-    def __init__(
-        self,
-        app: ASGIApp,
-        *,
-        peers: AllowedPeers,
-        request_ids: Callable[[], str],
-        counts: Counter[tuple[str, str]],
-    ) -> None:
+    def __init__(self, app: ASGIApp, *, peers: AllowedPeers, counts: Counter[tuple[str, str]]) -> None:
         self._app = app
         self._peers = peers
-        self._request_ids = request_ids
         self._counts = counts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +61,8 @@ class Guard:
             return
         hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
         origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
-        request_id = self._request_ids()
+        request_id = os.urandom(8).hex()
+        REQUEST_ID.set(request_id)
         scope.setdefault("state", {})["request_id"] = request_id
         started = time.perf_counter()
         status = 500
@@ -106,26 +92,6 @@ class Guard:
             )
 
 
-async def read_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) -> bytes:
-    """Read the whole body. Raises `BodyTooLarge` as soon as the limit is exceeded."""
-    for name, value in scope["headers"]:
-        if name == b"content-length" and (not value.isdigit() or int(value) > most):
-            raise BodyTooLarge
-    chunks: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise BodyCutShort
-        chunk = message.get("body", b"")
-        size += len(chunk)
-        if size > most:
-            raise BodyTooLarge
-        chunks.append(chunk)
-        if not message.get("more_body", False):
-            return b"".join(chunks)
-
-
 async def respond(
     send: Send,
     status: int,
@@ -134,8 +100,8 @@ async def respond(
     *,
     content_type: str = "application/json",
 ) -> None:
-    """Send one complete response. A body that is not bytes is sent as JSON."""
-    raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
+    """Send one complete response. A body that is not bytes is sent as JSON, None as an empty body."""
+    raw = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
     lines = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
     if raw or status not in (202, 204):
         lines += [(b"content-type", content_type.encode()), (b"content-length", str(len(raw)).encode())]
@@ -143,16 +109,3 @@ async def respond(
         lines.append((b"content-length", b"0"))
     await send({"type": "http.response.start", "status": status, "headers": lines})
     await send({"type": "http.response.body", "body": raw})
-
-
-def client_address(scope: Scope, *, trust_proxy: bool) -> str:
-    """The client's address, for per-address limits. `X-Forwarded-For` counts only if the settings trust the proxy.
-
-    The proxy appends its entry last, on the same line or on a new one. Earlier entries come from the client.
-    """
-    if trust_proxy:
-        said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-        if said:
-            return str(said[-1].decode("latin-1").split(",")[-1].strip())
-    client = scope.get("client")
-    return client[0] if client else "unknown"

@@ -15,13 +15,21 @@ from starlette.types import Receive, Scope, Send
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
 from assent.serving.arguments import check_depth
-from assent.serving.edge import Answer, Credentials, Edge, answer_refusal
-from assent.serving.exchange import JsonRpcHandler, Reply, make_error
-from assent.serving.guard import BodyTooLarge, client_address, read_body, respond
+from assent.serving.edge import Answer, Credentials, Edge, RequestContext, answer_refusal
+from assent.serving.exchange import JsonRpcHandler, make_error
+from assent.serving.guard import respond
 from assent.tools.definition import Peer
 
 INVALID_REQUEST: Final = -32600
 _BEARER: Final = "bearer "
+
+
+class BodyTooLarge(Exception):  # noqa: N818 - a state of the request
+    """The request body is over the limit."""
+
+
+class BodyCutShort(BodyTooLarge):
+    """The client disconnected before its body was complete. The request must have no effect."""
 
 
 def headers_of(scope: Scope) -> list[tuple[str, str]]:
@@ -41,14 +49,50 @@ def credentials_in(headers: list[tuple[str, str]]) -> Credentials:
     return Credentials(api_key=lines[0][len(_BEARER) :].strip() if good else "")
 
 
-def peer_of(receive: Receive) -> Peer:
-    """The client after its whole request was read. The only message still to come is its disconnect."""
+def context_of(
+    scope: Scope, receive: Receive, headers: list[tuple[str, str]], *, trust_proxy: bool
+) -> RequestContext:
+    """The context of a request whose body was read. The only message still to come is its disconnect."""
 
     async def gone() -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
 
-    return Peer(gone)
+    address = client_address(scope, trust_proxy=trust_proxy)
+    return RequestContext(credentials_in(headers), address, scope["state"]["request_id"], Peer(gone))
+
+
+def client_address(scope: Scope, *, trust_proxy: bool) -> str:
+    """The client's address, for per-address limits. `X-Forwarded-For` counts only if the settings trust the proxy.
+
+    The proxy appends its entry last, on the same line or on a new one. Earlier entries come from the client.
+    """
+    if trust_proxy:
+        said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        if said:
+            return str(said[-1].decode("latin-1").split(",")[-1].strip())
+    client = scope.get("client")
+    return client[0] if client else "unknown"
+
+
+async def read_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) -> bytes:
+    """Read the whole body. Raises `BodyTooLarge` as soon as the limit is exceeded."""
+    for name, value in scope["headers"]:
+        if name == b"content-length" and (not value.isdigit() or int(value) > most):
+            raise BodyTooLarge
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise BodyCutShort
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > most:
+            raise BodyTooLarge
+        chunks.append(chunk)
+        if not message.get("more_body", False):
+            return b"".join(chunks)
 
 
 class McpEndpoint:
@@ -76,19 +120,17 @@ class McpEndpoint:
         try:
             body = await read_body(scope, receive)
         except BodyTooLarge:
-            reply: Reply = make_error(None, INVALID_REQUEST, f"The body is over {MAX_BODY_BYTES} bytes")
-            await respond(send, 413, reply.encoded())
+            too_large = make_error(None, INVALID_REQUEST, f"The body is over {MAX_BODY_BYTES} bytes")
+            await respond(send, 413, too_large.body)
             return
-        address = client_address(scope, trust_proxy=self._trust_proxy)
-        reply = await self._messages.over_http(
-            body, headers, credentials_in(headers), address, peer_of(receive)
-        )
+        context = context_of(scope, receive, headers, trust_proxy=self._trust_proxy)
+        reply = await self._messages.over_http(body, headers, context)
         if reply.body is not None and only_events:
-            event = b"event: message\r\ndata: " + reply.encoded() + b"\r\n\r\n"
+            event = b"event: message\r\ndata: " + msgspec.json.encode(reply.body) + b"\r\n\r\n"
             lines = [*reply.headers.items(), ("Cache-Control", "no-cache"), ("X-Accel-Buffering", "no")]
             await respond(send, reply.status, event, lines, content_type="text/event-stream")
             return
-        await respond(send, reply.status, reply.encoded(), reply.headers.items())
+        await respond(send, reply.status, reply.body, reply.headers.items())
 
 
 def _accepts_json(accept: str) -> bool:
@@ -115,10 +157,8 @@ class RestEndpoint:
         except Refusal as refusal:
             await self._send(send, answer_refusal(refusal, bad_arguments=True))
             return
-        headers = headers_of(scope)
-        address = client_address(scope, trust_proxy=self._trust_proxy)
-        name: str = scope["path_params"]["name"]
-        answer = await self._edge.answer(name, arguments, credentials_in(headers), address, peer_of(receive))
+        context = context_of(scope, receive, headers_of(scope), trust_proxy=self._trust_proxy)
+        answer = await self._edge.answer(scope["path_params"]["name"], arguments, context)
         await self._send(send, answer)
 
     async def _send(self, send: Send, answer: Answer, status: int | None = None) -> None:
@@ -141,7 +181,7 @@ def rest_arguments(body: bytes) -> Any:
             Reason.VALIDATION_ERROR,
             problems=[Problem("body", "one JSON object", "something that is no JSON")],
         ) from None
-    return check_depth(body, arguments)
+    return check_depth(arguments)
 
 
 def _validation(problem: Problem) -> Answer:

@@ -27,9 +27,8 @@ from mcp_types.version import LATEST_HANDSHAKE_VERSION, is_version_at_least
 from assent import __version__
 from assent.kernel.refusals import Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
-from assent.serving.edge import Answer, Caller, Credentials, Edge, toolsets_of
+from assent.serving.edge import Answer, Caller, Edge, RequestContext, toolsets_of
 from assent.serving.instructions import SPEC_URL, instructions
-from assent.tools.definition import Peer
 
 SERVER_ERROR: Final = -32000
 """Code of internal errors, and of refusals that HTTP reports as a status (C16)."""
@@ -47,14 +46,12 @@ LIST_TTL_MS: Final = 300_000
 class Exchange:
     """One message on its way through the SDK, with the facts that the HTTP surface needs afterwards."""
 
-    credentials: Credentials
-    address: str
+    context: RequestContext
     version: str
     over_http: bool
     status: int | None = None
     retry_after_seconds: int | None = None
     gate: Reason | None = None
-    peer: Peer | None = None
     odd_arguments: Any = None
     """Arguments that are not an object or are nested too deeply. The SDK would refuse them without naming the
     problem."""
@@ -144,10 +141,9 @@ class McpServer:
         """The tool list, each with name, description and inputSchema (E79)."""
         exchange: Exchange = ctx.request
         caller = Caller()
-        if exchange.credentials.api_key is not None or not self._open_discovery:
-            refusal = await self._edge.check_key(
-                exchange.credentials, caller, required=not self._open_discovery
-            )
+        credentials = exchange.context.credentials
+        if credentials.api_key is not None or not self._open_discovery:
+            refusal = await self._edge.check_key(credentials, caller, required=not self._open_discovery)
             if refusal is not None:
                 raise at_gate(exchange, refusal)
         toolsets = toolsets_of(caller.principal)
@@ -159,9 +155,7 @@ class McpServer:
         """Call a tool. Its payload is JSON in a text content, after its readable text if it has one (E80)."""
         exchange: Exchange = ctx.request
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
-        answer = await self._edge.answer(
-            params.name, arguments, exchange.credentials, exchange.address, exchange.peer
-        )
+        answer = await self._edge.answer(params.name, arguments, exchange.context)
         if answer.reason is Reason.UNKNOWN_TOOL:
             raise MCPError(code=INVALID_PARAMS, message=answer.value["summaryForUser"], data=answer.value)
         if answer.reason is Reason.INTERNAL_ERROR:

@@ -36,7 +36,6 @@ def build_site(
     *,
     peers: AllowedPeers,
     trust_proxy: bool,
-    request_ids: Callable[[], str],
 ) -> ASGIApp:
     """Build the ASGI app. Its only state is the counters of `/metrics`."""
     counts: Counter[tuple[str, str]] = Counter()
@@ -69,7 +68,7 @@ def build_site(
         routes=routes, exception_handlers={404: http_problem, 405: http_problem, Exception: _answer_crash}
     )
     site.router.redirect_slashes = False
-    return Guard(site, peers=peers, request_ids=request_ids, counts=counts)
+    return Guard(site, peers=peers, counts=counts)
 
 
 def _document(make: Callable[[], bytes], media_type: str) -> Callable[[Request], Awaitable[Response]]:

@@ -18,8 +18,9 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
+from assent.kernel.ids import REQUEST_ID
 from assent.kernel.limits import MAX_BODY_BYTES
-from assent.serving.edge import Credentials
+from assent.serving.edge import Credentials, RequestContext
 from assent.serving.exchange import FIRST_VERSION, JsonRpcHandler, make_error
 from assent.serving.unreadable import TOO_LONG, Unreadable, id_at_the_edges
 from assent.tools.definition import Peer
@@ -77,7 +78,9 @@ class StdioSession:
             await asyncio.wait(set(self._tasks))
 
     async def _answer(self, line: bytes, head: _Head, peer: Peer | None = None) -> None:
-        reply = await self._messages.over_stdio(line, self._credentials, self._version, peer)
+        context = RequestContext(self._credentials, "local", os.urandom(8).hex(), peer)
+        REQUEST_ID.set(context.request_id)
+        reply = await self._messages.over_stdio(line, self._version, context)
         if reply.body is not None:
             if head.method == "initialize" and "result" in reply.body:
                 self._version = reply.body["result"]["protocolVersion"]

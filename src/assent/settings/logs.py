@@ -13,18 +13,15 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TextIO
 
+from assent.kernel.ids import REQUEST_ID
 from assent.settings.load import Settings
 from assent.settings.redaction import Redactor
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict, Processor, WrappedLogger
-
-request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
-"""The id of the request that this task serves. Every log line carries it."""
 
 QUIET_LOGGERS: Final = ("asyncio", "asyncpg", "httpcore", "httpx", "mcp", "uvicorn", "uvicorn.access")
 """Third-party loggers, limited to `warning` unless the level is `debug`."""
@@ -107,7 +104,7 @@ def _install(settings: Settings, formatter: logging.Formatter, stream: TextIO) -
 
 
 def _add_request_id(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    current = request_id.get()
+    current = REQUEST_ID.get()
     if current is not None:
         event.setdefault("request_id", current)
     return event

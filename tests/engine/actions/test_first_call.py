@@ -11,7 +11,7 @@ from tests.engine.actions.kit import STAGE
 from tests.engine.actions.provider import providers
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
-from assent.serving.edge import Credentials
+from assent.serving.edge import Credentials, RequestContext
 
 pytestmark = pytest.mark.own_database
 
@@ -19,9 +19,8 @@ pytestmark = pytest.mark.own_database
 async def test_the_first_call_of_a_local_process_may_stage(database_url: str, tmp_path: Path) -> None:
     gate = gate_over(database_url, tmp_path, "stdio", providers())
     try:
-        answer = await gate.surfaces.edge.answer(
-            STAGE, {"effects": [{}]}, Credentials(local=LOCAL_PRINCIPAL), "local"
-        )
+        context = RequestContext(Credentials(local=LOCAL_PRINCIPAL), "local", "test")
+        answer = await gate.surfaces.edge.answer(STAGE, {"effects": [{}]}, context)
     finally:
         await gate.close()
     assert answer.reason is None, answer.text

@@ -21,7 +21,7 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance, Status
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.ports import Preparation, StagedEffect
-from assent.serving.edge import Credentials
+from assent.serving.edge import Credentials, RequestContext
 from assent.serving.web.people.people import CONFIRM_FIRST
 
 KEY = re.compile(r"clp_live_[A-Za-z0-9_-]{64}")
@@ -103,9 +103,9 @@ async def test_the_claimer_sees_the_inbox_and_can_connect_providers(town_on_any_
     # The link that the agent is given for its human opens for the one who took the key.
     town.house.provider.ready = Readiness(False, "missing_connector")
     [key] = set(KEY.findall(page.text))
-    credentials = Credentials(api_key=key)
+    context = RequestContext(Credentials(api_key=key), "203.0.113.7", "test")
     asked = await town.house.surfaces.edge.answer(
-        "chieflab_connect_provider", {"provider": "zernio"}, credentials, "203.0.113.7"
+        "chieflab_connect_provider", {"provider": "zernio"}, context
     )
     assert asked.reason is None, asked.text
     for path in (f"/connect?workspace={workspace_id}", path_of(asked.value["connectUrl"])):

@@ -16,7 +16,7 @@ from assent.engine.people import people, sign_in_mail
 from assent.engine.people.people import SignedIn
 from assent.kernel.limits import MAILED_LINK_TTL_MS, MAX_NAME_CHARS, MINUTE_MS, SESSION_TTL_MS
 from assent.ports import Transaction
-from assent.serving.guard import client_address
+from assent.serving.http import client_address
 from assent.serving.web.people.devices import device_of
 from assent.serving.web.people.people import (
     HOW_TO_SIGN_IN,

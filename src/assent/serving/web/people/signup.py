@@ -24,7 +24,7 @@ from assent.engine.people.people import Person, Role, Session
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS, SESSION_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
-from assent.serving.guard import client_address
+from assent.serving.http import client_address
 from assent.serving.web.people.devices import device_of
 from assent.serving.web.people.people import Cookies
 from assent.serving.web.shell import clients

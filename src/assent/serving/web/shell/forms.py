@@ -26,7 +26,7 @@ from starlette.responses import Response
 from assent.kernel import tokens
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.tokens import KeyRing, TokenInvalid
-from assent.serving.guard import BodyTooLarge, read_body
+from assent.serving.http import BodyTooLarge, read_body
 from assent.serving.web.shell.problems import (
     FOREIGN_FORM,
     NOT_A_FORM,

@@ -14,7 +14,7 @@ from assent.engine.people import people
 from assent.engine.people.people import Session
 from assent.gate.review_link import ReviewClaims
 from assent.kernel.ids import SYSTEM_WORKSPACE
-from assent.serving.guard import client_address
+from assent.serving.http import client_address
 from assent.serving.web.review.access import PresentedAccess
 
 

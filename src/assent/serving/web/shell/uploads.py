@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 from starlette.requests import Request
 
-from assent.serving.guard import BodyTooLarge, read_body
+from assent.serving.http import BodyTooLarge, read_body
 from assent.serving.web.shell.problems import NOT_A_FORM, UNREADABLE_FORM, PageProblem, PageRefused
 
 MULTIPART: Final = "multipart/form-data"
