@@ -53,7 +53,7 @@ PARTS = {
             "serving.web.feed",
         ),
         *("engine.actions.credits", "engine.actions.run_pictures", "engine.learning.diagnosis"),
-        *("engine.learning.pictures", "engine.learning.site_feed", "engine.learning.site_visits"),
+        *("engine.learning.pictures", "engine.learning.site_feed"),
         *EARLIER,
     ),
     "core": (*("suite.measurement", "tools.suite.long_runs", "tools.suite.measuring", "tools.suite.memory"),),

@@ -31,7 +31,7 @@ from assent.engine.core.services import Background, Drafting, Limits, Outgoing, 
 from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
-from assent.engine.learning.site_visits import Visits
+from assent.engine.learning.site_feed import Visits
 from assent.gate import review_link
 from assent.gate.seals import Seals
 from assent.kernel import tokens

@@ -75,14 +75,9 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
             raise NotSent(Reason.CONNECTOR_FAILED, "the page was taken down before", curable=False)
         return SitePage(made.post_id, app.services.links.base_url + made.path, made.published_ms)
 
-    async def seen(action: Action) -> tuple[int, int]:
-        await app.visits.flush()
-        counts = await app.store.read(lambda: site_feed.counts(action.workspace_id, action.external_id or ""))
-        return counts.views, counts.clicks
-
     return register(
         (
-            SiteConnector(publish, seen, take_down),
+            SiteConnector(publish, app.visits.read_counts, take_down),
             ManualConnector(),
             SmtpConnector(
                 settings.smtp_url,

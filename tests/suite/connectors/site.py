@@ -14,8 +14,7 @@ from tests.surfaces import BASE_URL
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import site_feed
-from assent.engine.learning.site_feed import Counts
-from assent.engine.learning.site_visits import Visits
+from assent.engine.learning.site_feed import Counts, Visits
 from assent.gate import gate
 from assent.gate.records import Action, Effect
 from assent.ports import Delivered

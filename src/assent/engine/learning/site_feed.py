@@ -1,18 +1,21 @@
 """The public feed of a workspace: its posts, and how often each was seen.
 
 A post is made by the `site` connector and by nothing else; its natural key is the action and its revision, so that
-publishing again finds the page that is there. Who counts as a visit is decided in `assent.engine.learning.site_visits`.
+publishing again finds the page that is there. Every view counts, and nothing about a visitor is kept.
 
-Deliberately unaware of requests and of how a page looks.
+Deliberately unaware of requests, of how a page looks and of which request is a view.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import hashlib
+import logging
 import re
 import unicodedata
 from collections import Counter
-from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -21,12 +24,16 @@ from assent.engine.actions import actions
 from assent.gate.records import TAKEN_DOWN, Action, Media
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
-from assent.ports import Row, Transaction
+from assent.ports import Clock, Row, Store, StoreUnavailable, Transaction
 from assent.sql.loader import statements
+
+log = logging.getLogger("assent.feed")
 
 MAX_SLUG_CHARS: Final = 60
 MAX_HEADLINE_CHARS: Final = 80
 _ID_CHARS: Final = 12
+FLUSH_SECONDS: Final = 5.0
+"""Seconds of counts that a crash can lose."""
 
 _MEDIA: Final = msgspec.json.Decoder(tuple[Media, ...])
 
@@ -156,41 +163,82 @@ def newest_posts(
     return [_post(row) for row in rows]
 
 
-class DayCounts(msgspec.Struct, frozen=True, rename="camel"):
-    """One day (UTC) of a post."""
-
-    day: str
-    views: int
-    clicks: int
-
-
-class Counts(msgspec.Struct, frozen=True, rename="camel"):
-    """How often a post was seen and its links followed; a few seconds behind."""
+class Counts(NamedTuple):
+    """How often a post was seen and its links followed."""
 
     views: int
     clicks: int
-    clicks_by_link: dict[str, int]
-    days: tuple[DayCounts, ...]
 
 
 def counts(workspace_id: WorkspaceId, post_id: str) -> Transaction[Counts]:
-    """The counts of a post; all zero where nobody came."""
+    """Return the stored counts of a post."""
     rows = yield statements.list_site_visits(workspace_id=workspace_id, post_id=post_id)
-    views: Counter[int] = Counter()
-    clicks: Counter[int] = Counter()
-    by_link: Counter[str] = Counter()
-    for row in rows:
-        (clicks if row["link"] else views)[row["day"]] += row["visits"]
-        if row["link"]:
-            by_link[row["link"]] += row["visits"]
-    days = tuple(
-        DayCounts(_day(day), views[day], clicks[day]) for day in sorted(views.keys() | clicks.keys())
-    )
-    return Counts(views.total(), clicks.total(), dict(by_link), days)
+    clicks = sum(row["visits"] for row in rows if row["link"])
+    return Counts(sum(row["visits"] for row in rows) - clicks, clicks)
 
 
-def _day(number: int) -> str:
-    return datetime.fromtimestamp(number * DAY_MS / 1000, UTC).date().isoformat()
+class _Where(NamedTuple):
+    """The row that a visit is added to."""
+
+    workspace_id: str
+    post_id: str
+    day: int
+    link: str
+
+
+class Visits:
+    """The visits of one process. They gather in memory and are added to the store every few seconds, so a view costs
+    no write; a crash loses those that were not written. A batch that the store refuses is dropped, not written twice.
+    """
+
+    def __init__(self, store: Store, clock: Clock, *, flush_seconds: float = FLUSH_SECONDS) -> None:
+        self._store = store
+        self._clock = clock
+        self._flush_seconds = flush_seconds
+        self._gathered: Counter[_Where] = Counter()
+        self._flushing: asyncio.Task[None] | None = None
+        self._closing: asyncio.Event | None = None
+
+    def count(self, post: SitePost, link: str = "") -> None:
+        """Count a view, or a click on a link."""
+        day = self._clock.now_ms() // DAY_MS
+        self._gathered[_Where(post.workspace_id, post.post_id, day, link)] += 1
+        if self._flushing is None:
+            self._closing = asyncio.Event()
+            self._flushing = asyncio.create_task(self._flush_later(self._closing))
+
+    async def flush(self) -> None:
+        """Add the gathered visits to the store."""
+        batch, self._gathered = self._gathered, Counter()
+        if batch:
+            try:
+                await self._store.write(partial(_add, batch))
+            except StoreUnavailable as unavailable:
+                log.warning("%d visits were not counted: %s", batch.total(), unavailable)
+
+    async def read_counts(self, action: Action) -> Counts:
+        """Return the counts of the page that an action became, with the visits of this process until now."""
+        await self.flush()
+        return await self._store.read(partial(counts, action.workspace_id, action.external_id or ""))
+
+    async def close(self) -> None:
+        """Add the rest; nothing is counted after this."""
+        if self._flushing is not None and self._closing is not None:
+            self._closing.set()
+            await self._flushing
+        await self.flush()
+
+    async def _flush_later(self, closing: asyncio.Event) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(closing.wait(), self._flush_seconds)
+        self._flushing = None
+        await self.flush()
+
+
+def _add(batch: Counter[_Where]) -> Transaction[None]:
+    # In one order everywhere, so that two replicas never wait for each other.
+    for where, visits in sorted(batch.items()):
+        yield statements.add_site_visits(**where._asdict(), visits=visits)
 
 
 def _post(row: Row) -> SitePost:

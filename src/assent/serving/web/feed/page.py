@@ -23,8 +23,7 @@ from starlette.routing import Route
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
 from assent.engine.learning import pictures, site_feed
-from assent.engine.learning.site_feed import SitePost, feed_path, post_path
-from assent.engine.learning.site_visits import Visits
+from assent.engine.learning.site_feed import SitePost, Visits, feed_path, post_path
 from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.times import iso_time
 from assent.serving.web.feed import documents as feed_documents
