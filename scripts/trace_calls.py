@@ -147,7 +147,8 @@ def _hop(code: CodeType) -> Hop | None:
 async def serve(folder: Path, transport: str) -> AsyncIterator[Surface]:
     """A server with a signed-in client."""
     clock = ManualClock()
-    app = App(settings_for(new_sqlite(folder / "assent.db"), folder), clock=clock)
+    settings = settings_for(new_sqlite(folder / "assent.db"), folder)
+    app = App(settings, clock=clock, one_client=transport == "stdio")
     surface = Surface(app, Surfaces(app), clock, transport)
     try:
         await surface.sign_in()
