@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
@@ -100,7 +100,7 @@ class App:
         )
         self.vault = Vault(lambda: self.keys().master, os.urandom)
         self.connections = ConnectionStore(self.store, self.vault, self.clock)
-        self._built_in = _BuiltIn(self)
+        self._built_in: dict[str, Connector] = {}
         self.waits = Waits(self.store, self.clock)
         self.services = Services(
             store=self.store,
@@ -108,7 +108,7 @@ class App:
             entropy=os.urandom,
             keys=self.keys,
             vault=self.vault,
-            connectors=connectors if connectors is not None else self._built_in,
+            make_connectors=self._make_connectors if connectors is None else lambda: connectors,
             connections=self.connections,
             workflows=lambda: self.workflows,
             verify_journal=self._verify_journal,
@@ -192,6 +192,22 @@ class App:
         signer = audit_log.Signer(self.keys().master)
         return await audit_log.verify(self.store, signer, kept, workspace_id=workspace_id)
 
+    def _make_connectors(self) -> dict[str, Connector]:
+        from assent.built_in_connectors import built_in_connectors
+
+        self._built_in = self._built_in or built_in_connectors(self)
+        return self._built_in
+
+    async def _finish_renewals(self) -> None:
+        """Wait for the token renewals in flight."""
+        if not self._built_in:
+            return
+        from assent.suite.connectors.oauth_access import OAuthAccess
+
+        for access in (getattr(connector, "access", None) for connector in self._built_in.values()):
+            if isinstance(access, OAuthAccess):
+                await access.finish()
+
     async def prepare(self) -> None:
         """Open and check the store now instead of at the first call. Raises the errors in `UNFIT`."""
         await self.services.check_store()
@@ -200,7 +216,7 @@ class App:
         """Close after the sends in flight, because their outcome must be recorded."""
         await self.waits.close()
         await self.executions.finish()
-        await self._built_in.finish()
+        await self._finish_renewals()
         await self.visits.close()
         await self.store.close()
 
@@ -262,38 +278,6 @@ def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, st
         await mailer.tell(to, subject, text, key, settings.connector_timeout_seconds)
 
     return send
-
-
-class _BuiltIn(Mapping[str, Connector]):
-    """The built-in connectors, created at the first use: the first answer needs none."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    @cached_property
-    def _made(self) -> dict[str, Connector]:
-        from assent.built_in_connectors import built_in_connectors
-
-        return built_in_connectors(self._app)
-
-    def __getitem__(self, name: str) -> Connector:
-        return self._made[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    async def finish(self) -> None:
-        """Wait for the token renewals in flight."""
-        if "_made" not in self.__dict__:
-            return
-        from assent.suite.connectors.oauth_access import OAuthAccess
-
-        for access in (getattr(connector, "access", None) for connector in self._made.values()):
-            if isinstance(access, OAuthAccess):
-                await access.finish()
 
 
 class _PreparedStore:

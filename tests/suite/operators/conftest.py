@@ -99,7 +99,7 @@ async def loop(transport: str, database_url: str, tmp_path: Path) -> AsyncIterat
     app = App(settings, clock=clock)
     zernio, mail = Recording("zernio"), Recording("smtp")
     connectors = {**app.services.connectors, "zernio": zernio, "smtp": mail}
-    app.services = dataclasses.replace(app.services, connectors=connectors)
+    app.services = dataclasses.replace(app.services, make_connectors=lambda: connectors)
     client = Loop(app, Surfaces(app), clock, transport)
     client.zernio, client.mail = zernio, mail
     await client.sign_in()

@@ -165,7 +165,7 @@ async def test_a_source_of_whole_runs_is_asked_and_one_that_is_not_connected_is_
             )
 
     connectors: dict[str, Any] = {**loop.app.services.connectors, "ga4": Analytics()}
-    services = dataclasses.replace(loop.app.services, connectors=connectors)
+    services = dataclasses.replace(loop.app.services, make_connectors=lambda: connectors)
     loop.app.services = loop.surfaces.edge.services = services
 
     [finding] = (await diagnosed(loop))["diagnosis"]["findings"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from assent.engine.connections.connections import ConnectionStore
@@ -117,7 +118,7 @@ class Background:
     executions: ShieldedTasks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Services:
     """The store and its keys, the connectors, and the parts above."""
 
@@ -127,7 +128,8 @@ class Services:
     keys: Callable[[], ServerKeys]
     vault: Vault
     """Secrets that belong to no provider, such as the one that signs webhooks."""
-    connectors: Mapping[str, Connector]
+    make_connectors: Callable[[], Mapping[str, Connector]]
+    """Called at the first use: the modules of the connectors load slowly, and the first answer needs none."""
     connections: ConnectionStore
     """The connections of workspaces; their secrets stay in the vault."""
     workflows: Callable[[], WorkflowLibrary]
@@ -139,6 +141,10 @@ class Services:
     outgoing: Outgoing
     drafting: Drafting
     background: Background
+
+    @cached_property
+    def connectors(self) -> Mapping[str, Connector]:
+        return self.make_connectors()
 
     def new_id(self, now_ms: int) -> str:
         return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))
