@@ -113,7 +113,7 @@ async def grown(data_dir: Path, size: int) -> None:
             connection.execute("CREATE TEMP TABLE patterns AS SELECT run_id FROM runs")
             for table, run in COPIED.items():
                 _copy(connection, table, run, size // 2)
-            connection.execute(statements.index_brain_words.sqlite)
+            connection.execute(statements.index_brain_words.statement.sqlite)
             # Words that come by the batch are merged as they come; a load like this leaves it to those who follow.
             connection.execute("INSERT INTO brain_words (brain_words) VALUES ('optimize')")
         stored = connection.execute("SELECT count(*) FROM actions").fetchone()[0]

@@ -257,7 +257,7 @@ def _grow_sqlite(path: Path, stored: int, entries: int) -> None:
                 f" INSERT OR IGNORE INTO {table} ({', '.join(columns)})"
                 f" SELECT {_values(columns, other_id)} FROM lived, copies"
             )
-        connection.execute(statements.index_brain_words.sqlite)
+        connection.execute(statements.index_brain_words.statement.sqlite)
         connection.execute("INSERT INTO brain_words (brain_words) VALUES ('optimize')")
         for table, least in (("actions", stored), (MEMORY, entries * 9 // 10)):
             require(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0], least, table)

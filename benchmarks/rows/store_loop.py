@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
+from msgspec.structs import astuple
 
 from assent.engine.core import idempotency as once
 from assent.engine.core import journal
@@ -153,10 +154,10 @@ def _floor_values(stream: str, seq: int) -> FloorTransaction:
     before, after = (f"{number:064d}" for number in (seq - 1, seq))
     event = {**place, "seq": seq, "kind": EVENT.kind, "now_ms": NOW_MS, "body": BODY, "hash": after}
     lock, append, write, keep = FLOOR
-    return (
-        lock(**place).values,
-        append(**event, previous_hash=before, dated_ms=NOW_MS).values,
-        write(**event).values,
+    bound = (
+        lock(**place),
+        append(**event, previous_hash=before, dated_ms=NOW_MS),
+        write(**event),
         keep(
             workspace_id=WORKSPACE,
             tool=TOOL,
@@ -165,5 +166,6 @@ def _floor_values(stream: str, seq: int) -> FloorTransaction:
             response=ANSWER,
             now_ms=NOW_MS,
             expires_at=NOW_MS + 1,
-        ).values,
+        ),
     )
+    return tuple(map(astuple, bound))

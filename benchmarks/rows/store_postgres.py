@@ -139,9 +139,8 @@ async def _make_heads(connection: Connection, streams: Iterable[str]) -> None:
 
 
 async def _loop(connection: Connection, work: list[FloorTransaction]) -> None:
-    prepared = [
-        await connection.prepare(statement.postgres) if statement.postgres else None for statement in FLOOR
-    ]
+    texts = [bound.statement.postgres for bound in FLOOR]
+    prepared = [await connection.prepare(text) if text else None for text in texts]
     for transaction in work:
         await connection.execute("BEGIN")
         for statement, values in zip(prepared, transaction, strict=True):
@@ -200,7 +199,7 @@ def _pgbench_script() -> str:
         "response": f"'{ANSWER}'",
         "expires_at": str(NOW_MS + 1),
     }
-    lock, *others = (_filled(statement, values) for statement in FLOOR if statement.postgres)
+    lock, *others = (_filled(text.statement, values) for text in FLOOR if text.statement.postgres)
     lines = [
         "BEGIN;",
         f"{lock} \\gset",

@@ -87,7 +87,7 @@ def _bare(connection: sqlite3.Connection, plan: Plan) -> Cost:
     """What the plan costs with nothing but the driver: one commit for one transaction of every caller."""
     by_caller = [floor_transactions(plan.stream(index), plan.each) for index in range(plan.callers)]
     batches: list[tuple[FloorTransaction, ...]] = list(zip(*by_caller, strict=True))
-    lock, append, write, keep = (statement.sqlite for statement in FLOOR)
+    lock, append, write, keep = (bound.statement.sqlite for bound in FLOOR)
     execute = connection.execute
     for index in range(plan.callers):
         execute(NEW_HEAD.format(stream=plan.stream(index)))

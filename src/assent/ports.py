@@ -10,7 +10,7 @@ A connector performs only an `ApprovedAction`. An operator returns the effects i
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
-from typing import Any, Final, Literal, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 import msgspec
 
@@ -45,25 +45,24 @@ class Statement(msgspec.Struct, frozen=True):
     writes: bool = True
     counted: bool = False
 
-    def __call__(self, **values: Any) -> Bound:
-        try:
-            ordered = tuple(map(values.__getitem__, self.params))
-        except KeyError:
-            raise self._mismatch(values) from None
-        if len(ordered) != len(values):
-            raise self._mismatch(values)
-        return Bound(self, ordered)
-
-    def _mismatch(self, values: dict[str, Any]) -> TypeError:
-        odd = sorted(set(values) ^ set(self.params))
-        return TypeError(f"statement {self.name}: parameters {odd} do not match")
+    def bound_type(self) -> type[Bound]:
+        """Make the class of this statement with values. Its constructor raises TypeError for a missing or unknown
+        parameter."""
+        made = msgspec.defstruct(
+            self.name, self.params, bases=(Bound,), namespace={"statement": self}, frozen=True, kw_only=True
+        )
+        return cast("type[Bound]", made)
 
 
-class Bound(msgspec.Struct, frozen=True):
-    """A statement with its values."""
+class Bound(msgspec.Struct, frozen=True, kw_only=True):
+    """A statement with its values. Each statement has its own subclass, which has a field for each parameter, in
+    order; `msgspec.structs.astuple` returns the values."""
 
-    statement: Statement
-    values: tuple[Any, ...]
+    statement: ClassVar[Statement]
+
+    if TYPE_CHECKING:
+
+        def __init__(self, **values: Any) -> None: ...
 
 
 Transaction = Generator[Bound, Rows, T]

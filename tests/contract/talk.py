@@ -151,7 +151,7 @@ def other_transport(surface: Surface) -> Surface:
 async def count_rows(surface: Surface, table: str) -> int:
     """How many rows a table has, past every layer of the server."""
     sql = f"SELECT count(*) AS n FROM {table}"
-    statement = Statement("count_rows", sql, sql, (), writes=False)
+    statement = Statement("count_rows", sql, sql, (), writes=False).bound_type()
 
     def begin() -> Any:
         return (yield statement())

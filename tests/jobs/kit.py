@@ -8,12 +8,13 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
+from tests.own_sql import bind
+
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job, JobKind, JobState
 from assent.jobs.worker import Runner
 from assent.kernel.ids import JobId, WorkspaceId
-from assent.ports import Begin, Bound, Store, StoreUnavailable, Transaction
-from assent.sql.loader import SqlBlock, compile_blocks
+from assent.ports import Begin, Store, StoreUnavailable, Transaction
 from assent.stores import open_store
 
 T = TypeVar("T")
@@ -184,12 +185,9 @@ async def look(store: Store, job: Job) -> Job:
 
 def ask(sqlite: str, postgres: str | None = None, values: tuple[Any, ...] = ()) -> Begin[list[Any]]:
     """A statement of the test's own as a transaction; its answer is the rows as tuples."""
-    texts = {"sqlite": sqlite, "postgres": postgres or sqlite}
-    blocks = [SqlBlock("the test", "of_the_test", dialect, None, sql) for dialect, sql in texts.items()]
-    statement = compile_blocks(blocks)["of_the_test"]
 
     def transaction() -> Transaction[list[Any]]:
-        rows: Any = yield Bound(statement, values)
+        rows: Any = yield bind(sqlite, postgres or sqlite, *values)
         return [tuple(row) for row in rows]
 
     return transaction

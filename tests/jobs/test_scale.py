@@ -7,6 +7,7 @@ import time
 from functools import partial
 
 import pytest
+from msgspec.structs import astuple
 from tests.jobs.kit import NOON, Clock, Handled, Watched, ask, claim, enqueue, greeting, opened, runner
 
 from assent.engine.core import jobs
@@ -49,7 +50,7 @@ async def median_seconds(store: Watched, handler: Handled, series: str) -> float
 def explained(name: str, dialect: str, **values: object) -> Begin[list[tuple[object, ...]]]:
     bound = getattr(statements, name)(**values)
     word = {"sqlite": "EXPLAIN QUERY PLAN", "postgres": "EXPLAIN"}[dialect]
-    return ask(f"{word} {bound.statement.sqlite}", f"{word} {bound.statement.postgres}", bound.values)
+    return ask(f"{word} {bound.statement.sqlite}", f"{word} {bound.statement.postgres}", astuple(bound))
 
 
 async def test_half_a_million_jobs_due_tomorrow_do_not_slow_the_one_due_now(url: str) -> None:

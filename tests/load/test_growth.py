@@ -17,6 +17,7 @@ import asyncpg
 import msgspec
 import pytest
 from benchmarks.rows.gate_growth import COPIED, IDS, NUMBER
+from msgspec.structs import astuple
 from tests.effort import rounds
 from tests.engine.actions.conftest import gate_over
 from tests.engine.actions.kit import APPROVE, PENDING, PUBLISH, STAGE, Gate
@@ -134,7 +135,7 @@ async def long_looks_sqlite(url: str, bound: dict[str, Bound]) -> list[str]:
         for name, each in bound.items():
             if not each.statement.sqlite:
                 continue
-            plan = connection.execute(f"EXPLAIN QUERY PLAN {each.statement.sqlite}", each.values).fetchall()
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {each.statement.sqlite}", astuple(each)).fetchall()
             for *_, detail in plan:
                 whole = detail.startswith("SCAN ") and detail.split()[1] in grown
                 sorts = detail.startswith("USE TEMP B-TREE") and name not in SORTED
@@ -156,7 +157,9 @@ async def long_looks_postgres(url: str, bound: dict[str, Bound]) -> list[str]:
         for name, each in bound.items():
             if not each.statement.postgres:
                 continue
-            told = await connection.fetchval(f"EXPLAIN (FORMAT JSON) {each.statement.postgres}", *each.values)
+            told = await connection.fetchval(
+                f"EXPLAIN (FORMAT JSON) {each.statement.postgres}", *astuple(each)
+            )
             found += [f"{name}: {node}" for node in long_nodes(msgspec.json.decode(told)[0]["Plan"])]
     finally:
         await connection.close()

@@ -26,7 +26,7 @@ NOON = 1_900_000_000_000
 WORKSPACE = "0190a000-0000-7000-8000-00000000000a"
 DEADLINE_SECONDS = 30.0
 
-SQL = compile_blocks(
+COMPILED = compile_blocks(
     parse(
         """
         -- name: put
@@ -70,6 +70,7 @@ SQL = compile_blocks(
         "kit",
     )
 )
+SQL = {name: statement.bound_type() for name, statement in COMPILED.items()}
 
 
 def put(*streams: str, workspace: str = WORKSPACE) -> Transaction[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import astuple
 
 from assent.ports import Statement
 from assent.sql.loader import (
@@ -34,20 +35,21 @@ def test_a_name_becomes_a_position_in_each_driver_s_style() -> None:
 
 
 def test_values_are_bound_by_name_in_that_order() -> None:
-    find = compiled("-- name: find\n-- Why.\nSELECT :b, :a;")["find"]
-    assert find(a=1, b=2).values == (2, 1)
+    find = compiled("-- name: find\n-- Why.\nSELECT :b, :a;")["find"].bound_type()
+    assert astuple(find(a=1, b=2)) == (2, 1)
+    assert find.statement.name == "find"
 
 
 @pytest.mark.parametrize("values", [{}, {"a": 1}, {"a": 1, "b": 2, "c": 3}])
 def test_missing_and_surplus_values_are_refused(values: dict[str, int]) -> None:
-    find = compiled("-- name: find\n-- Why.\nSELECT :b, :a;")["find"]
-    with pytest.raises(TypeError, match="find"):
+    find = compiled("-- name: find\n-- Why.\nSELECT :b, :a;")["find"].bound_type()
+    with pytest.raises(TypeError, match=r"argument '[abc]'"):
         find(**values)
 
 
 def test_a_misspelt_value_is_refused() -> None:
-    find = compiled("-- name: find\n-- Why.\nSELECT :b, :a;")["find"]
-    with pytest.raises(TypeError, match="find"):
+    find = compiled("-- name: find\n-- Why.\nSELECT :b, :a;")["find"].bound_type()
+    with pytest.raises(TypeError, match=r"argument '[abc]'"):
         find(a=1, c=2)
 
 
@@ -163,7 +165,7 @@ def test_the_same_name_in_two_files_is_refused(tmp_path: Path) -> None:
 def test_statements_are_attributes_read_at_the_first_use(tmp_path: Path) -> None:
     statements = Statements(tmp_path)
     (tmp_path / "late.sql").write_text("-- name: find\n-- Why.\nSELECT :a;")
-    assert statements.find(a=1).values == (1,)
+    assert astuple(statements.find(a=1)) == (1,)
     assert statements.find is statements.find
     with pytest.raises(AttributeError, match="fnd"):
         _ = statements.fnd

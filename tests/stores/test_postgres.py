@@ -20,13 +20,14 @@ from assent.stores import open_store, postgres
 
 pytestmark = pytest.mark.anyio
 
-SQL = compile_blocks(
+COMPILED = compile_blocks(
     parse(
         "-- name: collide [postgres only]\n-- Fails until it was called often enough.\nSELECT collide();\n"
         "-- name: linger [postgres only]\n-- A server that does not answer.\nSELECT pg_sleep(60);\n",
         "test",
     )
 )
+SQL = {name: statement.bound_type() for name, statement in COMPILED.items()}
 COLLIDE = """
     CREATE SEQUENCE collisions;
     CREATE FUNCTION collide() RETURNS bigint AS $$

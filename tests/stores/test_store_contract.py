@@ -34,7 +34,7 @@ def put_then_stop(*streams: str) -> Transaction[None]:
 
 
 def statement(name: str) -> Transaction[Any]:
-    return (yield SQL[name](**dict.fromkeys(SQL[name].params, WORKSPACE)))
+    return (yield SQL[name](**dict.fromkeys(SQL[name].statement.params, WORKSPACE)))
 
 
 class TestStore:

@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from assent.ports import Statement
+from assent.ports import Bound, Statement
 
 STATEMENTS = Path(__file__).parent / "statements"
 
@@ -201,23 +201,24 @@ def load(directory: Path = STATEMENTS) -> dict[str, Statement]:
 class Statements:
     """Statements as attributes: `statements.find_workspace(workspace_id=…)` gives a bound statement.
 
-    The files are read at the first use of any statement, once per process.
+    The files are read at the first use of any statement, once per process. The class of a bound statement is made at
+    the first use of that statement.
     """
 
     def __init__(self, directory: Path = STATEMENTS) -> None:
         self._directory = directory
-        self._loaded = False
+        self._loaded: dict[str, Statement] | None = None
 
-    def __getattr__(self, name: str) -> Statement:
+    def __getattr__(self, name: str) -> type[Bound]:
         if name.startswith("_"):
             raise AttributeError(name)
-        if not self._loaded:
-            self.__dict__.update(load(self._directory))
-            self._loaded = True
-            if name in self.__dict__:
-                found: Statement = self.__dict__[name]
-                return found
-        raise AttributeError(f"no statement named {name!r} in {self._directory.name}/*.sql")
+        if self._loaded is None:
+            self._loaded = load(self._directory)
+        if name not in self._loaded:
+            raise AttributeError(f"no statement named {name!r} in {self._directory.name}/*.sql")
+        made = self._loaded[name].bound_type()
+        setattr(self, name, made)
+        return made
 
 
 statements = Statements()

@@ -7,6 +7,7 @@ from types import CodeType, GeneratorType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from asyncpg import InterfaceError
+from msgspec.structs import astuple
 
 from assent.ports import Begin, Bound, Rows, Single
 from assent.stores.postgres_errors import meaning
@@ -84,7 +85,7 @@ async def _fetch(connection: Connection, bound: Bound, *, committing: bool = Fal
     if not bound.statement.postgres:
         return []
     try:
-        return await connection.fetch(bound.statement.postgres, *bound.values)
+        return await connection.fetch(bound.statement.postgres, *astuple(bound))
     except Exception as error:
         raise meaning(error, lost=_is_lost(connection), committing=committing) from error
 

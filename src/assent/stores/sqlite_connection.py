@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 from typing import Final, TypeVar
 
+from msgspec.structs import astuple
+
 from assent.ports import (
     Begin,
     Clock,
@@ -96,7 +98,7 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
             rows: Rows = []
             if statement.sqlite:
                 try:
-                    done = connection.execute(statement.sqlite, bound.values)
+                    done = connection.execute(statement.sqlite, astuple(bound))
                     rows = [()] * done.rowcount if statement.counted else done.fetchall()
                 except sqlite3.Error as error:
                     raise translate(error) from error

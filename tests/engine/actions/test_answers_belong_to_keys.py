@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, STAGE, Gate
 from tests.engine.actions.test_idempotency import text
+from tests.own_sql import bind_marks
 
 from assent.engine.core import api_keys, tenancy
 from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
 from assent.engine.core.tenancy import KeyEntropy
-from assent.ports import Statement, Transaction
+from assent.ports import Transaction
 
 pytestmark = pytest.mark.every_surface
 
@@ -33,11 +34,11 @@ async def rotated(gate: Gate, key: str) -> str:
 
 async def stored_before_keys_had_answers(gate: Gate) -> None:
     """Every stored answer as an earlier release left it."""
-    sql = "UPDATE idempotency SET holder = NULL WHERE workspace_id = {}"
-    unheld = Statement("unheld", sql.format("?"), sql.format("$1"), ("workspace_id",))
+    sql = "UPDATE idempotency SET holder = NULL WHERE workspace_id = ?"
+    unheld = bind_marks(sql, gate.workspace_id)
 
     def begin() -> Transaction[None]:
-        yield unheld(workspace_id=gate.workspace_id)
+        yield unheld
 
     await gate.app.store.write(begin)
 

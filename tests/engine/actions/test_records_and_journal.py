@@ -7,11 +7,12 @@ from typing import Any
 import msgspec
 import pytest
 from tests.engine.actions.kit import EXECUTE, STATES, Gate
+from tests.own_sql import bind
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
 from assent.gate.records import Approval, Assurance, ExecutionState, Status
-from assent.ports import Single, Statement
+from assent.ports import Single
 
 PERSON = Approval(by="Ada", at_ms=1, assurance=Assurance.PERSON, digest="", since=1)
 
@@ -98,7 +99,7 @@ async def test_an_action_without_its_record_or_its_journal_is_found(surface: Gat
     run_id = (await surface.stored(action_id)).run_id
     column = {"actions": "run_id", "streams": "stream_id"}[table]
     text = f"DELETE FROM {table} WHERE {column} = '{run_id}'"
-    await surface.app.store.write(Single(Statement("thief", text, text, ())()))
+    await surface.app.store.write(Single(bind(text, text)))
     found = await findings(surface)
     assert any(
         each in found for each in (f"action {action_id} is gone", f"action {action_id} has no journal")

@@ -7,12 +7,13 @@ from typing import Any
 import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
+from tests.own_sql import bind
 
 from assent.app import seal_approvals
 from assent.engine.audit import earlier_approvals
 from assent.gate.records import Approval, Assurance, Status
 from assent.gate.seals import Seals
-from assent.ports import Single, Statement
+from assent.ports import Single
 
 FORGET = tuple(f"DELETE FROM {table} WHERE stream_id = 'approval seals'" for table in ("streams", "events"))
 """As it is in a database of a version without seals."""
@@ -101,7 +102,7 @@ async def test_what_was_approved_before_seals_is_sealed_once_where_the_journal_k
     digest = (await surface.stored(invented)).digest
     await surface.overwrite(invented, status=Status.APPROVED, approval=forged(surface, digest))
     for text in FORGET:
-        await surface.app.store.write(Single(Statement("forget", text, text, ())()))
+        await surface.app.store.write(Single(bind(text, text)))
     assert not await surface.app.store.read(earlier_approvals.has_sealed)
 
     await seal_approvals(surface.app.store, surface.app.keys().seals, surface.clock.now_ms())

@@ -35,6 +35,7 @@ from tests.engine.actions.provider import (
     slowed,
     unreachable,
 )
+from tests.own_sql import bind
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
@@ -51,7 +52,7 @@ from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
-from assent.ports import Single, Statement, Transaction
+from assent.ports import Single, Transaction
 
 T = TypeVar("T")
 
@@ -70,7 +71,7 @@ LEADS_TO = {
     "lost_after": "outcome_unknown",
 }
 """Where an attempt leads that nobody interrupts."""
-NO_JOBS = Statement("no_jobs", "DELETE FROM jobs", "DELETE FROM jobs", ())
+NO_JOBS = bind("DELETE FROM jobs", "DELETE FROM jobs")
 IN_QUESTION = {"executing", "outcome_unknown"}
 TERMINAL = {"rejected", "executed", "failed"}
 LEASE_SECONDS = 60
@@ -135,7 +136,7 @@ class Machine(RuleBasedStateMachine):
             provider.ledger.clear()
             provider.seen.clear()
         # What earlier examples left to be looked into is not this one's.
-        self.world.run(self.world.app.store.write(Single(NO_JOBS())))
+        self.world.run(self.world.app.store.write(Single(NO_JOBS)))
         services = self.world.app.services
         self.workspace = WorkspaceId(services.new_id(self.clock.now_ms()))
         self.principal = msgspec.structs.replace(LOCAL_PRINCIPAL, workspace_id=self.workspace)

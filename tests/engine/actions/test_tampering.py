@@ -15,13 +15,14 @@ import pytest
 from tests.engine.actions.conftest import gate_over
 from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
 from tests.engine.actions.provider import providers
+from tests.own_sql import bind_marks
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Checkpoint, Signer, Verdict
 from assent.engine.core import journal
 from assent.engine.core.journal import GENESIS, Head
 from assent.jobs import checkpoint_files
-from assent.ports import Bound, Statement, Transaction
+from assent.ports import Transaction
 
 pytestmark = pytest.mark.own_database
 
@@ -57,14 +58,9 @@ class Vault:
 
     async def sql(self, text: str, *values: Any) -> list[Row]:
         """A statement of the thief's own; `?` takes the values in order."""
-        numbered = text
-        for number in range(1, len(values) + 1):
-            numbered = numbered.replace("?", f"${number}", 1)
-        names = tuple(f"v{number}" for number in range(len(values)))
-        statement = Statement("of_the_thief", text, numbered, names)
 
         def begin() -> Transaction[list[Row]]:
-            rows: Any = yield Bound(statement, values)
+            rows: Any = yield bind_marks(text, *values)
             return [tuple(row) for row in rows]
 
         return await self.gate.app.store.write(begin)

@@ -6,13 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.own_sql import bind_marks
 from tests.surfaces import Outcome, Surface
 from tests.workflow.library import document, step
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
 from assent.kernel.ids import WorkspaceId
-from assent.ports import Bound, Statement, Transaction
+from assent.ports import Transaction
 
 APPROVE = "chieflab_approve_action"
 REJECT = "chieflab_reject_action"
@@ -113,14 +114,9 @@ class Player:
 
     async def sql(self, text: str, *values: Any) -> list[tuple[Any, ...]]:
         """A statement of the test's own; `?` takes the values in order."""
-        numbered = text
-        for number in range(1, len(values) + 1):
-            numbered = numbered.replace("?", f"${number}", 1)
-        names = tuple(f"v{number}" for number in range(len(values)))
-        statement = Statement("of_the_test", text, numbered, names)
 
         def begin() -> Transaction[list[tuple[Any, ...]]]:
-            rows: Any = yield Bound(statement, values)
+            rows: Any = yield bind_marks(text, *values)
             return [tuple(row) for row in rows]
 
         return await self.surface.app.store.write(begin)

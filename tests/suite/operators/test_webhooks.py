@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 from tests.net.far_side import Answer, Asked, FarSide, far_side, redirect
+from tests.own_sql import bind, bind_marks
 from tests.sqlite_files import new_sqlite
 from tests.suite.operators.conftest import CLUB, Loop
 from tests.surfaces import ManualClock, settings_for
@@ -33,9 +34,8 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import WEBHOOK_RETENTION_MS
 from assent.net import addresses as outgoing_addresses
 from assent.outgoing_calls import post_webhook
-from assent.ports import Single, Statement, StoreUnavailable, Transaction
+from assent.ports import Single, StoreUnavailable, Transaction
 from assent.processes.serve import running_jobs
-from assent.sql.loader import SqlBlock, compile_blocks
 
 LAUNCH = "chieflab_launch_product"
 HERE = ("127.0.0.1",)
@@ -139,10 +139,8 @@ async def test_a_delivery_names_the_run_and_carries_no_token(loop: Loop, side: F
 async def test_a_delivery_that_was_stored_with_a_token_goes_out_without_it(loop: Loop, side: FarSide) -> None:
     run = await launched(loop, side.url("/hook"))
     old = json.dumps({"type": "launch_product.completed", "runId": run["runId"], "result": run})
-    sql = "UPDATE webhook_deliveries SET body = {} WHERE run_id = {}"
-    texts = sql.format("?", "?"), sql.format("$1", "$2")
-    statement = Statement("old_body", *texts, ("body", "run_id"))
-    await loop.app.store.write(Single(statement(body=old, run_id=run["runId"])))
+    sql = "UPDATE webhook_deliveries SET body = ? WHERE run_id = ?"
+    await loop.app.store.write(Single(bind_marks(sql, old, run["runId"])))
     await loop.due()
 
     [asked] = side.asked
@@ -441,12 +439,10 @@ async def test_the_log_is_bounded_and_old_deliveries_are_forgotten(
 
 async def test_the_secret_lies_sealed_in_the_store(loop: Loop) -> None:
     secret = await secret_of(loop)
-    everything = compile_blocks(
-        [SqlBlock("test", "everything", None, None, "SELECT sealed FROM vault_secrets")]
-    )
+    sql = "SELECT sealed FROM vault_secrets"
 
     def read() -> Transaction[list[str]]:
-        rows = yield everything["everything"]()
+        rows = yield bind(sql, sql)
         return [row["sealed"] for row in rows]
 
     kept = await loop.app.store.read(read)

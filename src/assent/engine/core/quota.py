@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final, TypeVar
 
+from msgspec.structs import astuple
+
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -35,7 +37,7 @@ def meter(begin: Begin[T], workspace_id: WorkspaceId, most_bytes: int, now_ms: i
             bound = next(transaction)
             while True:
                 if bound.statement.writes:
-                    written += size_of(bound.values)
+                    written += size_of(astuple(bound))
                 bound = transaction.send((yield bound))
         except StopIteration as end:
             result: T = end.value

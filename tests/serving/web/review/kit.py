@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import msgspec
+from tests.own_sql import bind
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
@@ -26,7 +27,7 @@ from assent.gate.records import Action, Effect
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.ports import Delivered, Delivery, Draft, Preparation, StagedEffect, Statement, Transaction
+from assent.ports import Delivered, Delivery, Draft, Preparation, StagedEffect, Transaction
 from assent.processes.serve import Surfaces
 
 BROWSER = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html,*/*;q=0.8"}
@@ -277,11 +278,11 @@ def _tables(dialect: str) -> Transaction[list[str]]:
         "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1"
     )
     text = sqlite if dialect == "sqlite" else postgres
-    rows: Any = yield Statement("tables", text, text, ())()
+    rows: Any = yield bind(text, text)
     return [row["name"] for row in rows]
 
 
 def _dump(table: str) -> Transaction[list[tuple[Any, ...]]]:
     text = f"SELECT * FROM {table}"
-    rows: Any = yield Statement(f"dump_{table}", text, text, ())()
+    rows: Any = yield bind(text, text)
     return sorted((tuple(row) for row in rows), key=repr)

@@ -15,6 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from starlette.applications import Starlette
+from tests.own_sql import bind
 from tests.sqlite_files import new_sqlite
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
@@ -22,7 +23,7 @@ from assent.app import App
 from assent.engine.core import tenancy
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import SIGNUPS_PER_HOUR
-from assent.ports import Statement, Store, Transaction
+from assent.ports import Store, Transaction
 from assent.serving.web.shell.pages import page_routes
 from assent.serving.web.shell.problems import http_problem
 from assent.stores import open_store
@@ -71,7 +72,7 @@ class Site:
 
 def _dump(table: str) -> Transaction[list[tuple[Any, ...]]]:
     text = f"SELECT * FROM {table} ORDER BY 1, 2"
-    rows: Any = yield Statement(f"dump_{table}", text, text, ())()
+    rows: Any = yield bind(text, text)
     return [tuple(row) for row in rows]
 
 
