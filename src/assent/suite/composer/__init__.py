@@ -1,1 +1,1 @@
-"""Plain drafts from evidence, for agents that bring no text."""
+"""Composes plain drafts from evidence, for agents that supply no text."""

@@ -1,7 +1,7 @@
-"""Drafts from evidence and memory, without a model: the change, what the product is, what belongs to it, the link.
+"""Composes drafts from evidence and memory without a model: the change, the product, related facts, the link.
 
 Deterministic: every sentence is from the evidence or from the table of frames, and listed as a claim with its facts. A
-draft that does not fit loses its further facts, then the sentence about the product, never the change.
+draft that is too long loses its further facts first, then the sentence about the product, never the change.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LEFT_OUT: Final = "What changed is not told: it says what was not to be said. Su
 
 
 class Shape(msgspec.Struct, frozen=True, kw_only=True):
-    """What a draft for a channel has. `title` says which words stand above it, `most` how long they may be."""
+    """The form of a channel's draft. `title` is the kind of title, `most` its longest length."""
 
     title: str = ""
     most: int = 0
@@ -43,7 +43,7 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True):
     link: bool = True
     product_first: bool = False
     introduces: bool = False
-    """Whether it speaks of the product and not of a change."""
+    """Whether the draft introduces the product instead of a change."""
     bullet: str = "• "
     advice: str = ""
 
@@ -66,18 +66,18 @@ SHAPES: Final[dict[str, Shape]] = {
     "site": Shape(title="news", most=100, bullet="- "),
     "landing": Shape(title="headline", most=80, introduces=True, bullet="- "),
 }
-"""The channels whose drafts are not simply paragraphs."""
+"""The channels whose drafts have a form of their own."""
 
 
 class DraftPart(msgspec.Struct, frozen=True):
-    """A paragraph or list, and what it states."""
+    """A paragraph or list, and its claims."""
 
     text: str
     sayings: tuple[Saying, ...] = ()
 
 
 def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Composed | NeedsDraft:
-    """A draft for the channel, or what to ask the agent for."""
+    """Return a draft for the channel, or a request for a draft."""
     row = channels.BY_ID[channel_id]
     rules = rules_from(lessons, row.id)
     draft = _Draft(row, evidence, material_of(evidence, rules))
@@ -89,13 +89,13 @@ def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEAR
 
 
 def positioning(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
-    """What it is and for whom, in the evidence's words."""
+    """Return what the product is and for whom, in the words of the evidence."""
     held = material_of(evidence, rules_from(lessons, ""))
     return _statement([each for each in (held.product or held.lead, held.audience) if each], evidence)
 
 
 def launch_angle(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
-    """The statement that the launch leads with."""
+    """Return the statement that the launch begins with."""
     held = material_of(evidence, rules_from(lessons, ""))
     return _statement([each for each in (held.lead or held.product,) if each], evidence)
 
@@ -105,7 +105,7 @@ def _statement(made: list[Saying], evidence: Evidence) -> Statement:
 
 
 class _Draft:
-    """One composition."""
+    """One draft while it is composed."""
 
     def __init__(self, row: Channel, evidence: Evidence, held: Material) -> None:
         self.row, self.evidence, self.held = row, evidence, held
@@ -115,7 +115,7 @@ class _Draft:
         self.joint = "" if held.language in ("ja", "zh") else " "
 
     def versions(self) -> Iterator[Composed]:
-        """The draft with everything it may say, then with less and less."""
+        """Yield the draft with all its facts, then shorter and shorter ones."""
         held = self.held
         lead = held.product if self.shape.introduces else held.lead or held.product
         lead = lead or held.lead
@@ -132,13 +132,13 @@ class _Draft:
                 yield self._composed(Saying(shorter, lead.facts), 0, with_product=False)
 
     def is_fit(self, made: Composed) -> bool:
-        """Whether the channel takes a draft and it is a text."""
+        """Whether the channel accepts the draft and the content check passes."""
         single = self.row.id != "x" or not made.parts or self._unsplittable()
         texts = (made.body, made.title, made.subject)
         return single and not made.problems and not any(find_flaw(text) for text in texts if text)
 
     def _unsplittable(self) -> bool:
-        """Whether the change needs a thread even without anything beside it."""
+        """Whether the change alone is too long for one post."""
         lead = self.held.lead or self.held.product
         room = self.row.body.most - self.row.body.count(f"\n\n{self.held.url}")
         return lead is not None and self.row.body.count(lead.text) > room
@@ -202,7 +202,7 @@ class _Draft:
     def _memory_used(
         self, made: tuple[Claim, ...], because: tuple[tuple[str, str], ...]
     ) -> tuple[MemoryUse, ...]:
-        """The entries that shaped this draft, and how."""
+        """Return the memory entries that shaped this draft, and how."""
         used = {support.entry_id: QUOTED for each in made for support in each.evidence if support.entry_id}
         used |= {entry: how for entry, how in because if entry not in used}
         return tuple(MemoryUse(entry, how) for entry, how in used.items())
@@ -210,7 +210,7 @@ class _Draft:
     def _parts(
         self, lead: Saying, facts: int, title: Saying | None, *, with_product: bool
     ) -> list[DraftPart]:
-        """The paragraphs between greeting and link."""
+        """Return the paragraphs between greeting and link."""
         held, shape = self.held, self.shape
         introduces = shape.introduces or held.lead is None
         details = (held.further if introduces else held.details)[:facts]
@@ -221,10 +221,10 @@ class _Draft:
             parts.reverse()
         above = title.text if title is not None and self.row.shape == "page" else ""
         if above == strip_full_stop(lead.text) and shape.introduces:
-            # The title stands above the page and need not be said twice.
+            # The page shows the title, so the text need not repeat it.
             parts = [*([self._paragraph(details)] if details else []), *parts[1:]]
         elif above == strip_full_stop(lead.text):
-            # The change stands in the title; what follows begins with the product.
+            # The title names the change; the text begins with the product.
             parts.reverse()
         if introduces:
             parts += self._list(held.features[:facts])
@@ -265,20 +265,20 @@ class _Draft:
         return [DraftPart(f"{above}{between}{items}" if above else items, sayings)]
 
     def _title(self) -> Saying | None:
-        """The words above the text, with the facts in them."""
+        """Return the title and the facts in it."""
         title = self._words_above()
         if title is None or not is_named(self.held.name, title.text):
             return title
         return Saying(title.text, tuple(dict.fromkeys((*title.facts, *self.held.name_facts))))
 
     def _words_above(self) -> Saying | None:
-        """The change or what the product is: never a price, a version or the bare name."""
+        """Return the change or the product's description as a title: never a price, a version or the bare name."""
         kind, most, held = self.shape.title, self.shape.most, self.held
         if not kind:
             return None
         options = list(self._named(most)) if kind == "news" else list(self._brief(most))
         if kind == "headline" and held.product is not None and len(held.product.text) <= most:
-            # A headline that the sentence below it would only repeat is that sentence.
+            # If the first sentence would only repeat the headline, it becomes the headline.
             says = strip_full_stop(held.product.text)
             options = [
                 Saying(says, held.product.facts) if says.casefold().endswith(each.text.casefold()) else each
@@ -305,7 +305,7 @@ class _Draft:
         )
 
     def _news(self, most: int) -> Iterator[Saying]:
-        """The change as a title: whole, without its last clause, or its first words."""
+        """Yield titles about the change: whole, without its last clause, its first words."""
         lead, bare = self.held.lead, self.held.headline
         if lead is None or bare is None:
             return
@@ -327,7 +327,7 @@ class _Draft:
         yield Saying(shorten(bare.text, most), bare.facts)
 
     def _named(self, most: int) -> Iterator[Saying]:
-        """What the product is, with its name."""
+        """Yield the product's name with its description."""
         name, show = self.held.name, self._show()
         joint = " – " if show else ": "
         for each in self.held.brief:
@@ -342,7 +342,7 @@ class _Draft:
         return "Show HN: " if self.row.id == "hn" and self.held.lead is None else ""
 
     def _brief(self, most: int) -> Iterator[Saying]:
-        """What the product is, in a few words."""
+        """Yield short descriptions of the product."""
         for each in self.held.brief:
             yield Saying(capitalise(shorten(each.text, most), self.held.name), each.facts)
 

@@ -1,6 +1,6 @@
-"""The words around a change: one frame for each grammatical form, in English and German, and the bare name elsewhere.
+"""The phrases around a change: one per grammatical form, in English and German; elsewhere only the product's name.
 
-A frame states nothing; what it holds is a whole statement of the evidence, or one without the verb that the frame says.
+A frame states nothing. It contains a whole statement of the evidence, or one without the verb that the frame has.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from assent.suite.content.language import add_full_stop, strip_full_stop
 
 
 class Frames(msgspec.Struct, frozen=True):
-    """The frames of one language: each with the product's name, and without."""
+    """The frames of one language, each with and without the product's name."""
 
     new: tuple[str, str]
     fixed: tuple[str, str]
     improved: tuple[str, str]
     removed: tuple[str, str]
     more: str = ""
-    """What stands above further changes."""
+    """The heading above further changes."""
     audience: str = ""
     group: str = ""
     greeting: str = ""
@@ -80,14 +80,14 @@ _VERBS: Final[dict[str, tuple[tuple[str, re.Pattern[str]], ...]]] = {
         ("improved", re.compile(r"^verbessert:\s+(?P<rest>.+)$", re.I)),
     ),
 }
-"""The verbs that a frame says instead."""
+"""The verbs that a frame replaces."""
 _NOW: Final = {
     "support": "supports", "allow": "allows", "enable": "enables", "let": "lets", "show": "shows", "make": "makes",
     "use": "uses", "handle": "handles", "detect": "detects", "accept": "accepts", "display": "displays",
     "respect": "respects", "remember": "remembers", "hide": "hides", "keep": "keeps", "warn": "warns",
     "render": "renders", "drop": "drops",
 }  # fmt: skip
-"""The imperatives of commits as what the product does now."""
+"""Imperatives of commits, and the verb for what the product does now."""
 _TWO_VERBS: Final = re.compile(
     r"(?:,|;|\band|\bund)\s+(?:also )?(?:added|fix(?:ed)?|improved?|removed?|changed?|updated?|renamed?|made|behoben|"
     r"verbessert)\b",
@@ -113,7 +113,7 @@ _SPEAKER: Final = re.compile(
 _MENDED: Final = re.compile(
     r"\b(?:no longer|now|fix\w*|resolve[ds]?|nicht mehr|jetzt|behoben|korrigiert)\b|修正", re.I
 )
-"""What says in a repair that it is one."""
+"""Words that mark a statement as a fix."""
 
 
 def frames_of(language: str) -> Frames:
@@ -121,7 +121,7 @@ def frames_of(language: str) -> Frames:
 
 
 def state_change(text: str, kind: str, name: str, version: str, language: str) -> str:
-    """A change as a sentence that says of which product it speaks."""
+    """Return a change as a sentence that names the product."""
     bare, frames = strip_full_stop(text), frames_of(language)
     label = f"{name} {version}" if name and version and version not in text else name
     form, rest = _form(bare, language)
@@ -139,7 +139,7 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
     elif form == "new" and is_named(name, rest):
         said = frames.new[1] + rest
     elif form == "new" and label and language == "en" and " to " in rest and not _TWO_VERBS.search(rest):
-        # "Added labels to charts" is no thing that can stand behind a colon.
+        # "Added labels to charts" is no noun phrase, so it cannot follow a colon.
         said = f"{label} adds {rest}"
     elif form and not _TWO_VERBS.search(rest):
         said = _join(getattr(frames, form)[not label], rest, label)
@@ -151,7 +151,7 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
 
 
 def list_change(text: str, kind: str, language: str) -> str:
-    """A change as an item of a list."""
+    """Return a change as a list item."""
     bare, frames = strip_full_stop(text), frames_of(language)
     form, rest = _form(bare, language)
     if language in FRAMES and form in ("new", "fixed", "improved", "removed") and not _TWO_VERBS.search(rest):
@@ -167,8 +167,7 @@ def list_change(text: str, kind: str, language: str) -> str:
 
 
 def capitalise(text: str, name: str = "") -> str:
-    """With a capital letter, unless its first word is written by its owner's rules, like iPhone or git-cliff, or is
-    a command."""
+    """Capitalise the first word, unless it has a spelling of its own, like iPhone or git-cliff, or is a command."""
     if name and text.startswith(name):
         return text
     first = text.split(maxsplit=1)[0].rstrip(",.;:") if text.strip() else ""
@@ -177,7 +176,7 @@ def capitalise(text: str, name: str = "") -> str:
 
 
 def _form(bare: str, language: str) -> tuple[str, str]:
-    """The frame that says the verb of a change, and the words behind it."""
+    """Return the frame for the verb of a change, and the words after the verb."""
     for form, pattern in _VERBS.get(language, ()):
         if match := pattern.match(bare):
             return form, match.group("rest")
@@ -193,14 +192,14 @@ def _form(bare: str, language: str) -> tuple[str, str]:
 
 
 def has_label(text: str) -> bool:
-    """Whether a statement begins with a label of its own, as in "Shortcuts: saved filters"."""
+    """Whether a statement begins with a label, as in "Shortcuts: saved filters"."""
     return (
         text.isascii() and re.search(r"\w: ", text) is not None and len(text.partition(": ")[0].split()) <= 6
     )
 
 
 def _join(frame: str, text: str, label: str) -> str:
-    """The frame with its statement. A statement with a colon of its own is a sentence of its own."""
+    """Put a statement into its frame. A statement with a colon becomes a sentence of its own."""
     if not label:
         return capitalise(text) if frame == "{name}: " else frame + text
     start = frame.replace("{name}", label)

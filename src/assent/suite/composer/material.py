@@ -1,7 +1,7 @@
-"""Chooses from the evidence what a draft can say: what the product is, what changed, what belongs to it, and for whom.
+"""Selects the statements of a draft from the evidence: the product, the change, related facts, the audience.
 
-Statements are taken as the evidence has them, in the language of the draft, without those that the voice or memory
-forbids, and none twice in other words. What was left out because of memory is kept with the reason.
+Statements keep their words. Left out are those in another language, those that the voice or memory forbids, and
+repetitions. A statement left out because of memory is kept with the reason.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ MAX_SENTENCE_CHARS: Final = 300
 MAX_ITEM_CHARS: Final = 140
 MOST_FACTS: Final = 3
 LEAST_SCORE: Final = -4
-"""Below this a sentence does not say what the product is."""
+"""A sentence with a lower score does not describe the product."""
 SAME: Final = 0.7
-"""From here on two statements say the same."""
+"""The similarity from which two statements count as the same."""
 
 _INTERNAL: Final = re.compile(
     r"\b(?:pool|workers?|threads?|cach\w+|hooks?|middleware|schema|migrations?|structs?|class(?:es)?|interfaces?|"
@@ -51,25 +51,25 @@ _INTERNAL: Final = re.compile(
     r"repo|ci|tests?|internals?|backend|queue|retry|async|sdk|spec|scripts?|debug\w*|codegen|boilerplate|scaffold\w*)\b"
     r"|[`_{}()=<>/\\]|\b[a-z]+[A-Z]\w*|\.\w{1,4}\b",
 )
-"""What a commit speaks of where only developers know what it means."""
+"""Words of commits that only developers understand."""
 _ORDERS: Final = re.compile(
     r"^(?:(?:fix|fixed|fixes):? )?(?:stop|prevent|avoid|ensure|make|do not|don['’]t|never|always|correctly|use|"
     r"handle|set|keep|"
     r"return|check|only|focus|properly|allow|respect|show|hide)\b",
     re.IGNORECASE,
 )
-"""Repairs that are written as what to do, which do not read as what was broken."""
+"""Fixes worded as instructions, which do not say what was broken."""
 _NO_FEATURE: Final = re.compile(
     r"^(?:if|you|it|they|this|these|since|because)\b|^\S+ v?\d+(?:\.\d+)+$|(?:,|\b(?:and|or|und|oder))$",
     re.IGNORECASE,
 )
-"""Items of a list that belong to the sentence above it, and versions."""
+"""List items that continue the sentence above, and versions."""
 _DIGRESSES: Final = re.compile(
     r"^(?:however|additionally|but|instead|initially|original|see|as such)\b|\b(?:currently|eventually|plan to|means|"
     r"named after|not yet)\b",
     re.IGNORECASE,
 )
-"""Sentences that lead away from what a product is."""
+"""Sentences that lead away from the product."""
 _SPEED: Final = re.compile(
     r"\b(?:fast\w*|quick\w*|speed\w*|slow\w*|perf\w*|latency|schnell\w*|\d+x|times)\b", re.IGNORECASE
 )
@@ -81,7 +81,7 @@ _COMMON: Final = word_set(
 
 
 class Material(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything a draft may say, best first."""
+    """The statements that a draft may use, best first."""
 
     name: str = ""
     name_facts: tuple[int, ...] = ()
@@ -93,40 +93,40 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     headline: Saying | None = None
     """The change without its frame."""
     details: tuple[Saying, ...] = ()
-    """Sentences that go on with the change."""
+    """Sentences that continue the change."""
     others: tuple[Saying, ...] = ()
-    """Further changes, as items of a list."""
+    """Further changes, as list items."""
     product: Saying | None = None
-    """What the product is, as a sentence."""
+    """The product's description, as a sentence."""
     brief: tuple[Saying, ...] = ()
-    """What it is, without its name."""
+    """The product's description, without its name."""
     related: tuple[Saying, ...] = ()
-    """Other sentences that speak of what changed."""
+    """Other sentences about the change."""
     features: tuple[Saying, ...] = ()
     further: tuple[Saying, ...] = ()
-    """What it says next about itself, where it lists no features."""
+    """The next sentences about the product, if no features are listed."""
     added: Saying | None = None
-    """The first feature of the commits, told where the caller did not say what changed."""
+    """The first feature of the commits, used if the caller did not describe the change."""
     audience: Saying | None = None
     proof: Saying | None = None
-    """What a person recorded to be told, if it is no quote."""
+    """A proof that a person recorded, if it is no quote."""
     short: bool = False
     shortened_by: tuple[tuple[str, str], ...] = ()
-    """The entries that ask for a short text, and how."""
+    """The memory entries that ask for a short text, and their sentences."""
     left_out: tuple[tuple[str, str], ...] = ()
-    """The entries because of which something is not said, and how."""
+    """The memory entries that forbid a statement, and their sentences."""
     left_out_change: bool = False
     still_said: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=16)
 def material_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Material:
-    """What a draft can say."""
+    """Select the statements of a draft."""
     return _Picker(evidence, rules).material()
 
 
 class _Picker:
-    """Takes statements out of the evidence, each once."""
+    """Takes statements from the evidence, each once."""
 
     def __init__(self, evidence: Evidence, rules: tuple[Rule, ...]) -> None:
         self.evidence, self.rules = evidence, rules
@@ -136,13 +136,13 @@ class _Picker:
         self.taken: list[str] = []
         self.about = About(evidence, self.name)
         self.said: Saying | None = None
-        """What the product is, as the evidence has it."""
+        """The product's description, as the evidence words it."""
         self.left_out: dict[str, str] = {}
 
     def material(self) -> Material:
         changes = self._changes("whatChanged")
         kinds = {place: fact.kind for place, fact in enumerate(self.evidence.facts)}
-        # A label in front of a label is no sentence.
+        # Two labels in a row make no sentence.
         changes = [each for each in changes if not self._is_labelled(each[0], kinds)] or changes[:1]
         product = self._product()
         commits = [] if changes else self._commits()
@@ -205,11 +205,11 @@ class _Picker:
         )
 
     def _unmet(self, still: tuple[str, ...]) -> set[str]:
-        """The entries that forbid a wording which is said all the same."""
+        """Return the memory entries that forbid a wording which the draft still has."""
         return {rule.entry_id for rule in self.rules if rule.kind == "phrase" and rule.value in still}
 
     def _changes(self, source: str) -> list[list[Saying]]:
-        """The changes, each with the sentences that go on with it."""
+        """Return the changes, each with the sentences that continue it."""
         found: list[list[Saying]] = []
         for place, fact in self.evidence.of(source):
             text = self._unmarked(fact.text)
@@ -224,7 +224,7 @@ class _Picker:
         return len(re.findall(r"\w: ", list_change(change.text, kinds[change.facts[0]], self.language))) > 1
 
     def _unmarked(self, text: str) -> str:
-        """Without emoji, and without an exclamation mark at the end where none is wanted."""
+        """Remove emoji, and a final exclamation mark if the voice forbids it."""
         bare = without_emoji(text).strip()
         if self.voice.no_exclamation and bare.endswith(("!", "！")):
             self._note("no_exclamation")
@@ -232,7 +232,7 @@ class _Picker:
         return bare
 
     def _unavoidable(self) -> list[list[Saying]]:
-        """The change that says what is forbidden, where there is nothing else to say."""
+        """Return the change with a forbidden wording, if there is nothing else to say."""
         for place, fact in self.evidence.of("whatChanged")[:1]:
             if (
                 speaks(fact.text, self.language)
@@ -243,7 +243,7 @@ class _Picker:
         return []
 
     def _commits(self) -> list[list[Saying]]:
-        """Commits that a person understands as something new; never a repair."""
+        """Return commits that users understand as something new; never a fix."""
         facts = self.evidence.facts
         return [
             each
@@ -258,7 +258,7 @@ class _Picker:
             return None
         text = add_full_stop(list_change(commits[0][0].text, "", self.language), self.language)
         if text.startswith("Added "):
-            # "Added labels to charts" is no thing that can stand behind a colon.
+            # "Added labels to charts" is no noun phrase, so it cannot follow a colon.
             return Saying(text, commits[0][0].facts)
         new = frames_of(self.language).new[1]
         bare = re.sub(r"^Supports ", "support for ", re.sub(r"^Added ", "", text))
@@ -266,7 +266,7 @@ class _Picker:
         return Saying(framed, commits[0][0].facts)
 
     def _product(self) -> Saying | None:
-        """The sentence that says best what the product is, with its name."""
+        """Return the sentence that best describes the product, with its name."""
         stated = (each for each in self.about.statements() if self._allows(each[1].text))
         scored = [
             (score, -at, each) for at, (score, each) in enumerate(stated) if not self._refused(each.text)
@@ -290,8 +290,8 @@ class _Picker:
         )
 
     def _related(self, change: str) -> list[Saying]:
-        """Sentences of README and memory that speak of what changed."""
-        # What the product is about is shared by every sentence about it.
+        """Return sentences of README and memory about the change."""
+        # Every sentence about the product shares the words of its subject.
         about = self.said.text if self.said is not None else ""
         words = _content_words(change, self.name) - _content_words(about, self.name)
         speed = bool(_SPEED.search(change))
@@ -301,7 +301,7 @@ class _Picker:
                 shared = words & _content_words(sentence, self.name)
                 timed = speed and _SPEED.search(sentence) and re.search(r"\d", sentence)
                 whole = is_sentence(sentence, self.language) and not UNCLEAR.match(sentence)
-                # What only says the change again adds nothing.
+                # A sentence that only repeats the change is skipped.
                 whole = whole and len(_content_words(sentence, self.name) - words) >= 2
                 belongs = whole and (len(shared) >= 2 or (timed and shared)) and states_something(sentence, 4)
                 if belongs and speaks(sentence, self.language) and self._takes(sentence, same=0.6):
@@ -309,7 +309,7 @@ class _Picker:
         return found[:2]
 
     def _features(self) -> list[Saying]:
-        """What it can do, what the caller's goal and audience speak of first."""
+        """Return the features, those that the goal and audience mention first."""
         goal = " ".join(
             fact.text for _, fact in self.evidence.of("launchGoal", "targetCustomer", "brand_audience")
         )
@@ -334,7 +334,7 @@ class _Picker:
         return found if len(found) > 1 else []
 
     def _further(self, product: Saying) -> list[Saying]:
-        """The sentences that follow the one about the product."""
+        """Return the sentences after the product's description."""
         text = without_emoji(self.evidence.facts[product.facts[0]].text)
         rest = sentences(text.partition(self.said.text)[2]) if self.said is not None else []
         place = product.facts[0]
@@ -373,7 +373,7 @@ class _Picker:
         for place, fact in self.evidence.of("targetCustomer", "brand_audience"):
             text = re.sub(r"^(?:for|für)\s+", "", strip_full_stop(fact.text), flags=re.IGNORECASE)
             short = len(text.split()) <= 14 and len(sentences(text)) == 1 and not is_price(text)
-            # A sentence about the product that names them says it already.
+            # The product's description names them already.
             known = self.said is not None and not (
                 _content_words(text, self.name) - _content_words(self.said.text, self.name)
             )
@@ -389,7 +389,7 @@ class _Picker:
         return [Saying(add_full_stop(each.text, self.language), each.facts) for each in sayings]
 
     def _takes(self, text: str, same: float = SAME) -> bool:
-        """Whether a statement may be made and was not made already."""
+        """Whether a statement is allowed and new."""
         if not self._allows(text) or self._refused(text):
             return False
         if any(similarity(text, other) >= same for other in self.taken):
@@ -398,7 +398,7 @@ class _Picker:
         return True
 
     def _allows(self, text: str) -> bool:
-        """Whether neither voice nor memory speaks against a statement."""
+        """Whether neither voice nor memory forbids a statement."""
         if len(text) > MAX_SENTENCE_CHARS:
             return False
         for rule in self.rules:
@@ -428,6 +428,6 @@ class _Picker:
 
 
 def _content_words(text: str, name: str) -> set[str]:
-    """The words of a statement that carry its meaning, by their stem."""
+    """Return the stems of a statement's content words."""
     found = {word[:6] for word in re.findall(r"[^\W\d_]{4,}", text.casefold()) if word not in _COMMON}
     return found - {word[:6] for word in name.casefold().split()}

@@ -1,4 +1,4 @@
-"""What the product is called, and which fact says so."""
+"""Finds the product's name and the fact that contains it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import word_set
 
 SEPARATOR: Final = re.compile(r"\s+(?:[|–—·•:›»-]|--)\s+|\s*[|｜]\s*|:\s+|：")
-"""What stands between a name and the rest of a title."""
+"""Separates the name from the rest of a title."""
 _GENERIC_NAMES: Final = word_set(
     "home welcome readme index app website untitled document documentation startseite ホーム"
 )
@@ -18,7 +18,7 @@ _HOSTS_OF_MANY: Final = word_set(
     "github.com gitlab.com codeberg.org bitbucket.org npmjs.com pypi.org crates.io sr.ht hub.docker.com apps.apple.com "
     "play.google.com marketplace.visualstudio.com addons.mozilla.org rubygems.org"
 )
-"""Where a product's address begins with the name of another."""
+"""Hosts whose domain is not the product's name."""
 _IS: Final = re.compile(
     r"^(?!(?:this|it|that|there|here|since|if|when|while|because|as|what|how|our|my|your|the|dies|das|es)\b)"
     r"([\w.+/-]+(?: [A-Z][\w.+-]*){0,2}) (?:is|ist) (?:an?|the|your|eine?|das|die|der)\b",
@@ -27,7 +27,7 @@ _IS: Final = re.compile(
 
 
 def name_of(evidence: Evidence) -> tuple[str, int | None]:
-    """What the product is called, and the fact that says so; the host of its address if nothing else does."""
+    """Return the product's name and the fact that contains it; else the host of its URL."""
     for place, fact in evidence.of("brand_name", "page_site_name"):
         if _is_name(fact.text):
             return fact.text.rstrip(" .:"), place
@@ -76,19 +76,19 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
 
 
 def is_named(name: str, text: str) -> bool:
-    """Whether a text says the name."""
+    """Whether a text contains the name."""
     if not name.isascii():
         return bool(name) and name in text
-    # "memos" are not Memos.
+    # "memos" is not Memos.
     found = re.search(rf"(?i:^{re.escape(name)})(?!\w)|(?<!\w){re.escape(name)}(?!\w)", text)
     return bool(name) and (found is not None or is_subject(name, text))
 
 
 def is_subject(name: str, text: str) -> bool:
-    """Whether a text begins with the name, and not with the same word as a verb: "Sort lists" says nothing of sort."""
+    """Whether a text begins with the name as a noun: "Sort lists" is not about a product called sort."""
     if not name.isascii():
         return bool(name) and text.startswith(name)
-    # JOSE RFC is joserfc.
+    # "JOSE RFC" is joserfc.
     letters = r"[\W_]*".join(re.escape(char) for char in re.sub(r"[\W_]", "", name))
     found = re.match(rf"(?P<name>@?{letters})(?![\w/@])(?P<next>\s+\S+)?", text, re.IGNORECASE)
     if not letters or found is None or (" " in found["name"] and " " not in name):

@@ -1,4 +1,4 @@
-"""Finds the sentences that say what a product is, the best first, and the same in a few words for a title."""
+"""Finds the sentences that describe a product, best first, and short descriptions for a title."""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ UNCLEAR: Final = re.compile(
     r"aber|außerdem|dabei|damit|so|これ|それ|この|その)\b",
     re.IGNORECASE,
 )
-"""Beginnings of sentences that need the one before."""
+"""Beginnings of sentences that refer to the one before."""
 _IS_A: Final = (
     r"{name}(?: \([^)]*\)| \[[^\]]*\])?(?: [-–—] [^–—]{2,60} [-–—]|, [^,]{2,60},(?: [^,]{2,40},)?)? "
     r"(?:is|ist) (?P<what>(?:an?|the|your|eine?|das|die|der) .+)"
 )
 _BEING: Final = r"^ (?:is|are|was|has|does|did|will|can|may|should|must|ist|hat|kann)\b"
-"""Verbs that tell how a product is rather than what."""
+"""Verbs that give a property of a product instead of its description."""
 _OTHER: Final = re.compile(r"^[A-Z][\w.+-]* (?:is|ist) (?:an?|the|eine?|der|die|das)\b")
-"""What says of something else what it is."""
+"""Matches a definition of something else."""
 _NOUN: Final = re.compile(r"^(?:an?|the|eine?|der|die|das)\s", re.IGNORECASE)
-"""The beginning of a group of words without a verb."""
+"""Matches the beginning of a noun phrase."""
 _ORIGIN: Final = re.compile(
     r"\b(?:means|refers to|stands for|is named|named after|is pronounced|pronounced|comes from|heißt nach|steht für)\b",
     re.IGNORECASE,
 )
-"""Where a name comes from, which is no answer to what the product is."""
+"""Matches the origin of a name, which is no description."""
 _POINTS: Final = re.compile(
     r"^(?!an? ).*(?:\b(?:manual|documentation|docs|wiki|handbook|faq|readme|dokumentation|handbuch)\b|"
     r"\bthe (?:\S+ )?page\b)",
     re.IGNORECASE,
 )
-"""Where more is told, which is no answer either."""
+"""Matches a pointer to documentation, which is no description."""
 _CONDITION: Final = re.compile(r"^(?:if|when|while|because|once|since|although|to)\b", re.IGNORECASE)
 _SOURCES: Final = {
     "page_description": 1.5,
@@ -58,19 +58,19 @@ _SOURCES: Final = {
     "headline": -2.0,
     "page_text": -1.0,
 }
-"""Where a product says what it is, and how well these places say it."""
+"""Sources of a product's description, and the score of each."""
 TITLE_SCORE: Final = -1.5
 
 
 class Saying(msgspec.Struct, frozen=True):
-    """A statement and the facts it is made from."""
+    """A statement and the facts behind it."""
 
     text: str
     facts: tuple[int, ...]
 
 
 class About:
-    """What the evidence says about a product of this name."""
+    """The evidence about a product with this name."""
 
     def __init__(self, evidence: Evidence, name: str) -> None:
         self.evidence, self.name, self.language = evidence, name, evidence.language
@@ -82,16 +82,16 @@ class About:
         )
 
     def statements(self) -> Iterator[tuple[float, Saying]]:
-        """The sentences that may say what the product is, each with how well it does."""
+        """Yield the sentences that may describe the product, each with a score."""
         for place, fact, sentence, (paragraph, order) in self._sentences():
             score = self._score(fact, sentence)
             if fact.source == "readme" and not self.is_a.match(sentence):
-                # The first words below the title say what it is; further down a sentence may speak of anything.
+                # The first sentence below the title describes the product; later ones may be about anything.
                 first = paragraph == order == 0 and not self._begins(sentence) and not _OTHER.match(sentence)
                 first = first and not is_personal(sentence)
                 unnamed = bool(self.name) and not is_named(self.name, sentence)
                 says = is_sentence(sentence, self.language)
-                # "A server that wastes nothing answers sooner" speaks of servers.
+                # "A server that wastes nothing answers sooner" is about servers in general.
                 general = unnamed and says and _NOUN.match(sentence) is not None
                 first, score = first and not general, score - 5.0 * general
                 unnamed = unnamed and (says or not _NOUN.match(sentence))
@@ -101,7 +101,7 @@ class About:
             yield TITLE_SCORE, title
 
     def briefs(self, said: Saying | None) -> list[Saying]:
-        """What the product is in a few words, for a title. `said` is the sentence that was chosen."""
+        """Return short descriptions of the product for a title. `said` is the chosen sentence."""
         chosen = [said] if said is not None else []
         others = [
             Saying(text, (place,))
@@ -126,7 +126,7 @@ class About:
         return sorted(calm, key=lambda each: "superlative" in risks_of(each.text))
 
     def _sentences(self) -> Iterator[tuple[int, Fact, str, tuple[int, int]]]:
-        """Sentences with their facts, and the numbers of paragraph and sentence."""
+        """Yield sentences with their facts, and the numbers of paragraph and sentence."""
         seen: dict[str, int] = {}
         for place, fact in self.evidence.of(*_SOURCES):
             number = seen[fact.source] = seen.get(fact.source, -1) + 1
@@ -167,7 +167,7 @@ class About:
         return score - 2.0 * (len(text) < 25 and ord(text[0]) < 0x2E7F)
 
     def _titles(self) -> list[Saying]:
-        """What titles say beside the name."""
+        """Return the descriptions in titles, without the name."""
         found = []
         for place, fact in self.evidence.of("og_title", "page_title", "readme_title"):
             parts = [part.strip() for part in SEPARATOR.split(without_emoji(fact.text)) if part.strip()]
@@ -178,7 +178,7 @@ class About:
         return found
 
     def _is_tagline(self, saying: Saying) -> bool:
-        """Whether it says without a verb what the product is."""
+        """Whether a sentence without a verb describes the product."""
         text, source = saying.text, self.evidence.facts[saying.facts[0]].source
         if self.language not in ("en", "de") or is_named(self.name, text) or UNCLEAR.match(text):
             return False
@@ -188,7 +188,7 @@ class About:
         return verbless and (source != "headline" or _NOUN.match(text) is not None)
 
     def _points(self, text: str) -> bool:
-        """Whether a sentence sends the reader elsewhere."""
+        """Whether a sentence refers the reader to another place."""
         return _POINTS.match(text) is not None and not self._begins(text)
 
     def _begins(self, text: str) -> bool:

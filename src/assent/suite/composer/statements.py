@@ -1,6 +1,6 @@
-"""Which lines of a page or repository state something about the product, and the form that a change is written in.
+"""Recognises lines of a page or repository that state something about the product, and shortens them.
 
-Menus, prices, quotes, notices, calls to sign up and notes to developers are not statements about a product.
+Menus, prices, quotes, notices, calls to sign up and notes to developers are no such statements.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _SAYS: Final = re.compile(
     r"läuft|"
     r"unterstützt|erinnert|bietet)\b"
 )
-"""Verbs that make a sentence of the words before them."""
+"""Verbs that make the words before them a sentence."""
 _PARTICIPLE: Final = re.compile(
     r"^(?:\w+ed|new|more|better|faster|rewrote|rewritten|made|built|sped)\b", re.IGNORECASE
 )
@@ -103,17 +103,17 @@ def is_quote(text: str) -> bool:
 
 
 def is_personal(text: str) -> bool:
-    """Whether a person speaks of themselves."""
+    """Whether the author writes about themselves."""
     return re.search(r"\b(?:I|[Mm]y|me|ich|[Mm]eine?)\b", text) is not None
 
 
 def is_code(text: str) -> bool:
-    """Whether a line speaks in names of code."""
+    """Whether a line mostly consists of code names."""
     return re.match(r"\S*[_(=.:]\w", text) is not None or re.search(r"\w\(\)|=|::", text) is not None
 
 
 def states_something(text: str, least_words: int = 3, *, named: bool = False) -> bool:
-    """Whether a line says something about the product. One that begins with its name is no call and no menu."""
+    """Whether a line states something about the product. With `named` it begins with the product's name."""
     if not named and any(pattern.match(text) for pattern in (_CALLS, _MENU, _ASIDES)):
         return False
     if _NOTES.search(text) or is_price(text) or is_quote(text):
@@ -128,7 +128,7 @@ def states_something(text: str, least_words: int = 3, *, named: bool = False) ->
 
 
 def is_sentence(text: str, language: str) -> bool:
-    """Whether a statement has a subject and a verb. Where no verbs are known, a full stop tells."""
+    """Whether a statement has a subject and a verb. In languages without a verb list, a full stop decides."""
     if language not in ("en", "de"):
         return text.rstrip()[-1:] in ".!。！؟?۔"
     found = _SAYS.search(text)
@@ -141,8 +141,8 @@ def is_shouted(heading: str) -> bool:
 
 
 def shorten(text: str, most: int) -> str:
-    """The statement without its full stop, cut before a clause that can be left out if it is too long; empty if none
-    can."""
+    """Remove the full stop, and the last clause if the statement is too long. Returns an empty text if no clause can
+    go."""
     bare = strip_full_stop(sentences(text)[0] if text else "")
     if len(bare) <= most:
         return bare
@@ -154,7 +154,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def cut_title(text: str, most: int) -> str:
-    """At most `most` characters: without the words behind a preposition if that leaves a title, else cut at a word."""
+    """Cut a title to at most `most` characters: before a preposition if a title remains, else at a word."""
     clauses = [match.start() for match in _BEHIND.finditer(text[:most])]
     places = [match.start() for match in _BESIDE.finditer(text[:most])]
     for end in (*reversed(clauses), *places):
@@ -169,9 +169,9 @@ _BESIDE: Final = re.compile(r",? (?:to|in|on|from|of|based|written|modelled|buil
 
 
 def _parts(match: re.Match[str], head: str) -> bool:
-    """Whether the words before a clause say without it what they said with it."""
+    """Whether the words before a clause keep their meaning without it."""
     kind, rest, said = match.lastgroup, match.string[match.end() :], re.split(r": | – ", head)[-1]
-    # "tells you which" goes on; "a tool which" may end.
+    # "tells you which" needs more words; "a tool which" can end before "which".
     if head.rpartition(" ")[2] in _GOES_ON or (said != head and len(said.split()) < 3):
         return False
     inside = re.search(r" (?:that|which|who) ", head) is not None
@@ -184,7 +184,7 @@ def _parts(match: re.Match[str], head: str) -> bool:
         open_head = re.search(r"(?:^|\b(?:is|are|ist|sind) )(?:an?|the|eine?) \S+$|\b(?:and|und) \S+$", head)
         long = len(rest.split()) >= 3 and len(head.split()) >= 4
         return long and not listed and not open_head and "," not in head
-    # "for devices with little memory" is one group of words, and "that is safe for you" one clause.
+    # "for devices with little memory" is one phrase, and "that is safe for you" one clause.
     loose = re.search(r" (?:for|in|on|to) \S+$| (?:that|which|who) (?:\S+ ){0,2}\S+$", head)
     if kind == "manner" and (loose or len(head.split()) < 4 or _DENIES.search(head)):
         return False
@@ -192,7 +192,7 @@ def _parts(match: re.Match[str], head: str) -> bool:
         measured = re.match(r"(?:under|less|about|up|\d)", rest)
         if inside or measured or len(head.split()) < 5 or _DENIES.search(head) or _NEEDS_MORE.search(head):
             return False
-    # A list is whole with its last item.
+    # A list needs its last item.
     return not re.search(r",(?!.* (?:and|or|und|oder) )(?: \S+){1,6}$", head)
 
 
@@ -200,7 +200,7 @@ _DENIES: Final = re.compile(r"\b(?:not?|never|nicht|keine?\w*|nie)\b|n['’]t\b"
 _NEEDS_MORE: Final = re.compile(
     r"(?:\w+ed|runs|works|is|are|connects|belongs|easy|simple|able|ready|hard|possible| (?:that|which|who) \S+)$"
 )
-"""Words that say nothing without those behind them."""
+"""Words that need the words after them."""
 _DANGLES: Final = re.compile(
     r"\s(?:in|of|to|for|with|and|or|an?|the|on|by|from|your|its|is|are|as|made|way|kind|set|means|lives?|runs?|works?|und|oder|mit|für|von|der|die|das|eine?)$"
 )

@@ -1,4 +1,4 @@
-"""How a connector takes its orders: from the gate's own pass and from nothing that looks like one."""
+"""Unpacks the gate's seal: a connector accepts approved actions only from the gate."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from assent.gate.records import Action
 
 
 def action_of(approved: ApprovedAction) -> Action:
-    """The claimed action. A stand-in with the same attribute has been through no gate."""
+    """Return the claimed action. Refuses any object that the gate did not make."""
     if type(approved) is not ApprovedAction:
         raise TypeError(f"a connector takes an ApprovedAction, not {type(approved).__name__}")
     return approved.action

@@ -1,10 +1,10 @@
-"""`bluesky`: an approved post becomes a record in the repository of the account that a workspace has connected.
+"""`bluesky`: publishes an approved post as a record of the connected account.
 
-AT Protocol, spoken directly. The key of the record is made from the action and its revision, so a repetition finds the
-post that is there instead of making a second one: whatever goes wrong while a record is written, it is read back by its
-key. A human connects with the account's handle and an app password, which can be taken back at Bluesky.
+Speaks AT Protocol directly. The record's key is made from the action and its revision, so a repeated send finds the
+existing post: after any failure while writing, the record is read back by its key. A person connects with the account's
+handle and an app password, which they can revoke at Bluesky.
 
-Signing in, uploading pictures and looking up names have no effect that anybody sees; a failure there is not sent.
+Signing in, uploading pictures and looking up handles are invisible to others; a failure there means not sent.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ COUNTS: Final = {
 
 _TID: Final = "234567abcdefghijklmnopqrstuvwxyz"
 _KEY: Final = re.compile(r"@?(did:[a-z]+:[\w.:%-]+|[^\s:/]+)[\s:/]+(\S+)")
-"""What a human enters: the handle, a blank or a colon, the app password."""
+"""The key that a person enters: handle, blank or colon, app password."""
 _MENTION: Final = re.compile(r"(?<![\w@.])@([a-zA-Z0-9](?:[a-zA-Z0-9-]*\.)+[a-zA-Z]{2,})")
 _TAG: Final = re.compile(r"(?:^|(?<=\s))[#＃](?!\ufe0f)(\S*[^\d\s!-/:-@\[-`{-~]\S*)")
 _TAG_END: Final = re.compile(r"[!-/:-@\[-`{-~…。、！？]+\Z")
@@ -58,7 +58,7 @@ class BlueskySession(msgspec.Struct, frozen=True):
 
 
 class BlueskyConnector:
-    """Posts to the repository of an account."""
+    """Posts to the connected account."""
 
     id = "bluesky"
     delivery = Delivery("natural_key")
@@ -79,7 +79,7 @@ class BlueskyConnector:
         return await self._access.readiness_for(workspace_id, effect)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
-        """What a handle and an app password open."""
+        """Sign in with a handle and an app password, and return the account."""
         session = await self._session(key, Deadline(timeout_seconds))
         if isinstance(session, Exchanged):
             raise self._access.not_accepted(session)
@@ -87,7 +87,7 @@ class BlueskyConnector:
         return Verified(label=account.name, accounts=(account,))
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
-        """There is one account, and its name stays what it was when it was connected."""
+        """Do nothing: there is one account, and its name is kept from when it was connected."""
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
@@ -106,7 +106,7 @@ class BlueskyConnector:
             raise
         if answer.ok and isinstance(answer.at("uri"), str):
             return _make_delivered(session, key, answer.at("uri"), answer.at("cid"), "created")
-        # A repetition is refused in some way or other; what is there under our key says which it was.
+        # Bluesky refuses a repetition in several ways; the record under our key tells which one this is.
         if (found := await self._found(session, action, deadline)) is not None:
             return found
         raise self._failed(answer)
@@ -136,7 +136,7 @@ class BlueskyConnector:
         return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
 
     async def _signed_in(self, action: Action, deadline: Deadline) -> BlueskySession:
-        """A session of the very account that was approved."""
+        """Sign in and check that this is the account that was approved."""
         access = await self._access.access(action.workspace_id)
         try:
             session = await self._session(self._access.key(access), deadline)
@@ -157,7 +157,7 @@ class BlueskyConnector:
         return session
 
     async def _session(self, key: str, deadline: Deadline) -> BlueskySession | Exchanged:
-        """A sign-in, or the answer of a server that refused it."""
+        """Sign in; return the answer if the server refuses."""
         entered = _KEY.fullmatch(key.strip())
         if entered is None:
             detail = "Enter the handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop"
@@ -170,7 +170,7 @@ class BlueskyConnector:
         return BlueskySession(*given)
 
     async def _record(self, session: BlueskySession, action: Action, deadline: Deadline) -> dict[str, Any]:
-        """The post as the lexicon has it. Nothing is published by making it."""
+        """Build the record of the post. Publishes nothing."""
         effect = action.effect
         try:
             embed = await self._embed(session, action, deadline)
@@ -220,14 +220,14 @@ class BlueskyConnector:
         return {"$type": "app.bsky.embed.external", "external": card}
 
     async def _did_of(self, handle: str, deadline: Deadline) -> str | None:
-        """Whose name it is; a name that is nobody's stays plain text."""
+        """Return the DID of a handle; None if there is none, so that the mention stays plain text."""
         query = {"handle": handle.lower()}
         answer = await self._ask("GET", "com.atproto.identity.resolveHandle", deadline, query=query)
         did = answer.at("did")
         return did if answer.ok and isinstance(did, str) else None
 
     async def _found(self, session: BlueskySession, action: Action, deadline: Deadline) -> Delivered | None:
-        """The post that is there under our key."""
+        """Return the post under our key, if it exists."""
         key = record_key(action)
         query = {"repo": session.did, "collection": POST, "rkey": key}
         try:
@@ -256,7 +256,7 @@ def reason_for_failure(answer: Exchanged) -> Reason:
 
 
 def record_key(action: Action) -> str:
-    """The key of an action's record: a TID from when the action was made and a hash of what it is (C30)."""
+    """Return the key of an action's record: a TID from the action's creation time and a hash of its content (C30)."""
     made_ms = int(action.action_id.replace("-", "")[:12], 16)
     mixed = int.from_bytes(hashlib.sha256(action.provider_key.encode()).digest()[:4], "big")
     number = ((made_ms * 1000 + mixed % 1000) << 10 | (mixed >> 10) % 1024) % (1 << 63)
@@ -264,7 +264,7 @@ def record_key(action: Action) -> str:
 
 
 def facets(text: str, dids: dict[str, str]) -> list[dict[str, Any]]:
-    """Links, names and hashtags of a text, by the bytes of its UTF-8 form that they take."""
+    """Return the links, mentions and hashtags of a text with their UTF-8 byte ranges."""
     found: list[tuple[int, int, dict[str, str]]] = []
     taken: list[tuple[int, int]] = []
     for start, end in counting.addresses(text):

@@ -1,7 +1,7 @@
-"""`ga4`: sessions and conversions on the pages that a run leads to, from Google Analytics 4 (Data API v1beta).
+"""`ga4`: reads sessions and conversions of a run's pages from Google Analytics 4 (Data API v1beta).
 
-Every value comes as text, and where nothing was counted (yet) `rows` is absent: that is no zero. Without dimensions the
-report has one row, so that a visitor of two pages is one session. The human chooses the property.
+Every value is text. If nothing was counted (yet), `rows` is absent, which is not zero. Without dimensions the report
+has one row, so a visitor of two pages is one session. The person chooses the property.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PUBLIC: Final = "https://analyticsdata.googleapis.com"
 PUBLIC_ADMIN: Final = "https://analyticsadmin.googleapis.com"
 
 METRICS: Final = {"sessions": "sessions", "keyEvents": "conversions"}
-"""What is asked for, and what it is called here. Analytics calls conversions key events."""
+"""Google's metrics and our names for them. Analytics calls conversions key events."""
 
 UNREADABLE: Final = "Google Analytics answered with rows that hold no numbers"
 
@@ -82,7 +82,7 @@ class Ga4Connector(GoogleSource):
 
 
 def page_filter(pages: tuple[str, ...]) -> dict[str, Any]:
-    """Sessions that saw one of the pages, with or without a slash at its end."""
+    """Return a filter for sessions that saw one of the pages, with or without a trailing slash."""
     return {"orGroup": {"expressions": [_page(page) for page in pages[:MOST_PAGES]]}}
 
 

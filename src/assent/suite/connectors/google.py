@@ -1,6 +1,6 @@
-"""What Google's two sources of numbers have in common: they are asked, never told, and an absence of rows is no zero.
+"""The common part of Google's two measurement sources: they are polled, and an absence of rows is not zero.
 
-Neither is a way out into the world: `perform` refuses. What a source cannot say it says why (E100).
+Neither source can send: `perform` refuses. A reading without numbers gives the reason (E100).
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from assent.suite.connectors.json_http import Exchanged
 from assent.suite.connectors.oauth_access import OAuthAccess
 
 PATIENCE: Final = 0.9
-"""The part of the time that is used: what is known must be known before the caller stops listening."""
+"""Share of the timeout that a request may use, so that the caller still gets the answer."""
 
 MOST_PAGES: Final = 10
-"""Pages of one run that are asked about."""
+"""The most pages of one run that are queried."""
 
 MAX_CHOICES: Final = 200
 
 
 class GoogleProperty(msgspec.Struct, frozen=True):
-    """Something to measure that the human has access to."""
+    """A property or site that the person has access to."""
 
     id: str
     label: str
 
 
 class GoogleSource:
-    """A source of numbers. Subclasses say what is to be chosen and how it is asked."""
+    """A source of numbers. Subclasses define the choice and the query."""
 
     id = ""
     label = ""
     channel = ""
     setting = ""
-    """What the human chooses after connecting, by its name in the connection's settings."""
+    """The name of the person's choice in the connection's settings."""
     delivery = Delivery("none")
 
     def __init__(self, access: OAuthAccess, url: str) -> None:
@@ -73,7 +73,7 @@ class GoogleSource:
         return value if isinstance(value, str) and value else None
 
     async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None:
-        """The source's numbers for the pages of a run; None where the workspace never connected it."""
+        """Return the numbers for the pages of a run; None if the workspace never connected the source."""
         connection = await self.access.connection(campaign.workspace_id)
         if connection is None or connection.state == "revoked":
             return None
@@ -95,7 +95,7 @@ class GoogleSource:
     async def choices(
         self, workspace_id: WorkspaceId, timeout_seconds: float
     ) -> tuple[GoogleProperty, ...] | None:
-        """What the human may choose from; None where the interface does not say."""
+        """Return the properties to choose from; None if Google does not list them."""
         raise NotImplementedError
 
     def unavailable(self, reason: str) -> Reading:
@@ -105,7 +105,7 @@ class GoogleSource:
         return Reading(source=self.id, channel=self.channel, status="ok", metrics=metrics)
 
     def refused(self, answer: Exchanged) -> Reading:
-        """An answer that has no numbers, in words for whoever reads the measurement."""
+        """Return a reading that explains a refused request to its reader."""
         said = {
             403: f"the connected account may not read it in {self.label}; choose another on its page",
             404: f"{self.label} does not know what was chosen; choose another on its page",
@@ -115,12 +115,12 @@ class GoogleSource:
 
 
 def day(moment_ms: int) -> str:
-    """The day of a moment, as Google writes it."""
+    """Format a day as Google does."""
     return datetime.fromtimestamp(moment_ms / 1000, UTC).date().isoformat()
 
 
 def number(value: Any) -> int | float | None:
-    """A number as Google sends it, which may be text; None for anything else."""
+    """Convert a number, which Google may send as text; None for anything else."""
     try:
         found = float(value)
     except (TypeError, ValueError):

@@ -1,9 +1,9 @@
-"""What an HTTP provider's answer says about the effect (C10): one table for every connector that speaks HTTP.
+"""One table that maps an HTTP status to an outcome (C10), for every connector that uses HTTP.
 
-Definitely not sent, to be cured: no connection, 401, 429. Definitely not sent, for good: 400, 403, 404, 422. Anything
-else that is no well-formed success is ambiguous: in doubt the effect may have happened.
+Not sent, can be retried: no connection, 401, 429. Not sent, final: 400, 403, 404, 422. Anything else that is no
+well-formed success is ambiguous: the effect may have happened.
 
-Deliberately unaware of any provider and of how a request is made.
+Knows no provider and no HTTP client.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from assent.kernel.refusals import Reason
 from assent.ports import NotSent, OutcomeUnknown
 
 MAX_DETAIL_CHARS: Final = 200
-"""What is kept of a provider's words: enough to act on, too little to fill a page."""
+"""How much of a provider's message is kept."""
 
 MAX_RETRY_AFTER_SECONDS: Final = 24 * 3600
-"""A provider that asks for more has closed the account; a human should look."""
+"""If a provider asks for more, a person should look at the account."""
 
 
 class StatusMeaning(msgspec.Struct, frozen=True):
-    """What a status means for the action."""
+    """The meaning of a status for the action."""
 
     reason: Reason
     curable: bool
@@ -41,7 +41,7 @@ REFUSED: Final[dict[int, StatusMeaning]] = {
 
 
 def failure(status: int, detail: str, retry_after: str | None = None) -> NotSent | OutcomeUnknown:
-    """What an answer that is no success says. `retry_after` is the header as it came."""
+    """Return the outcome of an answer that is no success. `retry_after` is the header's value."""
     said = f"HTTP {status}: {detail[:MAX_DETAIL_CHARS]}" if detail else f"HTTP {status}"
     refused = REFUSED.get(status)
     if refused is None:
@@ -50,7 +50,7 @@ def failure(status: int, detail: str, retry_after: str | None = None) -> NotSent
 
 
 def retry_after(headers: Mapping[str, str], now_ms: int) -> str | None:
-    """When to come back: `Retry-After` in seconds, or the moment at which a rate limit ends (epoch seconds)."""
+    """Return the delay: `Retry-After` in seconds, or the end of a rate limit (epoch seconds)."""
     if (said := headers.get("retry-after")) is not None:
         return said
     reset = headers.get("x-ratelimit-reset", "").strip()
@@ -60,7 +60,7 @@ def retry_after(headers: Mapping[str, str], now_ms: int) -> str | None:
 
 
 def unreachable(detail: str) -> NotSent:
-    """No connection was made, so nothing can have happened."""
+    """Return the outcome without a connection: nothing was sent."""
     return NotSent(Reason.CONNECTOR_FAILED, detail[:MAX_DETAIL_CHARS], curable=True)
 
 

@@ -1,8 +1,8 @@
-"""`hubspot`: an approved contact is created, or the one with its e-mail address is brought up to date.
+"""`hubspot`: creates an approved contact, or updates the contact with the same e-mail address.
 
-HubSpot keeps one contact per address, so the address is the natural key: a repetition is answered with 409 and the
-number of the contact that is there. That one is read, and changed only where it differs from what was approved; a
-repetition of our own therefore finds its own work and does nothing.
+HubSpot keeps one contact per address, so the address is the natural key: a repetition is answered with 409 and the id
+of the existing contact. That contact is read, and updated only if it differs from the approved one. A repetition of our
+own therefore changes nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from assent.suite.contact import FIELDS, UnreadableContact, read_contact
 
 CONTACTS: Final = "/crm/v3/objects/contacts"
 PATIENCE: Final = 0.3
-"""The part of the time for one request: a save is at most three of them."""
+"""Share of the timeout for one request; a save needs at most three."""
 
 OTHER_ACCOUNT: Final = "Another HubSpot account is connected than the one this was approved for."
 
@@ -37,7 +37,7 @@ _EXISTING: Final = re.compile(r"Existing ID:\s*(\d{1,20})")
 
 
 class HubSpotConnector:
-    """Saves contacts in the account that a workspace has connected."""
+    """Saves contacts in the connected account."""
 
     id = "hubspot"
     delivery = Delivery("natural_key")
@@ -50,7 +50,7 @@ class HubSpotConnector:
         return await self.access.readiness(workspace_id)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        """The contact goes to the account that is connected when it is staged."""
+        """Set the account that is connected at staging as the target."""
         account = await self._account(workspace_id)
         if account is not None and _account_of(effect) == account.id:
             return effect
@@ -116,7 +116,7 @@ class HubSpotConnector:
         )
 
     async def _refuse_other_account(self, workspace_id: WorkspaceId, effect: Effect) -> None:
-        """What was approved for one account, or for none yet, is not saved in another."""
+        """Refuse to save a contact in another account than the approved one."""
         account = await self._account(workspace_id)
         if account is not None and account.id != _account_of(effect):
             raise not_connected(OTHER_ACCOUNT)

@@ -1,9 +1,9 @@
-"""One request to a provider whose address the operator of the server chose, and its answer as JSON.
+"""Sends one request to a provider and returns the answer as JSON. The server's operator chose the URL.
 
-Says what is known when there is no answer (C10): before a connection stands nothing was sent, afterwards all is
-possible. A token goes into a header and nowhere else; no redirect is followed, so it goes to nobody else either.
+Without an answer it tells what is known (C10): without a connection nothing was sent, with one the outcome is unknown.
+The token is sent in a header only; no redirect is followed, so no other host receives it.
 
-Deliberately unaware of any provider. Brings httpx along with the first request.
+Knows no provider. Imports httpx with the first request.
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ HIDDEN: Final = b"[redacted]"
 
 
 class Exchanged(msgspec.Struct, frozen=True):
-    """What came back. `value` is None where the body is no JSON."""
+    """The answer. `value` is None if the body is not JSON."""
 
     status: int
     value: Any
     retry_after: str | None = None
     headers: Mapping[str, str] = {}
-    """By their names in lower case."""
+    """Headers by lower-case name."""
 
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
 
     def at(self, *path: str | int) -> Any:
-        """What is at a place of the answer, or None where there is no such place."""
+        """Return the value at a path of the answer, or None."""
         found = self.value
         for step in path:
             try:
@@ -63,9 +63,9 @@ async def exchange(
     headers: Mapping[str, str] | None = None,
     timeout_seconds: float,
 ) -> Exchanged:
-    """The answer. Raises `NotSent` where nothing left this machine, `OutcomeUnknown` where no whole answer came.
+    """Return the answer. Raises `NotSent` if nothing left this machine, `OutcomeUnknown` without a complete answer.
 
-    `timeout_seconds` is for everything together. What comes back never holds the token, whatever the other side says.
+    `timeout_seconds` covers everything. The answer never contains the token, even if the provider echoes it.
     """
     import httpx
 
@@ -75,7 +75,7 @@ async def exchange(
     if body is not None:
         sent["content-type"] = "application/json"
         content = msgspec.json.encode(body)
-    # Whether a connection came about must be known before the time is over.
+    # Whether a connection was made must be known before the timeout.
     patience = httpx.Timeout(timeout_seconds, connect=timeout_seconds * 0.8)
     options: dict[str, Any] = {
         "trust_env": False,
@@ -113,7 +113,7 @@ async def exchange(
 
 @cache
 def _load_trust() -> ssl.SSLContext:
-    """Whom to trust, read once: reading it costs more than a request."""
+    """Load the CA certificates once: loading costs more than a request."""
     import httpx
 
     return httpx.create_ssl_context(trust_env=False)

@@ -1,9 +1,9 @@
-"""A workspace's access to a provider by a key that a human entered: what is said without one, and when it has ended.
+"""A workspace's access to a provider with an API key: opens the key, reports missing and expired connections.
 
-The key is opened for the moment of a call and kept nowhere. A provider that does not accept it any more ends the
-connection, and a human is asked to connect again; nothing of an action is lost by that.
+The key is decrypted for one call and not kept. If the provider rejects it, the connection is marked expired and a
+person is asked to connect again; actions are kept.
 
-Deliberately unaware of what the key opens.
+Knows nothing of the provider's API.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from assent.suite.connectors.json_http import Exchanged
 
 API_KEY: Final = "apiKey"
 PATIENCE: Final = 0.9
-"""The part of the time that is used: what is known must be known before the caller stops listening."""
+"""Share of the timeout that a request may use, so that the caller still gets the answer."""
 LEAST_SECONDS: Final = 0.05
 
 
 class Deadline:
-    """How long there is left for all the requests of one call."""
+    """The time left for all requests of one call."""
 
     def __init__(self, timeout_seconds: float) -> None:
         self._ends = time.monotonic() + timeout_seconds * PATIENCE
@@ -47,7 +47,7 @@ class KeyAccess:
         self._connections = connections
 
     async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
-        """The connection, where there is one that counts."""
+        """Return the connection, if it is live."""
         found = await self._connections.find(workspace_id, self._provider)
         return found if found is not None and found.live else None
 
@@ -60,7 +60,8 @@ class KeyAccess:
         return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(found, workspace_id), said)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        """An effect for a provider where a connection is one account: that one, or none without a connection."""
+        """Set the connected account as the target, for providers where a connection is one account; none if not
+        connected."""
         connection = await self.connection(workspace_id)
         accounts = connection.accounts_on(self._provider) if connection is not None else ()
         target = (
@@ -71,18 +72,18 @@ class KeyAccess:
         return msgspec.structs.replace(effect, target=target)
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        """Whether an effect could go out: the account that it is for is the one that is connected."""
+        """Return whether an effect can be sent: its account is the connected one."""
         connection = await self.connection(workspace_id)
         if connection is None or connection.account((effect.target or {}).get("accountId", "")) is not None:
             return await self.readiness(workspace_id)
         return self.unnamed(effect)
 
     def unnamed(self, effect: Effect) -> Readiness:
-        """A connection is there, but the effect names no account of it."""
+        """Return the readiness of an effect that names no connected account."""
         return no_account(self._label, effect)
 
     async def access(self, workspace_id: WorkspaceId) -> Access:
-        """The connection with its key. Raises `NotSent`."""
+        """Return the connection with its key. Raises `NotSent`."""
         access = await self._connections.access(workspace_id, self._provider)
         if access is None or access.secrets.get(API_KEY) is None:
             raise NotSent(Reason.MISSING_CONNECTOR, self._how(None, workspace_id), curable=True)
@@ -92,7 +93,7 @@ class KeyAccess:
         return access.secrets[API_KEY]
 
     async def ended(self, access: Access, said: str) -> NotSent:
-        """The provider has refused the key: the connection is over."""
+        """Mark the connection expired, because the provider rejected the key, and return the failure."""
         why = f"{self._label} does not accept its key any more" + (
             f" ({said[:MAX_DETAIL_CHARS]})" if said else ""
         )
@@ -105,7 +106,7 @@ class KeyAccess:
         await self._connections.update_accounts(access.connection, accounts, why)
 
     def not_accepted(self, answer: Exchanged) -> NotSent:
-        """What a human hears who entered a key."""
+        """Return the failure for a person who entered a key that the provider rejects."""
         if answer.status in (401, 403):
             return NotSent(
                 Reason.MISSING_CONNECTOR,
@@ -132,7 +133,7 @@ class KeyAccess:
 
 
 def no_account(label: str, effect: Effect) -> Readiness:
-    """A provider is connected, and an effect is for none of its accounts: it was prepared before, or for another."""
+    """Return the readiness of an effect that was prepared before the provider was connected, or for another account."""
     if effect.target:
         said = f"{label} is connected to another account than the one this was prepared for."
     else:

@@ -1,6 +1,6 @@
-"""`manual`: a human publishes by hand, from a brief, and records where it can be seen.
+"""`manual`: a person publishes by hand, from a brief, and records the URL.
 
-Never performs by itself, so that nothing is ever reported as published that nobody published (E94, E98).
+It never performs, so nothing is reported as published that no person published (E94, E98).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BY_HAND: Final = "This channel is published by hand; only a human can do that."
 
 
 class ManualConnector:
-    """The way out that goes through a human's hands."""
+    """The connector for publishing by hand."""
 
     id = "manual"
     delivery = Delivery("none")

@@ -1,6 +1,6 @@
-"""The brief for a human who publishes by hand: where to go, what to paste into which field, and what fits there.
+"""Makes the brief for a person who publishes by hand: where to go, what to paste into which field, what fits there.
 
-The texts are exactly the approved ones; a field that is too long is said to be, never cut. Pure.
+The texts are the approved ones. A field that is too long is marked, never cut. Pure.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from assent.gate.records import Effect
 
 
 class ManualField(msgspec.Struct, frozen=True):
-    """A field of a channel's form: which part of the effect goes there, and how much of it fits."""
+    """A field of a channel's form: the part of the effect that belongs there, and its limit."""
 
     name: str
     source: str
@@ -22,7 +22,7 @@ class ManualField(msgspec.Struct, frozen=True):
 
 
 class ManualChannel(msgspec.Struct, frozen=True):
-    """Where a channel is published by hand."""
+    """The page where a channel is published by hand, and its fields."""
 
     label: str
     where: str
@@ -87,7 +87,7 @@ CHANNELS: Final[dict[str, ManualChannel]] = {
 
 
 class PasteField(msgspec.Struct, frozen=True, rename="camel"):
-    """One thing to paste. `fits` is false where the channel would cut or refuse it."""
+    """A text to paste. `fits` is false if the channel would cut or refuse it."""
 
     field: str
     text: str
@@ -97,7 +97,7 @@ class PasteField(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class ManualBrief(msgspec.Struct, frozen=True, rename="camel"):
-    """Everything a human needs to publish an effect by hand. `text` is all of it in one piece."""
+    """Everything a person needs to publish an effect by hand. `text` is the whole brief."""
 
     channel: str
     label: str
@@ -110,7 +110,7 @@ class ManualBrief(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def manual_brief(effect: Effect) -> ManualBrief:
-    """The brief of an effect; a channel that is not in the table gets the general one."""
+    """Return the brief of an effect; channels without a table row get the general one."""
     channel = CHANNELS.get(effect.channel) or _general(effect.channel)
     fields = tuple(
         _to_paste(effect.channel, field, text)
@@ -144,7 +144,7 @@ def _to_paste(channel: str, field: ManualField, text: str) -> PasteField:
 
 
 def length(channel: str, text: str) -> int:
-    """How long a channel counts a text to be."""
+    """Return a text's length as the channel counts it."""
     return len(re.sub(r"https?://\S+", "x" * 23, text)) if channel == "x" else len(text)
 
 

@@ -1,10 +1,9 @@
-"""OAuth 2 with PKCE (RFC 6749, 7636): who can be asked for consent, and the three things that are said to them.
+"""OAuth 2 with PKCE (RFC 6749, 7636): the providers, and the requests for consent, code exchange and refresh.
 
-A provider is a row: where a human consents, where codes and refresh tokens become access tokens, which scopes are asked
-for. Tokens and the client's secret are in the body of a POST and never in an address. Of a refusal only its code is
-kept: what else a provider says may repeat what was sent.
+A provider is a row: its consent page, its token endpoint, its scopes. Tokens and the client's secret are sent in the
+body of a POST and never in a URL. Of a refusal only the code is kept, since its text may repeat secrets.
 
-Deliberately unaware of where tokens are kept and of pages; `assent.suite.connectors.oauth_access` keeps them fresh.
+Knows nothing of storage and pages; `assent.suite.connectors.oauth_access` keeps tokens fresh.
 """
 
 from __future__ import annotations
@@ -21,16 +20,16 @@ from assent.ports import NotSent, OutcomeUnknown
 from assent.suite.connectors.json_http import Exchanged, exchange
 
 TIMEOUT_SECONDS: Final = 10.0
-"""For one word with a token endpoint: a human or a call is waiting."""
+"""For one request to a token endpoint; a person or a call is waiting."""
 
 ENDED: Final = frozenset({"invalid_grant", "BAD_REFRESH_TOKEN", "BAD_AUTH_CODE", "invalid_token"})
-"""Codes by which providers say that what was granted does not count any more."""
+"""Error codes that mean that the grant has ended."""
 
 _CODE: Final = re.compile(r"[A-Za-z_]{1,60}")
 
 
 class Grantor(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks the human: its pages and its token endpoint, at their public addresses."""
+    """An authorisation server: its consent page and token endpoint."""
 
     id: str
     label: str
@@ -43,7 +42,7 @@ class Grantor(msgspec.Struct, frozen=True, kw_only=True):
     client_id_setting: str
     client_secret_setting: str
     permissions: str
-    """Where the human sees and withdraws what they granted, in words."""
+    """Tells the person where they see and withdraw their grants."""
 
 
 GRANTORS: Final[dict[str, Grantor]] = {
@@ -55,7 +54,7 @@ GRANTORS: Final[dict[str, Grantor]] = {
         authorize_path="/o/oauth2/v2/auth",
         token_path="/token",  # noqa: S106 - an address
         revoke_path="/revoke",
-        # A refresh token comes only with offline access, and again only when the human consents again.
+        # Google sends a refresh token only with offline access, and another one only after another consent.
         extra={"access_type": "offline", "prompt": "consent"},
         client_id_setting="ASSENT_GOOGLE_CLIENT_ID",
         client_secret_setting="ASSENT_GOOGLE_CLIENT_SECRET",  # noqa: S106 - a name
@@ -81,11 +80,11 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "search_console": ("google", ("https://www.googleapis.com/auth/webmasters.readonly",)),
     "hubspot": ("hubspot", ("oauth", "crm.objects.contacts.read", "crm.objects.contacts.write")),
 }
-"""Whom each connector asks, and for what: no more than it uses."""
+"""The authorisation server and the scopes of each connector, no more than it uses."""
 
 
 class OAuthClient(msgspec.Struct, frozen=True):
-    """How this server is registered with a grantor; nothing until it is set."""
+    """This server's registration with an authorisation server; empty until it is set."""
 
     client_id: str | None = None
     client_secret: str | None = None
@@ -95,7 +94,7 @@ class OAuthClient(msgspec.Struct, frozen=True):
 
 
 class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
-    """A connector's way to consent. `base` is where both pages and interface are, if they are not the public ones."""
+    """A connector's authorisation. `base` replaces the public URLs of pages and API."""
 
     id: str
     grantor: Grantor
@@ -109,7 +108,7 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def needed(self) -> frozenset[str]:
-        """The scopes that must have been granted; `oauth` only says that consent is asked for."""
+        """The scopes that must be granted; `oauth` only requests the consent page."""
         return frozenset(self.scopes) - {"oauth"}
 
     @property
@@ -127,7 +126,7 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def not_set_up(self) -> str:
-        """For a person who wants to use it."""
+        """The message for a person who wants to connect."""
         return (
             f"{self.grantor.label} does not know this server yet, so it cannot ask you for consent. The person "
             f"who runs the server registers it with {self.grantor.label}."
@@ -135,7 +134,7 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def what_to_set(self) -> str:
-        """For who runs the server."""
+        """The message for the server's operator."""
         return (
             f"Who runs this server registers it as an app with {self.grantor.label}, sets "
             f"{self.grantor.client_id_setting} and {self.grantor.client_secret_setting}, and restarts it."
@@ -143,7 +142,7 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def providers(clients: dict[str, OAuthClient], bases: dict[str, str | None]) -> dict[str, OAuthProvider]:
-    """The table with this server's clients and addresses, by grantor."""
+    """Return the providers with this server's clients and URLs, by authorisation server."""
     return {
         connector: OAuthProvider(
             id=connector,
@@ -157,14 +156,14 @@ def providers(clients: dict[str, OAuthClient], bases: dict[str, str | None]) -> 
 
 
 def _elsewhere(grantor: Grantor, base: str | None) -> str | None:
-    """An address of the grantor's own host means the public addresses: its pages are at another one."""
+    """Return the base, or None if it is the authorisation server's own host: its public pages are on another host."""
     if base is None or urlsplit(base).hostname == urlsplit(grantor.interface).hostname:
         return None
     return base.rstrip("/")
 
 
 class OAuthTokens(msgspec.Struct, frozen=True, kw_only=True):
-    """What a token endpoint gave. Shows nothing of itself."""
+    """The answer of a token endpoint. Its repr shows no secrets."""
 
     access_token: str
     refresh_token: str | None
@@ -177,20 +176,20 @@ class OAuthTokens(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GrantEnded(Exception):  # noqa: N818 - what is known
-    """What was granted does not count any more: the human must consent again."""
+    """The grant has ended: the person must consent again."""
 
 
 class GrantFailed(Exception):  # noqa: N818 - what is known
-    """The token endpoint gave nothing, for another reason; the message says which and holds no secret."""
+    """The token endpoint failed for another reason; the message names it and has no secrets."""
 
 
 def challenge(verifier: str) -> str:
-    """The S256 challenge of a verifier."""
+    """Return the S256 challenge of a verifier."""
     return tokens.encode(hashlib.sha256(verifier.encode("ascii")).digest())
 
 
 def consent_url(provider: OAuthProvider, *, redirect_uri: str, state: str, verifier: str) -> str:
-    """Where the human's browser goes."""
+    """Return the URL of the consent page."""
     query = {
         "client_id": provider.client.client_id or "",
         "redirect_uri": redirect_uri,
@@ -207,7 +206,7 @@ def consent_url(provider: OAuthProvider, *, redirect_uri: str, state: str, verif
 async def exchange_code(
     provider: OAuthProvider, code: str, *, redirect_uri: str, verifier: str
 ) -> OAuthTokens:
-    """The tokens for the code that a consenting human's browser brought."""
+    """Exchange the code from the person's browser for tokens."""
     given = {
         "grant_type": "authorization_code",
         "code": code,
@@ -218,13 +217,13 @@ async def exchange_code(
 
 
 async def refresh(provider: OAuthProvider, refresh_token: str) -> OAuthTokens:
-    """Fresh tokens. Where the provider rotates them, the refresh token that was used is spent."""
+    """Return fresh tokens. A provider that rotates refresh tokens invalidates the used one."""
     given = {"grant_type": "refresh_token", "refresh_token": refresh_token}
     return _tokens(provider, await _say(provider, provider.token_url, given))
 
 
 async def revoke(provider: OAuthProvider, token: str) -> bool:
-    """Tell the provider that the grant is over; false where it cannot be told or does not listen."""
+    """Revoke a token; false if the provider has no endpoint for it or fails."""
     if provider.revoke_url is None:
         return False
     try:
@@ -271,7 +270,7 @@ def _tokens(provider: OAuthProvider, answer: Exchanged) -> OAuthTokens:
 
 
 def _read_field(answer: Exchanged, name: str) -> Any:
-    """A field by its name in RFC 6749, or as HubSpot's reference spells it."""
+    """Return a field by its name in RFC 6749, or by HubSpot's spelling."""
     first, *more = name.split("_")
     found = answer.at(name)
     return found if found is not None else answer.at(first + "".join(each.capitalize() for each in more))

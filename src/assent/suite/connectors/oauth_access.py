@@ -1,10 +1,10 @@
-"""A granted access, kept fresh: the token for a call, renewed before it expires, by one process at a time.
+"""Keeps OAuth access tokens fresh: renews them before they expire, in one process at a time.
 
-A refresh token that rotates may be spent once. So a renewal is a turn that one process of all has (`Turns`), looks
-again once it has it, and is never called off between the provider's answer and our own books: the caller may leave, the
-renewal goes on. What the provider has ended is marked so, and a human is asked to connect again.
+A rotating refresh token can be used once. So a renewal needs a lock over all processes (`Turns`), reads the tokens
+again under the lock, and is never cancelled between the provider's answer and the commit: if the caller leaves, the
+renewal goes on. If the provider has ended the grant, the connection is marked and a person is asked to connect again.
 
-Deliberately unaware of what the token opens.
+Knows nothing of the provider's API.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from assent.suite.connectors.json_http import Exchanged, exchange
 from assent.suite.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider
 
 EARLY_MS: Final = 2 * MINUTE_MS
-"""A token is renewed while it still counts, so that no call carries one that ends on its way."""
+"""How long before its end a token is renewed, so that none expires during a call."""
 
 ACCESS: Final = "accessToken"
 REFRESH: Final = "refreshToken"
 
 
 class Turns(Protocol):
-    """One holder at a time for a connection, over all processes of a store. Raises `TimeoutError` after a while."""
+    """A lock per connection over all processes of a store. Raises `TimeoutError` after a while."""
 
     def __call__(self, workspace_id: WorkspaceId, provider: str) -> AbstractAsyncContextManager[None]: ...
 
 
 def not_connected(detail: str) -> NotSent:
-    """There is no access, and a human can cure it."""
+    """Return the failure without access; a person can connect again."""
     return NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
 
 
@@ -57,7 +57,7 @@ class OAuthAccess:
         self._renewing: dict[WorkspaceId, asyncio.Task[Access]] = {}
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
-        """Whether a call could be made, as far as is known here."""
+        """Return whether a call could be made, without asking the provider."""
         if not self.provider.configured:
             said = f"{self.label} is not set up on this server."
             return Readiness(
@@ -82,7 +82,7 @@ class OAuthAccess:
         body: Any = None,
         timeout_seconds: float,
     ) -> Exchanged:
-        """One request with a token that counts. A 401 means that nothing was done, so one renewal is worth it."""
+        """Send a request with a valid token. After a 401, which had no effect, renew the token once and repeat."""
         held = await self.open(workspace_id)
         answer = await self._ask(held, method, url, body, timeout_seconds)
         if answer.status != 401:
@@ -95,7 +95,7 @@ class OAuthAccess:
         return answer
 
     async def open(self, workspace_id: WorkspaceId, *, instead_of: str | None = None) -> Access:
-        """The access with a token that is good for a while; another one than `instead_of`."""
+        """Return the access with a token that is valid for a while and differs from `instead_of`."""
         held = await self._held(workspace_id)
         if self._good(held, instead_of):
             return held
@@ -107,20 +107,20 @@ class OAuthAccess:
         return await asyncio.shield(task)
 
     async def finish(self) -> None:
-        """Wait for the renewals in flight; a stopping process does this before it closes its store."""
+        """Wait for running renewals; a stopping process does this before it closes its store."""
         if self._renewing:
             await asyncio.wait(set(self._renewing.values()))
 
     def _over(self, workspace_id: WorkspaceId, ended: asyncio.Task[Access]) -> None:
         self._renewing.pop(workspace_id, None)
         if not ended.cancelled():
-            ended.exception()  # whoever waits hears it; where nobody does, it is no loss
+            ended.exception()  # a caller that still waits gets the exception; without one it is dropped
 
     async def _renew(self, workspace_id: WorkspaceId, instead_of: str | None) -> Access:
         try:
             async with self._turns(workspace_id, self.provider.id):
                 held = await self._held(workspace_id)
-                # Whoever had the turn before may have done it.
+                # The previous holder of the lock may have renewed it.
                 return held if self._good(held, instead_of) else await self._renewed(held, instead_of)
         except TimeoutError:
             detail = f"another process is renewing the access to {self.label}"
@@ -137,14 +137,14 @@ class OAuthAccess:
             raise not_connected(self._how(held.connection)) from None
         except GrantFailed as failed:
             if self._counts(held) and held.secrets[ACCESS] != instead_of:
-                return held  # renewed early, so there is time to try again
+                return held  # renewed early, so there is time to retry
             raise NotSent(
                 Reason.CONNECTOR_FAILED, str(failed), curable=True, retry_after_seconds=30
             ) from None
         kept = OpenedSecrets({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
         expires_ms = expiry(fresh.expires_in, self._clock.now_ms())
         if not await self._connections.renew(held.connection, kept, expires_ms):
-            return await self._held(held.connection.workspace_id)  # ended, or made again meanwhile
+            return await self._held(held.connection.workspace_id)  # ended, or connected again meanwhile
         return Access(msgspec.structs.replace(held.connection, expires_ms=expires_ms), kept)
 
     async def _held(self, workspace_id: WorkspaceId) -> Access:
@@ -173,5 +173,5 @@ class OAuthAccess:
 
 
 def expiry(expires_in: int | None, now_ms: int) -> int | None:
-    """When a token ends that is good for so many seconds."""
+    """Return the time at which a token expires."""
     return now_ms + expires_in * 1000 if expires_in is not None else None

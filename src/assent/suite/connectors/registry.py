@@ -1,7 +1,6 @@
-"""What every connector is, as public metadata: nothing here is a secret or belongs to a workspace (E86).
+"""Describes every connector: public metadata, without secrets and workspace data (E86).
 
-Also the door through which connectors come in: one that does not say what it promises about repeating a send stays
-outside (C30).
+Also registers connectors, and refuses one that does not declare what happens when a send is repeated (C30).
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ import msgspec
 from assent.ports import Connector, Delivery
 
 AuthMode = Literal["none", "api_key", "oauth", "password"]
-"""`password`: a mail server with a user and a password, of the workspace or of the whole server."""
+"""`password`: a mail server with user and password, of the workspace or of the whole server."""
 
 
 class ConnectorInfo(msgspec.Struct, frozen=True, rename="camel"):
-    """One connector: what it serves and how it is connected. Whether it works is another question."""
+    """A connector: its channels and how to connect it, not whether it works."""
 
     id: str
     label: str
@@ -27,7 +26,7 @@ class ConnectorInfo(msgspec.Struct, frozen=True, rename="camel"):
     channels: tuple[str, ...]
     does: tuple[Literal["publish", "send", "measure", "contacts"], ...]
     needed: str = ""
-    """For a person: what it takes to connect it."""
+    """Tells a person what they need to connect it."""
 
 
 CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
@@ -125,11 +124,11 @@ CONNECTORS: Final[tuple[ConnectorInfo, ...]] = (
 
 
 class RegistrationRefused(ValueError):  # noqa: N818 - what happened
-    """A connector cannot be taken in; the message says which and why."""
+    """A connector cannot be registered; the message names it and the reason."""
 
 
 def register(connectors: Iterable[Connector]) -> dict[str, Connector]:
-    """The connectors by id. Refuses one without an id or a declared delivery, and two with the same id."""
+    """Return the connectors by id. Refuses one without an id or a declared delivery, and two with the same id."""
     taken: dict[str, Connector] = {}
     for connector in connectors:
         name = getattr(connector, "id", None)

@@ -1,7 +1,7 @@
-"""`search_console`: clicks and impressions that Google's search brought to the pages of a run.
+"""`search_console`: reads the clicks and impressions of a run's pages in Google's search.
 
-Its numbers come two to three days late, so a reading a day after publishing is normally empty. `rows` is missing then,
-and missing is not zero: the source says so (C28). The human chooses the site.
+Its numbers are two to three days late, so a reading a day after publishing is normally empty: `rows` is absent, which
+is not zero, and the reading gives the reason (C28). The person chooses the site.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class SearchConsoleConnector(GoogleSource):
         rows: list[Any] = []
         deadline = Deadline(timeout_seconds)
         for page in pages or campaign.pages[:1]:
-            # Filters of one group must all hold, so each page is a question of its own.
+            # All filters of a group must match, so each page needs its own query.
             body = {
                 "startDate": day(campaign.since_ms),
                 "endDate": day(campaign.until_ms),
@@ -77,7 +77,7 @@ class SearchConsoleConnector(GoogleSource):
 
 
 def covers(site: str, page: str) -> bool:
-    """Whether a page is on a site: below its address, or on its domain and the domains below that."""
+    """Whether a page is on a site: below its URL, or on its domain or a subdomain."""
     if site.startswith(DOMAIN):
         host, domain = urlsplit(page).hostname or "", site.removeprefix(DOMAIN).lower()
         return host == domain or host.endswith(f".{domain}")

@@ -1,7 +1,7 @@
-"""`site`: an approved post becomes a page of the workspace's own public feed. Needs no account and is always ready.
+"""`site`: publishes an approved post as a page of the workspace's public feed. Needs no account; always ready.
 
-The natural key is the action and its revision: performing twice finds the page that is there. Deliberately unaware of
-where pages are kept and how they look.
+The natural key is the action and its revision: performing twice finds the existing page. Knows nothing of the storage
+and look of pages.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assent.suite.connectors.approved import action_of
 
 
 class SitePage(msgspec.Struct, frozen=True):
-    """A published page: its id, its address and since when it is there."""
+    """A published page: its id, URL and date."""
 
     post_id: str
     url: str
@@ -29,7 +29,7 @@ class SitePage(msgspec.Struct, frozen=True):
 
 
 Publish = Callable[[Action], Awaitable[SitePage]]
-"""Puts an action's content on the feed, or finds it there."""
+"""Publishes an action's content on the feed, or finds it there."""
 
 
 TakeDown = Callable[[Action], Awaitable[SitePage]]
@@ -37,11 +37,11 @@ TakeDown = Callable[[Action], Awaitable[SitePage]]
 
 
 Seen = Callable[[Action], Awaitable[tuple[int, int]]]
-"""How often a published action was viewed and its links followed."""
+"""Returns the views and link clicks of a published action."""
 
 
 class SiteConnector:
-    """The built-in way out."""
+    """The connector of the built-in feed."""
 
     id = "site"
     delivery = Delivery("natural_key")
@@ -61,7 +61,7 @@ class SiteConnector:
             removes = action.effect.verb == UNPUBLISH
             page = await (self._take_down if removes else self._publish)(action)
         except StoreUnavailable as unavailable:
-            # Where the connection broke during COMMIT nobody knows; asking again finds out.
+            # If the connection broke during COMMIT the result is unknown; a repetition finds out.
             raise OutcomeUnknown("the store did not answer") from unavailable
         when = {"removedAt" if removes else "publishedAt": iso_time(page.published_ms)}
         return Delivered(page.post_id, page.url, when)
@@ -70,7 +70,7 @@ class SiteConnector:
         raise OutcomeUnknown("a page is not asked about, it is published again")
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
-        """The page's own counts: zero is a number here, because every view passes this server."""
+        """Return the page's own counts. Zero is a number here, because every view passes this server."""
         views, clicks = await self._seen(action)
         return Reading(
             source=self.id,

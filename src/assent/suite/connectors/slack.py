@@ -1,8 +1,8 @@
-"""`slack`: an approved text is posted to a channel by an incoming webhook, as Slack, Mattermost and others have them.
+"""`slack`: posts an approved text to a channel through an incoming webhook of Slack, Mattermost and similar services.
 
-The address is the secret: whoever has it may post, so a human enters it like a key and it is sealed like one. Such a
-webhook recognises no repetition and cannot be asked; where its answer is lost only a human can say (`none`). Pictures
-do not go along: a webhook takes their address alone, and ours are not public.
+The URL is a secret: with it, anyone can post. So a person enters it like a key, and it is encrypted like one. A webhook
+has no idempotency and cannot be queried; if its answer is lost, only a person can resolve the outcome (`none`).
+Pictures are left out: a webhook accepts only public picture URLs, and ours are not public.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, failure
 from assent.suite.connectors.key_access import Deadline, KeyAccess
 
 MOST_CHARS: Final = 40_000
-"""Slack cuts a text beyond this."""
+"""Slack cuts longer texts."""
 
 GONE: Final = frozenset({"no_service", "no_team", "no_active_hooks", "invalid_token", "channel_not_found"})
-"""What is said by a webhook that does not exist any more, whatever the status."""
+"""Answers of a webhook that no longer exists, whatever the status."""
 
 NO_TEXT: Final = frozenset({"no_text", "missing_text_or_fallback_or_attachments", "invalid_payload"})
-"""What a webhook says to a message without a text: it is there, and nothing was posted."""
+"""Answers to a message without text: the webhook exists, and nothing was posted."""
 
 
 class Said(msgspec.Struct, frozen=True):
-    """What an address answered. Without a status there was no answer: `sent` says whether there could have been one."""
+    """The answer of a URL. Without an answer, `status` is None and `sent` says whether the request went out."""
 
     status: int | None
     text: str
@@ -45,11 +45,11 @@ class Said(msgspec.Struct, frozen=True):
 
 
 Say = Callable[[str, bytes, float], Awaitable[Said]]
-"""Posts JSON to an address that a human chose, and to no private one that the server does not allow."""
+"""Posts JSON to a URL that a person chose. Refuses private addresses that the settings do not allow."""
 
 
 class SlackConnector:
-    """Posts by incoming webhooks."""
+    """Posts through incoming webhooks."""
 
     id = "slack"
     delivery = Delivery("none")
@@ -68,7 +68,7 @@ class SlackConnector:
         return await self._access.readiness_for(workspace_id, effect)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
-        """Whether there is a webhook at an address: one that is refuses an empty message by name."""
+        """Check a webhook by sending an empty message, which an existing one refuses by name."""
         url = key.strip()
         try:
             host = urlsplit(url).hostname or ""
@@ -81,7 +81,7 @@ class SlackConnector:
             raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
         said = await self._say(url, b'{"text":""}', Deadline(timeout_seconds).left())
         if said.status == 400 and said.text in NO_TEXT:
-            # Another webhook at the same place is another channel.
+            # Another webhook of the same workspace is another channel.
             named = f"{self.id}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"
             account = Account(named, self.id, f"the webhook at {host}", default=True)
             return Verified(label=account.name, accounts=(account,))
@@ -90,7 +90,7 @@ class SlackConnector:
         raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
-        """A webhook is one channel, chosen where it was made."""
+        """Do nothing: a webhook is one channel, chosen when it was made."""
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
@@ -126,7 +126,7 @@ class SlackConnector:
 
 
 def message(effect: Effect) -> str:
-    """The text of a message. Nothing in it calls a whole channel or hides where a link leads: it is not markup."""
+    """Return the text of a message, without markup: no mention of a whole channel, no link with another text."""
     parts: list[Any] = [part for part in (effect.title, effect.body) if part]
     if effect.link and effect.link not in effect.body:
         parts.append(effect.link)

@@ -1,9 +1,9 @@
-"""`zernio`: approved posts go out to the accounts that a workspace has connected at Zernio.
+"""`zernio`: publishes approved posts to the accounts that a workspace has connected at Zernio.
 
-Zernio recognises a repetition twice: for five minutes by the id of the request, and for a day by the content. Both
-answer with the post that is there, which is read and judged like one that was just made. After the five minutes nothing
-is sent again by itself; the posts are searched for ours instead. What a post says is in
-`assent.suite.connectors.zernio_posts`, how Zernio is spoken to in `assent.suite.connectors.zernio_client`.
+Zernio recognises a repetition by the request id for five minutes and by the content for a day. Both return the existing
+post, which is judged like a new one. After five minutes nothing is sent again automatically; the list of posts is
+searched for ours instead. `assent.suite.connectors.zernio_posts` has the content of posts,
+`assent.suite.connectors.zernio_client` the requests.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ LOOK_EVERY_SECONDS: Final = 0.5
 
 
 class ZernioConnector:
-    """Publishes by Zernio's interface."""
+    """Publishes through Zernio's API."""
 
     id = "zernio"
     delivery = Delivery("native_key", WINDOW_MS, searches=True)
@@ -160,7 +160,7 @@ class ZernioConnector:
     async def _uploaded(
         self, access: Access, action: Action, deadline: Deadline
     ) -> tuple[dict[str, str], ...]:
-        """The pictures where Zernio can fetch them."""
+        """Upload the pictures and return their Zernio URLs."""
         media = action.effect.media
         if not media:
             return ()
@@ -174,7 +174,7 @@ class ZernioConnector:
     async def _existing(
         self, access: Access, action: Action, answer: Exchanged, deadline: Deadline
     ) -> dict[str, Any]:
-        """The post that Zernio takes for the same, once it has been looked at and is ours."""
+        """Return the existing post that Zernio takes for the same one, after checking that it is ours."""
         existing = answer.at("existingPostId") or answer.at("details", "existingPostId")
         if not isinstance(existing, str):
             raise OutcomeUnknown(f"HTTP 409 without the post that is there already: {words(answer)}")
@@ -191,7 +191,7 @@ class ZernioConnector:
     async def _settled(
         self, access: Access, action: Action, post: dict[str, Any], deadline: Deadline, *, again: bool
     ) -> Delivered:
-        """Wait until the platforms have decided. One that refused before and may not now is asked again."""
+        """Wait until every platform has a result. With `again`, platforms that refused are retried."""
         post_id = str(post.get("_id") or "")
         while (outcome := judge_post(post, action)) is None:
             if not post_id or deadline.left() < 2 * LOOK_EVERY_SECONDS:
@@ -207,7 +207,7 @@ class ZernioConnector:
         raise outcome
 
     async def _note_ended_accounts(self, access: Access, action: Action, post: dict[str, Any]) -> None:
-        """Accounts whose sign-in has ended are offered no more, until Zernio says otherwise."""
+        """Mark accounts whose sign-in has expired inactive, until Zernio reports otherwise."""
         ended = {p.account_id for p in parts_of(post, action.effect) if p.category == "auth_expired"}
         if ended:
             accounts = tuple(
@@ -218,5 +218,5 @@ class ZernioConnector:
 
 
 def _missing(connection: Connection, effect: Effect) -> tuple[str, ...]:
-    """Approved accounts that cannot be reached now."""
+    """Return the approved accounts that are not available now."""
     return tuple(each for each in account_ids(effect) if connection.account(each) is None)

@@ -1,7 +1,6 @@
-"""Requests to Zernio and what their answers are made of: posts, accounts, uploads, numbers.
+"""Sends requests to Zernio and parses posts, accounts, uploads and numbers.
 
-Decides what a refused request means; a refused key ends the connection. Deliberately unaware of actions and of what is
-done with a post.
+Maps refused requests to outcomes; a rejected key expires the connection. Knows nothing of actions.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from assent.suite.connectors.key_access import Deadline, KeyAccess
 from assent.suite.measurement.metrics import select_credible
 
 SEARCHED: Final = "100"
-"""Newest posts that are looked through for one of ours."""
+"""How many of the newest posts are searched for one of ours."""
 
 
 class ZernioClient:
-    """Speaks to one Zernio, with the key of whichever workspace."""
+    """Talks to one Zernio server, with the key of any workspace."""
 
     def __init__(self, url: str, access: KeyAccess, clock: Clock) -> None:
         self._url = url.rstrip("/")
-        # Pictures go over https, unless whoever runs the server has chosen a Zernio without.
+        # Pictures use https, unless the server's operator has chosen a Zernio without it.
         self._scheme = ("https://",) if self._url.startswith("https://") else ("https://", "http://")
         self._access = access
         self._clock = clock
@@ -46,7 +45,7 @@ class ZernioClient:
         return answer
 
     async def verified(self, key: str, timeout_seconds: float) -> Verified:
-        """What Zernio says about a key. Raises `NotSent` where it does not accept it."""
+        """Check a key. Raises `NotSent` if Zernio does not accept it."""
         answer = await exchange("GET", f"{self._url}/v1/accounts", token=key, timeout_seconds=timeout_seconds)
         if not answer.ok or not isinstance(answer.at("accounts"), list):
             raise self._access.not_accepted(answer)
@@ -54,14 +53,14 @@ class ZernioClient:
         return Verified(label="Zernio", accounts=_accounts(answer.value["accounts"], ()), settings=settings)
 
     async def accounts(self, access: Access, deadline: Deadline) -> tuple[Account, ...] | None:
-        """The accounts as they are now, or None where Zernio does not say."""
+        """Return the current accounts, or None if Zernio does not list them."""
         answer = await self.ask(access, "GET", "/v1/accounts", deadline)
         if not answer.ok or not isinstance(answer.at("accounts"), list):
             return None
         return _accounts(answer.value["accounts"], access.connection.accounts)
 
     async def post(self, access: Access, post_id: str, deadline: Deadline) -> dict[str, Any]:
-        """A post that is there. That it cannot be read says nothing about whether it went out."""
+        """Return an existing post. If it cannot be read, the outcome is unknown."""
         try:
             answer = await self.ask(access, "GET", f"/v1/posts/{quote(post_id, safe='')}", deadline)
         except (NotSent, OutcomeUnknown) as unread:
@@ -77,12 +76,12 @@ class ZernioClient:
         return [each for each in posts if isinstance(each, dict)] if isinstance(posts, list) else []
 
     async def try_again(self, access: Access, post_id: str, deadline: Deadline) -> bool:
-        """Let the platforms that refused a post have another look at it."""
+        """Ask Zernio to retry the platforms that refused a post."""
         path = f"/v1/posts/{quote(post_id, safe='')}/retry"
         return (await self.ask(access, "POST", path, deadline)).ok
 
     async def upload(self, access: Access, picture: Picture, number: int, deadline: Deadline) -> str:
-        """Where Zernio can fetch a picture. Publishes nothing, so whatever breaks is not sent."""
+        """Upload a picture and return its URL. Publishes nothing, so any failure means not sent."""
         kind = picture.content_type
         wanted = {
             "filename": f"picture-{number}.{kind.rpartition('/')[2]}",
@@ -116,7 +115,7 @@ class ZernioClient:
 
 
 def words(answer: Exchanged) -> str:
-    """What Zernio says in words."""
+    """Return Zernio's message."""
     said = answer.at("error") or answer.at("message")
     return said if isinstance(said, str) else ""
 
@@ -124,7 +123,7 @@ def words(answer: Exchanged) -> str:
 def read_numbers(
     answer: Exchanged, connection: Connection
 ) -> tuple[dict[str, int | float], tuple[str, ...]] | str:
-    """The numbers of a post and the values that cannot be numbers, or why there are none (E100)."""
+    """Return the numbers of a post and the names of invalid values, or why there are none (E100)."""
     if answer.status == 202 or answer.at("syncStatus") == "pending":
         return "Zernio is still collecting the numbers"
     if answer.status == 424 or answer.at("syncStatus") == "unavailable":
@@ -139,7 +138,8 @@ def read_numbers(
 
 
 def _accounts(raw: list[Any], known: tuple[Account, ...]) -> tuple[Account, ...]:
-    """The accounts that Zernio names; who chose which stays, and each platform has one that is meant by itself."""
+    """Parse Zernio's accounts. Keeps the chosen defaults; the first active account of a platform becomes its
+    default."""
     before = {each.id: each for each in known}
     found: list[Account] = []
     for each in raw:

@@ -1,8 +1,8 @@
-"""Zernio's posts, pure: what is asked for an approved action, and what a post that comes back says about it.
+"""Builds Zernio's request for an approved action, and reads the outcome from the post that Zernio returns. Pure.
 
-A post goes to one or several accounts of one platform, and each has an outcome of its own: what went out stays out, and
-the accounts that were not reached are left as a rest. A post is ours if it carries our mark; one without a mark is ours
-only where an earlier attempt of ours may have made it.
+A post goes to one or more accounts of one platform, each with its own outcome. Delivered posts stay; the accounts that
+were not reached form the remainder. A post is ours if it carries our mark; without a mark, only if an earlier attempt
+of ours may have made it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CATEGORIES: Final[dict[str, StatusMeaning]] = {
     "user_abuse": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
     "platform_rejected": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
 }
-"""What a platform's refusal means for the action, by Zernio's category."""
+"""The meaning of a platform's refusal for the action, by Zernio's category."""
 
 WAITING: Final = frozenset({"pending", "publishing", "scheduled", "draft", ""})
 MARK: Final = "assentKey"
@@ -49,7 +49,7 @@ CLOCKS_APART_MS: Final = 2 * MINUTE_MS
 
 
 class AccountPost(msgspec.Struct, frozen=True):
-    """What became of a post on one account."""
+    """The outcome of a post on one account."""
 
     account_id: str
     status: str
@@ -59,17 +59,17 @@ class AccountPost(msgspec.Struct, frozen=True):
 
 
 def request_id(action: Action) -> str:
-    """The key by which Zernio recognises a repetition: one per action and revision."""
+    """Return the idempotency key for Zernio: one per action and revision."""
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"assent:{action.provider_key}"))
 
 
 def account_ids(effect: Effect) -> tuple[str, ...]:
-    """The accounts that were approved; several stand with commas between them."""
+    """Return the approved accounts, which are separated by commas."""
     return tuple(part for part in (effect.target or {}).get("accountId", "").split(",") if part)
 
 
 def request_body(action: Action, media: tuple[dict[str, str], ...]) -> dict[str, Any]:
-    """The post. The same action and revision always ask for the same."""
+    """Build the request. The same action and revision give the same request."""
     effect = action.effect
     thread = effect.details.get("thread")
     more = {"platformSpecificData": {"threadItems": [{"content": part} for part in thread]}} if thread else {}
@@ -90,7 +90,7 @@ def request_body(action: Action, media: tuple[dict[str, str], ...]) -> dict[str,
 
 
 def parts_of(post: dict[str, Any], effect: Effect) -> tuple[AccountPost, ...]:
-    """The outcomes on the accounts of an effect, as far as the post speaks of them."""
+    """Return the outcomes on the effect's accounts that the post mentions."""
     wanted = account_ids(effect)
     raw = [each for each in post.get("platforms") or () if isinstance(each, dict)]
     if not raw:
@@ -100,7 +100,7 @@ def parts_of(post: dict[str, Any], effect: Effect) -> tuple[AccountPost, ...]:
 
 
 def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | None:
-    """What a post of ours says; None while it is being worked on, or where it says nothing about our accounts."""
+    """Return the outcome of our post; None while Zernio works on it, or if it does not mention our accounts."""
     parts = parts_of(post, action.effect)
     post_id = str(post.get("_id") or "")
     named = {part.account_id for part in parts}
@@ -118,14 +118,14 @@ def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | No
 
 
 def refusal_of(part: AccountPost) -> NotSent:
-    """Why a platform did not take it; Zernio knows, so it did not happen."""
+    """Return the platform's refusal. Zernio reports it, so nothing was published."""
     meaning = CATEGORIES.get(part.category, CATEGORIES["unknown"])
     said = (part.message or part.category or "no reason given")[:MAX_DETAIL_CHARS]
     return NotSent(meaning.reason, f"the platform said: {said}", curable=meaning.curable, of_the_effect=True)
 
 
 def is_ours(post: dict[str, Any], action: Action) -> bool:
-    """Whether a post that is there already is what this action asked for."""
+    """Whether an existing post is the one that this action asked for."""
     metadata = post.get("metadata")
     if isinstance(metadata, dict) and MARK in metadata:
         return bool(metadata[MARK] == action.provider_key)
@@ -140,7 +140,7 @@ def is_ours(post: dict[str, Any], action: Action) -> bool:
 
 
 def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> Remainder:
-    """The accounts that were not reached, as an effect of their own."""
+    """Return the effect for the accounts that were not reached."""
     named = _names(effect)
     left = [part.account_id for part in failed]
     target = {
@@ -154,7 +154,7 @@ def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> 
 
 
 def _names(effect: Effect) -> dict[str, str]:
-    """The accounts as people know them, in the order in which both stand in the target."""
+    """Return the accounts' names by id, in the order of the target."""
     ids = account_ids(effect)
     names = (effect.target or {}).get("name", "").split(", ")
     return dict(zip(ids, names if len(names) == len(ids) else ids, strict=True))
@@ -162,7 +162,7 @@ def _names(effect: Effect) -> dict[str, str]:
 
 def _part(raw: dict[str, Any]) -> AccountPost:
     account = raw.get("accountId")
-    # Where Zernio fills references in, the account itself stands in place of its id.
+    # Where Zernio expands references, the account object is in place of its id.
     account_id = account.get("_id") if isinstance(account, dict) else account
     status = str(raw.get("status") or "")
     url = raw.get("platformPostUrl")

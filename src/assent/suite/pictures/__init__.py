@@ -1,1 +1,1 @@
-"""Pictures for posts."""
+"""Draws pictures for posts."""

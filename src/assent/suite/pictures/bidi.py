@@ -1,7 +1,7 @@
-"""In which order the characters of a line are drawn: the Unicode bidirectional algorithm (UAX #9) for one paragraph.
+"""Orders the characters of a line for drawing: the Unicode bidirectional algorithm (UAX #9) for one paragraph.
 
-Everything a headline needs: paragraph direction from the first strong character, numbers, brackets and neutrals.
-Explicit direction marks are not followed, because a picture's text is cleaned of them before. Knows no fonts.
+Covers paragraph direction from the first strong character, numbers, brackets and neutrals. Explicit direction marks are
+ignored, because they are removed from a picture's text before. Knows no fonts.
 """
 
 from __future__ import annotations
@@ -25,13 +25,14 @@ class DirectionRun(msgspec.Struct, frozen=True):
 
 
 def is_rtl(text: str) -> bool:
-    """The direction of a paragraph: that of its first strong character (UAX #9, P2 and P3)."""
+    """Whether a paragraph runs right to left, by its first strong character (UAX #9, P2 and P3)."""
     first = next((kind for char in text if (kind := unicodedata.bidirectional(char)) in STRONG), "L")
     return first != "L"
 
 
 def levels(text: str, base: int) -> list[int]:
-    """The embedding level of every character; odd ones run from right to left. `base` is the paragraph's: 0 or 1."""
+    """Return the embedding level of every character; odd levels run right to left. `base` is the paragraph's: 0 or
+    1."""
     kinds = [unicodedata.bidirectional(char) or "L" for char in text]
     outer = "R" if base else "L"
     _weak(kinds, outer)
@@ -42,9 +43,9 @@ def levels(text: str, base: int) -> list[int]:
 
 
 def visual(text: str, of: Sequence[int], base: int) -> tuple[DirectionRun, ...]:
-    """The runs of one line from left to right. `of` are the levels of its characters."""
+    """Return the runs of a line from left to right. `of` are the levels of its characters."""
     marked = list(of)
-    for index in range(len(text) - 1, -1, -1):  # L1: space at the end goes where the paragraph ends
+    for index in range(len(text) - 1, -1, -1):  # L1: trailing space gets the paragraph's level
         if not text[index].isspace():
             break
         marked[index] = base
@@ -66,7 +67,7 @@ def visual(text: str, of: Sequence[int], base: int) -> tuple[DirectionRun, ...]:
 
 
 def _weak(kinds: list[str], outer: str) -> None:
-    """W1 to W7, in place."""
+    """Apply W1 to W7 in place."""
     before, strong = outer, outer
     for index, kind in enumerate(kinds):
         if kind in ("NSM", "BN"):
@@ -104,7 +105,7 @@ def _direction(kind: str) -> str | None:
 
 
 def _brackets(text: str, kinds: list[str], outer: str) -> None:
-    """N0: a pair of brackets takes the direction of what it holds."""
+    """Apply N0: a pair of brackets takes the direction of its contents."""
     waiting: list[tuple[str, int]] = []
     pairs = []
     for index, char in enumerate(text):
@@ -130,7 +131,7 @@ def _brackets(text: str, kinds: list[str], outer: str) -> None:
 
 
 def _neutrals(kinds: list[str], outer: str) -> None:
-    """N1, N2: what has no direction takes the one on both its sides, else the paragraph's."""
+    """Apply N1 and N2: a neutral takes the direction of both its neighbours, else the paragraph's."""
     index = 0
     while index < len(kinds):
         if kinds[index] != "ON":

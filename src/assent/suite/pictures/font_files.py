@@ -1,9 +1,10 @@
-"""The fonts of pictures: which one has a character, and a text as outlines of glyphs.
+"""Selects the font of each character and shapes text into glyph outlines.
 
-Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Devanagari and Japanese come along (`fonts/fonts.toml`). A character that
-none of them has is looked for in the directories that the server names; what nobody has is said, never drawn as a box.
+Fonts for Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Devanagari and Japanese are bundled (`fonts/fonts.toml`). Other
+characters are searched in the directories of the settings. A character without a font is reported, never drawn as a
+box.
 
-Runs in the process that makes pictures, because fonts and outlines are memory that a server need not hold.
+Runs in the drawing process, so that the server need not keep fonts in memory.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ BUNDLED: Final = Path(__file__).parent / "fonts"
 FONT_FILES: Final = (".ttf", ".otf", ".ttc", ".otc")
 
 MAX_FONT_FILES: Final = 300
-"""Files of the system that are looked into for a character; a desktop has a few hundred."""
+"""The most system font files that are searched; a desktop has a few hundred."""
 
 MAX_FONT_BYTES: Final = 64 * 1_048_576
-"""The largest real font, with every East Asian character in all weights, has some 30 MB."""
+"""The largest font file that is read; the largest known one has about 30 MB."""
 
 
 class NoGlyph(Exception):  # noqa: N818 - what was found
@@ -35,7 +36,7 @@ class NoGlyph(Exception):  # noqa: N818 - what was found
 
 
 class Face:
-    """One font: what it has, and what its glyphs look like."""
+    """One font: its characters and their glyphs."""
 
     def __init__(self, path: Path) -> None:
         face = hb.Face(hb.Blob.from_file_path(str(path)))
@@ -79,7 +80,7 @@ class Face:
 
 
 class Fonts:
-    """The bundled fonts in their order, and those of the server's directories once somebody needs one."""
+    """The bundled fonts in order, and the system's fonts, which are loaded when needed."""
 
     def __init__(self, directories: Iterable[str] = ()) -> None:
         self._directories = tuple(directories)
@@ -92,7 +93,7 @@ class Fonts:
         return [Face(BUNDLED / font["file"]) for font in table["font"]]
 
     def missing(self, text: str) -> tuple[str, ...]:
-        """The characters that nobody can draw, each once."""
+        """Return the characters that no font has, each once."""
         return tuple(
             dict.fromkeys(
                 cluster
@@ -102,7 +103,7 @@ class Fonts:
         )
 
     def shape(self, text: str, rtl: bool) -> Shaped:
-        """A run of one direction, in as many fonts as it takes, from left to right."""
+        """Shape a run of one direction from left to right, with as many fonts as needed."""
         parts = [(face, part) for face, part in self._by_face(text)]
         if rtl:
             parts.reverse()
@@ -115,7 +116,7 @@ class Fonts:
         return Shaped(at, tuple(glyphs))
 
     def _by_face(self, text: str) -> Iterator[tuple[Face, str]]:
-        """The text in parts, each with the font that draws it. A blank stays with what it follows."""
+        """Split a text into parts by font. A blank stays with the part before it."""
         held, current = "", None
         for cluster in counting.clusters(text):
             face = current if cluster.isspace() and current is not None else self._face(cluster)
@@ -144,7 +145,7 @@ class Fonts:
 
     @cached_property
     def _of_the_system(self) -> list[Face]:
-        """Fonts of the named directories, bold ones first; a file that is none is passed over."""
+        """Return the fonts of the configured directories, bold ones first; skips files that are no fonts."""
         files = [
             path
             for directory in self._directories
@@ -163,5 +164,5 @@ class Fonts:
 
 
 def ignorable(char: str) -> bool:
-    """Whether a character shapes others and is not seen itself: joiners and variation selectors."""
+    """Whether a character is invisible and shapes others: joiners and variation selectors."""
     return unicodedata.category(char) == "Cf" or 0xFE00 <= ord(char) <= 0xFE0F

@@ -1,9 +1,9 @@
-"""Pictures for posts: a headline and a brand, laid out as SVG in the size of a channel.
+"""Lays out a picture as SVG: a headline and a brand in a channel's size.
 
-Text comes as outlines of glyphs, so that a picture looks the same wherever it is drawn. Three layouts make a gallery;
-right-to-left text mirrors them. The same order gives the same bytes.
+Text is drawn as glyph outlines, so a picture looks the same everywhere. There are three layouts; right-to-left text
+mirrors them. The same order gives the same bytes.
 
-Deliberately unaware of fonts and of how an SVG becomes a PNG.
+Knows nothing of font files and PNG.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ from assent.suite.pictures.palette import Palette
 from assent.suite.pictures.sizes import SIZES, Size
 
 LAYOUTS: Final = ("dark", "light", "solid")
-"""The variants of every picture, in the order of the gallery."""
+"""The variants of every picture, in display order."""
 
 LEGIBLE: Final = 1 / 27
-"""The smallest letter size by the picture's width: some 14 px where a phone shows it 390 px wide."""
+"""The smallest letter size as a share of the width: about 14 px on a phone that is 390 px wide."""
 
 LEGIBLE_NAME: Final = 11 / 390
-"""The same for the brand's name: 11 px on a phone."""
+"""The smallest size of the brand's name: 11 px on a phone."""
 
 _TALL: Final = (("ऀ", "෿", 1.42), ("฀", "๿", 1.42), ("؀", "ࣿ", 1.42), ("⺀", "\uffef", 1.3), ("가", "힣", 1.3))
-"""Scripts that need more room between lines than Latin."""
+"""Scripts that need more line height than Latin, with the height."""
 LINE_HEIGHT: Final = 1.14
 
 _LARGEST: Final = ((12, 0.19), (28, 0.17), (10_000, 0.145))
-"""The largest letter size by the shorter side, for headlines of at most so many characters."""
+"""The largest letter size as a share of the shorter side, by the number of characters."""
 
 
 class Glyph(msgspec.Struct, frozen=True):
-    """The outline of one glyph, in font units with y up, and where it stands in units of the letter size."""
+    """The outline of a glyph in font units with y up, and its position in units of the letter size."""
 
     outline: str
     scale: float
@@ -53,11 +53,11 @@ class Shaped(msgspec.Struct, frozen=True):
 
 
 Shape = Callable[[str, bool], Shaped]
-"""Shapes text of one direction (True: from right to left), in units of the letter size."""
+"""Shapes text of one direction (True: right to left), in units of the letter size."""
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """What a picture is to show."""
+    """The content of a picture."""
 
     headline: str
     name: str = ""
@@ -66,7 +66,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Drawn(msgspec.Struct, frozen=True):
-    """One picture as SVG."""
+    """A picture as SVG."""
 
     channel: str
     layout: str
@@ -76,12 +76,12 @@ class Drawn(msgspec.Struct, frozen=True):
 
 
 def alt_text(order: Order) -> str:
-    """What a picture shows, in words: they are what it shows."""
+    """Return the alternative text: the words on the picture."""
     return f"{order.headline} ({order.name})" if order.name else order.headline
 
 
 def draw(order: Order, channel: str, layout: str, shape: Shape) -> Drawn | TooLong:
-    """One picture, or how much of its headline would fit."""
+    """Draw a picture; return `TooLong` if the headline does not fit."""
     size = SIZES[channel]
     canvas = _Canvas(size, palette.palettes(order.main, order.accent)[layout], shape, order)
     if (most := canvas.most_of_name()) is not None:
@@ -98,7 +98,7 @@ def draw(order: Order, channel: str, layout: str, shape: Shape) -> Drawn | TooLo
 
 
 class _Canvas:
-    """One picture being drawn: its size, colours, text and direction."""
+    """A picture while it is drawn: size, colours, text and direction."""
 
     def __init__(self, size: Size, colours: Palette, shape: Shape, order: Order) -> None:
         self.width, self.height = size.width, size.height
@@ -114,12 +114,12 @@ class _Canvas:
         return sum(run.width for run in self._runs(text))
 
     def _runs(self, line: str) -> list[Shaped]:
-        """A line from left to right. A line of the headline runs as the headline does, even where it is Latin alone."""
+        """Shape a line from left to right. A line keeps the headline's direction even if it is all Latin."""
         base = int(bidi.is_rtl(line if line == self.order.name else self.order.headline))
         return [self._shape(run.text, run.rtl) for run in bidi.visual(line, bidi.levels(line, base), base)]
 
     def headline(self, box_width: float, box_height: float) -> Fitted | TooLong:
-        """The headline in its box. Few words may be large, but not so large that a line holds one letter."""
+        """Fit the headline into its box. Short headlines are large, but a line holds more than one letter."""
         text = self.order.headline
         count = counting.graphemes(text)
         share = next(share for most, share in _LARGEST if count <= most)
@@ -134,7 +134,7 @@ class _Canvas:
         return fit(text, words, self.measure)
 
     def text(self, line: str, x: float, baseline: float, size: float, colour: str, anchor: str) -> str:
-        """One line of text. `anchor` says which end of it x is: start, middle or end, from left to right."""
+        """Draw a line of text. `anchor` says which end of it x is: start, middle or end, from left to right."""
         runs = self._runs(line)
         total = sum(run.width for run in runs) * size
         at = x - {"start": 0.0, "middle": total / 2, "end": total}[anchor]
@@ -152,7 +152,7 @@ class _Canvas:
         return f'<g fill="{colour}">{"".join(parts)}</g>'
 
     def block(self, fitted: Fitted, x: float, top: float, colour: str, anchor: str) -> str:
-        """The lines of a headline below each other; `top` is the top of their box."""
+        """Draw the lines of a headline; `top` is the top of their box."""
         step = fitted.size * line_height(self.order.headline)
         first = top + step / 2 + fitted.size * 0.36
         return "".join(
@@ -161,7 +161,7 @@ class _Canvas:
         )
 
     def most_of_name(self) -> int | None:
-        """How many characters of the name would fit, where it does not."""
+        """Return how many characters of the name fit, or None if all do."""
         room, wanted = self._room_for_name / (self.width * LEGIBLE_NAME), self.measure(self.order.name)
         return int(counting.graphemes(self.order.name) * room / wanted) if wanted > room else None
 
@@ -170,7 +170,7 @@ class _Canvas:
         return self.width - 2 * self.margin - self.small * 2.1
 
     def brand(self, x: float, middle: float, colour: str, anchor: str) -> str:
-        """The brand's name with its mark, both centred on a height."""
+        """Draw the brand's name with its mark, vertically centred on `middle`."""
         name, size = self.order.name, self.small
         if not name:
             return ""
@@ -198,16 +198,16 @@ class _Canvas:
 
     @property
     def start(self) -> tuple[float, str]:
-        """The side on which reading begins."""
+        """The x position and anchor of the side where reading begins."""
         return (self.width - self.margin, "end") if self.rtl else (self.margin, "start")
 
     def mirrored(self, x: float, width: float) -> float:
-        """The left edge of a shape, on the other side where reading is from right to left."""
+        """Return the left edge of a shape, mirrored for right-to-left text."""
         return self.width - x - width if self.rtl else x
 
 
 def _dark(canvas: _Canvas) -> list[str] | TooLong:
-    """A dark ground with discs of the brand's colour rising from the far corner; the words low and large."""
+    """Draw a dark ground with discs of the brand's colour in the far corner, and large words at the bottom."""
     colours, margin, short = canvas.colours, canvas.margin, canvas.short
     foot = margin + canvas.small * 1.6 if canvas.order.name else margin
     bar = short * 0.014
@@ -222,7 +222,7 @@ def _dark(canvas: _Canvas) -> list[str] | TooLong:
     top -= (top - above) * 0.38
     x, anchor = canvas.start
     corner = 0 if canvas.rtl else canvas.width
-    # Only as bright as white text over it allows: the headline may run across a disc.
+    # The headline may overlap a disc, so the disc is no brighter than white text allows.
     faint = palette.blend(colours.shape, colours.ground, 0.34)
     fainter = palette.blend(colours.shape, colours.ground, 0.16)
     if min(palette.contrast(colours.text, each) for each in (faint, fainter)) < palette.TEXT_CONTRAST:
@@ -240,7 +240,7 @@ def _dark(canvas: _Canvas) -> list[str] | TooLong:
 
 
 def _light(canvas: _Canvas) -> list[str] | TooLong:
-    """Paper, a broad band of the brand's colour along the side where reading begins, words in ink beside it."""
+    """Draw a light ground, a band of the brand's colour on the side where reading begins, dark words beside it."""
     colours, margin, short = canvas.colours, canvas.margin, canvas.short
     band = round(canvas.width * 0.035)
     side = band + margin
@@ -269,7 +269,7 @@ def _light(canvas: _Canvas) -> list[str] | TooLong:
 
 
 def _solid(canvas: _Canvas) -> list[str] | TooLong:
-    """The brand's colour all over, a fine frame, and the words in the middle."""
+    """Draw a ground of the brand's colour, a thin frame, and the words in the middle."""
     colours, short = canvas.colours, canvas.short
     inset = short * 0.045
     line = max(2.0, short * 0.005)
@@ -299,7 +299,7 @@ _DRAW: Final[dict[str, Callable[[_Canvas], list[str] | TooLong]]] = {
 
 
 def line_height(text: str) -> float:
-    """From one baseline to the next, by the tallest script of a text."""
+    """Return the line height for the tallest script of a text."""
     tall = (height for low, high, height in _TALL if any(low <= char <= high for char in text))
     return max(tall, default=LINE_HEIGHT)
 

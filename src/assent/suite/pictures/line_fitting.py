@@ -1,10 +1,10 @@
-"""From a text and a box to lines that fill it: the largest size at which every word is whole and inside.
+"""Breaks a text into lines that fill a box, at the largest size at which every word is whole and inside.
 
-Lines are broken where the script allows it: at blanks, after hyphens, and between the characters of Chinese and
-Japanese, there first where a phrase ends. A text is never cut, never runs out of its box and never gets smaller than
-what can be read on a phone; where that cannot be had the answer says how much would fit.
+Lines break where the script allows it: at blanks, after hyphens, and between Chinese and Japanese characters, there
+preferably after a phrase. A text is never cut, never leaves its box and is never too small for a phone. If it does not
+fit, the result says how much would.
 
-Widths come from outside as a function of the text, in units of the letter size.
+Widths come from a function of the text, in units of the letter size.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ import msgspec
 from assent.suite.content import counting
 
 Measure = Callable[[str], float]
-"""The width of a text in units of the letter size."""
+"""Returns the width of a text in units of the letter size."""
 
 STEPS: Final = 40
-"""Sizes that are tried between the largest and the smallest."""
+"""How many sizes are tried between the largest and the smallest."""
 
 GOOD, FAIR, POOR = 0, 1, 3
-"""What breaking a line at a place costs: after a word, after a phrase, inside a phrase."""
+"""The cost of a line break: after a word, after a phrase, inside a phrase."""
 
 _NO_START: Final = frozenset(
     "、。，．・：；？！ー」』）］｝〉》】〕…‥々ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ%％°!?,.:;)]}”’"
 )
-"""What no line begins with (the rule of Japanese typesetting, and good manners elsewhere)."""
+"""Characters that begin no line (Japanese typesetting, also good elsewhere)."""
 _NO_END: Final = frozenset("「『（［｛〈《【〔([{“‘¥$£€#＃")
 _PARTICLES: Final = frozenset("のはがにでともへやを")
 _AFTER_WORD: Final = frozenset("-‐–—/・、。，！？：；")
 
 
 class Box(msgspec.Struct, frozen=True):
-    """Where a text may be, and in which sizes."""
+    """The room for a text, and the range of sizes."""
 
     width: float
     height: float
@@ -47,7 +47,7 @@ class Box(msgspec.Struct, frozen=True):
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """Lines in logical order, each without the blank at its end, and the size of their letters."""
+    """Lines in logical order without trailing blanks, and the letter size."""
 
     lines: tuple[str, ...]
     size: float
@@ -59,11 +59,12 @@ class TooLong(msgspec.Struct, frozen=True):
     most: int
     word: str = ""
     is_name: bool = False
-    """Whether it is the brand's name and not the headline."""
+    """Whether the text is the brand's name instead of the headline."""
 
 
 class _Piece(msgspec.Struct, frozen=True):
-    """What stays together, its width with and without the blank after it, and what a break after it costs."""
+    """Text without line breaks inside, its width with and without the blank after it, and the cost of a break after
+    it."""
 
     text: str
     width: float
@@ -72,7 +73,7 @@ class _Piece(msgspec.Struct, frozen=True):
 
 
 def fit(text: str, box: Box, measure: Measure) -> Fitted | TooLong:
-    """The largest lines that fit. Breaks inside a phrase are made only where the text gets too small otherwise."""
+    """Return the largest lines that fit. Breaks inside a phrase only if the text would be too small otherwise."""
     pieces = _pieces(text, measure)
     for worst in (FAIR, POOR):
         joined = _join_costly(pieces, worst, measure)
@@ -86,7 +87,7 @@ def fit(text: str, box: Box, measure: Measure) -> Fitted | TooLong:
 
 
 def _pieces(text: str, measure: Measure) -> list[_Piece]:
-    """The text in parts between which a line may end."""
+    """Split a text at every place where a line may end."""
     found: list[_Piece] = []
     clusters = list(counting.clusters(text))
     held: list[str] = []
@@ -101,7 +102,7 @@ def _pieces(text: str, measure: Measure) -> list[_Piece]:
 
 
 def _cost(clusters: Sequence[str], index: int) -> int | None:
-    """What a break after a character costs; None where there may be none."""
+    """Return the cost of a line break after a character; None if no break is allowed there."""
     if index + 1 == len(clusters):
         return GOOD
     before, after = clusters[index], clusters[index + 1]
@@ -118,8 +119,8 @@ def _cost(clusters: Sequence[str], index: int) -> int | None:
         return FAIR
     if one != "hiragana" or two == "hiragana":
         return POOR
-    # A phrase of Japanese ends with hiragana, and the next begins with something else; but a verb of two parts has a
-    # single one inside, which is no particle.
+    # A Japanese phrase ends with hiragana, and the next begins with another script. But a compound verb has a single
+    # hiragana inside, which is no particle.
     inside = index > 0 and _script(clusters[index - 1]) != "hiragana" and before not in _PARTICLES
     return POOR if inside else FAIR
 
@@ -134,7 +135,7 @@ def _script(cluster: str) -> str:
 
 
 def _join_costly(pieces: Sequence[_Piece], worst: int, measure: Measure) -> list[_Piece]:
-    """The pieces with every break that costs more than allowed taken away."""
+    """Join the pieces between which a break costs more than `worst`."""
     found: list[_Piece] = []
     held = ""
     for piece in pieces:
@@ -146,12 +147,12 @@ def _join_costly(pieces: Sequence[_Piece], worst: int, measure: Measure) -> list
 
 
 def _lines(pieces: Sequence[_Piece], box: Box, size: float) -> tuple[str, ...] | None:
-    """The text in as few lines as it takes, their ends as even as they get; None where it does not fit."""
+    """Break the text into the fewest lines, with ends as even as possible; None if it does not fit."""
     width = box.width / size
     most = min(box.most_lines, int(box.height / (size * box.line_height) + 0.001))
     if most < 1 or any(piece.bare > width for piece in pieces):
         return None
-    # best[i]: lines, raggedness and start of the last line of the text up to piece i.
+    # best[i]: number of lines, raggedness and start of the last line for the text up to piece i.
     best: list[tuple[int, float, int]] = [(0, 0.0, 0)]
     for end in range(1, len(pieces) + 1):
         options = []
@@ -180,7 +181,7 @@ def _lines(pieces: Sequence[_Piece], box: Box, size: float) -> tuple[str, ...] |
 
 
 def _too_long(pieces: Sequence[_Piece], box: Box) -> TooLong:
-    """How much of the text would fit at the smallest size."""
+    """Return how much of the text fits at the smallest size."""
     wide = next((piece for piece in pieces if piece.bare * box.smallest > box.width), None)
     for count in range(len(pieces) - 1, 0, -1):
         if _lines(pieces[:count], box, box.smallest) is not None:

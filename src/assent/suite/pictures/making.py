@@ -1,4 +1,4 @@
-"""Has pictures made, off the event loop: one process per order, few at a time, each with a deadline."""
+"""Runs drawing processes off the event loop: one per order, few at a time, each with a deadline."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
 log = logging.getLogger("assent.pictures")
 
 AT_ONCE: Final = 2
-"""Processes that draw at the same time: more would only take the server's own processor time."""
+"""The most drawing processes at a time; more would slow the server."""
 
 DEADLINE_SECONDS: Final = 60.0
-"""The most pictures of one call take some seconds on a slow machine."""
+"""The largest order takes some seconds on a slow machine."""
 
 
 class PictureMaker:
@@ -30,7 +30,7 @@ class PictureMaker:
         self._turns = asyncio.Semaphore(AT_ONCE)
 
     async def make(self, work: Work) -> PictureResult:
-        """The pictures of an order. Raises `PicturesFailed` when the process does not deliver."""
+        """Return the pictures of an order. Raises `PicturesFailed` if the process fails."""
         asked = msgspec.msgpack.encode(msgspec.structs.replace(work, font_dirs=self._font_dirs))
         async with self._turns:
             try:
@@ -48,7 +48,7 @@ class PictureMaker:
 
 
 async def _ask(work: bytes) -> bytes:
-    # -P: what lies in the working directory is nobody's module.
+    # -P: files in the working directory must not be imported.
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",

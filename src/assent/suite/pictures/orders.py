@@ -1,4 +1,4 @@
-"""What is said between a server and the process that makes its pictures."""
+"""The messages between the server and its drawing process."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from assent.suite.pictures.graphics import Order
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """Pictures of one headline: which, and where fonts may be looked for."""
+    """An order for pictures of one headline, with the font directories."""
 
     order: Order
     channels: tuple[str, ...]
@@ -17,7 +17,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Made(msgspec.Struct, frozen=True):
-    """One picture as PNG."""
+    """A picture as PNG."""
 
     channel: str
     layout: str
@@ -27,7 +27,7 @@ class Made(msgspec.Struct, frozen=True):
 
 
 class Short(msgspec.Struct, frozen=True):
-    """A channel whose picture has too little room: how many characters would fit, or the word that is too wide."""
+    """A channel whose picture is too small: how many characters fit, or the word that is too wide."""
 
     channel: str
     most: int
@@ -36,16 +36,16 @@ class Short(msgspec.Struct, frozen=True):
 
 
 class PictureResult(msgspec.Struct, frozen=True, kw_only=True):
-    """All the pictures, or what keeps them from being made: nothing is half done."""
+    """All pictures, or the reason why none was made."""
 
     made: tuple[Made, ...] = ()
     too_long: tuple[Short, ...] = ()
     no_glyph: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-    """Emoji, which no font of text draws; the words around them are drawn."""
+    """Emoji, which text fonts do not have; the words around them are drawn."""
     order: Order | None = None
-    """What was drawn in the end."""
+    """The order that was drawn."""
 
 
 class PicturesFailed(Exception):  # noqa: N818 - what happened
-    """The process did not deliver; the message is for the log."""
+    """The process failed; the message is for the log."""

@@ -1,7 +1,6 @@
-"""Colours of a picture: from the brand's own, or from its name, to pairs that can be read (WCAG 2.2 AA).
+"""Derives the colours of a picture from the brand's colours or name, with readable contrast (WCAG 2.2 AA).
 
-Lightness is moved in OKLCH, where a step looks the same in every hue. Whatever colours come in, every text that comes
-out has at least the contrast of `TEXT_CONTRAST`.
+Lightness is changed in OKLCH, where a step looks the same in every hue. Every text has at least `TEXT_CONTRAST`.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from typing import Final
 import msgspec
 
 TEXT_CONTRAST: Final = 4.5
-"""WCAG AA for text of any size: a picture is shown small on a phone."""
+"""WCAG AA for text of any size: a picture is small on a phone."""
 
 SHAPE_CONTRAST: Final = 3.0
-"""WCAG AA for shapes that carry meaning; fine lines need as much to be seen."""
+"""WCAG AA for shapes with a meaning; also used for thin lines."""
 
 DECORATION: Final = 1.3
-"""A broad shape that carries no meaning keeps the brand's own colour, unless nobody could tell it from the ground."""
+"""A decorative shape keeps the brand's colour if it has at least this contrast."""
 
 GREY: Final = 0.03
-"""Below this chroma a colour has no hue to speak of, and its companion has none either."""
+"""A colour with less chroma counts as grey and gets a grey accent."""
 
 _HEX: Final = re.compile(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 
@@ -31,7 +30,7 @@ Rgb = tuple[float, float, float]
 
 
 class Palette(msgspec.Struct, frozen=True):
-    """The colours of one layout: ground, text on it, quieter text, and a shape that stands out."""
+    """The colours of one layout: ground, text, secondary text, accent."""
 
     ground: str
     text: str
@@ -42,7 +41,7 @@ class Palette(msgspec.Struct, frozen=True):
 
 
 def parse(text: str) -> str | None:
-    """A colour as `#rrggbb`; None where it is none."""
+    """Parse a colour as `#rrggbb`; None if it is invalid."""
     found = _HEX.fullmatch(text.strip())
     if found is None:
         return None
@@ -51,13 +50,13 @@ def parse(text: str) -> str | None:
 
 
 def of_name(name: str) -> str:
-    """A main colour for a brand that has named none: always the same one for the same name."""
+    """Return a main colour for a brand without colours; the same name gives the same colour."""
     hue = int.from_bytes(hashlib.sha256(name.casefold().encode()).digest()[:2], "big") / 65536 * 360
     return _hex(*_fit(0.52, 0.16, hue))
 
 
 def palettes(main: str, accent: str | None) -> dict[str, Palette]:
-    """The palette of every layout, by its name."""
+    """Return the palette of every layout by name."""
     _, chroma, hue = _oklch(main)
     vivid = max(0.10, min(chroma, 0.16)) if chroma >= GREY else 0.0
     second = accent or _hex(*_fit(0.80, vivid, hue + 75))
@@ -85,18 +84,18 @@ def _palette(ground: str, text: str, accent: str, shape: str) -> Palette:
 
 
 def _ink(ground: str) -> str:
-    """White or nearly black, whichever is read more easily."""
+    """Return white or nearly black, whichever has more contrast."""
     return max(("#ffffff", "#14161a"), key=lambda each: contrast(each, ground))
 
 
 def contrast(one: str, other: str) -> float:
-    """The contrast of two colours, 1 to 21 (WCAG)."""
+    """Return the contrast of two colours, 1 to 21 (WCAG)."""
     bright, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 
 
 def readable(colour: str, ground: str, ratio: float) -> str:
-    """The colour, or the nearest lightness of it that stands out from the ground enough."""
+    """Return the colour with the nearest lightness that has enough contrast."""
     if contrast(colour, ground) >= ratio:
         return colour
     lightness, chroma, hue = _oklch(colour)
@@ -110,7 +109,7 @@ def readable(colour: str, ground: str, ratio: float) -> str:
 
 
 def blend(top: str, under: str, opacity: float) -> str:
-    """A translucent colour over another, as the opaque one that it looks like."""
+    """Return the opaque colour that a translucent one over another looks like."""
     return _hex(*(opacity * a + (1 - opacity) * b for a, b in zip(_rgb(top), _rgb(under), strict=True)))
 
 
@@ -148,7 +147,7 @@ def _oklch(colour: str) -> tuple[float, float, float]:
 
 
 def _fit(lightness: float, chroma: float, hue: float) -> Rgb:
-    """The colour in sRGB; one that a screen cannot show loses chroma, never lightness or hue."""
+    """Convert to sRGB; a colour outside loses chroma, never lightness or hue."""
     for step in range(40, -1, -1):
         red, green, blue = _from_oklch(lightness, chroma * step / 40, hue)
         if all(-0.001 <= part <= 1.001 for part in (red, green, blue)):

@@ -1,7 +1,7 @@
-"""`python -m assent.suite.pictures.process`: makes pictures for a server and ends. Work comes in, a result goes out.
+"""`python -m assent.suite.pictures.process`: reads an order, draws its pictures, writes the result and ends.
 
-A process of its own, because drawing holds the interpreter for a tenth of a second per picture, and because fonts and
-pictures are other people's formats: what breaks here breaks no server.
+A separate process: drawing blocks the interpreter for a tenth of a second per picture, and a crash in font or picture
+code must not stop the server.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assent.suite.pictures.orders import Made, PictureResult, Short, Work
 
 
 def make(work: Work) -> PictureResult:
-    """Every picture, or why there is none."""
+    """Return every picture, or the reason why there is none."""
     fonts = Fonts(work.font_dirs)
     missing = fonts.missing(f"{work.order.headline} {work.order.name}")
     emoji = tuple(each for each in missing if counting.is_emoji(each))
@@ -68,7 +68,7 @@ def _draw_all(order: Order, work: Work, fonts: Fonts) -> tuple[list[graphics.Dra
 
 
 def without(text: str, clusters: tuple[str, ...]) -> str:
-    """A text without some of its characters, and without the blanks that they leave."""
+    """Remove some characters from a text, and the blanks beside them."""
     kept = "".join(each for each in counting.clusters(text) if each not in clusters)
     return " ".join(kept.split())
 

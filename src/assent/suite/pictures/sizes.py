@@ -1,7 +1,6 @@
-"""Which channels show a picture, and in which size: one table.
+"""One table of the channels that show a picture, and its size.
 
-The sizes are those at which a channel shows the whole picture, neither cut nor blown up. Channels that are not here
-take text alone.
+At these sizes a channel shows the whole picture, neither cut nor enlarged. Other channels take text only.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ SIZES: Final[dict[str, Size]] = {
     "site": Size(1200, 630),
     "landing": Size(1200, 630),
 }
-"""By channel id. `site` and `landing` are what link previews (Open Graph) show."""
+"""By channel id. `site` and `landing` have the size of link previews (Open Graph)."""
 
 DEFAULT_CHANNELS: Final = ("linkedin", "x", "instagram")
-"""Wide, wider and square: enough to judge a headline by."""
+"""Wide, wider and square: enough to judge a headline."""
 
 PUBLISHES_PICTURES: Final = frozenset(SIZES) - {"landing"}
-"""Channels whose posts can take a picture along."""
+"""Channels whose posts can have a picture."""

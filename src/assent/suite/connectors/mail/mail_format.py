@@ -1,7 +1,7 @@
-"""A mail as bytes (RFC 5322, 2045, 2047), written out by hand: no text in it is ever decoded or parsed on the way.
+"""Formats an e-mail as bytes (RFC 5322, 2045, 2047) without parsing or decoding any of its text.
 
-What looks like an encoded word in an approved text is text: it is encoded itself, so that a reader sees its very
-characters. Everything is seven-bit, and the same values always give the same bytes.
+Approved text that looks like an encoded word is encoded again, so readers see the same characters. All output is
+seven-bit, and the same values give the same bytes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from assent.net.mail_server import Mailbox
 
 BOUNDARY: Final = "=_assent"
-"""Neither of the two encodings of a part can have these characters at the start of a line."""
+"""No line of either part encoding can begin with these characters."""
 
 LINE_CHARS: Final = 76
 NOBODY_NAMED: Final = "undisclosed-recipients:;"
@@ -23,12 +23,11 @@ _WORDS: Final = re.compile(r"[!-~]+(?: +[!-~]+)*")
 _TOO_LONG: Final = re.compile(r"[!-~]{900}")
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 _WORD_BYTES: Final = 39
-"""What fits into one encoded word beside the longest name of a header that has one."""
+"""The bytes that fit into one encoded word beside the longest header name."""
 
 
 def mail(headers: list[tuple[str, str]], parts: tuple[tuple[str, str], ...]) -> bytes:
-    """The bytes of a mail: one text that ends with its line, or the same in several forms, each by its kind (`plain`,
-    `html`)."""
+    """Return the bytes of an e-mail. `parts` is one text, or the same text in several formats (`plain`, `html`)."""
     above = [f"{name}: {value}".rstrip(" ") for name, value in (*headers, ("MIME-Version", "1.0"))]
     written = [_part(kind, text) for kind, text in parts]
     if len(written) == 1:
@@ -41,7 +40,7 @@ def mail(headers: list[tuple[str, str]], parts: tuple[tuple[str, str], ...]) -> 
 
 
 def words(text: str) -> str:
-    """A text as the value of a header: itself where no reader could take it for anything else, or encoded."""
+    """Return a text as a header value, encoded unless it is unambiguous."""
     if text and (_WORDS.fullmatch(text) is None or "=?" in text or _TOO_LONG.search(text)):
         return _encode_words(text)
     lines = [""]
@@ -53,7 +52,7 @@ def words(text: str) -> str:
 
 
 def address(mailbox: Mailbox) -> str:
-    """A name and an address as the value of a header."""
+    """Return a name and address as a header value."""
     if not mailbox.name:
         return mailbox.address
     if _WORDS.fullmatch(mailbox.name) is None or "=?" in mailbox.name:
@@ -65,7 +64,7 @@ def address(mailbox: Mailbox) -> str:
 
 
 def lines_of(text: str) -> str:
-    """A text with the line ends that every mail has."""
+    """Convert line ends to CRLF."""
     return _BREAK.sub("\r\n", text)
 
 
@@ -80,7 +79,7 @@ def _encode_words(text: str) -> str:
 
 
 def _part(kind: str, text: str) -> str:
-    """A text with its own headers, in the shorter of the two encodings."""
+    """Return a part with its headers, in the shorter of the two encodings."""
     content = lines_of(text).encode()
     quoted = re.sub(rb"(?<!\r)\n", b"\r\n", b2a_qp(content, istext=True))
     rows = (content[start : start + 57] for start in range(0, len(content), 57))

@@ -1,7 +1,6 @@
-"""A composed mail, read as its reader's program will read it, and held against what was meant.
+"""Parses a composed e-mail and compares it with the approved content.
 
-By another way than it was written: the parser of the standard library, which knows nothing of how it came about. What
-does not say exactly what was approved is not sent.
+Uses the parser of the standard library, independent of the code that composed it. An e-mail that differs is not sent.
 """
 
 from __future__ import annotations
@@ -25,19 +24,19 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 
 
 class Meant(msgspec.Struct, frozen=True):
-    """What a mail is to say. `to` is None where its readers do not see each other; `fixed` are the headers that are
-    what they are, by name."""
+    """The intended content of an e-mail. `to` is None if recipients do not see each other; `fixed` are headers by
+    name."""
 
     sender: Mailbox
     to: Mailbox | None
     subject: str
     fixed: dict[str, str]
     parts: tuple[tuple[str, str], ...]
-    """The texts by their kind: `plain`, `html`."""
+    """The texts by format: `plain`, `html`."""
 
 
 def difference(content: bytes, meant: Meant) -> str | None:
-    """What of a mail is not what was meant; None where all of it is."""
+    """Return the first difference between an e-mail and its intended content, or None."""
     if _ILLEGAL.search(content) or max(map(len, content.split(b"\r\n"))) > MAX_LINE_BYTES:
         return "a line that no mail may have"
     message = message_from_bytes(content)

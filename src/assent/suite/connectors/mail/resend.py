@@ -1,7 +1,7 @@
-"""`resend`: approved e-mails go out through Resend.
+"""`resend`: sends approved e-mails through Resend.
 
-Resend recognises a key for a day: the same key and content answer with the same mail, so a lost outcome is cleared up
-by asking again. What each of its error names means is one table. Several recipients do not see each other.
+Resend keeps an idempotency key for a day: the same key and content return the same e-mail, so an unknown outcome is
+reconciled by repeating the request. One table gives the meaning of its error names. Recipients do not see each other.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ from assent.suite.connectors.key_access import Deadline, KeyAccess
 from assent.suite.measurement.metrics import select_credible
 
 TEST_SENDER: Final = "Assent <onboarding@resend.dev>"
-"""Resend's own sender for accounts without a domain; it delivers to the account's owner only."""
+"""Resend's sender for accounts without a domain; it delivers only to the account's owner."""
 
 NOBODY: Final = "00000000-0000-0000-0000-000000000000"
-"""The id of no mail: asking for it says whether a key is accepted and nothing else."""
+"""An id that no e-mail has, used to check whether a key is accepted."""
 
 KEY_ENDED: Final = frozenset({"missing_api_key", "invalid_api_key"})
 IN_DOUBT: Final = {
@@ -57,11 +57,11 @@ EVENTS: Final[dict[str, dict[str, int | float]]] = {
     "suppressed": {"delivered": 0, "suppressed": 1},
     "canceled": {"delivered": 0, "canceled": 1},
 }
-"""What the last event of a mail says in numbers; the others say that nothing is known yet."""
+"""The metrics that follow from an e-mail's last event; other events give none."""
 
 
 class ResendConnector:
-    """Sends by Resend's interface."""
+    """Sends through Resend's API."""
 
     id = "resend"
     delivery = Delivery("native_key", DAY_MS)
@@ -128,7 +128,7 @@ class ResendConnector:
         totals = answer.at("totals") if answer.ok else None
         metrics, left_out = select_credible(totals if isinstance(totals, dict) else {})
         if not any(metrics.values()) and not left_out:
-            # Nothing counted yet, or no such interface: the mail itself says how far it got.
+            # Nothing counted yet, or no such endpoint: the e-mail's last event tells how far it got.
             answer = await self._ask(access, "GET", f"/emails/{mail_id}", deadline)
             metrics = EVENTS.get(str(answer.at("last_event")), {}) if answer.ok else {}
             if metrics and len(action.effect.recipients) > 1:
@@ -159,10 +159,10 @@ class ResendConnector:
         return Verified(label="Resend", accounts=(account,), settings=settings)
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
-        """A key is an account here: there is nothing to look for."""
+        """Do nothing: a key is one account."""
 
     async def _domain(self, key: str, deadline: Deadline) -> Account | None:
-        """A domain that mail may come from, where the key may see it."""
+        """Return a verified sender domain, if the key may list domains."""
         try:
             answer = await exchange("GET", f"{self._url}/domains", token=key, timeout_seconds=deadline.left())
         except (NotSent, OutcomeUnknown):
@@ -184,7 +184,7 @@ class ResendConnector:
         return answer
 
     def _failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
-        """By the name of the error first: Resend's statuses are not one to one."""
+        """Return the outcome by error name first, since Resend's statuses are ambiguous."""
         name, said = answer.at("name"), _words(answer)
         if name in IN_DOUBT:
             return OutcomeUnknown(f"Resend says that {IN_DOUBT[name]}")
@@ -202,7 +202,7 @@ class ResendConnector:
 
 
 def _still_there(connection: Connection, effect: Effect) -> bool:
-    """Whether the account that was approved is the one that would be used."""
+    """Whether the approved account is the connected one."""
     return connection.account((effect.target or {}).get("accountId", "")) is not None
 
 

@@ -1,10 +1,9 @@
-"""An approved e-mail as Resend takes it. The same action and revision always ask for the same, so that a repeated key
-is recognised. Several recipients do not see each other.
+"""Builds the Resend request of an approved e-mail. Recipients do not see each other.
 
-Resend writes the mail itself. What it or a reader's program would decode or take apart is quoted, where there is a
-standard for it, or refused: nobody can say here what an encoded word becomes there.
+The same action and revision give the same request, so Resend recognises a repeated key. Resend composes the e-mail
+itself. Text that Resend or a mail program might decode or split is quoted where a standard allows it, else refused.
 
-Loaded with the first mail, because the standard library's mail package is large.
+Imported with the first e-mail, because the standard library's mail package is large.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from assent.ports import Picture
 from assent.suite.connectors.mail.smtp_message import html_part, refusal
 
 MAX_RECIPIENTS: Final = 50
-"""What Resend takes in one mail."""
+"""The most recipients of one e-mail at Resend."""
 
 _BARE: Final = re.compile(r"\w(?:[\w '-]*\w)?")
 
 
 def mail(action: Action, default_sender: str, pictures: tuple[Picture, ...] = ()) -> dict[str, Any]:
-    """What is asked of Resend. The same action and revision always ask for the same. Raises `NotSent`."""
+    """Return the body of the request. Raises `NotSent`."""
     effect = action.effect
     sender, *_ = _boxes("sender", (effect.sender or default_sender,))
     recipients = _boxes("recipients", effect.recipients)
@@ -77,7 +76,7 @@ def _boxes(field: str, given: tuple[str, ...]) -> list[str]:
 
 
 def _write_mailbox(box: Mailbox) -> str:
-    """A name that could be taken for more than one word of text is quoted."""
+    """Return a mailbox, with its name quoted if it could be read as more than words."""
     if not box.name:
         return box.address
     if _BARE.fullmatch(box.name):

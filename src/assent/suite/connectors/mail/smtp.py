@@ -1,11 +1,10 @@
-"""`smtp`: an approved e-mail goes out through any SMTP server: that of the workspace, else that of the whole server.
+"""`smtp`: sends an approved e-mail through the workspace's SMTP server, else through that of the settings.
 
-A workspace's own is a connection like any other: a human enters it, it is sealed, and every process on the same data
-uses it. The settings name one for all workspaces. Which of the two a mail goes through is part of what is approved.
+A workspace's server is a connection like any other: a person enters it, it is encrypted, and every process on the same
+data uses it. The settings name one for all workspaces. The approval covers which of the two is used.
 
-SMTP has no key by which a server would recognise a repetition, so a lost outcome is for a human to look into. What it
-does have is a clear order of things: until the content is handed over, nothing was sent. What exactly is known when an
-exchange breaks is decided in `assent.suite.connectors.mail.smtp_conversation`.
+SMTP has no idempotency key, so a person resolves an unknown outcome. Until the content is transferred, nothing was
+sent; `assent.suite.connectors.mail.smtp_conversation` decides what is known when an exchange breaks.
 """
 
 from __future__ import annotations
@@ -36,19 +35,19 @@ if TYPE_CHECKING:
 NONE_THERE: Final = "E-mail needs your mail server or Resend, and neither is connected."
 
 REACH_SECONDS: Final = 3.0
-"""For looking up the name of a mail server."""
+"""Timeout for the DNS lookup of a mail server."""
 
 ANY_ADDRESS: Final = "anyAddress"
-"""Among the settings of a connection: who has the terminal of this server may name a host of its own network."""
+"""A connection setting: a person at this server's terminal may name a host in a private network."""
 
 SENDER: Final = "from"
 
 Reach = Callable[[str, int], Awaitable[str]]
-"""The number to connect to for a host that a person chose. Raises `NotSent` for one in a private network."""
+"""Resolves a host that a person chose. Raises `NotSent` for one in a private network."""
 
 
 class MailRoute(msgspec.Struct, frozen=True):
-    """A server, whose name mail comes under, and the connection it belongs to, if it is a workspace's."""
+    """A server, the sender of its e-mails, and the connection that it belongs to, if it is a workspace's."""
 
     server: MailServer
     sender: Mailbox
@@ -56,7 +55,7 @@ class MailRoute(msgspec.Struct, frozen=True):
 
 
 class SmtpConnector:
-    """Sends through one server, under one name unless the action says another."""
+    """Sends through one server, from one sender unless the action names another."""
 
     id = "smtp"
     delivery = Delivery("none")
@@ -71,7 +70,7 @@ class SmtpConnector:
         reach: Reach | None = None,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        """`url` and `sender` as the settings have them; both absent until they are set."""
+        """`url` and `sender` are the settings; both None until they are set."""
         self._default = MailRoute(parse_server(url), parse_mailbox(sender)) if url and sender else None
         self._written_sender = (sender or "") if self._default is not None else ""
         self._connections = connections
@@ -81,7 +80,7 @@ class SmtpConnector:
 
     @property
     def for_everybody(self) -> bool:
-        """Whether the settings name a server that every workspace may use."""
+        """Whether the settings name a server for every workspace."""
         return self._default is not None
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
@@ -98,14 +97,14 @@ class SmtpConnector:
         return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, NONE_THERE)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        """The effect with the server and the sender that will be used, so that they are shown and approved."""
+        """Set the server and the sender that will be used, so that they are shown and approved."""
         found = await self._found(workspace_id)
         if found is None or not found.live or not found.accounts:
             sender = effect.sender or self._written_sender
             return msgspec.structs.replace(effect, target=None, sender=sender)
         account = found.accounts[0]
         bound = (effect.target or {}).get("accountId")
-        # The name that belongs to another server does not go along to this one.
+        # A sender of another server is not kept.
         keeps = effect.sender not in ("", self._written_sender) and bound in (None, account.id)
         return msgspec.structs.replace(
             effect,
@@ -120,7 +119,7 @@ class SmtpConnector:
         return no_account("The mail server", effect)
 
     async def _is_named(self, workspace_id: WorkspaceId, effect: Effect) -> bool:
-        """Whether an effect goes through a server that is there."""
+        """Whether an effect names an existing server."""
         wanted = (effect.target or {}).get("accountId")
         if wanted is None:
             return self._default is not None
@@ -133,7 +132,7 @@ class SmtpConnector:
         way = await self._way(action.workspace_id, action.effect)
         from assent.suite.connectors.mail.smtp_message import compose
 
-        # In a thread, because a long text takes longer to write and to read back than others should wait.
+        # In a thread: composing and checking a long text would block the event loop.
         letter = await asyncio.to_thread(compose, action, way.sender, self._clock.now_ms())
         try:
             return await self._hand_over(way.server, letter, deadline.left())
@@ -145,7 +144,7 @@ class SmtpConnector:
             raise
 
     async def tell(self, to: str, subject: str, text: str, key: str, timeout_seconds: float) -> None:
-        """A note of the server itself to one of its own people: no action, and nothing that an agent wrote."""
+        """Send a note of the server to one of its people. It is no action, and no agent wrote it."""
         way = self._for_everybody()
         from assent.suite.connectors.mail.smtp_message import note
 
@@ -153,15 +152,15 @@ class SmtpConnector:
         await self._hand_over(way.server, letter, timeout_seconds * PATIENCE)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
-        """What a mail server says to its address, such as smtp://user:password@mail.example.org:587."""
+        """Check a server's address, such as smtp://user:password@mail.example.org:587."""
         return await self._verified(key, timeout_seconds, {})
 
     async def verify_anywhere(self, key: str, timeout_seconds: float) -> Verified:
-        """The same for a person at the terminal of this server, who may name a host of its own network."""
+        """Like `verify`, but accepts hosts in private networks, for a person at this server's terminal."""
         return await self._verified(key, timeout_seconds, {ANY_ADDRESS: True})
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
-        """A mail server is one account: there is nothing to look for."""
+        """Do nothing: a mail server is one account."""
 
     async def _verified(self, key: str, timeout_seconds: float, settings: dict[str, Any]) -> Verified:
         from assent.suite.connectors.mail.smtp_conversation import Conversation
@@ -193,7 +192,7 @@ class SmtpConnector:
         return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or effect.sender)), held.connection)
 
     async def _placed(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
-        """The server with the number to connect to, where a workspace chose its host."""
+        """Return the server with its resolved IP, if a workspace chose the host."""
         if settings.get(ANY_ADDRESS) or self._reach is None:
             return server
         try:
@@ -222,7 +221,7 @@ class SmtpConnector:
 
         conversation = Conversation(server, letter, context=self._tls(), timeout=patience)
         exchange = asyncio.ensure_future(asyncio.to_thread(conversation.run))
-        # One that is called off ends later, and no caller asks how.
+        # A cancelled exchange ends later, and no caller reads its result.
         exchange.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         try:
             said = await asyncio.wait_for(asyncio.shield(exchange), patience)
@@ -256,7 +255,7 @@ def _parse(url: str) -> MailServer:
 
 
 def _account(server: MailServer) -> Account:
-    """Another user or another host is another account; another password is not."""
+    """Return the account: another user or host is another account, another password is not."""
     who = f"{server.user or ''}@{server.host}:{server.port}"
     named = f"smtp-{hashlib.sha256(who.encode()).hexdigest()[:16]}"
     return Account(

@@ -1,10 +1,10 @@
-"""One exchange with a mail server, in a thread of its own, and what can be said about its outcome.
+"""Runs one exchange with a mail server in its own thread, and tells what is known about the outcome.
 
-The first byte of the mail's content is the point of no return. Before it nothing can have been sent, whatever breaks;
-after it only the server's last word counts, and without one the outcome is unknown. One recipient refused means nobody
-gets it: half a mailing that looks like a whole one is worse than none.
+The first byte of the content is the point of no return. Before it nothing was sent; after it only the server's last
+reply counts, and without one the outcome is unknown. If one recipient is refused, none gets the e-mail: a partial
+mailing that looks complete is worse than none.
 
-The caller may call it off at any moment from another thread and learns then on which side of that point it was.
+The caller may cancel at any time from another thread and learns on which side of that point the exchange was.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS
 from assent.suite.connectors.mail.smtp_message import Letter
 
 WANTS_SIGN_IN: Final = frozenset({530, 534, 535, 538})
-"""Replies that speak of the account, not of the mail (RFC 4954)."""
+"""Replies about the account, not the e-mail (RFC 4954)."""
 
 _LINE_DOT: Final = re.compile(rb"(?m)^\.")
 
@@ -34,7 +34,7 @@ class CalledOff(Exception):  # noqa: N818 - what happened
 
 
 class Conversation:
-    """Hands over one letter. `run` blocks; `call_off` may be called meanwhile."""
+    """Sends one letter. `run` blocks; `call_off` may be called from another thread."""
 
     def __init__(
         self, server: MailServer, letter: Letter, *, context: ssl.SSLContext, timeout: float
@@ -49,17 +49,17 @@ class Conversation:
         self._smtp: smtplib.SMTP | None = None
 
     def call_off(self) -> bool:
-        """Stop. True when nothing was sent and nothing will be."""
+        """Cancel. Returns True if nothing was sent and nothing will be."""
         with self._turn:
             self._called_off = True
-            # Not `sock.shutdown`: that of a TLS socket is not made for two threads.
+            # Not `sock.shutdown`, which is not thread-safe on a TLS socket.
             if self._smtp is not None and (sock := self._smtp.sock) is not None:
                 with contextlib.suppress(OSError):
                     socket.socket.shutdown(sock, socket.SHUT_RDWR)
             return not self._handing_over
 
     def check(self) -> None:
-        """Sign in and leave; nothing is sent. Raises `NotSent`."""
+        """Sign in and disconnect; sends nothing. Raises `NotSent`."""
         try:
             smtp = self._connect()
             try:
@@ -73,7 +73,7 @@ class Conversation:
             raise not_now(f"the mail server cannot be used ({said})") from error
 
     def run(self) -> str:
-        """Send, and return the server's last word. Raises `NotSent` or `OutcomeUnknown`."""
+        """Send, and return the server's last reply. Raises `NotSent` or `OutcomeUnknown`."""
         try:
             smtp = self._connect()
             try:
@@ -85,7 +85,7 @@ class Conversation:
         except (NotSent, OutcomeUnknown):
             raise
         except Exception as error:
-            # Disconnects, time-outs, unreadable replies, and what a call-off does to the socket.
+            # Disconnects, timeouts, unreadable replies, and the effects of a cancellation on the socket.
             said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
             if self._handing_over:
                 raise OutcomeUnknown(f"no last word from the mail server ({said})") from error
@@ -93,7 +93,7 @@ class Conversation:
 
     def _connect(self) -> smtplib.SMTP:
         server, timeout = self._server, self._timeout
-        # Without a name of ours smtplib would ask the DNS for one.
+        # Without a name smtplib would ask the DNS for one.
         name = self._letter.sender.rpartition("@")[2]
         number = server.number or server.host
         if server.encryption == "tls":
@@ -108,7 +108,7 @@ class Conversation:
         raise CalledOff
 
     def _prepare(self, smtp: smtplib.SMTP) -> None:
-        """Encrypted and signed in, as the address of the server says."""
+        """Encrypt and sign in, as the server's URL demands."""
         server = self._server
         smtp.ehlo_or_helo_if_needed()
         if server.encryption == "starttls":
@@ -131,9 +131,9 @@ class Conversation:
             raise not_signed_in("it offers no way to sign in with a password") from error
 
     def _envelope(self, smtp: smtplib.SMTP) -> None:
-        """Sender and every recipient, or a refusal that names each problem and leaves nothing behind."""
+        """Announce the sender and every recipient. Raises a refusal that names each problem, after a reset."""
         letter = self._letter
-        # Not by smtplib's own methods, which parse an address once more.
+        # Not with smtplib's own methods, which parse an address again.
         code, said = smtp.docmd("MAIL", f"FROM:<{letter.sender}>")
         if code != 250:
             if code in WANTS_SIGN_IN:
@@ -180,7 +180,7 @@ class Conversation:
 
 
 class _Plain(smtplib.SMTP):
-    """Connects to a number that was checked; its certificate is still that of the name."""
+    """Connects to the checked IP; the certificate must match the host name."""
 
     def __init__(self, number: str, server: MailServer, name: str, timeout: float) -> None:
         self._number = number
@@ -192,7 +192,7 @@ class _Plain(smtplib.SMTP):
 
 
 class _Encrypted(smtplib.SMTP_SSL):
-    """The same, encrypted from the first byte."""
+    """Like `_Plain`, with TLS from the first byte."""
 
     def __init__(
         self, number: str, server: MailServer, name: str, timeout: float, context: ssl.SSLContext
@@ -213,7 +213,7 @@ def _leave(smtp: smtplib.SMTP) -> None:
 
 
 def not_now(detail: str) -> NotSent:
-    """Nothing was sent, and the mail is not to blame."""
+    """Return a failure that is not the e-mail's fault: nothing was sent, and a retry may help."""
     return NotSent(Reason.CONNECTOR_FAILED, detail, curable=True)
 
 
@@ -226,7 +226,7 @@ def not_signed_in(detail: str) -> NotSent:
 
 
 def _refusal(code: int, said: bytes) -> NotSent:
-    """The server's word about the mail: 4xx may be tried again, 5xx not."""
+    """Return the server's refusal of the e-mail: 4xx can be retried, 5xx not."""
     if code in WANTS_SIGN_IN:
         return not_signed_in(_reply(code, said))
     return NotSent(

@@ -1,9 +1,8 @@
-"""An approved effect as a mail: text and HTML parts, a stable Message-ID, a given Date.
+"""Composes the e-mail of an approved effect: text and HTML parts, a stable Message-ID, a given Date.
 
-Everything that becomes a header or an SMTP line is refused when it holds a control character, and no text is decoded
-on the way (`mail_format`), so that no content can add a header, a recipient or a second mail. What was composed is
-read back (`mail_reading`); what does not say exactly what was approved is not sent. Loaded with the first mail,
-because the standard library's mail package is large.
+A control character in a header or SMTP line is refused, and no text is decoded (`mail_format`), so content cannot add a
+header, a recipient or a second e-mail. The result is read back (`mail_reading`) and sent only if it says exactly what
+was approved. Imported with the first e-mail, because the standard library's mail package is large.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ _OPENING: Final = re.compile(
     <body{_ATTRIBUTES}>""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""The beginning of a document that every reader takes apart in the same way. What comes after it is nowhere within a
-comment, a script or an attribute, where more text would change what the rest of the document is."""
+"""The beginning of a document that every mail program parses alike. The preheader is inserted after it, never inside a
+comment, script or attribute."""
 
 _HIDDEN: Final = (
     '<div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">{text}</div>'
@@ -40,7 +39,7 @@ _HIDDEN: Final = (
 
 
 class Letter(msgspec.Struct, frozen=True):
-    """A mail ready to be handed over."""
+    """An e-mail that is ready to send."""
 
     message_id: str
     sender: str
@@ -49,7 +48,7 @@ class Letter(msgspec.Struct, frozen=True):
 
 
 def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
-    """The mail of an action. Raises `NotSent` for good where it cannot be one."""
+    """Return the e-mail of an action. Raises `NotSent`, which no retry cures, if the content is unfit."""
     effect = action.effect
     sender = _mailbox("sender", effect.sender) if effect.sender else default_sender
     recipients = tuple(_mailbox("recipients", each) for each in effect.recipients)
@@ -59,7 +58,7 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
         raise refusal("a picture goes along, and this mail server gets text alone")
     meant = Meant(
         sender=sender,
-        # One reader sees their own name; several do not see each other's.
+        # A single recipient sees their own name; several do not see each other.
         to=recipients[0] if len(recipients) == 1 else None,
         subject=effect.subject or effect.title,
         fixed=_identify(action.provider_key, sender, now_ms),
@@ -70,7 +69,7 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
 
 
 def note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: int) -> Letter:
-    """A short note of the server itself, in plain text."""
+    """Return a short plain-text note of the server."""
     reader = _mailbox("to", to)
     whole = text if text.endswith("\n") else f"{text}\n"
     fixed = {**_identify(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
@@ -86,7 +85,7 @@ def _identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
 
 
 def _write(meant: Meant) -> bytes:
-    """The bytes of a mail, once they have been read back."""
+    """Return the bytes of an e-mail after reading them back."""
     if not is_one_line(meant.subject):
         raise refusal("subject: it holds a line break or another control character")
     headers = [
@@ -105,8 +104,7 @@ def _write(meant: Meant) -> bytes:
 
 
 def html_part(effect: Effect) -> str:
-    """The HTML that was approved, or the approved text as paragraphs; the preheader first, where inboxes look, unless
-    the approved HTML has it."""
+    """Return the approved HTML, or the approved text as paragraphs, with the preheader first unless the HTML has it."""
     html = effect.html or "\n".join(
         f"<p>{'<br>'.join(escape(line) for line in paragraph.splitlines())}</p>"
         for paragraph in re.split(r"\n\s*\n", effect.body.strip())
@@ -127,5 +125,5 @@ def _mailbox(field: str, text: str) -> Mailbox:
 
 
 def refusal(detail: str) -> NotSent:
-    """The content itself is at fault: trying again cannot help, a new action can."""
+    """Return a failure of the content, which no retry cures."""
     return NotSent(Reason.CONNECTOR_FAILED, detail, curable=False)
