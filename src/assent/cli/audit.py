@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,6 +12,9 @@ from assent.cli.session import CommandSession, command
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer, Verdict
 from assent.jobs import checkpoint_files
+
+if TYPE_CHECKING:
+    from assent.app import App
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -27,15 +29,13 @@ def verify(
     ] = None,
 ) -> int:
     """Check every event, chain and checkpoint. Exits with 1 when anything was changed, deleted or cut."""
-    from assent.app import open_app
 
-    async def run() -> Verdict:
+    async def run(app: App) -> Verdict:
         path = checkpoint or checkpoint_files.newest(session.settings.data_dir)
         kept = checkpoint_files.read(path) if path is not None else None
-        async with open_app(session.settings) as opened:
-            return await audit_log.verify(opened.store, Signer(opened.keys().master), kept)
+        return await audit_log.verify(app.store, Signer(app.keys().master), kept)
 
-    verdict = asyncio.run(run())
+    verdict = session.use_app(run)
     counted = f"{verdict.streams} streams, {verdict.events} events, {verdict.checkpoints} checkpoints"
     if verdict.ok:
         session.give(verdict, f"The journal is as it was written: {counted}.")
@@ -55,13 +55,7 @@ def _line(finding: audit_log.AuditFinding) -> str:
 
 def write_checkpoint(session: CommandSession) -> None:
     """Sign the journal as it is now and write the checkpoint to a file."""
-    from assent.app import open_app
-
-    async def run() -> Path | None:
-        async with open_app(session.settings) as opened:
-            return await checkpoint_files.write(opened)
-
-    path = asyncio.run(run()) or checkpoint_files.newest(session.settings.data_dir)
+    path = session.use_app(checkpoint_files.write) or checkpoint_files.newest(session.settings.data_dir)
     data: dict[str, Any] = {"path": str(path) if path is not None else None}
     session.give(data, str(path) if path is not None else "Nothing to sign yet.")
     if path is not None:
@@ -70,14 +64,12 @@ def write_checkpoint(session: CommandSession) -> None:
 
 def export(session: CommandSession) -> None:
     """Write every event and checkpoint to standard output, one JSON object a line."""
-    from assent.app import open_app
 
-    async def run() -> None:
-        async with open_app(session.settings) as opened:
-            async for line in audit_log.export(opened.store):
-                sys.stdout.write(line.decode() + "\n")
+    async def run(app: App) -> None:
+        async for line in audit_log.export(app.store):
+            sys.stdout.write(line.decode() + "\n")
 
-    asyncio.run(run())
+    session.use_app(run)
 
 
 command(app, "verify")(verify)

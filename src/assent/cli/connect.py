@@ -6,19 +6,21 @@ processes would show, and never written unsealed.
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import msgspec
 import typer
 
 from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
 from assent.cli.session import CommandSession, command
-from assent.cli.workspaces import BY, find_workspace
+from assent.cli.workspaces import BY, find_workspace, use_workspace
+from assent.engine.core.tenancy import Workspace
 from assent.gate.connection import Connection
+
+if TYPE_CHECKING:
+    from assent.app import App
 
 MAX_KEY_CHARS: Final = 512
 """Longer than any provider's key. Longer input is something else."""
@@ -28,33 +30,6 @@ MAIL: Final = "smtp"
 WhichProvider = Annotated[
     str, typer.Argument(metavar="PROVIDER", help="Such as zernio, resend or smtp.", show_default=False)
 ]
-
-
-class AccountView(msgspec.Struct, frozen=True, rename="camel"):
-    """An account in a JSON answer. Effects go to the default accounts."""
-
-    id: str
-    platform: str
-    name: str
-    default: bool
-    active: bool
-
-
-class ConnectedView(msgspec.Struct, frozen=True, rename="camel"):
-    """A connection in a JSON answer, without secrets."""
-
-    workspace_id: str
-    provider: str
-    connected: bool
-    state: str
-    label: str
-    accounts: tuple[AccountView, ...]
-
-
-class DisconnectedView(msgspec.Struct, frozen=True, rename="camel"):
-    workspace_id: str
-    provider: str
-    disconnected: bool
 
 
 def register(app: typer.Typer) -> None:
@@ -84,7 +59,6 @@ def connect(
 
     The key of smtp is the address of a mail server: smtp://user:password@mail.example.org:587
     """
-    from assent.app import App, open_app
     from assent.gate.connection import NewConnection, OpenedSecrets
     from assent.net.mail_server import parse_mailbox
     from assent.ports import KeyChecked, NotSent, OutcomeUnknown
@@ -96,39 +70,38 @@ def connect(
         except ValueError as error:
             raise Failure(f"--from: {error}.") from None
 
-    async def wire() -> Connection:
-        async with open_app(session.settings) as app:
-            connector = _key_checked(app, provider)
-            found = await find_workspace(app.store, workspace)
-            if provider == MAIL and sender is None:
-                raise Failure('Say whom mail comes from: --from "Ann <ann@example.org>".')
-            key = _read_key(key_stdin, provider)
-            # A person with the terminal may name a mail server of this network.
-            verify = getattr(connector, "verify_anywhere", connector.verify)
-            try:
-                verified = await verify(key, session.settings.connector_timeout_seconds)
-            except NotSent as refused:
-                raise Failure(f"{provider} was not connected: {refused.detail}") from None
-            except OutcomeUnknown as unknown:
-                raise Failure(f"{provider} was not connected: {unknown}.\nTry again later.") from None
-            known = [each.id for each in verified.accounts]
-            if unknown_ids := [each for each in account or () if each not in known]:
-                raise Failure(f"{provider} has no account {unknown_ids[0]!r}. Possible: {', '.join(known)}.")
-            more = {"from": sender} if sender is not None else {}
-            made = await app.connections.save(
-                found.workspace_id,
-                provider,
-                NewConnection(
-                    label=verified.label,
-                    secrets=OpenedSecrets({API_KEY: key}),
-                    accounts=verified.accounts,
-                    settings={**verified.settings, **more},
-                ),
-                by=BY,
-            )
-            if account:
-                made = await app.connections.choose(found.workspace_id, provider, account, by=BY)
-            return made
+    async def wire(app: App) -> Connection:
+        connector = _key_checked(app, provider)
+        found = await find_workspace(app, workspace)
+        if provider == MAIL and sender is None:
+            raise Failure('Say whom mail comes from: --from "Ann <ann@example.org>".')
+        key = _read_key(key_stdin, provider)
+        # A person with the terminal may name a mail server of this network.
+        verify = getattr(connector, "verify_anywhere", connector.verify)
+        try:
+            verified = await verify(key, session.settings.connector_timeout_seconds)
+        except NotSent as refused:
+            raise Failure(f"{provider} was not connected: {refused.detail}") from None
+        except OutcomeUnknown as unknown:
+            raise Failure(f"{provider} was not connected: {unknown}.\nTry again later.") from None
+        known = [each.id for each in verified.accounts]
+        if unknown_ids := [each for each in account or () if each not in known]:
+            raise Failure(f"{provider} has no account {unknown_ids[0]!r}. Possible: {', '.join(known)}.")
+        more = {"from": sender} if sender is not None else {}
+        made = await app.connections.save(
+            found.workspace_id,
+            provider,
+            NewConnection(
+                label=verified.label,
+                secrets=OpenedSecrets({API_KEY: key}),
+                accounts=verified.accounts,
+                settings={**verified.settings, **more},
+            ),
+            by=BY,
+        )
+        if account:
+            made = await app.connections.choose(found.workspace_id, provider, account, by=BY)
+        return made
 
     def _key_checked(app: App, name: str) -> KeyChecked:
         connector: object = app.services.connectors.get(name)
@@ -139,43 +112,47 @@ def connect(
         other = f"\nIt is connected in a browser: {where}" if connector is not None else ""
         raise Failure(f"{name!r} is not connected by a key. Possible: {', '.join(by_key)}.{other}")
 
-    made = asyncio.run(wire())
-    view = view_of(made)
-    rows = [(each.id, each.platform, each.name, "default" if each.default else "") for each in view.accounts]
+    made = session.use_app(wire)
+    rows = [(each.id, each.platform, each.name, "default" if each.default else "") for each in made.accounts]
     table = session.table(("account", "platform", "name", ""), rows) if rows else "No accounts."
-    session.give(view, f"{made.label} is connected to workspace {made.workspace_id}.\n{table}")
+    session.give(_describe(made), f"{made.label} is connected to workspace {made.workspace_id}.\n{table}")
 
 
 def disconnect(session: CommandSession, provider: WhichProvider, workspace: OfWorkspace = None) -> None:
     """End a workspace's connection to a provider and destroy its secrets."""
-    from assent.app import open_app
 
-    async def end() -> DisconnectedView:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, workspace)
-            ended = await app.connections.disconnect(found.workspace_id, provider, by=BY)
-            return DisconnectedView(found.workspace_id, provider, ended)
+    async def end(app: App, found: Workspace) -> tuple[str, bool]:
+        ended = await app.connections.disconnect(found.workspace_id, provider, by=BY)
+        return found.workspace_id, ended
 
-    view = asyncio.run(end())
-    if not view.disconnected:
-        raise Failure(f"Workspace {view.workspace_id} is not connected to {provider!r}.")
+    workspace_id, ended = use_workspace(session, workspace, end)
+    if not ended:
+        raise Failure(f"Workspace {workspace_id} is not connected to {provider!r}.")
     session.give(
-        view, f"{provider} is disconnected from workspace {view.workspace_id}; its secrets are destroyed."
+        {"workspaceId": workspace_id, "provider": provider, "disconnected": True},
+        f"{provider} is disconnected from workspace {workspace_id}; its secrets are destroyed.",
     )
 
 
-def view_of(connection: Connection) -> ConnectedView:
-    return ConnectedView(
-        connection.workspace_id,
-        connection.provider,
-        connection.live,
-        connection.state,
-        connection.label,
-        tuple(
-            AccountView(each.id, each.platform, each.name, each.default, each.active)
+def _describe(connection: Connection) -> dict[str, Any]:
+    """A connection for a JSON answer, without secrets. Effects go to the default accounts."""
+    return {
+        "workspaceId": connection.workspace_id,
+        "provider": connection.provider,
+        "connected": connection.live,
+        "state": connection.state,
+        "label": connection.label,
+        "accounts": [
+            {
+                "id": each.id,
+                "platform": each.platform,
+                "name": each.name,
+                "default": each.default,
+                "active": each.active,
+            }
             for each in connection.accounts
-        ),
-    )
+        ],
+    }
 
 
 def _read_key(key_stdin: bool, provider: str) -> str:

@@ -2,44 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
 
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command, timestamp
-from assent.cli.workspaces import BY, find_workspace
+from assent.cli.workspaces import BY, use_workspace
 from assent.engine.actions import credits
+from assent.engine.core.tenancy import Workspace
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Transaction
 from assent.suite.credits import CreditAccount, CreditEntry
 
+if TYPE_CHECKING:
+    from assent.app import App
+
 SHOWN = 20
 NO_LIMIT = "none"
-
-
-class EntryView(msgspec.Struct, frozen=True, rename="camel"):
-    """One line of the ledger in a JSON answer."""
-
-    seq: int
-    kind: str
-    amount: int
-    action_id: str | None
-    by: str
-    at: str | None
-
-
-class CreditsReport(msgspec.Struct, frozen=True, rename="camel"):
-    """The JSON answer of `credits`. `balance` is null without a limit."""
-
-    workspace_id: str
-    unlimited: bool
-    balance: int | None
-    reserved: int
-    spent: int
-    entries: tuple[EntryView, ...]
 
 
 def show(
@@ -62,39 +42,45 @@ def show(
     ] = None,
 ) -> None:
     """Show what a workspace can spend and the end of its ledger; set a limit or add to it first where asked."""
-    from assent.app import open_app
-
     wanted = _amount(limit)
 
-    async def change() -> CreditsReport:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, workspace)
-            now_ms = app.clock.now_ms()
+    async def change(
+        app: App, found: Workspace
+    ) -> tuple[WorkspaceId, CreditAccount, tuple[CreditEntry, ...]]:
+        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
 
-            def begin() -> Transaction[CreditsReport]:
-                if limit is not None:
-                    yield from credits.limit(found.workspace_id, wanted, now_ms, by=BY)
-                if grant is not None:
-                    yield from credits.grant(found.workspace_id, grant, now_ms, by=BY)
-                had = yield from credits.account(found.workspace_id)
-                lines = yield from credits.recent(found.workspace_id, SHOWN)
-                return _view(found.workspace_id, had, lines)
+        def begin() -> Transaction[tuple[WorkspaceId, CreditAccount, tuple[CreditEntry, ...]]]:
+            if limit is not None:
+                yield from credits.limit(workspace_id, wanted, now_ms, by=BY)
+            if grant is not None:
+                yield from credits.grant(workspace_id, grant, now_ms, by=BY)
+            had = yield from credits.account(workspace_id)
+            return workspace_id, had, (yield from credits.recent(workspace_id, SHOWN))
 
-            return await app.store.write(begin)
+        return await app.store.write(begin)
 
-    view = asyncio.run(change())
+    workspace_id, had, entries = use_workspace(session, workspace, change)
     facts = {
-        "can spend": "without limit" if view.balance is None else str(view.balance),
-        "set aside": str(view.reserved),
-        "spent": str(view.spent),
+        "can spend": "without limit" if had.available is None else str(had.available),
+        "set aside": str(had.reserved),
+        "spent": str(had.spent),
     }
     rows = [
-        (str(each.seq), each.kind, str(each.amount), each.by, each.action_id or "", each.at or "")
-        for each in view.entries
+        (
+            str(each.seq),
+            each.kind,
+            str(each.amount),
+            each.by,
+            each.action_id or "",
+            timestamp(each.at_ms) or "",
+        )
+        for each in entries
     ]
     text = session.table(("credits", ""), facts.items())
     columns = ("entry", "kind", "amount", "by", "action", "at")
-    session.give(view, text + ("\n\n" + session.table(columns, rows) if rows else ""))
+    session.give(
+        _describe(workspace_id, had, entries), text + ("\n\n" + session.table(columns, rows) if rows else "")
+    )
 
 
 def register(app: typer.Typer) -> None:
@@ -111,15 +97,24 @@ def _amount(limit: str | None) -> int | None:
     return int(limit)
 
 
-def _view(workspace_id: WorkspaceId, had: CreditAccount, lines: tuple[CreditEntry, ...]) -> CreditsReport:
-    return CreditsReport(
-        workspace_id,
-        had.unlimited,
-        had.available,
-        had.reserved,
-        had.spent,
-        tuple(
-            EntryView(line.seq, line.kind, line.amount, line.action_id, line.by, timestamp(line.at_ms))
-            for line in lines
-        ),
-    )
+def _describe(
+    workspace_id: WorkspaceId, had: CreditAccount, entries: tuple[CreditEntry, ...]
+) -> dict[str, Any]:
+    return {
+        "workspaceId": workspace_id,
+        "unlimited": had.unlimited,
+        "balance": had.available,
+        "reserved": had.reserved,
+        "spent": had.spent,
+        "entries": [
+            {
+                "seq": each.seq,
+                "kind": each.kind,
+                "amount": each.amount,
+                "actionId": each.action_id,
+                "by": each.by,
+                "at": timestamp(each.at_ms),
+            }
+            for each in entries
+        ],
+    }

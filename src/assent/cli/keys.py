@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
-from assent.cli.workspaces import BY, check_name, find_workspace, key_entropy, key_view, keys_table
+from assent.cli.workspaces import (
+    BY,
+    check_name,
+    describe_key,
+    key_entropy,
+    keys_table,
+    read_keys,
+    use_workspace,
+)
 from assent.engine.core import api_keys, tenancy
-from assent.engine.core.api_keys import Mode
-from assent.engine.core.tenancy import IssuedKey, KeyRecord, Workspace
+from assent.engine.core.tenancy import IssuedKey, Workspace
 from assent.kernel.ids import KeyId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.toolsets import TOOLSETS
+
+if TYPE_CHECKING:
+    from assent.app import App
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -27,18 +35,6 @@ OfWorkspace = Annotated[
 WhichKey = Annotated[
     str, typer.Argument(metavar="KEY-ID", help="The key's id, from `assent keys list`.", show_default=False)
 ]
-
-
-class KeyCreatedView(msgspec.Struct, frozen=True, rename="camel"):
-    workspace_id: str
-    key_id: str
-    api_key: str
-
-
-class KeyRevokedView(msgspec.Struct, frozen=True, rename="camel"):
-    workspace_id: str
-    key_id: str
-    revoked: bool
 
 
 def create(
@@ -64,8 +60,6 @@ def create(
     ] = None,
 ) -> None:
     """Make a key. It is shown now and never again."""
-    from assent.app import open_app
-
     session.require_data()
     scopes = tuple(dict.fromkeys(scope or api_keys.SCOPES))
     unknown = [each for each in scopes if each not in api_keys.SCOPES]
@@ -74,83 +68,66 @@ def create(
     toolsets = tuple(dict.fromkeys(toolset or ()))
     if strange := [each for each in toolsets if each not in TOOLSETS]:
         raise Failure(f"There is no toolset {strange[0]!r}.\nPossible: {', '.join(TOOLSETS)}.")
-    checked, mode, entropy = check_name(label, "A label"), _mode(dev), key_entropy()
+    checked, entropy = check_name(label, "A label"), key_entropy()
 
-    async def make() -> IssuedKey:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, workspace)
-            now_ms = app.clock.now_ms()
-            expires_ms = None if expires_in_days is None else now_ms + expires_in_days * DAY_MS
-            return await app.store.write(
-                lambda: tenancy.issue_key(
-                    found.workspace_id,
-                    entropy,
-                    now_ms,
-                    mode=mode,
-                    label=checked,
-                    scopes=scopes,
-                    expires_ms=expires_ms,
-                    toolsets=toolsets,
-                    by=BY,
-                )
+    async def make(app: App, found: Workspace) -> IssuedKey:
+        now_ms = app.clock.now_ms()
+        expires_ms = None if expires_in_days is None else now_ms + expires_in_days * DAY_MS
+        return await app.store.write(
+            lambda: tenancy.issue_key(
+                found.workspace_id,
+                entropy,
+                now_ms,
+                mode="dev" if dev else "live",
+                label=checked,
+                scopes=scopes,
+                expires_ms=expires_ms,
+                toolsets=toolsets,
+                by=BY,
             )
+        )
 
-    _show_once(session, asyncio.run(make()))
+    _show_once(session, use_workspace(session, workspace, make))
 
 
 def list_all(session: CommandSession, workspace: OfWorkspace = None) -> None:
     """List the keys of a workspace, without their secrets."""
-    from assent.app import open_app
-
     session.require_data()
-
-    async def read() -> tuple[Workspace, list[KeyRecord]]:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, workspace)
-            return found, await app.store.read(lambda: tenancy.list_keys(found.workspace_id))
-
-    found, keys = asyncio.run(read())
-    views = [key_view(each) for each in keys]
-    session.give({"workspaceId": found.workspace_id, "keys": views}, keys_table(session, views))
+    found, keys = use_workspace(session, workspace, read_keys)
+    views = list(map(describe_key, keys))
+    session.give({"workspaceId": found.workspace_id, "keys": views}, keys_table(session, keys))
 
 
 def revoke(session: CommandSession, key: WhichKey, workspace: OfWorkspace = None) -> None:
     """End a key, at once and for good."""
-    from assent.app import open_app
-
     session.require_data()
     key_id, of = _which(key, workspace)
 
-    async def end() -> tuple[Workspace, bool]:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, of)
-            now_ms = app.clock.now_ms()
-            return found, await app.store.write(
-                lambda: tenancy.revoke_key(found.workspace_id, key_id, now_ms, by=BY)
-            )
+    async def end(app: App, found: Workspace) -> tuple[Workspace, bool]:
+        now_ms = app.clock.now_ms()
+        return found, await app.store.write(
+            lambda: tenancy.revoke_key(found.workspace_id, key_id, now_ms, by=BY)
+        )
 
-    found, ended = asyncio.run(end())
+    found, ended = use_workspace(session, of, end)
     if not ended:
         raise _no_such_key(session, key_id, found)
-    session.give(KeyRevokedView(found.workspace_id, key_id, True), f"Key {key_id} is revoked.")
+    view = {"workspaceId": found.workspace_id, "keyId": key_id, "revoked": True}
+    session.give(view, f"Key {key_id} is revoked.")
 
 
 def rotate(session: CommandSession, key: WhichKey, workspace: OfWorkspace = None) -> None:
     """End a key and make its successor with the same rights, which is shown now and never again."""
-    from assent.app import open_app
-
     session.require_data()
     (key_id, of), entropy = _which(key, workspace), key_entropy()
 
-    async def replace() -> tuple[Workspace, IssuedKey | None]:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, of)
-            now_ms = app.clock.now_ms()
-            return found, await app.store.write(
-                lambda: tenancy.rotate_key(found.workspace_id, key_id, entropy, now_ms, by=BY)
-            )
+    async def replace(app: App, found: Workspace) -> tuple[Workspace, IssuedKey | None]:
+        now_ms = app.clock.now_ms()
+        return found, await app.store.write(
+            lambda: tenancy.rotate_key(found.workspace_id, key_id, entropy, now_ms, by=BY)
+        )
 
-    found, issued = asyncio.run(replace())
+    found, issued = use_workspace(session, of, replace)
     if issued is None:
         raise _no_such_key(session, key_id, found)
     _show_once(session, issued)
@@ -160,10 +137,6 @@ command(app, "create")(create)
 command(app, "list")(list_all)
 command(app, "revoke")(revoke)
 command(app, "rotate")(rotate)
-
-
-def _mode(dev: bool) -> Mode:
-    return "dev" if dev else "live"
 
 
 def _which(key: str, workspace: str | None) -> tuple[KeyId, str | None]:
@@ -181,4 +154,5 @@ def _no_such_key(session: CommandSession, key_id: str, workspace: Workspace) -> 
 
 def _show_once(session: CommandSession, issued: IssuedKey) -> None:
     session.say(f"Key {issued.key_id} of workspace {issued.workspace_id}. It is not shown again:")
-    session.give(KeyCreatedView(issued.workspace_id, issued.key_id, issued.api_key), issued.api_key)
+    view = {"workspaceId": issued.workspace_id, "keyId": issued.key_id, "apiKey": issued.api_key}
+    session.give(view, issued.api_key)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from assent.cli.failures import Failure
@@ -16,11 +14,8 @@ from assent.kernel.limits import SIGN_IN_LINK_TTL_MS
 from assent.kernel.times import iso_time
 from assent.settings.load import Settings
 
-
-class OwnerLinkView(msgspec.Struct, frozen=True, rename="camel"):
-    url: str
-    expires_at: str
-    pages_reachable: bool
+if TYPE_CHECKING:
+    from assent.app import App
 
 
 def register(app: typer.Typer) -> None:
@@ -38,7 +33,6 @@ def owner_link(
     What a signed-in browser decides counts as a person's decision, so the link is printed to a terminal only; an agent
     reads pipes. With --json it is written to a pipe, too, and the audit trail says so.
     """
-    from assent.app import open_app
     from assent.processes import owner_link as links
 
     watched = sys.stdout.isatty()
@@ -51,16 +45,16 @@ def owner_link(
     checked = check_name(name, "Your name") if name is not None else None
     address = pages_address(session.settings)
 
-    async def make() -> tuple[str, int]:
-        async with open_app(session.settings) as app:
-            link = await links.make(
-                app, shown_to="terminal" if watched else "pipe", name=checked, address=address
-            )
-            return link, app.clock.now_ms() + SIGN_IN_LINK_TTL_MS
+    async def make(app: App) -> tuple[str, int]:
+        link = await links.make(
+            app, shown_to="terminal" if watched else "pipe", name=checked, address=address
+        )
+        return link, app.clock.now_ms() + SIGN_IN_LINK_TTL_MS
 
-    url, expires_ms = asyncio.run(make())
+    url, expires_ms = session.use_app(make)
     session.say(f"Open this in your browser. It works once, for {links.LIFE}:")
-    session.give(OwnerLinkView(url, iso_time(expires_ms), address is not None), url)
+    view = {"url": url, "expiresAt": iso_time(expires_ms), "pagesReachable": address is not None}
+    session.give(view, url)
     if address is None:
         session.say(
             f"No server is running here yet. Start one before you open the link: {session.again('serve')}"

@@ -2,37 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 import typer
 
 from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
 from assent.cli.session import CommandSession, command
-from assent.cli.workspaces import check_name, find_workspace
+from assent.cli.workspaces import check_name, use_workspace
+from assent.engine.core.tenancy import Workspace
 from assent.kernel.limits import DAY_MS, INVITATION_TTL_MS
 
+if TYPE_CHECKING:
+    from assent.app import App
+
 app = typer.Typer(no_args_is_help=True)
-
-
-class InvitedView(msgspec.Struct, frozen=True, rename="camel"):
-    person_id: str
-    name: str
-    role: str
-    url: str
-
-
-class PersonView(msgspec.Struct, frozen=True, rename="camel"):
-    person_id: str
-    name: str
-    role: str
-    email: str | None
-    workspaces: tuple[str, ...]
-    devices: int
 
 
 def invite(
@@ -47,7 +33,6 @@ def invite(
     Whoever opens the link decides as that person, so it is printed to a terminal only; an agent reads pipes. With
     --json it is written to a pipe, too, and the audit trail says so.
     """
-    from assent.app import open_app
     from assent.engine.people import members, people
     from assent.engine.people.people import Person, Role
 
@@ -60,55 +45,49 @@ def invite(
     checked = check_name(name, "A name")
     address = pages_address(session.settings)
 
-    async def make() -> InvitedView:
-        async with open_app(session.settings) as opened:
-            found = await find_workspace(opened.store, workspace)
-            now_ms = opened.clock.now_ms()
-            person = Person(
-                opened.services.new_id(now_ms), checked, Role.OWNER if owner else Role.MEMBER, email
-            )
-            entropy = opened.services.entropy(people.ENTROPY_BYTES)
-            by = members.TERMINAL if watched else "pipe"
-            token = await opened.store.write(
-                lambda: members.invite(person, (found.workspace_id,), entropy, now_ms, by=by)
-            )
-            base = address or opened.settings.base_url
-            return InvitedView(person.person_id, checked, person.role, f"{base}/sign-in/{token}")
+    async def make(app: App, found: Workspace) -> dict[str, str]:
+        now_ms = app.clock.now_ms()
+        person = Person(app.services.new_id(now_ms), checked, Role.OWNER if owner else Role.MEMBER, email)
+        entropy = app.services.entropy(people.ENTROPY_BYTES)
+        by = members.TERMINAL if watched else "pipe"
+        token = await app.store.write(
+            lambda: members.invite(person, (found.workspace_id,), entropy, now_ms, by=by)
+        )
+        url = f"{address or app.settings.base_url}/sign-in/{token}"
+        return {"personId": person.person_id, "name": checked, "role": person.role, "url": url}
 
-    made = asyncio.run(make())
+    made = use_workspace(session, workspace, make)
     session.say(f"Give this to {checked}. It works once, for {INVITATION_TTL_MS // DAY_MS} days:")
-    session.give(made, made.url)
+    session.give(made, made["url"])
 
 
 def list_all(session: CommandSession) -> None:
     """List who can sign in."""
-    from assent.app import open_app
     from assent.engine.people import members
 
-    async def read() -> list[PersonView]:
-        async with open_app(session.settings) as opened:
-            now_ms = opened.clock.now_ms()
-            known = await opened.store.read(lambda: members.everybody(now_ms))
-            return [
-                PersonView(
-                    each.person.person_id,
-                    each.person.name,
-                    each.person.role,
-                    each.person.email,
-                    each.places,
-                    each.devices,
-                )
-                for each in known
-            ]
+    async def read(app: App) -> tuple[members.ListedPerson, ...]:
+        now_ms = app.clock.now_ms()
+        return await app.store.read(lambda: members.everybody(now_ms))
 
-    people = asyncio.run(read())
+    known = session.use_app(read)
+    views = [
+        {
+            "personId": each.person.person_id,
+            "name": each.person.name,
+            "role": each.person.role,
+            "email": each.person.email,
+            "workspaces": each.places,
+            "devices": each.devices,
+        }
+        for each in known
+    ]
     lines = [
-        f"{each.name} ({each.role}), {', '.join(each.workspaces) or 'every workspace'}, "
-        f"{each.devices} signed-in browsers  {each.person_id}"
-        for each in people
+        f"{each.person.name} ({each.person.role}), {', '.join(each.places) or 'every workspace'}, "
+        f"{each.devices} signed-in browsers  {each.person.person_id}"
+        for each in known
     ]
     session.give(
-        {"people": people},
+        {"people": views},
         "\n".join(lines) or f"No person can sign in yet. Sign in yourself: {session.again('owner-link')}",
     )
 
@@ -118,15 +97,13 @@ def remove(
     person_id: Annotated[str, typer.Argument(help="Their id, as `people list` shows it.")],
 ) -> None:
     """Take somebody's access away: their sessions and links end at once."""
-    from assent.app import open_app
     from assent.engine.people import members
 
-    async def end() -> bool:
-        async with open_app(session.settings) as opened:
-            now_ms = opened.clock.now_ms()
-            return await opened.store.write(lambda: members.remove(person_id, now_ms, by=members.TERMINAL))
+    async def end(app: App) -> bool:
+        now_ms = app.clock.now_ms()
+        return await app.store.write(lambda: members.remove(person_id, now_ms, by=members.TERMINAL))
 
-    if not asyncio.run(end()):
+    if not session.use_app(end):
         raise Failure(
             f"There is no person with the id {person_id!r} who could be removed.\n"
             f"See who is there: {session.again('people', 'list')}"

@@ -6,26 +6,11 @@ import asyncio
 import time
 from typing import Annotated
 
-import msgspec
 import typer
 
 from assent.cli.session import BaseUrl, CommandSession, Host, Port, command
 from assent.settings.load import hide_password
 from assent.settings.welcome import claude_code_stdio
-
-
-class Prepared(msgspec.Struct, frozen=True, rename="camel"):
-    data_dir: str
-    database: str
-    workspace_id: str
-    next: tuple[str, ...]
-
-
-class Migrated(msgspec.Struct, frozen=True, rename="camel"):
-    from_version: int
-    to_version: int
-    applied: tuple[str, ...]
-    backup_path: str | None
 
 
 def register(app: typer.Typer) -> None:
@@ -53,7 +38,12 @@ def init(session: CommandSession) -> None:
     steps = (session.again("serve"), claude_code_stdio(settings), session.again("doctor"))
     database = hide_password(settings.database_url)
     session.give(
-        Prepared(str(settings.data_dir), database, LOCAL_WORKSPACE, steps),
+        {
+            "dataDir": str(settings.data_dir),
+            "database": database,
+            "workspaceId": LOCAL_WORKSPACE,
+            "next": steps,
+        },
         f"Ready: {database}, with the default workspace {LOCAL_WORKSPACE}.\n\nNext:\n"
         f"  Serve it:              {steps[0]}\n"
         f"  Add it to Claude Code: {steps[1]}\n"
@@ -102,6 +92,11 @@ def migrate(session: CommandSession) -> None:
     if report.backup_path is not None:
         text += f"\nThe database as it was: {report.backup_path}"
     session.give(
-        Migrated(report.from_version, report.to_version, report.applied, report.backup_path),
+        {
+            "fromVersion": report.from_version,
+            "toVersion": report.to_version,
+            "applied": report.applied,
+            "backupPath": report.backup_path,
+        },
         text,
     )

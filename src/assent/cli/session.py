@@ -6,12 +6,13 @@ arguments. `command` adds the common flags and is the only place that catches er
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
 import msgspec
 import typer
@@ -19,6 +20,11 @@ import typer
 from assent.cli.failures import Failure, explain
 from assent.settings.load import BadFlag, Loaded, Settings, load_settings
 from assent.settings.welcome import FROM_ENVIRONMENT, has_password, in_shell, this_command
+
+if TYPE_CHECKING:
+    from assent.app import App
+
+T = TypeVar("T")
 
 COMMON_PANEL: Final = "Common options"
 
@@ -109,6 +115,16 @@ class CommandSession:
     @property
     def settings(self) -> Settings:
         return self.loaded.settings
+
+    def use_app(self, work: Callable[[App], Awaitable[T]]) -> T:
+        """Open the application, run `work` with it, and close it."""
+        from assent.app import open_app
+
+        async def run() -> T:
+            async with open_app(self.settings) as app:
+                return await work(app)
+
+        return asyncio.run(run())
 
     def say(self, text: str) -> None:
         """Print a message to standard error."""

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
 from assent.cli.session import CommandSession, command, timestamp
-from assent.cli.workspaces import find_workspace
+from assent.cli.workspaces import use_workspace
+from assent.engine.core.tenancy import Workspace
 from assent.engine.workflows import bundles
 from assent.engine.workflows.bundles import Imported
 from assent.engine.workflows.store import Tampered
@@ -22,6 +22,9 @@ from assent.workflow import bundle as bundle_files
 from assent.workflow.bundle import Bundle, BundleRefused
 from assent.workflow.text import sessions as session_text
 
+if TYPE_CHECKING:
+    from assent.app import App
+
 app = typer.Typer(no_args_is_help=True)
 
 MOST_SESSIONS = 1_000
@@ -29,18 +32,15 @@ MOST_SESSIONS = 1_000
 
 def list_sessions(session: CommandSession, workspace: OfWorkspace = None) -> None:
     """List the sessions of a workspace, freshest first."""
-    from assent.app import open_app
 
-    async def run() -> Rows:
-        async with open_app(session.settings) as opened:
-            found = await find_workspace(opened.store, workspace)
-            return await opened.store.read(
-                Single(statements.list_workflow_sessions(workspace_id=found.workspace_id, most=MOST_SESSIONS))
-            )
+    async def run(app: App, found: Workspace) -> Rows:
+        return await app.store.read(
+            Single(statements.list_workflow_sessions(workspace_id=found.workspace_id, most=MOST_SESSIONS))
+        )
 
     rows = [
         {"sessionId": row["session_id"], "runs": row["runs"], "updatedAt": timestamp(row["updated_ms"])}
-        for row in asyncio.run(run())
+        for row in use_workspace(session, workspace, run)
     ]
     lines = [(str(row["sessionId"]), str(row["runs"]), str(row["updatedAt"])) for row in rows]
     session.give({"sessions": rows}, session.table(("SESSION", "RUNS", "UPDATED"), lines))
@@ -61,16 +61,13 @@ def export(
     workspace: OfWorkspace = None,
 ) -> None:
     """Write a session as one file that `assent session import` reads, or as Markdown."""
-    from assent.app import open_app
 
-    async def run() -> Bundle | None:
-        async with open_app(session.settings) as opened:
-            found = await find_workspace(opened.store, workspace)
-            now_ms = opened.clock.now_ms()
-            return await opened.store.read(lambda: bundles.export(found.workspace_id, session_id, now_ms))
+    async def run(app: App, found: Workspace) -> Bundle | None:
+        now_ms = app.clock.now_ms()
+        return await app.store.read(lambda: bundles.export(found.workspace_id, session_id, now_ms))
 
     try:
-        made = asyncio.run(run())
+        made = use_workspace(session, workspace, run)
     except Tampered as tampered:
         raise Failure(
             f"Session {session_id} was changed behind the server's back: {tampered}.\n"
@@ -102,8 +99,6 @@ def import_file(
     workspace: OfWorkspace = None,
 ) -> None:
     """Bring a session in. Where it is there already, it comes in as a new one beside it."""
-    from assent.app import open_app
-
     try:
         raw = file.read_bytes()
     except OSError as error:
@@ -111,24 +106,22 @@ def import_file(
             f"{file} cannot be read: {error.strerror}.\nName a bundle of `assent session export`."
         ) from None
 
-    async def run() -> Imported:
-        made = bundle_files.read(raw)
-        async with open_app(session.settings) as opened:
-            found = await find_workspace(opened.store, workspace)
-            now_ms = opened.clock.now_ms()
-            return await opened.store.write(
-                lambda: bundles.import_session(
-                    found.workspace_id,
-                    made,
-                    bundle_files.digest_of(raw),
-                    opened.keys().workflow_tokens,
-                    opened.services.new_id,
-                    now_ms,
-                )
+    async def run(app: App, found: Workspace) -> Imported:
+        now_ms = app.clock.now_ms()
+        return await app.store.write(
+            lambda: bundles.import_session(
+                found.workspace_id,
+                made,
+                bundle_files.digest_of(raw),
+                app.keys().workflow_tokens,
+                app.services.new_id,
+                now_ms,
             )
+        )
 
     try:
-        done = asyncio.run(run())
+        made = bundle_files.read(raw)
+        done = use_workspace(session, workspace, run)
     except BundleRefused as refused:
         raise Failure(f"{file} was not imported. {refused}") from None
     data: dict[str, Any] = {"sessionId": done.session_id, "runs": list(done.runs), "renamed": done.renamed}

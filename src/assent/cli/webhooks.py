@@ -3,16 +3,15 @@ hosts, and the log of deliveries."""
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
 
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command, timestamp
-from assent.cli.workspaces import BY, find_workspace
+from assent.cli.workspaces import BY, use_workspace
+from assent.engine.core.tenancy import Workspace
 from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.webhooks import DeliveryRecord, Resent, Try
@@ -20,41 +19,12 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_PAGE
 from assent.ports import Transaction
 
+if TYPE_CHECKING:
+    from assent.app import App
+
 WhichWorkspace = Annotated[
     str, typer.Argument(metavar="ID-OR-NAME", help="Which workspace.", show_default=False)
 ]
-
-
-class SecretView(msgspec.Struct, frozen=True, rename="camel"):
-    workspace_id: str
-    secret: str
-
-
-class TryView(msgspec.Struct, frozen=True, rename="camel"):
-    number: int
-    at: str | None
-    duration_ms: int
-    outcome: str
-    status: int | None
-    detail: str
-
-
-class DeliveryView(msgspec.Struct, frozen=True, rename="camel"):
-    delivery_id: str
-    run_id: str
-    type: str
-    url: str
-    state: str
-    created_at: str | None
-    next_try_at: str | None
-    ended_at: str | None
-    tries: tuple[TryView, ...]
-
-
-class ResentView(msgspec.Struct, frozen=True, rename="camel"):
-    workspace_id: str
-    delivery_id: str
-    resent: bool
 
 
 def secret(
@@ -65,23 +35,13 @@ def secret(
     ] = False,
 ) -> None:
     """Print the secret that signs a workspace's webhook deliveries."""
-    from assent.app import open_app
 
-    async def read() -> SecretView:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, workspace)
-            text = await webhooks.signing_secret(app.services, found.workspace_id, rotate=rotate)
-            return SecretView(found.workspace_id, text)
+    async def read(app: App, found: Workspace) -> dict[str, str]:
+        text = await webhooks.signing_secret(app.services, found.workspace_id, rotate=rotate)
+        return {"workspaceId": found.workspace_id, "secret": text}
 
-    view = asyncio.run(read())
-    session.give(view, view.secret)
-
-
-class HostsView(msgspec.Struct, frozen=True, rename="camel"):
-    """The JSON answer of `webhook-hosts`. Without a list any public host is allowed."""
-
-    workspace_id: str
-    hosts: tuple[str, ...] | None
+    view = use_workspace(session, workspace, read)
+    session.give(view, view["secret"])
 
 
 def hosts(
@@ -95,7 +55,6 @@ def hosts(
     close: Annotated[bool, typer.Option("--none", help="Allow no host at all.")] = False,
 ) -> None:
     """Show or limit the hosts that a workspace's results may be posted to."""
-    from assent.app import open_app
     from assent.outgoing_calls import webhook_host
 
     if bool(host) + lift + close > 1:
@@ -105,16 +64,15 @@ def hosts(
             raise Failure(f"{each!r} is not the name of a host.\nName it alone, such as hooks.example.org.")
     wanted = None if lift else tuple(dict.fromkeys(each.lower() for each in host or ()))
 
-    async def change() -> HostsView:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, workspace)
-            workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
-            if host or lift or close:
-                await app.store.write(partial(webhook_hosts.limit, workspace_id, wanted, now_ms, by=BY))
-            return HostsView(workspace_id, await app.store.read(partial(webhook_hosts.find, workspace_id)))
+    async def change(app: App, found: Workspace) -> tuple[WorkspaceId, tuple[str, ...] | None]:
+        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
+        if host or lift or close:
+            await app.store.write(partial(webhook_hosts.limit, workspace_id, wanted, now_ms, by=BY))
+        return workspace_id, await app.store.read(partial(webhook_hosts.find, workspace_id))
 
-    view = asyncio.run(change())
-    session.give(view, "any public host" if view.hosts is None else "\n".join(view.hosts) or "no host")
+    workspace_id, allowed = use_workspace(session, workspace, change)
+    text = "any public host" if allowed is None else "\n".join(allowed) or "no host"
+    session.give({"workspaceId": workspace_id, "hosts": allowed}, text)
 
 
 def deliveries(
@@ -123,28 +81,25 @@ def deliveries(
     limit: Annotated[int, typer.Option("--limit", min=1, max=MAX_PAGE, help="How many, newest first.")] = 20,
 ) -> None:
     """List what was posted to webhooks and what became of every try."""
-    from assent.app import open_app
 
-    async def read() -> list[DeliveryView]:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, workspace)
-            return await app.store.read(partial(_log, found.workspace_id, limit))
+    async def read(app: App, found: Workspace) -> list[tuple[DeliveryRecord, tuple[Try, ...]]]:
+        return await app.store.read(partial(_log, found.workspace_id, limit))
 
-    views = asyncio.run(read())
+    found = use_workspace(session, workspace, read)
     rows = [
         (
             each.delivery_id,
             each.type,
             each.state,
-            str(len(each.tries)),
-            each.tries[-1].detail if each.tries else "",
-            each.next_try_at or "",
-            each.url,
+            str(len(tries)),
+            tries[-1].detail if tries else "",
+            timestamp(each.next_try_ms) or "",
+            webhooks.mask_url(each.url),
         )
-        for each in views
+        for each, tries in found
     ]
     columns = ("delivery", "type", "state", "tries", "last try", "next try", "address")
-    session.give({"deliveries": views}, session.table(columns, rows))
+    session.give({"deliveries": [_describe(*each) for each in found]}, session.table(columns, rows))
 
 
 def resend(
@@ -158,17 +113,14 @@ def resend(
     ],
 ) -> None:
     """Post a delivery again, under the same webhook-id. A running server sends it."""
-    from assent.app import open_app
 
-    async def again() -> tuple[WorkspaceId, Resent]:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, workspace)
-            now_ms = app.clock.now_ms()
-            return found.workspace_id, await app.store.write(
-                lambda: webhooks.resend(found.workspace_id, delivery, now_ms, by=BY)
-            )
+    async def again(app: App, found: Workspace) -> tuple[WorkspaceId, Resent]:
+        now_ms = app.clock.now_ms()
+        return found.workspace_id, await app.store.write(
+            lambda: webhooks.resend(found.workspace_id, delivery, now_ms, by=BY)
+        )
 
-    workspace_id, resent = asyncio.run(again())
+    workspace_id, resent = use_workspace(session, workspace, again)
     if resent == "unknown":
         raise Failure(
             f"There is no delivery {delivery!r} here.\nSee them: assent workspace webhooks {workspace_id}"
@@ -178,7 +130,8 @@ def resend(
             "This delivery is still being tried.\n"
             f"See when it is tried next: assent workspace webhooks {workspace_id}"
         )
-    session.give(ResentView(workspace_id, delivery, True), f"Delivery {delivery} is on its way again.")
+    view = {"workspaceId": workspace_id, "deliveryId": delivery, "resent": True}
+    session.give(view, f"Delivery {delivery} is on its way again.")
 
 
 def register(app: typer.Typer) -> None:
@@ -188,29 +141,32 @@ def register(app: typer.Typer) -> None:
     command(app, "webhook-resend")(resend)
 
 
-def _log(workspace_id: WorkspaceId, most: int) -> Transaction[list[DeliveryView]]:
-    found = yield from webhooks.recent(workspace_id, "", most)
-    views = []
-    for each in found:
-        lines = yield from webhooks.tries(workspace_id, each.delivery_id)
-        views.append(_view(each, lines))
-    return views
+def _log(workspace_id: WorkspaceId, most: int) -> Transaction[list[tuple[DeliveryRecord, tuple[Try, ...]]]]:
+    log = []
+    for each in (yield from webhooks.recent(workspace_id, "", most)):
+        log.append((each, (yield from webhooks.tries(workspace_id, each.delivery_id))))
+    return log
 
 
-def _view(delivery: DeliveryRecord, lines: tuple[Try, ...]) -> DeliveryView:
-    return DeliveryView(
-        delivery_id=delivery.delivery_id,
-        run_id=delivery.run_id,
-        type=delivery.type,
-        url=webhooks.mask_url(delivery.url),
-        state=delivery.state,
-        created_at=timestamp(delivery.created_ms),
-        next_try_at=timestamp(delivery.next_try_ms),
-        ended_at=timestamp(delivery.ended_ms),
-        tries=tuple(
-            TryView(
-                line.number, timestamp(line.at_ms), line.duration_ms, line.outcome, line.status, line.detail
-            )
-            for line in lines
-        ),
-    )
+def _describe(delivery: DeliveryRecord, tries: tuple[Try, ...]) -> dict[str, Any]:
+    return {
+        "deliveryId": delivery.delivery_id,
+        "runId": delivery.run_id,
+        "type": delivery.type,
+        "url": webhooks.mask_url(delivery.url),
+        "state": delivery.state,
+        "createdAt": timestamp(delivery.created_ms),
+        "nextTryAt": timestamp(delivery.next_try_ms),
+        "endedAt": timestamp(delivery.ended_ms),
+        "tries": [
+            {
+                "number": each.number,
+                "at": timestamp(each.at_ms),
+                "durationMs": each.duration_ms,
+                "outcome": each.outcome,
+                "status": each.status,
+                "detail": each.detail,
+            }
+            for each in tries
+        ],
+    }

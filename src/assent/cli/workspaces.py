@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command, timestamp
+from assent.cli.session import CommandSession, T, command, timestamp
 from assent.engine.core import api_keys, tenancy
 from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
 from assent.engine.core.tenancy import IssuedKey, KeyEntropy, KeyRecord, Workspace
 from assent.kernel import ids
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
-from assent.ports import Store, Transaction
+from assent.ports import Transaction
+
+if TYPE_CHECKING:
+    from assent.app import App
 
 app = typer.Typer(no_args_is_help=True)
 
 BY: str = "cli"
 """The journal's name for the operator at the command line."""
-
-
-class CreatedView(msgspec.Struct, frozen=True, rename="camel"):
-    workspace_id: str
-    api_key: str
-    key_id: str
-    name: str
-
-
-class WorkspaceView(msgspec.Struct, frozen=True, rename="camel"):
-    workspace_id: str
-    name: str
-    email: str | None
-    created_at: str | None
-
-
-class KeyView(msgspec.Struct, frozen=True, rename="camel"):
-    """A key in a JSON answer, without its secret."""
-
-    key_id: str
-    mode: str
-    label: str
-    scopes: tuple[str, ...]
-    created_at: str | None
-    expires_at: str | None
-    revoked_at: str | None
-    toolsets: tuple[str, ...] = ()
-    """The toolsets that it lists; empty for the server's default."""
 
 
 def create(
@@ -62,40 +36,33 @@ def create(
     ] = False,
 ) -> None:
     """Make a workspace with a key. The key is shown now and never again."""
-    from assent.app import open_app
-
     checked = check_name(name, "The name of a workspace")
     if email is not None and (len(email) > MAX_EMAIL_CHARS or "@" not in email):
         raise Failure(f"{email!r} is not an e-mail address.")
     mode: Mode = "dev" if dev else "live"
     entropy = key_entropy()
 
-    async def make() -> IssuedKey:
-        async with open_app(session.settings) as app:
-            now_ms = app.clock.now_ms()
-            workspace_id = WorkspaceId(ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))
+    async def make(app: App) -> IssuedKey:
+        now_ms = app.clock.now_ms()
+        workspace_id = WorkspaceId(ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))
 
-            def both() -> Transaction[IssuedKey]:
-                yield from tenancy.create_workspace(workspace_id, checked, now_ms, email=email, by=BY)
-                return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by=BY))
+        def both() -> Transaction[IssuedKey]:
+            yield from tenancy.create_workspace(workspace_id, checked, now_ms, email=email, by=BY)
+            return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by=BY))
 
-            return await app.store.write(both)
+        return await app.store.write(both)
 
-    issued = asyncio.run(make())
+    issued = session.use_app(make)
     session.say(f"Workspace {checked!r} is {issued.workspace_id}. This is its key; it is not shown again:")
-    session.give(CreatedView(issued.workspace_id, issued.api_key, issued.key_id, checked), issued.api_key)
+    made = {"workspaceId": issued.workspace_id, "apiKey": issued.api_key, "keyId": issued.key_id}
+    session.give({**made, "name": checked}, issued.api_key)
 
 
 def list_all(session: CommandSession) -> None:
     """List every workspace."""
-    from assent.app import open_app
-
-    async def read() -> list[Workspace]:
-        async with open_app(session.settings) as app:
-            return await app.store.read(tenancy.list_workspaces)
-
-    views = [workspace_view(each) for each in asyncio.run(read())]
-    rows = [(each.workspace_id, each.name, each.email or "", each.created_at or "") for each in views]
+    found = session.use_app(lambda app: app.store.read(tenancy.list_workspaces))
+    views = [_describe(each) for each in found]
+    rows = [tuple(value or "" for value in view.values()) for view in views]
     session.give({"workspaces": views}, session.table(("id", "name", "e-mail", "made"), rows))
 
 
@@ -104,23 +71,11 @@ def show(
     workspace: Annotated[str, typer.Argument(metavar="ID-OR-NAME", help="Which one.", show_default=False)],
 ) -> None:
     """Show a workspace and its keys."""
-    from assent.app import open_app
-
-    async def read() -> tuple[Workspace, list[KeyRecord]]:
-        async with open_app(session.settings) as app:
-            found = await find_workspace(app.store, workspace)
-            return found, await app.store.read(lambda: tenancy.list_keys(found.workspace_id))
-
-    found, keys = asyncio.run(read())
-    view, key_views = workspace_view(found), [key_view(each) for each in keys]
-    facts = {
-        "id": view.workspace_id,
-        "name": view.name,
-        "e-mail": view.email or "",
-        "made": view.created_at or "",
-    }
-    text = session.table(("workspace", ""), facts.items()) + "\n\n" + keys_table(session, key_views)
-    session.give({"workspace": view, "keys": key_views}, text)
+    found, keys = use_workspace(session, workspace, read_keys)
+    view = _describe(found)
+    facts = zip(("id", "name", "e-mail", "made"), (value or "" for value in view.values()), strict=True)
+    text = session.table(("workspace", ""), facts) + "\n\n" + keys_table(session, keys)
+    session.give({"workspace": view, "keys": list(map(describe_key, keys))}, text)
 
 
 command(app, "create")(create)
@@ -128,9 +83,20 @@ command(app, "list")(list_all)
 command(app, "show")(show)
 
 
-async def find_workspace(store: Store, wanted: str | None) -> Workspace:
+def use_workspace(
+    session: CommandSession, wanted: str | None, work: Callable[[App, Workspace], Awaitable[T]]
+) -> T:
+    """`CommandSession.use_app` for one workspace."""
+
+    async def run(app: App) -> T:
+        return await work(app, await find_workspace(app, wanted))
+
+    return session.use_app(run)
+
+
+async def find_workspace(app: App, wanted: str | None) -> Workspace:
     """Find a workspace by id or name, by default the local one."""
-    known = await store.read(tenancy.list_workspaces)
+    known = await app.store.read(tenancy.list_workspaces)
     wanted = tenancy.LOCAL_WORKSPACE if wanted is None else wanted
     found = [each for each in known if wanted in (each.workspace_id, each.name)]
     if len(found) == 1:
@@ -154,39 +120,49 @@ def check_name(name: str, what: str) -> str:
     return stripped
 
 
-def workspace_view(workspace: Workspace) -> WorkspaceView:
-    return WorkspaceView(
-        workspace.workspace_id, workspace.name, workspace.email, timestamp(workspace.created_ms)
-    )
+async def read_keys(app: App, workspace: Workspace) -> tuple[Workspace, list[KeyRecord]]:
+    return workspace, await app.store.read(lambda: tenancy.list_keys(workspace.workspace_id))
 
 
-def key_view(key: KeyRecord) -> KeyView:
-    return KeyView(
-        key.key_id,
-        key.mode,
-        key.label,
-        key.scopes,
-        timestamp(key.created_ms),
-        timestamp(key.expires_ms),
-        timestamp(key.revoked_ms),
-        key.toolsets,
-    )
+def _describe(workspace: Workspace) -> dict[str, str | None]:
+    return {
+        "workspaceId": workspace.workspace_id,
+        "name": workspace.name,
+        "email": workspace.email,
+        "createdAt": timestamp(workspace.created_ms),
+    }
 
 
-def keys_table(session: CommandSession, keys: list[KeyView]) -> str:
+def describe_key(key: KeyRecord) -> dict[str, Any]:
+    """A key for a JSON answer, without its secret. Empty `toolsets` stand for the server's default."""
+    return {
+        "keyId": key.key_id,
+        "mode": key.mode,
+        "label": key.label,
+        "scopes": key.scopes,
+        "createdAt": timestamp(key.created_ms),
+        "expiresAt": timestamp(key.expires_ms),
+        "revokedAt": timestamp(key.revoked_ms),
+        "toolsets": key.toolsets,
+    }
+
+
+def keys_table(session: CommandSession, keys: list[KeyRecord]) -> str:
     rows = [
         (
-            each.key_id,
-            api_keys.PREFIXES["dev" if each.mode == "dev" else "live"],
-            each.label,
-            " ".join(each.scopes),
-            each.created_at or "",
-            f"revoked {each.revoked_at}"
-            if each.revoked_at
-            else f"until {each.expires_at}"
-            if each.expires_at
-            else "",
+            key.key_id,
+            api_keys.PREFIXES[key.mode],
+            key.label,
+            " ".join(key.scopes),
+            timestamp(key.created_ms) or "",
+            _describe_end(key),
         )
-        for each in keys
+        for key in keys
     ]
     return session.table(("key", "kind", "label", "scopes", "made", ""), rows)
+
+
+def _describe_end(key: KeyRecord) -> str:
+    if key.revoked_ms is not None:
+        return f"revoked {timestamp(key.revoked_ms)}"
+    return "" if key.expires_ms is None else f"until {timestamp(key.expires_ms)}"
