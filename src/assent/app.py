@@ -115,7 +115,7 @@ class App:
             limits=make_limits(settings, self.store),
             links=PageLinks(
                 page_address=page_address or (lambda: settings.base_url),
-                find_pages=find_pages or _nothing,
+                find_pages=find_pages,
                 link_note=link_note,
                 configured_url=settings.base_url,
                 review_url=self._review_url,
@@ -219,10 +219,6 @@ class App:
         await self._finish_renewals()
         await self.visits.close()
         await self.store.close()
-
-
-async def _nothing() -> None:
-    """Used if the pages' address is the one in the settings."""
 
 
 def make_limits(settings: Settings, store: Store) -> Limits:

@@ -108,7 +108,7 @@ def test_the_instructions_name_only_tools_that_are_listed(toolsets: tuple[str, .
     named = set(re.findall(r"\b(?:chieflab|chiefmo|workflow)_[a-z_]+", instructions(toolsets)))
 
     assert "chieflab_status" in named
-    assert named <= Catalog(toolsets=toolsets).offered()
+    assert named <= Catalog(toolsets=toolsets).offered
 
 
 async def test_ping_is_answered_with_an_empty_result(surface: Surface) -> None:

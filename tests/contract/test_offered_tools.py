@@ -59,7 +59,7 @@ def suggested(node: Any) -> Iterator[str]:
 async def test_a_key_is_shown_its_own_groups_and_the_gate(surface: Surface) -> None:
     await key_with(surface, "workflows")
 
-    assert await listed(surface) == Catalog(toolsets=("workflows",)).offered()
+    assert await listed(surface) == Catalog(toolsets=("workflows",)).offered
 
 
 @pytest.mark.parametrize("toolsets", [(), ("workflows",), ("admin", "legacy"), TOOLSETS], ids=str)
@@ -113,7 +113,7 @@ def test_a_suggestion_gets_the_listed_name_or_is_left_out_and_reports_stay() -> 
     }
     text = msgspec.json.encode(answer).decode()
 
-    kept = msgspec.json.decode(only_offered(text, catalog, catalog.offered()))
+    kept = msgspec.json.decode(only_offered(text, catalog, catalog.offered))
 
     assert [each["name"] for each in kept["next"]] == ["chieflab_send_email"]
     assert kept["recoveryTool"] is None
@@ -127,7 +127,7 @@ def test_the_words_of_a_refusal_name_only_tools_of_the_default_list(reason: Reas
     meaning = MEANINGS[reason]
     words = " ".join((meaning.summary, meaning.fix, meaning.stop_rule, meaning.recovery_tool or ""))
 
-    assert set(TOOL_NAME.findall(words)) & CALLABLE <= Catalog().offered()
+    assert set(TOOL_NAME.findall(words)) & CALLABLE <= Catalog().offered
 
 
 def test_the_gate_is_in_every_choice_of_groups() -> None:
@@ -146,7 +146,7 @@ def sentences(source: Path) -> Iterator[str]:
 
 
 def test_no_sentence_names_a_tool_that_is_not_in_the_default_list() -> None:
-    offered = Catalog().offered()
+    offered = Catalog().offered
     unlisted = {
         (source.name, name)
         for source in Path(assent.__file__).parent.rglob("*.py")

@@ -119,7 +119,7 @@ async def test_the_list_fits_a_model_and_has_every_name_of_the_seeds_but_the_old
 
 
 def test_every_tool_is_in_a_group_and_together_they_are_all_there_is() -> None:
-    everything = Catalog(toolsets=TOOLSETS).offered()
+    everything = Catalog(toolsets=TOOLSETS).offered
 
     assert {tool.name for tool in ALL_TOOLS} <= TOOLSET_OF.keys()
     assert everything == {tool.name for tool in ALL_TOOLS} | OLD_NAMES | {"chieflab_send_email"}
@@ -144,7 +144,7 @@ def test_an_output_schema_names_the_fields_and_requires_ok_alone(entry: dict[str
 def test_a_description_names_only_tools_that_are_listed_with_it(entry: dict[str, Any]) -> None:
     texts = str(entry["description"]) + str(entry["inputSchema"])
     named = set(re.findall(r"\b(?:chieflab|chiefmo|workflow)_[a-z_]+", texts)) & everything_callable()
-    beside = Catalog(toolsets=[TOOLSET_OF[entry["name"]]]).offered()
+    beside = Catalog(toolsets=[TOOLSET_OF[entry["name"]]]).offered
 
     assert named <= beside
 

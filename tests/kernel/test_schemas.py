@@ -112,8 +112,8 @@ def test_every_old_name_leads_to_its_tool_and_no_other_prefix_does(tool: Tool) -
     catalog = Catalog()
     ending = tool.name.removeprefix("chieflab_")
 
-    assert catalog.find(tool.name) is tool
-    assert catalog.find(f"chiefmo_{ending}") is tool
+    assert catalog.by_name.get(tool.name) is tool
+    assert catalog.by_name.get(f"chiefmo_{ending}") is tool
     for name in (
         ending,
         f"chiefmo_chieflab_{ending}",
@@ -121,4 +121,4 @@ def test_every_old_name_leads_to_its_tool_and_no_other_prefix_does(tool: Tool) -
         f"{tool.name} ",
         f"chief_{ending}",
     ):
-        assert catalog.find(name) is None
+        assert catalog.by_name.get(name) is None

@@ -55,7 +55,7 @@ def _tool(name: str) -> Tool | None:
     # Imported late: the table of tools is large, and most processes have no long run.
     from assent.tools.catalog import Catalog
 
-    return Catalog().find(name)
+    return Catalog().by_name.get(name)
 
 
 def _old_sessions(app: App) -> Sweep:

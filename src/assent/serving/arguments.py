@@ -67,13 +67,19 @@ def decode(tool: Tool, arguments: Any) -> Any:
     return request
 
 
+_OPEN: Final[dict[type[Any], tuple[str, ...]]] = {}
+"""The open arguments of each request type, once a call has used it."""
+
+
 def _unfold(tool: Tool, arguments: Any) -> Any:
     """Decode the open objects among the arguments that arrived as JSON text."""
-    from assent.tools.catalog import open_arguments
-
     if not isinstance(arguments, dict):
         return arguments
-    given = [name for name in open_arguments(tool.request) if isinstance(arguments.get(name), str)]
+    if (names := _OPEN.get(tool.request)) is None:
+        from assent.tools.catalog import open_arguments
+
+        names = _OPEN[tool.request] = open_arguments(tool.request)
+    given = [name for name in names if isinstance(arguments.get(name), str)]
     return {**arguments, **{name: _object_in(arguments[name]) for name in given}} if given else arguments
 
 

@@ -1,8 +1,8 @@
 """The one place where a call is let in and where a refusal becomes an answer.
 
-Every surface hands over a tool's name, its arguments as plain JSON values and what the caller presented; every surface
-gets an `Answer` and only dresses it. Order: key, tool, limit, scope, arguments, the tool itself. Whatever else
-escapes from a tool is a bug: it is logged under the request's id and answered without internals.
+Every surface hands over a tool's name, its arguments as plain JSON values and the context of the request; every
+surface gets an `Answer` and only dresses it. Order: key, tool, limit, scope, arguments, the tool itself. Any other
+exception of a tool is a bug: it is logged under the request's id and answered without internals.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from assent.engine.actions import explaining
 from assent.engine.core import tenancy
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
-from assent.kernel.refusals import KEY_REASONS, Reason, Recovery, Refusal
+from assent.kernel.refusals import KEY_REASONS, Reason, Refusal
 from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
-from assent.serving.offering import only_offered
+from assent.serving.offering import NAMED, only_offered
 from assent.tools.definition import Call, Peer, Prose, Tool
 
 if TYPE_CHECKING:
@@ -125,11 +125,12 @@ class Edge:
 
     async def answer(self, name: str, arguments: Any, context: RequestContext) -> Answer:
         """Run one call."""
-        call = Incoming(name, self.catalog.find(name), arguments, context)
+        call = Incoming(name, self.catalog.by_name.get(name), arguments, context)
         answer = await self._answer(call)
-        offered = self.catalog.offered(toolsets_of(call.caller.principal))
-        answer = replace(answer, text=only_offered(answer.text, self.catalog, offered))
-        tool = call.tool
+        toolsets, tool = toolsets_of(call.caller.principal), call.tool
+        offered = self.catalog.offered if toolsets is None else self.catalog.names_in(toolsets)
+        if not offered.issuperset(NAMED.findall(answer.text)):
+            answer = replace(answer, text=only_offered(answer.text, self.catalog, offered))
         if answer.is_error and tool is not None and tool.tell_refusal is not None:
             answer = replace(answer, prose=tool.tell_refusal(answer.value))
         # Every name that is no tool's is counted under one label: callers do not get to make metrics.
@@ -142,14 +143,14 @@ class Edge:
             reply = await self._run(call)
             prose = reply.text if isinstance(reply, Prose) else None
             payload = reply.reply if isinstance(reply, Prose) else reply
-            return Answer(encode(with_link_note(self.services, payload)), prose=prose)
+            return Answer(self._write(payload), prose=prose)
         except BadArguments as bad:
             return answer_refusal(bad.refusal, bad_arguments=True)
         except AtGate as gate:
             return answer_refusal(gate.refusal, at_gate=True)
         except Refusal as refusal:
-            told = with_link_note(self.services, refusal.recovery())
-            return answer_refusal(refusal, at_gate=call.is_refused_itself(refusal), told=told)
+            text = self._write(refusal.recovery())
+            return answer_refusal(refusal, at_gate=call.is_refused_itself(refusal), text=text)
         except StoreUnavailable as unavailable:
             log.error("store unavailable: %s", unavailable, extra={"request_id": call.context.request_id})
             return answer_refusal(unavailable_refusal(), at_gate=True)
@@ -199,10 +200,11 @@ class Edge:
             raise
         if tool is None:
             raise self._unknown(call.name)
-        await services.links.find_pages()
+        if services.links.find_pages is not None:
+            await services.links.find_pages()
         try:
-            if tool.scope is not None and principal is not None:
-                principal.require(tool.scope)
+            if tool.scope is not None and principal is not None and tool.scope not in principal.scopes:
+                raise tenancy.lack_scope(tool.scope)
             request = decode(tool, call.arguments)
             now_ms = services.clock.now_ms()
             let_in = Call(
@@ -219,6 +221,20 @@ class Edge:
             if principal is None:
                 raise
             raise await explaining.complete(services, principal, refusal, call.arguments) from refusal
+
+    def _write(self, payload: Any) -> str:
+        """A payload as JSON. If it has a link that ends with this chat, its words to the person say so, and how to
+        keep the link."""
+        text, links = encode(payload), self.services.links
+        note = links.link_note()
+        address = links.page_address() if note is not None else None
+        if address is None or address not in text:
+            return text
+        for name in ("show", "user_message"):
+            said = getattr(payload, name, None)
+            if isinstance(said, str) and said:
+                return encode(msgspec.structs.replace(payload, **{name: f"{said}\n\n{note}"}))
+        return text
 
     def _unknown(self, name: str) -> Refusal:
         close = self.catalog.suggest(name)
@@ -243,29 +259,17 @@ def encode(payload: Any) -> str:
 
 
 def answer_refusal(
-    refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False, told: Recovery | None = None
+    refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False, text: str | None = None
 ) -> Answer:
-    """A refusal as an answer; `told` where more is said than it says alone."""
+    """A refusal as an answer; `text` where it says more than the refusal alone."""
     return Answer(
-        _TEXT.encode(told or refusal.recovery()).decode(),
+        text or encode(refusal.recovery()),
         status=refusal.http_status,
         reason=refusal.reason,
         at_gate=at_gate,
         bad_arguments=bad_arguments,
         retry_after_seconds=refusal.retry_after_seconds,
     )
-
-
-def with_link_note(services: Services, payload: Any) -> Any:
-    """An answer with a link that ends with this chat says so to the person, and how to keep it."""
-    note, address = services.links.link_note(), services.links.page_address()
-    if note is None or address is None or address not in _TEXT.encode(payload).decode():
-        return payload
-    for name in ("show", "user_message"):
-        said = getattr(payload, name, None)
-        if isinstance(said, str) and said:
-            return msgspec.structs.replace(payload, **{name: f"{said}\n\n{note}"})
-    return payload
 
 
 def unavailable_refusal() -> Refusal:

@@ -30,14 +30,12 @@ Shown = Callable[[str], str | None]
 
 
 def only_offered(text: str, catalog: Catalog, offered: frozenset[str]) -> str:
-    """Return the answer with suggestions of listed tools only."""
-    if offered.issuperset(NAMED.findall(text)):
-        return text
+    """Return an answer that suggests other tools too with suggestions of listed tools only."""
 
     def shown(name: str) -> str | None:
         if name in offered:
             return name
-        tool = catalog.find(name)
+        tool = catalog.by_name.get(name)
         listed = name_for_answers(tool) if tool is not None else name
         return listed if listed in offered else None
 

@@ -8,7 +8,7 @@ fields and requires `ok` alone: a client that checks answers against outputSchem
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -76,19 +76,18 @@ class Catalog:
         self.tools = tuple(tools)
         self.toolsets = choose(toolsets)
         """What a caller is shown whose key says nothing about it."""
-        self._by_name = {tool.name: tool for tool in self.tools}
-        if len(self._by_name) != len(self.tools):
+        named = {tool.name: tool for tool in self.tools}
+        if len(named) != len(self.tools):
             raise ValueError("two tools have the same name")
-        self._by_name |= {old: tool for tool in self.tools for old in (*tool.aliases, *tool.legacy_names)}
+        named |= {old: tool for tool in self.tools for old in (*tool.aliases, *tool.legacy_names)}
+        olds = {
+            OLD + name.removeprefix(CANONICAL): named[name] for name in named if name.startswith(CANONICAL)
+        }
+        self.by_name: Mapping[str, Tool] = olds | named
+        """The tool of every name that resolves; `chiefmo_x` is `chieflab_x` (C5)."""
         self._listings: dict[frozenset[Toolset], list[dict[str, Any]]] = {}
-        self._offered: dict[frozenset[Toolset], frozenset[str]] = {}
-
-    def find(self, name: str) -> Tool | None:
-        """The tool of a name; `chiefmo_x` is `chieflab_x` (C5)."""
-        tool = self._by_name.get(name)
-        if tool is None and name.startswith(OLD):
-            tool = self._by_name.get(CANONICAL + name.removeprefix(OLD))
-        return tool
+        self.offered = self.names_in(self.toolsets)
+        """The names in the default list."""
 
     def suggest(self, name: str) -> str | None:
         """The name that was probably meant: one that differs in its prefix or in a slip of the pen."""
@@ -111,14 +110,11 @@ class Catalog:
             self._listings[wanted] = made
         return made
 
-    def offered(self, toolsets: frozenset[Toolset] | None = None) -> frozenset[str]:
-        """The names in that list."""
-        wanted = self.toolsets if toolsets is None else toolsets
-        if (names := self._offered.get(wanted)) is None:
-            names = self._offered[wanted] = frozenset(
-                name for tool in self.tools for name, group in groups_of(tool).items() if group in wanted
-            )
-        return names
+    def names_in(self, toolsets: frozenset[Toolset]) -> frozenset[str]:
+        """The names that the list of these groups has."""
+        return frozenset(
+            name for tool in self.tools for name, group in groups_of(tool).items() if group in toolsets
+        )
 
 
 def _ending(name: str) -> str:
@@ -169,15 +165,10 @@ _PLAIN: Final[dict[str, Any]] = {
 }
 
 
-_OPEN: Final[dict[type[Any], tuple[str, ...]]] = {}
-
-
 def open_arguments(request: type[Any]) -> tuple[str, ...]:
     """The arguments of a request that may also come as JSON text."""
-    if (made := _OPEN.get(request)) is None:
-        arguments = flatten(request, keep_null=False).get("properties", {})
-        made = _OPEN[request] = tuple(name for name, node in arguments.items() if _is_open(node))
-    return made
+    arguments = flatten(request, keep_null=False).get("properties", {})
+    return tuple(name for name, node in arguments.items() if _is_open(node))
 
 
 def _is_open(node: dict[str, Any]) -> bool:

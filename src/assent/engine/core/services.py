@@ -55,8 +55,8 @@ class PageLinks:
 
     page_address: Callable[[], str | None]
     """Where the pages are served now, or None when no process on this store serves them."""
-    find_pages: Callable[[], Awaitable[None]]
-    """Find out where that is, before a call that may hand out a link."""
+    find_pages: Callable[[], Awaitable[None]] | None
+    """Find out where that is, before a call that may hand out a link; None where the settings say it."""
     link_note: Callable[[], str | None]
     """A note beside a link that will not last; None where links do."""
     configured_url: str

@@ -65,10 +65,11 @@ class Principal(msgspec.Struct, frozen=True):
         """The rights of review links given to this caller."""
         return review_link.scope_for(self.scopes)
 
-    def require(self, scope: str) -> None:
-        if scope not in self.scopes:
-            right, who = _RIGHTS[scope]
-            raise Refusal(Reason.INSUFFICIENT_SCOPE, facts={"right": right, "who": who})
+
+def lack_scope(scope: str) -> Refusal:
+    """The refusal for a caller whose key lacks a scope."""
+    right, who = _RIGHTS[scope]
+    return Refusal(Reason.INSUFFICIENT_SCOPE, facts={"right": right, "who": who})
 
 
 class Workspace(msgspec.Struct, frozen=True):
