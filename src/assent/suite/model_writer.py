@@ -14,12 +14,12 @@ import msgspec
 
 from assent.gate.content.check import find_flaw
 from assent.gate.content.suspicion import suspicions_in
-from assent.suite.composer.composer import NOTHING_LEARNED, compose
+from assent.suite.composer.composer import compose
 from assent.suite.content import channels
 from assent.suite.content.adapter import adapt
 from assent.suite.content.cleaning import printable
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.lessons import Lessons
+from assent.suite.content.lessons import NOTHING_LEARNED, Lessons
 from assent.suite.content.records import Composed, NeedsDraft
 from assent.suite.content.writing import gather_writing
 

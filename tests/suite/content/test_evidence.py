@@ -6,11 +6,11 @@ import time
 
 import pytest
 
-from assent.suite.composer.naming import name_of
 from assent.suite.content.changes import Change, read_changes, read_commit
 from assent.suite.content.cleaning import one_line, speaks_to_a_model, usable
 from assent.suite.content.evidence import Fact, MemoryEntry, enough, gather
 from assent.suite.content.language import language_of, sentences
+from assent.suite.content.naming import name_of
 from assent.suite.content.page import read_page, read_text
 from assent.suite.content.readme import read_readme
 from assent.suite.content.sources import SOURCES

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from assent.suite.composer.naming import name_of
 from assent.suite.composer.statements import shorten
 from assent.suite.content.changes import read_changes
 from assent.suite.content.evidence import gather
+from assent.suite.content.naming import name_of
 from assent.suite.content.readme import read_readme
 
 

@@ -15,7 +15,6 @@ import msgspec
 from assent.gate.content.check import find_flaw
 from assent.suite.composer.frames import capitalise, frames_of, has_label
 from assent.suite.composer.material import MOST_FACTS, Material, material_of
-from assent.suite.composer.naming import is_named, is_subject
 from assent.suite.composer.product import Saying
 from assent.suite.composer.statements import cut_title, is_price, shorten
 from assent.suite.content import channels, threads
@@ -24,11 +23,11 @@ from assent.suite.content.claims import Claim, claim, warnings_for
 from assent.suite.content.cleaning import cut
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import add_full_stop, strip_full_stop
-from assent.suite.content.lessons import Lessons, rules_from
+from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, rules_from
 from assent.suite.content.mail_html import mail_html
+from assent.suite.content.naming import is_named, is_subject
 from assent.suite.content.records import Composed, MemoryUse, NeedsDraft, Statement
 
-NOTHING_LEARNED: Final = Lessons()
 PREHEADER_CHARS: Final = 90
 QUOTED: Final = "Quoted in the draft."
 LEFT_OUT: Final = "What changed is not told: it says what was not to be said. Supply a text that tells it."

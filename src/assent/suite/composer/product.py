@@ -8,7 +8,6 @@ from typing import Final
 
 import msgspec
 
-from assent.suite.composer.naming import SEPARATOR, is_named, is_subject
 from assent.suite.composer.statements import (
     is_personal,
     is_price,
@@ -19,12 +18,12 @@ from assent.suite.composer.statements import (
 from assent.suite.content.counting import without_emoji
 from assent.suite.content.evidence import Evidence, Fact
 from assent.suite.content.language import sentences, speaks
+from assent.suite.content.naming import SEPARATOR, is_named, is_subject
 from assent.suite.content.risks import risks_of
 
 UNCLEAR: Final = re.compile(
     r"^(?:it|its|this|these|they|that|those|you|your|we|our|but|and|or|also|however|because|instead|there|so|with|when|"
-    r"while|in|at|as|unlike|then|thus|therefore|moreover|additionally|finally|first|no|not|es|dies\w*|das|sie|wir|und|"
-    r"aber|außerdem|dabei|damit|so|これ|それ|この|その)\b",
+    r"in|at|as|then|finally|no|not|es|dies\w*|das|sie|wir|und|aber|これ|それ)\b",
     re.IGNORECASE,
 )
 """Beginnings of sentences that refer to the one before."""
@@ -39,13 +38,11 @@ _OTHER: Final = re.compile(r"^[A-Z][\w.+-]* (?:is|ist) (?:an?|the|eine?|der|die|
 _NOUN: Final = re.compile(r"^(?:an?|the|eine?|der|die|das)\s", re.IGNORECASE)
 """Matches the beginning of a noun phrase."""
 _ORIGIN: Final = re.compile(
-    r"\b(?:means|refers to|stands for|is named|named after|is pronounced|pronounced|comes from|heißt nach|steht für)\b",
-    re.IGNORECASE,
+    r"\b(?:means|refers to|stands for|named after|pronounced|comes from|steht für)\b", re.IGNORECASE
 )
 """Matches the origin of a name, which is no description."""
 _POINTS: Final = re.compile(
-    r"^(?!an? ).*(?:\b(?:manual|documentation|docs|wiki|handbook|faq|readme|dokumentation|handbuch)\b|"
-    r"\bthe (?:\S+ )?page\b)",
+    r"^(?!an? ).*(?:\b(?:manual|documentation|docs|wiki|faq|readme|handbuch)\b|\bthe (?:\S+ )?page\b)",
     re.IGNORECASE,
 )
 """Matches a pointer to documentation, which is no description."""

@@ -10,16 +10,15 @@ from typing import Final
 
 import msgspec
 
-from assent.suite.composer.composer import NOTHING_LEARNED
-from assent.suite.composer.naming import name_of
 from assent.suite.content import channels, threads
 from assent.suite.content.claims import claims_in, warnings_for
 from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import emoji_in
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import UNKNOWN, language_of, sentences
-from assent.suite.content.lessons import Lessons, Rule, repeats, rules_from, rules_in_words
+from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, Rule, repeats, rules_from, rules_in_words
 from assent.suite.content.mail_html import mail_html
+from assent.suite.content.naming import name_of
 from assent.suite.content.records import SUPPLIED, Composed, MemoryUse
 from assent.suite.content.supplied import split_title
 from assent.suite.content.voice import Voice, forbids, voice_of

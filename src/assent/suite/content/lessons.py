@@ -63,6 +63,9 @@ class Lessons(msgspec.Struct, frozen=True, kw_only=True):
         return sum(map(len, (*said, *(each.text for each in self.refused_claims))))
 
 
+NOTHING_LEARNED: Final = Lessons()
+
+
 class Rule(msgspec.Struct, frozen=True):
     """A rule and the brain entry behind it."""
 

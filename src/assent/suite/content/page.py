@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from assent.suite.content.cleaning import one_line
+from assent.suite.content.language import word_set
 
 MAX_CHARS: Final = 500_000
 MAX_HEADINGS: Final = 24
@@ -25,39 +26,8 @@ _COLLECT_CHARS: Final = 4_000
 _TAG_START: Final = re.compile(r"<[a-zA-Z/!?]")
 _HIDING: Final = re.compile(r"<!--|<(script|style|noscript|template)(?=[\s/>])")
 
-_UNSEEN: Final = frozenset(
-    {
-        "script",
-        "style",
-        "template",
-        "noscript",
-        "svg",
-        "iframe",
-        "object",
-        "select",
-        "textarea",
-        "nav",
-        "footer",
-    }
-)
-_VOID: Final = frozenset(
-    {
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "track",
-        "wbr",
-    }
-)
+_UNSEEN: Final = word_set("script style template noscript svg iframe object select textarea nav footer")
+_VOID: Final = word_set("area base br col embed hr img input link meta param source track wbr")
 _HEADINGS: Final = frozenset({"h1", "h2", "h3"})
 _WANTED: Final = _HEADINGS | {"title", "p"}
 

@@ -21,9 +21,9 @@ from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_PICTURE_BYTES
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.ports import Preparation
-from assent.suite.composer.naming import name_of
 from assent.suite.content import channels as known
 from assent.suite.content import evidence as gathering
+from assent.suite.content.naming import name_of
 from assent.suite.operators import graphics, launch
 from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
 from assent.suite.pictures.sizes import DEFAULT_CHANNELS, PUBLISHES_PICTURES

@@ -24,9 +24,9 @@ from assent.kernel.ids import TenantId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import bad_argument
 from assent.ports import Measurable, Preparation, StagedEffect
-from assent.suite.composer.naming import name_of
 from assent.suite.content import evidence as gathering
 from assent.suite.content.channels import label_of
+from assent.suite.content.naming import name_of
 from assent.suite.content.records import Composed, NeedsDraft
 from assent.suite.operators import email, launch, post
 from assent.suite.operators.definition import Workbench

@@ -13,11 +13,11 @@ from assent.gate.calls import SuggestedCall
 from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.ports import THIS_RUN, Preparation
-from assent.suite.composer.naming import name_of
 from assent.suite.content import channels
 from assent.suite.content import evidence as gathering
 from assent.suite.content.channels import Channel
 from assent.suite.content.goals import announces, asks_otherwise
+from assent.suite.content.naming import name_of
 from assent.suite.content.writing import gather_writing
 from assent.suite.operators.definition import Workbench
 from assent.suite.operators.drafts import describe_wanted, require_channel
