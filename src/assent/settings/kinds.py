@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import enum
+from typing import Final
 
 import msgspec
+
+OWN_PREFIX: Final = "ASSENT_"
+"""Prefix of our variables. An unknown one is probably a mistake and gets a warning."""
 
 
 class Kind(enum.Enum):
@@ -38,17 +42,21 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     """One row. `name` is also the key in the file."""
 
     name: str
-    env: str
     kind: Kind
     doc: str
     flag: str | None = None
-    default: str | int | float | bool | tuple[str, ...] | None = None
+    variable: str | None = None
+    """The environment variable, if its name does not follow from the row's."""
     default_text: str | None = None
     """Describes a default that depends on other settings."""
     low: int | None = None
     high: int | None = None
     choices: tuple[str, ...] = ()
     in_file: bool = True
+
+    @property
+    def env(self) -> str:
+        return self.variable or OWN_PREFIX + self.name.upper()
 
     @property
     def secret(self) -> bool:

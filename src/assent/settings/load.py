@@ -15,19 +15,18 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_CONNECTIONS, PAGES_PER_MINUTE, STORAGE_QUOTA_MB, WORKFLOW_RETENTION_DAYS
-from assent.kernel.toolsets import DEFAULT_TOOLSETS
-from assent.settings.kinds import Setting
-from assent.settings.table import (
-    BY_ENV,
-    BY_NAME,
-    CONFIG_ENV,
-    CONFIG_FILE,
-    CONFIG_FLAG,
-    OWN_PREFIX,
-    TABLE,
+from assent.kernel.limits import (
+    MAX_CONNECTIONS,
+    PAGES_PER_MINUTE,
+    RATE_LIMIT_PER_MINUTE,
+    SIGNUPS_PER_HOUR,
+    STORAGE_QUOTA_MB,
+    WORKFLOW_RETENTION_DAYS,
 )
-from assent.settings.values import BadValue, parse_value
+from assent.kernel.toolsets import DEFAULT_TOOLSETS
+from assent.settings.kinds import OWN_PREFIX, Setting
+from assent.settings.table import BY_ENV, BY_NAME, CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, TABLE
+from assent.settings.values import BadValue, absolute_path, parse_value
 
 
 class SettingsError(Exception):
@@ -47,9 +46,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = "127.0.0.1"
     port: int = 8080
     api_key: str | None = None
-    rate_limit_per_minute: int = 60
+    rate_limit_per_minute: int = RATE_LIMIT_PER_MINUTE
     page_limit_per_minute: int = PAGES_PER_MINUTE
-    signups_per_hour: int = 5
+    signups_per_hour: int = SIGNUPS_PER_HOUR
     storage_quota_mb: int = STORAGE_QUOTA_MB
     max_connections: int = MAX_CONNECTIONS
     run_token_secrets: tuple[str, ...] = ()
@@ -107,6 +106,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         store = "sqlite" if self.sqlite_path else "postgresql"
         return f"Settings(data_dir={str(self.data_dir)!r}, store={store!r}, base_url={self.base_url!r}, …)"
 
+
+DEFAULTS: Final[Mapping[str, Any]] = {each.name: each.default for each in msgspec.structs.fields(Settings)}
+"""The default of each setting; `NODEFAULT` for one that depends on others."""
 
 SQLITE_SCHEME: Final = "sqlite:///"
 """Prefix of the path, which is absolute once settings are loaded."""
@@ -180,7 +182,7 @@ class _SettingReader:
             base = self.file_path.parent
             return self._parsed(row, self.file[row.name], f"file {self.file_path}", f"{row.name} = …", base)
         self.sources[row.name] = "default"
-        return row.default
+        return None if row.default_text is not None else DEFAULTS.get(row.name)
 
     def database_in(self, data_dir: Path) -> str:
         """The default SQLite URL. Refuses a directory whose name cannot be part of a URL."""
@@ -220,7 +222,7 @@ def _config_file(reader: _SettingReader, default_data_dir: Path) -> Path | None:
     """The file to read. A named one must exist, the one in the data directory may."""
     named = reader.flags.get("config") or reader.environ.get(CONFIG_ENV)
     if named:
-        path = _absolute(Path(str(named)), reader.home)
+        path = absolute_path(str(named), base=Path.cwd(), home=reader.home)
         if not path.is_file():
             raise SettingsError(
                 f"The settings file {path} does not exist.\n"
@@ -233,12 +235,6 @@ def _config_file(reader: _SettingReader, default_data_dir: Path) -> Path | None:
         return path if path.is_file() else None
     except OSError:
         return None
-
-
-def _absolute(path: Path, home: Path) -> Path:
-    if path.parts[:1] == ("~",):
-        path = home.joinpath(*path.parts[1:])
-    return Path.cwd() / path
 
 
 def _read_file(path: Path) -> dict[str, Any]:
@@ -304,13 +300,15 @@ def _warn_of_exposed(path: Path | None, values: Mapping[str, Any]) -> list[str]:
     return [f"The settings file {path} holds {held[0]} and other users can read it. Run: chmod 600 {path}"]
 
 
-def _gather(env: str, env_previous: str, newest: str | None, earlier: tuple[str, ...]) -> tuple[str, ...]:
+def _gather(
+    env: str, env_previous: str, newest: str | None, earlier: tuple[str, ...] | None
+) -> tuple[str, ...]:
     if newest is None and earlier:
         raise SettingsError(
             f"{env_previous} is set but {env} is not, so there is no newest secret to sign with.\n"
             f"Set {env} too, or remove {env_previous}."
         )
-    return () if newest is None else (newest, *earlier)
+    return () if newest is None else (newest, *(earlier or ()))
 
 
 def own_address(host: str, port: int) -> str:

@@ -6,6 +6,7 @@ import sys
 from typing import Final
 
 from assent.settings.kinds import Kind, Setting
+from assent.settings.load import DEFAULTS
 from assent.settings.table import CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, TABLE
 
 _HEAD: Final = f"""\
@@ -91,13 +92,14 @@ def _cells(row: Setting) -> tuple[str, ...]:
 def _default(row: Setting) -> str:
     if row.default_text is not None:
         return row.default_text
-    if row.default is None or row.default == ():
+    default = DEFAULTS.get(row.name)
+    if default is None or default == ():
         return "none"
-    if isinstance(row.default, tuple):
-        return " ".join(f"`{each}`" for each in row.default)
-    if isinstance(row.default, bool):
-        return f"`{str(row.default).lower()}`"
-    return f"`{row.default:g}`" if isinstance(row.default, float) else f"`{row.default}`"
+    if isinstance(default, tuple):
+        return " ".join(f"`{each}`" for each in default)
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
+    return f"`{default:g}`" if isinstance(default, float) else f"`{default}`"
 
 
 if __name__ == "__main__":

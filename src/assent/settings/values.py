@@ -1,4 +1,4 @@
-"""Parses and checks values, with one function for each kind of setting.
+"""Parses and checks values, by the kind of setting.
 
 Independent of the value's origin and of the setting's purpose.
 """
@@ -6,10 +6,9 @@ Independent of the value's origin and of the setting's purpose.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from assent.settings.kinds import Kind, Setting
 
@@ -18,82 +17,114 @@ class BadValue(ValueError):  # noqa: N818 - a state of the value
     """Why a value is invalid: a clause that fits after a colon."""
 
 
+_LISTS: Final = frozenset({Kind.NAMES, Kind.FOLDERS, Kind.PRICES, Kind.SECRETS})
+
+
 def parse_value(row: Setting, raw: object, *, base: Path, home: Path) -> Any:
     """Parse a row's value from text (flag, variable) or from TOML. Relative paths start at `base`."""
-    return _PARSERS[row.kind](row, raw, base, home)
-
-
-def _text(row: Setting, raw: object, base: Path, home: Path) -> str:
+    if row.kind is Kind.PRESENCE:
+        return bool(raw)
+    if row.kind is Kind.SWITCH:
+        return _switch(raw)
+    if row.kind is Kind.COUNT or row.kind is Kind.SECONDS:
+        return _number(row, raw)
+    if row.kind in _LISTS:
+        return _names(row, raw)
+    if row.kind is Kind.PATH and isinstance(raw, Path):
+        raw = str(raw)
     if not isinstance(raw, str) or not raw.strip():
         raise BadValue("it must be text that is not empty")
-    return raw.strip()
+    return _text(row, raw.strip(), base, home)
 
 
-def _host(row: Setting, raw: object, base: Path, home: Path) -> str:
-    host = _text(row, raw, base, home).strip("[]")
+def _text(row: Setting, text: str, base: Path, home: Path) -> str | Path:
+    match row.kind:
+        case Kind.HOST:
+            return _host(text)
+        case Kind.PATH:
+            return absolute_path(text, base=base, home=home)
+        case Kind.DATABASE:
+            return _database(text, base, home)
+        case Kind.ORIGIN:
+            return _origin(text)
+        case Kind.ENDPOINT:
+            return _endpoint(text)
+        case Kind.CHOICE:
+            if text.lower() not in row.choices:
+                raise BadValue("it is not one of the words")
+            return text.lower()
+        case Kind.MAIL_SERVER | Kind.MAILBOX:
+            return _mail(row.kind, text)
+    return text
+
+
+def _host(text: str) -> str:
+    host = text.strip("[]")
     if not re.fullmatch(r"[A-Za-z0-9.:_%-]+", host):
         raise BadValue("it is not an address or a host name (a web address belongs into base_url)")
     return host
 
 
-def _path(row: Setting, raw: object, base: Path, home: Path) -> Path:
-    path = Path(_text(row, str(raw) if isinstance(raw, Path) else raw, base, home))
+def absolute_path(text: str, *, base: Path, home: Path) -> Path:
+    """The path without `~`. Not resolved: a symlink that is later moved should keep working."""
+    path = Path(text)
     if path.parts[:1] == ("~",):
         path = home.joinpath(*path.parts[1:])
-    # Not resolved: a symlink that is later moved should keep working.
-    return Path(*(base / path).parts)
+    return base / path
 
 
-def _database(row: Setting, raw: object, base: Path, home: Path) -> str:
-    url = _text(row, raw, base, home)
+def _database(url: str, base: Path, home: Path) -> str:
     if url.startswith("sqlite:///"):
         name = url.removeprefix("sqlite:///")
         if not name or name.startswith(":memory:") or name.endswith("/"):
             raise BadValue("SQLite needs a file, which several connections share")
         if set(name) & set("?#\0"):
             raise BadValue("a SQLite address takes no options, and ? or # in a path would look like one")
-        return f"sqlite:///{_path(row, name, base, home)}"
+        return f"sqlite:///{absolute_path(name, base=base, home=home)}"
     if url.startswith(("postgresql://", "postgres://")):
         return url
     raise BadValue("it names no store that Assent knows")
 
 
-def _origin(row: Setting, raw: object, base: Path, home: Path) -> str:
-    text = _text(row, raw, base, home).rstrip("/")
+def _split(text: str) -> SplitResult:
     try:
         parts = urlsplit(text)
-        port = parts.port
+        _ = parts.port
     except ValueError:
         raise BadValue("its port is not a number from 1 to 65535") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadValue("it must start with http:// or https:// and a host")
+    return parts
+
+
+def _origin(text: str) -> str:
+    parts = _split(text.rstrip("/"))
     if parts.path or parts.query or parts.fragment or parts.username is not None:
         raise BadValue("nothing may follow the host and port")
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}" + (f":{port}" if port is not None else "")
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port is not None else "")
 
 
-def _count(row: Setting, raw: object, base: Path, home: Path) -> int:
-    if isinstance(raw, bool) or not isinstance(raw, int | str):
-        raise BadValue("it is not a whole number")
+def _endpoint(text: str) -> str:
+    parts = _split(text.rstrip("/"))
+    if parts.query or parts.fragment or parts.username is not None:
+        raise BadValue("it may have a path, but neither options nor a user name")
+    return text.rstrip("/")
+
+
+def _number(row: Setting, raw: object) -> int | float:
+    make, name = (int, "a whole number") if row.kind is Kind.COUNT else (float, "a number")
+    if isinstance(raw, bool) or not isinstance(raw, int | str | make):
+        raise BadValue(f"it is not {name}")
     try:
-        number = int(raw)
+        number = make(raw)
     except ValueError:
-        raise BadValue("it is not a whole number") from None
-    if not (row.low or 0) <= number <= (row.high or number):
+        raise BadValue(f"it is not {name}") from None
+    low, high = row.low or 0, row.high or number
+    if row.kind is Kind.COUNT and not low <= number <= high:
         raise BadValue(f"it must be from {row.low} to {row.high}")
-    return number
-
-
-def _seconds(row: Setting, raw: object, base: Path, home: Path) -> float:
-    if isinstance(raw, bool) or not isinstance(raw, int | float | str):
-        raise BadValue("it is not a number")
-    try:
-        number = float(raw)
-    except ValueError:
-        raise BadValue("it is not a number") from None
     # NaN fails both comparisons.
-    if not (row.low or 0) < number <= (row.high or number):
+    if row.kind is Kind.SECONDS and not low < number <= high:
         raise BadValue(f"it must be more than {row.low} and at most {row.high}")
     return number
 
@@ -104,7 +135,7 @@ _WORDS: Final = {
 }
 
 
-def _switch(row: Setting, raw: object, base: Path, home: Path) -> bool:
+def _switch(raw: object) -> bool:
     if isinstance(raw, bool):
         return raw
     value = _WORDS.get(raw.strip().lower()) if isinstance(raw, str) else None
@@ -113,100 +144,29 @@ def _switch(row: Setting, raw: object, base: Path, home: Path) -> bool:
     return value
 
 
-def _presence(row: Setting, raw: object, base: Path, home: Path) -> bool:
-    return bool(raw)
-
-
-def _choice(row: Setting, raw: object, base: Path, home: Path) -> str:
-    word = _text(row, raw, base, home).lower()
-    if word not in row.choices:
-        raise BadValue("it is not one of the words")
-    return word
-
-
-def _folders(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]:
-    if isinstance(raw, str):
+def _names(row: Setting, raw: object) -> tuple[str, ...]:
+    if isinstance(raw, str) and row.kind is Kind.FOLDERS:
         return tuple(part for part in raw.split(":") if part)
-    return _names(row, raw, base, home)
-
-
-def _names(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]:
     if isinstance(raw, str):
         names = tuple(re.split(r"[,\s]+", raw.strip(" ,\t\n")))
     elif isinstance(raw, list | tuple) and all(isinstance(each, str) and each.strip() for each in raw):
         names = tuple(each.strip() for each in raw)
     else:
         raise BadValue("it is not a list of names")
-    unknown = [each for each in names if row.choices and each not in row.choices]
-    if unknown:
-        raise BadValue(f"{unknown[0]!r} is not one of {', '.join(row.choices)}")
+    for each in names:
+        if row.choices and each not in row.choices:
+            raise BadValue(f"{each!r} is not one of {', '.join(row.choices)}")
+        if row.kind is Kind.PRICES and re.fullmatch(r"[a-z0-9_]{1,40}=[0-9]{1,9}", each) is None:
+            raise BadValue(f"{each!r} is not a connector and its price")
     return names
 
 
-def _prices(row: Setting, raw: object, base: Path, home: Path) -> tuple[str, ...]:
-    listed = _names(row, raw, base, home)
-    for each in listed:
-        if re.fullmatch(r"[a-z0-9_]{1,40}=[0-9]{1,9}", each) is None:
-            raise BadValue(f"{each!r} is not a connector and its price")
-    return listed
-
-
-def _endpoint(row: Setting, raw: object, base: Path, home: Path) -> str:
-    text = _text(row, raw, base, home).rstrip("/")
-    try:
-        parts = urlsplit(text)
-        _ = parts.port
-    except ValueError:
-        raise BadValue("its port is not a number from 1 to 65535") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadValue("it must start with http:// or https:// and a host")
-    if parts.query or parts.fragment or parts.username is not None:
-        raise BadValue("it may have a path, but neither options nor a user name")
-    return text
-
-
-def _mail_server(row: Setting, raw: object, base: Path, home: Path) -> str:
+def _mail(kind: Kind, text: str) -> str:
     # Parsed again by the connector; here to find a mistake at the start.
-    from assent.net.mail_server import parse_server
+    from assent.net.mail_server import parse_mailbox, parse_server
 
-    url = _text(row, raw, base, home)
     try:
-        parse_server(url)
-    except ValueError as error:
-        raise BadValue(str(error)) from None
-    return url
-
-
-def _mailbox(row: Setting, raw: object, base: Path, home: Path) -> str:
-    from assent.net.mail_server import parse_mailbox
-
-    text = _text(row, raw, base, home)
-    try:
-        parse_mailbox(text)
+        parse_mailbox(text) if kind is Kind.MAILBOX else parse_server(text)
     except ValueError as error:
         raise BadValue(str(error)) from None
     return text
-
-
-_PARSERS: Final[dict[Kind, Callable[[Setting, object, Path, Path], Any]]] = {
-    Kind.TEXT: _text,
-    Kind.HOST: _host,
-    Kind.PATH: _path,
-    Kind.DATABASE: _database,
-    Kind.ORIGIN: _origin,
-    Kind.COUNT: _count,
-    Kind.SECONDS: _seconds,
-    Kind.SWITCH: _switch,
-    Kind.PRESENCE: _presence,
-    Kind.CHOICE: _choice,
-    Kind.NAMES: _names,
-    Kind.FOLDERS: _folders,
-    Kind.PRICES: _prices,
-    Kind.KEY: _text,
-    Kind.SECRET: _text,
-    Kind.SECRETS: _names,
-    Kind.ENDPOINT: _endpoint,
-    Kind.TOKEN: _text,
-    Kind.MAIL_SERVER: _mail_server,
-    Kind.MAILBOX: _mailbox,
-}
