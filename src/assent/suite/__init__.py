@@ -1,1 +1,1 @@
-"""The reference operators of the contract and what they need."""
+"""The reference operators of the contract and the code they need."""

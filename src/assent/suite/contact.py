@@ -1,6 +1,6 @@
-"""A contact as a text: what a human reads, edits and approves is what is saved, line by line.
+"""A contact as text: the text that a person reads, edits and approves is saved, line by line.
 
-One line a field, its name first. There is no second form of the content that an edit could miss.
+One line per field, its name first. No other form of the content exists, so an edit misses nothing.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ FIELDS: Final[dict[str, str]] = {
     "Phone": "phone",
     "Website": "website",
 }
-"""What a line is called, and what the field is called among customer systems."""
+"""The label of each line, and the field's name in customer systems."""
 
 MAX_VALUE_CHARS: Final = 500
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
-"""What everybody sees as the end of a line. Others, such as U+2028, could hide a field within another."""
+"""Line ends that every editor shows. Others, such as U+2028, could hide a field within another."""
 _ADDRESS: Final = re.compile(r"[^@\s<>,;\"]+@[^@\s<>,;\"]+\.[^@\s<>,;\"]+")
 _BY_LABEL: Final = {label.lower(): name for label, name in FIELDS.items()}
 
 
 class UnreadableContact(ValueError):  # noqa: N818 - what it is
-    """The text is no contact; the message says which line is wrong and what stands there instead."""
+    """The text is no contact; the message names the wrong line and what is expected there."""
 
 
 def contact_text(contact: dict[str, str]) -> str:
-    """The text of a contact, in the order of the table."""
+    """Return the text of a contact, in the order of the table."""
     return "\n".join(f"{label}: {contact[name]}" for label, name in FIELDS.items() if contact.get(name))
 
 
 def read_contact(text: str) -> dict[str, str]:
-    """The fields that a text names. Raises `UnreadableContact`."""
+    """Parse the fields of a text. Raises `UnreadableContact`."""
     found: dict[str, str] = {}
     for whole in _BREAK.split(text):
         if not is_one_line(whole.replace("\t", " ")):

@@ -1,6 +1,6 @@
-"""What a workspace may spend on metered actions: an account is the fold of its ledger, and nothing else.
+"""The credits of a workspace for metered actions: an account is the fold of its ledger.
 
-Pure. Unlimited is the beginning; what is spent is counted all the same.
+Pure. A new account is unlimited; its spending is counted all the same.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ Kind = Literal["grant", "limit", "unlimit", "reserve", "release", "settle", "cha
 
 
 class CreditEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One line of the ledger. `charge` is a `settle` of what was given back before it turned out to have happened."""
+    """A line of the ledger. `charge` settles a refunded reservation whose action turned out to have happened."""
 
     seq: int
     kind: Kind
@@ -25,7 +25,7 @@ class CreditEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class CreditAccount(msgspec.Struct, frozen=True, rename="camel"):
-    """Where a workspace stands. `reserved` is set aside for what is being sent or whose outcome is unknown."""
+    """The balance of a workspace. `reserved` covers actions that are being sent or whose outcome is unknown."""
 
     unlimited: bool = True
     granted: int = 0
@@ -35,5 +35,5 @@ class CreditAccount(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def available(self) -> int | None:
-        """What can still be spent; None without a limit. Below zero where more happened than was to be paid for."""
+        """The credits that can still be spent; None without a limit. Negative if more happened than was covered."""
         return None if self.unlimited else self.granted - self.spent - self.reserved

@@ -1,8 +1,8 @@
-"""Asks a model for a draft, where the settings name one, and trusts nothing of what comes back.
+"""Asks the configured model for a draft, and does not trust its answer.
 
-The answer goes through the same checks as a text that an agent supplies: channel, evidence, memory, and that it is a
-text at all. Whatever goes wrong ends in the composer's draft with a warning, in bounded time: a launch never waits for
-a model. What it is told is facts as data, and nothing that it answers is executed.
+The answer passes the same checks as a supplied text: channel, evidence, memory, content. Any failure ends in the
+composer's draft with a warning, in bounded time: a launch never waits for a model. The model gets facts as data, and
+nothing that it answers is executed.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SYSTEM: Final = (
 
 
 class Model(msgspec.Struct, frozen=True):
-    """Where the model is and how it is spoken to."""
+    """The URL, key and protocol of the model."""
 
     url: str
     name: str
@@ -45,12 +45,12 @@ class Model(msgspec.Struct, frozen=True):
     api_key: str | None = None
 
     def __repr__(self) -> str:
-        """Without the key."""
+        """Leave out the key."""
         return f"Model(url={self.url!r}, name={self.name!r}, kind={self.kind!r})"
 
 
 class ModelFailed(Exception):  # noqa: N818 - what happened
-    """No usable text came back; the message is a clause for a human."""
+    """The model returned no usable text; the message is a clause for a person."""
 
 
 async def draft(
@@ -61,7 +61,7 @@ async def draft(
     *,
     timeout_seconds: float = 20.0,
 ) -> Composed | NeedsDraft:
-    """The model's draft if it is one that the channel takes, else the composer's with a warning that says why."""
+    """Return the model's draft if the channel accepts it, else the composer's with a warning that says why."""
     try:
         text = printable(
             await ask(model, channel_id, evidence, lessons, timeout_seconds=timeout_seconds)
@@ -83,7 +83,7 @@ async def draft(
 async def ask(
     model: Model, channel_id: str, evidence: Evidence, lessons: Lessons, *, timeout_seconds: float
 ) -> str:
-    """What the model answers, as text; `ModelFailed` for everything else."""
+    """Return the model's answer as text. Raises `ModelFailed` for anything else."""
     path, headers, body = _request(model, _question(channel_id, evidence, lessons))
     try:
         async with asyncio.timeout(timeout_seconds):
@@ -102,7 +102,7 @@ async def ask(
 
 
 def _question(channel_id: str, evidence: Evidence, lessons: Lessons) -> str:
-    """What the channel takes and what helps to write for it, as one JSON object."""
+    """Return the channel's requirements and the help for writing as one JSON object."""
     wanted = channels.needs(channels.BY_ID[channel_id])
     known = msgspec.to_builtins(gather_writing((channel_id,), evidence, lessons))
     return msgspec.json.encode({"channel": wanted, **known}).decode()
@@ -130,7 +130,7 @@ _TEXT: Final[dict[str, Any]] = {
     "openai": lambda answer: answer["choices"][0]["message"]["content"],
     "anthropic": lambda answer: "".join(part["text"] for part in answer["content"] if part["type"] == "text"),
 }
-"""Where the text stands in each kind of answer."""
+"""Extracts the text from each provider's answer."""
 
 
 async def _post(url: str, headers: dict[str, str], body: bytes, timeout_seconds: float) -> tuple[int, bytes]:

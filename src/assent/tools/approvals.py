@@ -1,7 +1,7 @@
-"""The human's decisions as an agent relays them (C8).
+"""Tools for decisions that an agent relays (C8).
 
-What comes through here is an `agent` decision: the server knows that a key of the workspace asked for it, not that a
-human did, and the record says so. The page calls the same engine functions with a person behind them.
+A decision made here has the assurance `agent`: the server knows that a key of the workspace asked for it, not that a
+person did, and records that. The review page calls the same engine functions with a signed-in person.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     stop_rule: str
     show: str
     next: tuple[SuggestedCall, ...]
-    """For each that waits: the decisions about exactly the content that is listed, as far as this caller may."""
+    """For each pending action, the decision calls about exactly the listed content that this caller may make."""
 
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
@@ -100,19 +100,19 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
 
 
 def _goes_on(answer: Decided) -> bool:
-    """Whether the effect is the agent's own next advance: nothing of a workflow's step is sent."""
+    """Whether the action is a workflow step: nothing is sent, the agent advances next."""
     return any(each.name == ADVANCE for each in answer.next)
 
 
 async def _send(call: Call, answer: Decided) -> Decided:
-    """Execute what was approved, or say why it did not go out. The approval stays either way."""
+    """Execute the approved action, or say why it was not sent. The approval is kept either way."""
     if answer.status != "approved" or EXECUTE_RIGHT not in call.caller.scopes:
         return msgspec.structs.replace(answer, sent=False)
     action_id = ActionId(answer.action_id)
     action, _ = await call.services.store.read(lambda: actions.find(call.caller.workspace_id, action_id))
     approval = action.approval
     if approval is None or (action.digest, iso_time(approval.at_ms)) != (answer.digest, answer.approved_at):
-        # A repeated call: the yes that it recorded was for what the action is no longer.
+        # A repeated call: its approval was for earlier content.
         return msgspec.structs.replace(answer, sent=False, user_message=OVERTAKEN, show=OVERTAKEN)
     order = ExecutionOrder(
         workspace_id=call.caller.workspace_id,
@@ -147,7 +147,7 @@ OVERTAKEN = (
 
 
 async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
-    """Why it did not go out, or that this is unknown, with the action as the attempt left it."""
+    """Say why the action was not sent, or that this is unknown, with the action as the attempt left it."""
     completed = await explaining.complete(call.services, call.caller, refusal, {})
     why, action_id = completed.recovery(), ActionId(answer.action_id)
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
@@ -243,7 +243,7 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
 
 
 async def _check(call: Call, action: Action, changes: dict[str, Any]) -> Checked | None:
-    """Check the new content before the transaction, which refuses what cannot be one."""
+    """Check the new content before the transaction, which refuses invalid content."""
     chars = sum(len(text) for text in changes.values() if isinstance(text, str))
     try:
         effect = await run_long_apart(chars, editing.apply_edit, action.effect, changes)
@@ -305,7 +305,7 @@ def _links(call: Call) -> Links:
 
 
 async def _decide(call: Call, request: Any, move: str, outlook: Outlook, decision: Begin[Action]) -> Decided:
-    """Run a decision once per idempotency key and say what it left behind."""
+    """Run a decision once per idempotency key and answer with the resulting action."""
 
     def begin() -> Transaction[Decided]:
         return answer_decision((yield from decision()), move, outlook)
@@ -320,7 +320,7 @@ async def _decide(call: Call, request: Any, move: str, outlook: Outlook, decisio
 
 
 ADDED_LATER = ("send", "preheader", "asked")
-"""Arguments that earlier versions did not have: a key that was used before them means the same without them."""
+"""Arguments that earlier versions did not have. Leaving them out keeps old idempotency keys valid."""
 
 
 TOOLS = (

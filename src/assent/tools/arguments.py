@@ -63,12 +63,12 @@ _ADDRESS: Final = re.compile(rf"{_ATOM}(\.{_ATOM})*@{_ATOM}(\.{_ATOM})*")
 
 
 def is_address(text: str) -> bool:
-    """Whether a text has the form of one e-mail address, and of nothing that could smuggle in another."""
+    """Whether a text is a single e-mail address."""
     return len(text) <= MAX_EMAIL_CHARS and _ADDRESS.fullmatch(text) is not None
 
 
 def is_mailbox(text: str) -> bool:
-    """Whether mail can go to or come from it: an address, or a name and an address."""
+    """Whether a text is an e-mail address, or a name and an address."""
     try:
         return is_address(parse_mailbox(text).address)
     except ValueError:
@@ -76,14 +76,14 @@ def is_mailbox(text: str) -> bool:
 
 
 def line(path: str, text: str) -> str:
-    """A text that becomes a header or a headline: one line, because a second could become a header of its own."""
+    """Return a text for a header or headline. Refuses line breaks, since a second line could become a header."""
     if not is_one_line(text):
         raise bad_argument(path, "one line without control characters", repr(text[:80]))
     return text
 
 
 def addresses(path: str, given: list[str]) -> tuple[str, ...]:
-    """E-mail addresses without repetition, in order; every bad one is named."""
+    """Return e-mail addresses in order without duplicates. Refuses all invalid ones at once."""
     cleaned = [text.strip() for text in given]
     problems = [
         Problem(f"{path}.{index}", "an e-mail address such as ada@example.org", repr(text[:80]))
@@ -96,7 +96,7 @@ def addresses(path: str, given: list[str]) -> tuple[str, ...]:
 
 
 def moment(path: str, text: str) -> int:
-    """A point in time."""
+    """Parse a point in time."""
     parsed = parse_time(text)
     if parsed is None:
         raise bad_argument(path, "a time with a zone, such as 2027-01-31T09:00:00+01:00", repr(text[:40]))
@@ -113,7 +113,7 @@ TenantIdArgument = Annotated[
 
 
 def since_moment(path: str, text: str, now_ms: int) -> int:
-    """The moment that a date, a time or a duration before now names. Refuses what is none, and what is to come."""
+    """Parse a date, a time or a duration before now. Refuses anything else, and the future."""
     found = _before(text.strip(), now_ms)
     if found is None or found > now_ms:
         raise bad_argument(path, "a past date (2026-03-01), a moment with a zone, or P7D, PT24H", repr(text))

@@ -21,10 +21,10 @@ from assent.tools.arguments import Cursor, PageSize, RunIdArgument, Since, since
 from assent.tools.definition import READS, Call, Tool
 
 MAX_EVENTS = 500
-"""Events of one page of a run."""
+"""Events per page of a run."""
 
 LATEST_EVENTS = 50
-"""Events of a whole workspace: the newest."""
+"""The newest events of a workspace."""
 
 
 class QueryAudit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class QueryAudit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
 
 class AuditEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     stream_id: str
-    """The run whose chain the event is in; events about the workspace itself are in its own."""
+    """The run whose chain has the event; events about the workspace itself have their own chain."""
     seq: int
     kind: str
     at: str
@@ -55,15 +55,15 @@ class AuditTrail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: bool
     actions: tuple[ActionRecord, ...]
     events: tuple[AuditEvent, ...]
-    """Of a run in order, a page at a time; of a workspace the newest, on the first page alone."""
+    """The events of a run in order, by page; of a workspace only the newest, on the first page."""
     earlier_events: bool
-    """Whether there are events before those of a workspace that are listed; ask by run, or until later."""
+    """Whether the workspace has earlier events; ask by run for them, or until later."""
     next_cursor: str | None
     proves: str
 
 
 async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
-    """The trail of the caller's workspace, or of one of its runs (E45)."""
+    """Return the audit trail of the caller's workspace, or of one of its runs (E45)."""
     status = Status(request.status) if request.status is not None else None
     since_ms = since_moment("since", request.since, call.now_ms) if request.since is not None else 0
     if request.run_id is None:
@@ -78,7 +78,7 @@ async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
         return of_run, events
 
     of_run, events = await call.services.store.read(begin)
-    # In the order of the cursor: ids of one moment do not follow the order of staging.
+    # In the order of the cursor: ids of the same millisecond do not follow the order of staging.
     left = tuple(
         action
         for action in sorted(of_run, key=lambda action: action.action_id)
@@ -98,7 +98,7 @@ async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
 
 async def _of_workspace(call: Call, request: QueryAudit, status: Status | None, since_ms: int) -> AuditTrail:
     workspace_id, most = call.caller.workspace_id, request.limit
-    # Ids sort by age, so that a moment is a place in the trail.
+    # Ids sort by age, so a time is a position in the trail.
     after = request.cursor or (uuid7(since_ms, bytes(RANDOM_BYTES)) if since_ms else "")
 
     def begin() -> Transaction[tuple[tuple[Action, ...], list[Recorded]]]:
@@ -118,7 +118,7 @@ async def _of_workspace(call: Call, request: QueryAudit, status: Status | None, 
 
 
 def _place(cursor: str | None) -> tuple[str, int]:
-    """Where a page of a run goes on: after this action and this event."""
+    """Parse the cursor: the page begins after this action and this event."""
     after, _, seen = (cursor or ":0").partition(":")
     if not (seen.isascii() and seen.isdigit()):
         raise bad_argument("cursor", "nextCursor of the page before", repr((cursor or "")[:40]))

@@ -1,8 +1,8 @@
-"""The one tool table that every surface reads, in the order in which it is listed.
+"""The one tool table that every surface reads, in the order of the list.
 
-Also the schemas that clients see. They are flattened: the root is an object, nothing refers elsewhere, an optional
-field is a field that may be absent. A root `$ref` makes some clients drop the whole list. An answer's schema names its
-fields and requires `ok` alone: a client that checks answers against outputSchema checks refusals too.
+Also the schemas that clients see. They are flattened: the root is an object, there is no `$ref`, and an optional field
+may be absent. A root `$ref` makes some clients drop the whole list. An answer's schema names its fields and requires
+only `ok`, because clients check refusals against it, too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CANONICAL: Final = "chieflab_"
 OLD: Final = "chiefmo_"
 
 ALL_TOOLS: Final[tuple[Tool, ...]] = (
-    # First one that anybody may call: who tries the first tool of the list gets an answer.
+    # The first tool is public, so that a client which tries it gets an answer.
     *connections.TOOLS,
     *operating.TOOLS,
     *taking_down.TOOLS,
@@ -68,14 +68,14 @@ ALL_TOOLS: Final[tuple[Tool, ...]] = (
 
 
 class Catalog:
-    """Look-up and listing of tools. Immutable once made."""
+    """Finds and lists tools. Immutable."""
 
     def __init__(
         self, tools: Iterable[Tool] = ALL_TOOLS, *, toolsets: Iterable[str] = DEFAULT_TOOLSETS
     ) -> None:
         self.tools = tuple(tools)
         self.toolsets = choose(toolsets)
-        """What a caller is shown whose key says nothing about it."""
+        """The tool sets for a caller whose key names none."""
         named = {tool.name: tool for tool in self.tools}
         if len(named) != len(self.tools):
             raise ValueError("two tools have the same name")
@@ -90,13 +90,13 @@ class Catalog:
         """The names in the default list."""
 
     def suggest(self, name: str) -> str | None:
-        """The name that was probably meant: one that differs in its prefix or in a slip of the pen."""
+        """Return the name that was probably meant: another prefix, or a typing error."""
         endings = {_ending(name_for_answers(tool)): name_for_answers(tool) for tool in self.tools}
         close = difflib.get_close_matches(_ending(name), endings, n=1, cutoff=0.8)
         return endings[close[0]] if close else None
 
     def listing(self, toolsets: frozenset[Toolset] | None = None) -> list[dict[str, Any]]:
-        """The `tools/list` entries of these groups, in table order, old names last."""
+        """Return the `tools/list` entries of these tool sets, in table order, old names last."""
         wanted = self.toolsets if toolsets is None else toolsets
         if (made := self._listings.get(wanted)) is None:
             named = [
@@ -118,12 +118,11 @@ class Catalog:
 
 
 def _ending(name: str) -> str:
-    """A name without the family that it belongs to."""
+    """Return a name without its prefix."""
     return name.removeprefix(CANONICAL).removeprefix(OLD)
 
 
 def list_entry(tool: Tool, name: str, *, is_old: bool) -> dict[str, Any]:
-    """One `tools/list` entry."""
     behaviour = tool.behaviour
     return {
         "name": name,
@@ -145,7 +144,7 @@ def list_entry(tool: Tool, name: str, *, is_old: bool) -> dict[str, Any]:
 
 
 def input_schema(request: type[Any]) -> dict[str, Any]:
-    """The published schema of a request. An argument that may be null is published as one that may be absent."""
+    """Return the published schema of a request. A nullable argument is published as one that may be absent."""
     schema = flatten(request, keep_null=False)
     arguments = {name: _closable(name, node) for name, node in schema.get("properties", {}).items()}
     return {"type": "object", **schema, "properties": arguments}
@@ -157,7 +156,7 @@ OPEN_ARGUMENTS: Final[dict[str, str]] = {
     "metrics": "clicks",
     "output": "artifacts",
 }
-"""Arguments whose names the caller chooses, each with one that is often among them."""
+"""Object arguments with free keys, each with an example key."""
 
 _PLAIN: Final[dict[str, Any]] = {
     "type": ["string", "number", "boolean", "array"],
@@ -166,19 +165,19 @@ _PLAIN: Final[dict[str, Any]] = {
 
 
 def open_arguments(request: type[Any]) -> tuple[str, ...]:
-    """The arguments of a request that may also come as JSON text."""
+    """Return the arguments of a request that may also be sent as JSON text."""
     arguments = flatten(request, keep_null=False).get("properties", {})
     return tuple(name for name, node in arguments.items() if _is_open(node))
 
 
 def _is_open(node: dict[str, Any]) -> bool:
-    """Whether an argument is an object whose names the caller chooses."""
+    """Whether an argument is an object with free keys."""
     return node.get("type") == "object" and "properties" not in node
 
 
 def _closable(name: str, node: dict[str, Any]) -> dict[str, Any]:
-    """An open object as a client can take it that makes every object a closed one: with a name that may be in it, or
-    the whole of it as text."""
+    """Describe an object with free keys so that strict clients, which close every object, accept it: with one example
+    key, or as text."""
     if not _is_open(node):
         return node
     within = node.get("additionalProperties") or _PLAIN
@@ -193,7 +192,7 @@ def _closable(name: str, node: dict[str, Any]) -> dict[str, Any]:
 
 
 def output_schema(reply: type[Any]) -> dict[str, Any]:
-    """The names of what an answer has. A refusal fits, too: it has `ok`, and other fields are open."""
+    """Return the schema of an answer. A refusal matches it too: it has `ok`, and further fields are allowed."""
     names = [name for name in reply.__struct_encode_fields__ if name != "ok"]
     return {
         "type": "object",
@@ -206,7 +205,7 @@ _FLATTENED: Final[dict[tuple[type[Any], bool], dict[str, Any]]] = {}
 
 
 def flatten(of: type[Any], *, keep_null: bool) -> dict[str, Any]:
-    """A struct's JSON Schema without `$ref` and without null branches; made once."""
+    """Return a struct's JSON Schema without `$ref` and null branches; cached."""
     if (made := _FLATTENED.get((of, keep_null))) is not None:
         return made
     schema = msgspec.json.schema(of)
@@ -224,14 +223,14 @@ def _inline(node: Any, definitions: dict[str, Any], keep_null: bool) -> Any:
     if not isinstance(node, dict):
         return node
     if "$ref" in node:
-        # A struct's docstring is written for its readers in the source, not for callers.
+        # A struct's docstring is for readers of the source, not for callers.
         target = {k: v for k, v in definitions[node["$ref"].rpartition("/")[2]].items() if k != "description"}
         return _inline({**target, **{k: v for k, v in node.items() if k != "$ref"}}, definitions, keep_null)
     if "anyOf" in node and {"type": "null"} in node["anyOf"]:
         branches = [branch for branch in node["anyOf"] if branch != {"type": "null"}]
         rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
         if keep_null:
-            # A field that may be null is published without a type: a null branch trips strict clients.
+            # A nullable field is published without a type: a null branch breaks strict clients.
             return {key: value for key, value in rest.items() if key == "description"}
         return _inline(
             {**rest, **branches[0]} if len(branches) == 1 else {**rest, "anyOf": branches},

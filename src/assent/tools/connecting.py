@@ -1,6 +1,6 @@
-"""Whether a connector works for a caller now, and what a person is told about it (E54, E86, E98).
+"""Reports whether a connector works for a caller now, in words for a person (E54, E86, E98).
 
-A caller without a key is told what holds for all workspaces, without a look at any workspace or at the store.
+A caller without a key gets what is the same for all workspaces, without a read of the store.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ State = Literal["live", "needs_connection", "needs_configuration"]
 BY_ID: Final = {info.id: info for info in CONNECTORS}
 MANUAL: Final = "manual"
 MOST_WAITING: Final = 5
-"""Actions that an answer names; the others are found by looking at what waits."""
+"""The most pending actions that an answer names."""
 
 ABSENT: Final = "It is not part of this server. The person who runs the server can add it."
 
@@ -36,7 +36,7 @@ class Standing(msgspec.Struct, frozen=True):
     info: ConnectorInfo
     state: State
     hint: str = ""
-    """For a person: what is missing and how it is cured."""
+    """Tells a person what is missing and how to fix it."""
     connect_url: str | None = None
     connection: Connection | None = None
     summary: str = ""
@@ -74,7 +74,7 @@ def _for_anybody(info: ConnectorInfo, connector: object) -> Standing:
 
 
 def page_of(call: Call, info: ConnectorInfo) -> str | None:
-    """Where a person connects it; none where no page is up, and for what needs no account."""
+    """Return the URL where a person connects it; None without a web page, or if no account is needed."""
     address = call.services.links.page_address()
     if address is None or info.auth_mode == "none":
         return None
@@ -82,7 +82,7 @@ def page_of(call: Call, info: ConnectorInfo) -> str | None:
 
 
 async def choose(call: Call, name: str) -> tuple[Standing, Channel | None]:
-    """The connector of a name: its own, or that of a channel, where the first that works serves it."""
+    """Return the connector of a name; for a channel's name, the channel's first connector that works."""
     key = name.strip().lower()
     if key in BY_ID:
         return await judge(call, BY_ID[key]), channels.BY_ID.get(key)
@@ -96,7 +96,7 @@ async def choose(call: Call, name: str) -> tuple[Standing, Channel | None]:
 
 
 async def alternatives(call: Call, info: ConnectorInfo) -> list[Standing]:
-    """Other connectors that serve all that this one serves and can be connected."""
+    """Return other connectors that serve the same channels and can be connected."""
     served = set(info.channels)
     others = [each for each in CONNECTORS if each.id != info.id and served and served <= set(each.channels)]
     found = [await judge(call, each) for each in others]
@@ -104,7 +104,7 @@ async def alternatives(call: Call, info: ConnectorInfo) -> list[Standing]:
 
 
 async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
-    """Open actions of the workspace that cannot go out as they are, by one of these connectors."""
+    """Return the open actions that cannot be sent until one of these connectors is connected."""
     services, workspace_id, now_ms = call.services, call.caller.workspace_id, call.now_ms
     waiting = await services.store.read(lambda: actions.waiting(workspace_id, "", 50, now_ms))
     approved = await services.store.read(lambda: actions.trail(workspace_id, Status.APPROVED, "", 50))
@@ -118,7 +118,7 @@ async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
 
 
 def describe(standing: Standing) -> str:
-    """How a connector is, in a sentence or two for a person."""
+    """Describe a connector's state to a person in a sentence or two."""
     if standing.state == "live":
         return f"It works now{_accounts(standing.connection)}."
     if standing.state == "needs_configuration":
@@ -147,7 +147,7 @@ def _row(standing: Standing) -> str:
 
 
 def say(standing: Standing, channel: Channel | None, others: Sequence[Standing], waiting: int) -> str:
-    """The message for the person about connecting it."""
+    """Return the message to the person about connecting it."""
     info, said = standing.info, []
     if info.id == MANUAL:
         name = channel.label if channel is not None else "This"
@@ -175,7 +175,7 @@ def say(standing: Standing, channel: Channel | None, others: Sequence[Standing],
 
 
 def show(call: Call, standing: Standing, said: str) -> str:
-    """The same as Markdown, with the way through a terminal."""
+    """Return the message as Markdown, with the terminal command."""
     flags = TERMINAL.get(standing.info.auth_mode)
     if standing.state != "needs_connection" or standing.connect_url is None or flags is None:
         return said
@@ -190,7 +190,7 @@ TERMINAL: Final[dict[str, str]] = {
 
 
 def _inside(info: ConnectorInfo) -> str:
-    """Its name inside a sentence."""
+    """Return the connector's name for the middle of a sentence."""
     return info.label.replace("Your ", "your ", 1)
 
 

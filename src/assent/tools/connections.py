@@ -1,5 +1,7 @@
-"""Connectors: which there are, how to connect one and to end that, and trying again once it is connected (E54, E84,
-E86, E94, E98). A key never comes through here: the human enters it on a page or in a terminal."""
+"""Tools to list, connect, disconnect and retry connectors (E54, E84, E86, E94, E98).
+
+A key never passes through here: a person enters it on a page or in a terminal.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ from assent.tools.definition import DECIDES, READS, WRITES, Call, Tool
 
 OPERATOR = "chieflab-connect"
 BY_PAGE = ("api_key", "oauth", "password")
-"""How those are connected that have an account of the workspace."""
+"""Kinds of connectors that need an account of the workspace."""
 
 
 class ListConnectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,7 +45,7 @@ class ConnectorView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     status: State
     says: str
     connect_url: str | msgspec.UnsetType = msgspec.UNSET
-    """Where a person connects it."""
+    """The URL where a person connects it."""
 
 
 class ConnectorList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -61,7 +63,7 @@ class ConnectProvider(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
 
 
 class ConnectReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
-    """The full shape of a run; nothing is staged. `connect_url` is where the human connects it, if there is a page."""
+    """The full shape of a run; nothing is staged. `connect_url` is where a person connects it, if there is a page."""
 
     provider: str
     connected: bool
@@ -79,7 +81,7 @@ class Disconnected(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ok: bool
     provider: str
     disconnected: bool
-    """False where nothing was connected."""
+    """False if nothing was connected."""
     user_message: str
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
@@ -92,7 +94,7 @@ class RetryBlockedAction(
 
 
 async def list_connectors(call: Call, request: ListConnectors) -> ConnectorList:
-    """The connectors as they are for the caller; without a secret of any (E86)."""
+    """List the connectors as they are for the caller, without secrets (E86)."""
     found = [await connecting.judge(call, info) for info in CONNECTORS]
     return ConnectorList(
         ok=True,
@@ -168,7 +170,7 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
 
 
 def _following(call: Call, standing: Standing, waiting: list[Action]) -> tuple[SuggestedCall, ...]:
-    """What comes next, complete: the drafts that wait for this connector first."""
+    """Return the next calls: first the drafts that wait for this connector."""
     connected = standing.state == "live"
     when = "now" if connected else "the human says that it is connected"
     found = [

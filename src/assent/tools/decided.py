@@ -1,4 +1,4 @@
-"""The answer to a decision: what it left behind, words for the person, and the calls that make sense next."""
+"""The answer to a decision: the resulting action, words for the person, and the next calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assent.suite.connectors.manual_brief import manual_brief
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a decision left behind."""
+    """The result of a decision."""
 
     ok: bool
     action_id: str
@@ -32,20 +32,20 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     user_message: str
     stop_rule: str
     show: str = ""
-    """For the person, as Markdown: what was decided, and the content where it waits for approval."""
+    """Markdown for the person: the decision, and the content if it waits for approval."""
     next: tuple[SuggestedCall, ...] = ()
     render_in_chat: dict[str, InChat] | msgspec.UnsetType = msgspec.UNSET
-    """What waits for approval now, to be shown whole, with the commands for exactly this content."""
+    """The content that waits for approval, to be shown whole, with the decision commands for exactly this content."""
     sent: bool | msgspec.UnsetType = msgspec.UNSET
-    """Whether it went out in the same call, where that was asked for."""
+    """Whether the action was sent in the same call, if that was asked for."""
     external_url: str | msgspec.UnsetType | None = msgspec.UNSET
     not_sent: Recovery | msgspec.UnsetType = msgspec.UNSET
-    """Why it did not go out."""
+    """Why it was not sent."""
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 def answer_decision(action: Action, move: str, outlook: Outlook) -> Decided:
-    """The answer to a decision, with the calls that make sense next."""
+    """Return the answer to a decision, with the next calls."""
     approval, around = action.approval, outlook.of(action)
     key, waits = action.effect.channel, action.status == "awaiting_approval"
     message = describe_step(action) if action.effect.connector == WORKFLOW else None

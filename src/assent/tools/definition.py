@@ -1,4 +1,4 @@
-"""What a tool is, and the call it is given.
+"""The definition of a tool, and the call that it gets.
 
 Names are the contract's; a legacy `chiefmo_` name resolves to the `chieflab_` tool of the same ending (C5).
 """
@@ -23,17 +23,17 @@ Category = Literal["primary", "review", "execute", "workspace", "workflow", "leg
 
 @dataclass(frozen=True, slots=True)
 class Peer:
-    """The client of one call, as far as a call that waits must know it."""
+    """The client of a call, for calls that wait."""
 
     gone: Callable[[], Awaitable[object]]
-    """Returns once the client no longer listens for the answer."""
+    """Returns once the client has disconnected."""
     step_aside: Callable[[], None] = lambda: None
-    """Gives back the place that the call has among those in flight."""
+    """Releases the call's slot among the calls in flight."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: who makes it, from where, and what the server gives it to work with."""
+    """One call: its caller, its origin, and the server's services."""
 
     services: Services
     principal: Principal | None
@@ -41,30 +41,31 @@ class Call:
     request_id: str
     now_ms: int
     continuing: RunId | None = None
-    """The run that a background job finishes with this call (`tools/suite/long_runs.py`)."""
+    """The run that a background job completes with this call (`tools/suite/long_runs.py`)."""
     peer: Peer | None = None
     keyed_as: str = ""
-    """The name under which the idempotency keys of the tool are stored, as its row says (`Tool.keyed_as`)."""
+    """The name under which idempotency keys are stored (`Tool.keyed_as`)."""
 
     @property
     def caller(self) -> Principal:
-        """The caller of a tool that is not public; the edge has let nobody else through."""
+        """The caller of a tool that is not public; the edge has authenticated it."""
         if self.principal is None:
             raise LookupError("a public tool asked for its caller")
         return self.principal
 
     def review_url(self, run_id: RunId) -> str:
-        """The link to a run, with the rights of the caller."""
+        """Return the link to a run, with the rights of the caller."""
         caller = self.caller
         return self.services.links.review_url(caller.workspace_id, run_id, self.now_ms, caller.link_scope)
 
     def metered(self, begin: Begin[T]) -> Begin[T]:
-        """A transaction that stores what the caller brought, as far as its workspace may today."""
+        """Wrap a transaction that stores the caller's content, so that it counts against the workspace's daily
+        quota."""
         return meter(begin, self.caller.workspace_id, self.services.limits.storage_quota_bytes, self.now_ms)
 
     async def write_once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any) -> T:
-        """Run a transaction once per idempotency key of the request. A repetition with the same `arguments` gets the
-        first answer (E7)."""
+        """Run a transaction once per idempotency key. A repetition with the same `arguments` gets the first answer
+        (E7)."""
         key: str | None = request.idempotency_key
         if key is not None and not self.keyed_as:
             raise LookupError("the row of this tool says under which name its keys are stored")
@@ -75,7 +76,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A reply with a readable text to go before it (W76)."""
+    """A reply with readable text before it (W76)."""
 
     reply: Any
     text: str
@@ -83,7 +84,7 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """The four hints of a tool. They inform a client; nothing on the server relies on them."""
+    """The four hints of a tool for clients. The server does not rely on them."""
 
     read_only: bool
     destructive: bool
@@ -99,7 +100,7 @@ FIRES = Behaviour(read_only=False, destructive=True, idempotent=True, open_world
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One row of the tool table. `request` and `reply` are structs; their schemas are published as they are."""
+    """A row of the tool table. The schemas of `request` and `reply` are published."""
 
     name: str
     title: str
@@ -112,10 +113,10 @@ class Tool:
     public: bool = False
     scope: str | None = None
     keyed_as: str = ""
-    """The name under which the idempotency keys of its calls are stored, where one transaction is all that it does."""
+    """The name under which idempotency keys are stored, if the tool is a single transaction."""
     aliases: tuple[str, ...] = field(default=())
-    """Other names that resolve to it and are not listed."""
+    """Other names that resolve to the tool and are not listed."""
     tell_refusal: Callable[[Mapping[str, Any]], str] | None = None
-    """Words that go before a refusal as it is sent, where answers of the tool are text first (W76)."""
+    """Returns the text before a refusal, for tools that answer with text first (W76)."""
     legacy_names: tuple[str, ...] = field(default=())
     """Old names that are listed; any other `chiefmo_` name resolves without being listed."""

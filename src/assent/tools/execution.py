@@ -1,4 +1,5 @@
-"""The executors (C6). They take an action's id and a key, and nothing that could override it."""
+"""The executors (C6). They take an action's id and an idempotency key, and no content that could override the
+action."""
 
 from __future__ import annotations
 
@@ -50,7 +51,7 @@ class ResolveUnknownOutcome(
 
 
 class Resolved(ActionRecord, frozen=True, kw_only=True, rename="camel"):
-    """The action as the answer left it."""
+    """The action after the answer."""
 
     show: str = ""
     user_message: str = ""
@@ -85,7 +86,8 @@ async def send_approved_email(call: Call, request: ExecuteAction) -> Executed:
 
 
 async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) -> Resolved:
-    """That it happened may be relayed. That it did not opens the way to a second send and needs a person (C8)."""
+    """Record a person's answer about an unknown outcome. An agent may relay that it happened; that it did not happen
+    allows a second send and needs a person (C8)."""
     action_id = actions.require_action_id(request.action_id)
     workspace_id = call.caller.workspace_id
     happened = request.outcome == "happened"

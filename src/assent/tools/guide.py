@@ -1,4 +1,4 @@
-"""Where an agent starts: what went out, what is open and why, what was learned, and the one thing to do next."""
+"""The entry point for agents: what was sent, what is open and why, what was learned, and the next step."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SHOWN: Final = (
     Section.FAILED,
     Section.EXPIRED,
 )
-"""The sections of actions, in the order in which a person asks for them."""
+"""The sections of actions, in display order."""
 
 
 class Help(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,7 +102,7 @@ class Lesson(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class StatusReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Every section newest first, with how many there are of each (`counts` stops at a thousand)."""
+    """Every section, newest first, with its count (`counts` stops at a thousand)."""
 
     ok: bool
     workspace_id: str
@@ -121,7 +121,7 @@ class StatusReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     lessons: tuple[Lesson, ...]
     taken_down: tuple[StatusEntry, ...] = ()
     expired: tuple[StatusEntry, ...] = ()
-    """What was approved and expired lately without going out."""
+    """Approved actions that expired recently without being sent."""
 
 
 async def show_help(call: Call, request: Help) -> HelpReply:
@@ -208,7 +208,7 @@ def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
 
 
 def _moment(action: Action) -> int:
-    """When an action got where it is, as far as its record tells."""
+    """Return the time of an action's last change of state, as far as its record shows it."""
     approved_ms = action.approval.at_ms if action.approval is not None else None
     return action.executed_ms or approved_ms or action.created_ms
 
@@ -288,13 +288,13 @@ def _line(each: StatusEntry, at_ms: int, now_ms: int) -> str:
 def _next(
     found: Overview, around: dict[str, Circumstances], now_ms: int, rights: Collection[str]
 ) -> tuple[SuggestedCall, ...]:
-    """A call for each kind of what is open, the most urgent first; where nothing is, the calls that begin something."""
+    """Suggest a call for each kind of open action, the most urgent first; else the calls that start something."""
     urgent = tuple(_open_calls(found, around, now_ms))[:MOST_CALLS]
     return urgent or (BEGIN if WRITE_RIGHT in rights else (REPORT,))
 
 
 def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) -> Iterator[SuggestedCall]:
-    """What may have gone out comes first, then what waits, what is stuck, and what can be learned."""
+    """Yield calls for unknown outcomes first, then for pending, blocked and unmeasured actions."""
     if unknown := found.sections.get(Section.UNKNOWN):
         about: dict[str, Any] = {"actionId": unknown[0].action_id}
         yield SuggestedCall("chieflab_get_action", about, "to ask the user what they see at the provider")

@@ -1,4 +1,4 @@
-"""Channels that a human serves by hand (E94, E98): a brief to copy and paste, and the address afterwards."""
+"""Tools for publishing by hand (E94, E98): a brief to copy and paste, and recording the URL afterwards."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
 
 
 def answer_handover(before: Action, action: Action, around: Circumstances) -> HandedOver:
-    """The brief, and the plain word that nothing is published yet."""
+    """Return the brief, and say that nothing is published yet."""
     key, brief = action.effect.channel, manual_brief(action.effect)
     message = _message(before, action, around)
     ending = ask(key, action, around)

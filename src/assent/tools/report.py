@@ -1,4 +1,4 @@
-"""What was done for the user since a moment, who said yes to it, and what proves it."""
+"""Reports what was done for the user since a time, who approved it, and the proof."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ class ApprovalView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ReportEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One action that something happened to."""
+    """An action that changed since then."""
 
     action_id: str
     run_id: str
     what: str
     channel: str
     outcome: str
-    """The section of the status that it is in now."""
+    """The action's current section of the status."""
     why: str = ""
     sent_at: str | None = None
     url: str = ""
@@ -91,13 +91,13 @@ class CheckpointView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Proof(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The ends of the hash chains of the runs above, and the newest signature over all chains."""
+    """The chain heads of the runs above, and the newest signature over all chains."""
 
     statement: str
     heads: tuple[StreamHead, ...]
     checkpoint: CheckpointView | None
     link: str
-    """Where a signed-in person sees every event and has them checked."""
+    """Where a signed-in person sees every event and can verify the chain."""
 
 
 class ReportReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -174,7 +174,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
 
 
 def _pages_taken_down(found: Iterable[Action], now_ms: int) -> set[str]:
-    """The pages that are gone, each named by the action that published it: two actions tell of the same page."""
+    """Return the ids of published actions whose page was taken down, since two actions refer to the same page."""
     gone = (action for action in found if section_of(action, now_ms) is Section.TAKEN_DOWN)
     return {
         str(action.effect.details["actionId"] if removes(action) else action.action_id) for action in gone
@@ -253,7 +253,7 @@ def _show(found: Report, why: Mapping[str, str], message: str, link: str, now_ms
 
 
 def _address(action: Action, now_ms: int) -> str:
-    """Where it is; empty where the page is gone."""
+    """Return the URL; empty if the page was taken down."""
     return "" if section_of(action, now_ms) is Section.TAKEN_DOWN else action.external_url or ""
 
 

@@ -1,4 +1,4 @@
-"""Results in words for the person: what of a run went out, what came back, and what is left to do."""
+"""Describes results to the person: what was sent, the numbers, and what is left to do."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assent.suite.content import channels
 from assent.suite.measurement.recommend import describe_usual
 
 OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Section.WAITING)
-"""Sections in which something of a run is left to do."""
+"""Sections with something left to do."""
 
 
 def describe_sent(of_run: tuple[Action, ...]) -> str:
@@ -44,9 +44,9 @@ def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
 def show_results(
     found: Measurement, of_run: tuple[Action, ...], around: Mapping[str, Circumstances], now_ms: int
 ) -> str:
-    """The whole result as Markdown: what went out, what came back, what is left, and the next move.
+    """Return the whole result as Markdown: what was sent, the numbers, what is left, and the next move.
 
-    `around` has the circumstances of what is open, by action id.
+    `around` has the circumstances of open actions, by action id.
     """
     lines = [f"**{describe_sent(of_run)}**"]
     lines += [_line(action, around.get(action.action_id, PLAIN), now_ms) for action in of_run]

@@ -1,4 +1,4 @@
-"""Looking back: runs and what they produced (E3, E4)."""
+"""Tools to read runs and their results (E3, E4)."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
 
 
 def nothing_there(what: str) -> Refusal:
-    """Unknown and foreign look alike here too (E96)."""
+    """Return the refusal for unknown ids; those of other workspaces get the same one (E96)."""
     return Refusal(
         Reason.WRONG_WORKSPACE,
         user_message=f"This workspace has no {what} with that id.",

@@ -1,4 +1,4 @@
-"""One action as it is now, and a call that waits until a person decides about it."""
+"""A tool that returns one action, or waits until a person decides about it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ResultView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What became of the attempt to send it."""
+    """The result of the attempt to send it."""
 
     status: str
     at: str | None
@@ -79,7 +79,7 @@ class ResultView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ShownAction(ActionRecord, frozen=True, kw_only=True, rename="camel"):
-    """The audit record of an action with the newest decision, its result, and what to show and do."""
+    """The audit record of an action with its newest decision, its result, and what to show and do."""
 
     ok: bool
     decision: DecisionView | None
@@ -91,13 +91,13 @@ class ShownAction(ActionRecord, frozen=True, kw_only=True, rename="camel"):
 
 
 class FoundAction(msgspec.Struct, frozen=True):
-    """What one read found."""
+    """The result of one read."""
 
     action: Action
     decision: LastDecision | None
     measured_ms: int | None
     sending: bool
-    """Whether a job sends it within the time that the call may wait."""
+    """Whether a job sends it before the call stops waiting."""
 
 
 async def get_action(call: Call, request: GetAction) -> ShownAction:
@@ -114,7 +114,7 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
         )
         seen = await _look(call, action_id, until_ms)
         if ended == "changed" and seen.sending:
-            ended = None  # approved and on its way: its result is the answer
+            ended = None  # approved and being sent: the answer is its result
     now_ms = call.services.clock.now_ms()
     waited = Waited(ended=ended, changed=_changes(first, seen.action))
     outlook = await circumstances.outlook(call.services, call.caller, (seen.action,))
@@ -123,7 +123,7 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
 
 
 def _at_once(seen: FoundAction, request: GetAction, rights: Collection[str], now_ms: int) -> Ended | None:
-    """Why a call is answered without waiting; None where it waits."""
+    """Return why a call is answered without waiting; None if it waits."""
     action = seen.action
     if request.wait_seconds == 0:
         return "not_asked"
@@ -198,7 +198,7 @@ def answer_shown(seen: FoundAction, waited: Waited, around: Circumstances, now_m
 
 
 def _title(action: Action, now_ms: int) -> str:
-    """The section that it is in; nothing of a workflow's step is ever sent."""
+    """Return the action's section; a workflow step is never sent."""
     section = section_of(action, now_ms)
     of_a_step = action.effect.connector == WORKFLOW
     return STEP_TITLES.get(section, SECTION_TITLES[section]) if of_a_step else SECTION_TITLES[section]
@@ -220,7 +220,7 @@ def _result(seen: FoundAction) -> ResultView | None:
 
 
 def _message(seen: FoundAction, blocker: str | None, now_ms: int) -> str:
-    """The present state and why, in a sentence for the person."""
+    """Return the current state and its reason, as a sentence for the person."""
     action, decision = seen.action, seen.decision
     comment = f": “{decision.comment}”" if decision is not None and decision.comment else ""
     if action.status is Status.EXECUTED and action.effect.connector != WORKFLOW:
@@ -241,7 +241,7 @@ def _message(seen: FoundAction, blocker: str | None, now_ms: int) -> str:
 
 
 def _name(decision: LastDecision) -> str:
-    """Who decided, for the person: a key is their agent's."""
+    """Name the person who decided; for a key, the person's agent."""
     return decision.by if decision.assurance != Assurance.AGENT else "Your agent"
 
 

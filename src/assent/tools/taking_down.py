@@ -1,6 +1,6 @@
-"""Taking a published page down, as an action like any other: staged here, approved, executed, on record.
+"""The tool that takes a published page down, as an action: staged here, then approved, executed and recorded.
 
-Reaches only what this server shows itself. What was published elsewhere is taken down there.
+Only for pages of this server. Posts elsewhere are taken down there.
 """
 
 from __future__ import annotations

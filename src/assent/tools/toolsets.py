@@ -1,6 +1,6 @@
-"""In which group each name is listed. One literal, so that the size of a list can be read off it.
+"""The tool set of each name, in one table, so that the size of each list is visible.
 
-A tool that has no line here is listed with the gate: that is where something new is seen.
+A tool without an entry is listed with the gate, where it is noticed.
 """
 
 from __future__ import annotations
@@ -77,12 +77,12 @@ TOOLSET_OF: Final[dict[str, Toolset]] = {name: group for group, names in _GROUPS
 
 
 def groups_of(tool: Tool) -> dict[str, Toolset]:
-    """The names under which a tool is listed, each with its group. An alias without a line is never listed."""
+    """Return the listed names of a tool, each with its tool set. An alias without an entry is never listed."""
     own = {tool.name: TOOLSET_OF.get(tool.name, GATE)}
     aliases = {name: TOOLSET_OF[name] for name in tool.aliases if name in TOOLSET_OF}
     return own | aliases | dict.fromkeys(tool.legacy_names, LEGACY)
 
 
 def name_for_answers(tool: Tool) -> str:
-    """The name that answers give a tool: the first that is no old one."""
+    """Return the name of a tool in answers: the first that is not an old one."""
     return next((name for name, group in groups_of(tool).items() if group != LEGACY), tool.name)

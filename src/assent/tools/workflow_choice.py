@@ -1,4 +1,4 @@
-"""Choosing a workflow: the list and a look at one. Starts nothing."""
+"""Tools to choose a workflow: the list, and a look at one. They start nothing."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class WorkflowListing(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     workflows: tuple[WorkflowSummary, ...]
     invalid: tuple[InvalidFile, ...]
     left_out: dict[str, int] = {}
-    """How many there are besides, by category; under `more` those beyond the limit."""
+    """How many more there are, by category; `more` counts those beyond the limit."""
     note: str = ""
 
 
@@ -87,7 +87,7 @@ async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
     left_out: Counter[str] = Counter(category_of(each) for each in served if each not in wanted)
     note = ""
     if request.query is not None and request.query.strip():
-        # A question is answered from all that can be followed; examples only where they are asked for.
+        # A query searches all usable workflows; examples only on request.
         asked = (
             wanted if request.category != "workflow" else [e for e in served if category_of(e) != "example"]
         )
@@ -103,7 +103,7 @@ async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
             WorkflowSummary(workflow_id=each.id, name=each.name, description=_short(each.description))
             for each in wanted[: request.limit]
         ),
-        # Who asks for something is not told about files that are none.
+        # The answer to a query does not mention broken files.
         invalid=() if request.query else tuple(_invalid(each) for each in (*catalogue.invalid, *refused)),
         left_out=dict(left_out),
         note=note,
@@ -111,7 +111,7 @@ async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
 
 
 def category_of(definition: Definition) -> Category:
-    """A workflow to follow, a part of others, or an example or test that no user asks for."""
+    """Return whether it is a workflow to follow, a part of others, or an example or test."""
     parts = _PARTS.split(definition.id.lower())
     about = definition.description.lower()
     if _EXAMPLES & set(parts) or (parts[0] == "test" and any(words in about for words in _OF_TESTS)):
@@ -120,7 +120,7 @@ def category_of(definition: Definition) -> Category:
 
 
 def rank(definitions: list[Definition], query: str) -> list[Definition]:
-    """Those that a query fits best, and those that it fits at least a third as well. Name and id count double."""
+    """Return the workflows that match a query, down to a third of the best score. Name and id count double."""
     words = {word for word in _PARTS.split(query.casefold()) if len(word) > 2} or {query.casefold().strip()}
 
     def fit(definition: Definition) -> int:
@@ -158,7 +158,7 @@ async def inspect_workflow(call: Call, request: WorkflowInspect) -> WorkflowDeta
 
 
 def find_definition(call: Call, workflow_id: str) -> Compiled | Refusal:
-    """A workflow by its id or another name for it; or the refusal, with names that come near."""
+    """Return a workflow by id or alias; else the refusal, with similar names."""
     found = call.services.workflows().find(workflow_id)
     if isinstance(found, Compiled):
         return found
@@ -177,7 +177,7 @@ def find_definition(call: Call, workflow_id: str) -> Compiled | Refusal:
 
 
 def _near(workflow_id: str, definitions: list[Definition]) -> list[str]:
-    """Ids that are spelled alike, whole or without what stands before their last dot."""
+    """Return ids with a similar spelling, whole or after their last dot."""
     tails = {each.id.rpartition(".")[2]: each.id for each in definitions}
     known = tails | {each.id: each.id for each in definitions}
     close = difflib.get_close_matches(workflow_id, known, n=2 * SUGGESTIONS)

@@ -1,6 +1,6 @@
-"""The refusal of an advance that waits for a person, with what the person reads and the calls that lead on (W40).
+"""Completes the refusal of an advance that waits for a person: text for the person, and the next calls (W40).
 
-Everything is complete: the approval of exactly this content, and the refused call as it was sent.
+The calls are complete: the approval of exactly this content, and the refused call as it was sent.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from assent.tools.definition import Call
 
 KEY: Final = "this step"
 MOST_REPEATED_CHARS: Final = 8_000
-"""Of the refused call, what is repeated in its answer; the agent has it."""
+"""The longest refused call that is repeated in the answer."""
 AS_SENT: Final = "exactly as in the call that was refused"
 
 
 async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refusal:
-    """A refusal that waits for a person, made complete; any other as it is. `sent` are the arguments of the call."""
+    """Complete a refusal that waits for a person; return any other as it is. `sent` are the arguments of the call."""
     action_id = refusal.action_id
     if refusal.reason is not Reason.REQUIRES_APPROVAL or action_id is None:
         return refusal
@@ -36,7 +36,7 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
     action, _ = await services.store.read(lambda: actions.find(caller.workspace_id, ActionId(action_id)))
     around = (await circumstances.look(services, caller, [action]))[action.action_id]
     told = refusal.recovery()
-    # A change of a step is made by the agent, which submits it.
+    # The agent changes a step by submitting it again.
     said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]
     how = _ways_to_decide(told, action, around)
     return Refusal.from_answer(
@@ -51,7 +51,7 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
 
 
 def _ways_to_decide(told: Recovery, action: Action, around: Circumstances) -> dict[str, str]:
-    """The texts of a step that waits, with where this caller's person can decide it."""
+    """Return the texts of a pending step, with the places where this caller's person can decide it."""
     if action.status is not Status.AWAITING_APPROVAL or is_rewritten(action):
         return {}
     if around.may_decide:
@@ -67,7 +67,7 @@ _DECIDED_ELSEWHERE: Final = (
 
 
 def render_step(message: str, action: Action, around: Circumstances) -> str:
-    """What the person reads: what was submitted for the step, quoted, and the words to say."""
+    """Return the text for the person: the quoted submission of the step, and the answers to give."""
     content = action.effect.body.removeprefix(action.effect.title).lstrip("\n")
     parts = [message, quote(content), ask(KEY, action, around) or ""]
     return "\n\n".join(part for part in parts if part)

@@ -1,7 +1,7 @@
-"""The workflow tools, exactly as S2 names them.
+"""The workflow tools, named exactly as in S2.
 
-An execution answer is text first, with the JSON payload behind it (W76). What a definition or a token gets wrong is
-data or a refusal, never a fault.
+An execution answer is text first, with the JSON payload behind it (W76). Errors in a definition or a token are data or
+a refusal, never an exception.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SCOPE = "runs:write"
 KEPT_PINS: Final = 1_024
 
 _pins: dict[tuple[WorkspaceId, RunId], tuple[str, str]] = {}
-"""What runs are pinned to, so that an advance need not ask: that never changes. For the event loop alone."""
+"""The pinned version of runs, cached because it never changes. Used on the event loop only."""
 
 StateToken = Annotated[str, msgspec.Meta(description="As the last answer gave it, unchanged.")]
 AckToken = Annotated[str, msgspec.Meta(description="As the same answer gave it, unchanged.")]
@@ -94,7 +94,7 @@ class Resumed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     runs: tuple[FoundRun, ...]
     resumed: WorkflowAnswer | None
     latest: tuple[FoundRun, ...] | msgspec.UnsetType = msgspec.UNSET
-    """The freshest runs of the workspace, where nothing fits."""
+    """The newest runs of the workspace, if none matches."""
 
 
 async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
@@ -104,7 +104,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
     desk = await _desk(call)
     run_id = RunId(call.services.new_id(call.now_ms))
     session_id = request.session_id or _ticket(request.context) or call.services.new_id(call.now_ms)
-    # A generated session is not part of what a caller repeats.
+    # A generated session is not part of a repeated call.
     named = request.session_id or _ticket(request.context) or ""
     return _as_prose(
         await _write(
@@ -178,7 +178,7 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
 
 
 def _best(found: tuple[FoundRun, ...]) -> FoundRun:
-    """The run to go on with: of those that fit best the freshest that is not complete."""
+    """Choose the run to resume: of the best matches the newest one that is not complete."""
     fitting = [each for each in found if each.words_found == found[0].words_found]
     return next((each for each in fitting if not each.is_complete), fitting[0])
 
@@ -190,7 +190,7 @@ async def _rehydrate(call: Call, desk: WorkflowCall, best: FoundRun) -> Workflow
 
 
 async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> WorkflowReply:
-    """Run a transaction whose refusal may have to be kept: an action that was staged stays staged."""
+    """Run a transaction whose refusal may be committed: a staged action stays staged."""
     try:
         done = await call.services.store.write(call.metered(begin))
     except ContentRefused as refused:
@@ -206,7 +206,7 @@ def _as_prose(spoken: WorkflowReply) -> Prose:
 
 
 async def _desk(call: Call) -> WorkflowCall:
-    # A token is judged with keys that are known to fit the store.
+    # Tokens are checked with keys that match the store.
     await call.services.store.open()
     keys = call.services.keys()
     return WorkflowCall(
@@ -220,7 +220,7 @@ async def _desk(call: Call) -> WorkflowCall:
 
 
 async def _with_drift(call: Call, desk: WorkflowCall, run_id: RunId) -> WorkflowCall:
-    """With the warning that the workflow's file has changed. Files are looked at here, not in the transaction."""
+    """Add a warning if the workflow's file has changed. The file is read here, outside the transaction."""
     key = (desk.workspace_id, run_id)
     pin = _pins.get(key) or await call.services.store.read(lambda: stored.find_pin(*key))
     if pin is None:
@@ -233,7 +233,7 @@ async def _with_drift(call: Call, desk: WorkflowCall, run_id: RunId) -> Workflow
 
 
 def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
-    """Whether the file is still what the run was pinned to (W55, W56)."""
+    """Whether the file still has the version that the run is pinned to (W55, W56)."""
     found = call.services.workflows().find_again(workflow_id)
     if isinstance(found, Compiled) and pinned in (found.workflow_hash, found.older_hash):
         return ()

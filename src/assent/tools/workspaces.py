@@ -1,4 +1,4 @@
-"""Getting a workspace and looking at one's own (C26)."""
+"""Tools to get a workspace and to read one's own (C26)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def signup_workspace(call: Call, request: SignupWorkspace) -> SignupStarte
 
 
 async def start_signup(services: Services, email: str, name: str | None, address: str) -> str:
-    """Store a link for a human and return its address. The chat's tool and the get-key page both come here."""
+    """Store a sign-up link for a person and return its URL. The tool and the get-key page both use this."""
     email = email.strip()
     if not is_address(email):
         raise bad_argument("email", "an e-mail address such as ada@example.org", f"{email[:80]!r}")
@@ -89,7 +89,7 @@ class KeyUse(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class CreditsView(msgspec.Struct, frozen=True, rename="camel"):
-    """What metered actions may still cost; `balance` is null where there is no limit."""
+    """The remaining credits for metered actions; `balance` is null without a limit."""
 
     unlimited: bool
     balance: int | None

@@ -1,1 +1,1 @@
-"""Metrics, and what they say."""
+"""Metrics, and recommendations from them."""

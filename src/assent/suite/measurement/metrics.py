@@ -1,8 +1,8 @@
-"""The table of metrics: what a number is called in words, what kind it is, and what it says (E100).
+"""The table of metrics: the name of a number in words, its kind and its role (E100).
 
-A metric is known by the name that its source uses. Spellings are folded (`engagementRate`, `engagement_rate`), names
-are never merged: impressions are not views, and opens are not clicks. A name that is not in the table has no role: its
-number is told under its name, never added and never compared.
+A metric has the name that its source uses. Spellings are folded (`engagementRate`, `engagement_rate`), names are never
+merged: impressions are not views, and opens are not clicks. A metric outside the table has no role: its number is shown
+under its name, never added and never compared.
 
 Pure.
 """
@@ -21,7 +21,7 @@ Role = Literal["exposure", "response", "delivery"]
 EVERY_KIND: Final[tuple[Kind, ...]] = ("count", "rate", "money")
 
 LARGEST: Final = 10**12
-"""No count, rate or sum of one message is larger; a source that says so is wrong."""
+"""The largest credible number of one message."""
 
 
 class Metric(msgspec.Struct, frozen=True):
@@ -32,13 +32,13 @@ class Metric(msgspec.Struct, frozen=True):
     role: Role | None = None
     singular: str = ""
     additive: bool = True
-    """Whether numbers of two messages may be added. Not where a source counts people: one may have seen both."""
+    """Whether numbers of two messages may be added. False if a source counts people, who may have seen both."""
     sums: bool = False
-    """Whether it holds other responses of its source, as engagements hold likes."""
+    """Whether the metric includes other responses of its source, as engagements include likes."""
 
 
 def _counts(role: Role, *names: str, additive: bool = True, sums: bool = False) -> dict[str, Metric]:
-    """Rows for counts: `view/s` and `reply/replies` have a singular and a plural, other names one form."""
+    """Return rows for counts: `view/s` and `reply/replies` have a singular and a plural, other names one form."""
     rows = {}
     for name in names:
         stem, _, ending = name.partition("/")
@@ -52,7 +52,7 @@ METRICS: Final[dict[str, Metric]] = {
     **_counts(
         "delivery", "bounces", "complaints", "unsubscribed", "unsubscribes", "delivery delayed", "queued"
     ),
-    # The best defined exposure comes first: a sentence names the first that a source gives.
+    # The best defined exposure first: a sentence names the first one that a source reports.
     **_counts(
         "exposure", "impression/s", "view/s", "page view/s", "screen page view/s", "video view/s", "play/s"
     ),
@@ -64,7 +64,7 @@ METRICS: Final[dict[str, Metric]] = {
     **_counts(
         "exposure", "visitors", "unique visitors", "users", "active users", "total users", additive=False
     ),
-    # The response that says most comes first: channels are compared by the first that both have.
+    # The most telling response first: channels are compared by the first that both have.
     **_counts("response", "conversion/s", "key event/s", "purchase/s", "signup/s", "sign up/s", "download/s"),
     **_counts("response", "clicked", "click/s", "link click/s", "url click/s"),
     **_counts("response", "unique clicks", additive=False),
@@ -97,13 +97,13 @@ _CURRENCY: Final = re.compile(r"(.+) (usd|eur|gbp|chf|jpy|cad|aud|sek|nok|dkk|pl
 
 
 def fold_name(name: str) -> str:
-    """The spelling under which the table has a name: `screenPageViews` is `screen page views`."""
+    """Return the table's spelling of a name: `screenPageViews` is `screen page views`."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return " ".join(re.split(r"[\s_\-]+", spaced.lower())).strip()
 
 
 def find_metric(name: str) -> Metric | None:
-    """The row of a name; None where the table has none."""
+    """Return the row of a name; None if the table has none."""
     folded = fold_name(name)
     money = _CURRENCY.fullmatch(folded)
     row = METRICS.get(money[1] if money else folded)
@@ -113,21 +113,21 @@ def find_metric(name: str) -> Metric | None:
 
 
 def sort_names(names: Iterable[str]) -> list[str]:
-    """Names in the order of the table; those that are not in it come last, by name."""
+    """Sort names in the order of the table; unknown ones are last, by name."""
     return sorted(names, key=lambda name: (ORDER.get(_row_name(name), len(ORDER)), name))
 
 
 def names_with(metrics: Mapping[str, float], role: Role, kinds: tuple[Kind, ...] = ("count",)) -> list[str]:
-    """The numbers of a role that a source gives, counts unless other kinds are named, in the order of the table."""
+    """Return the metrics of a role that a source reports, in the order of the table. `kinds` defaults to counts."""
     rows = ((name, find_metric(name)) for name in sort_names(metrics))
     return [name for name, row in rows if row is not None and row.role == role and row.kind in kinds]
 
 
 def name_exposure(metrics: Mapping[str, float]) -> str | None:
-    """The one exposure that is told: the best defined that is above zero, else the best defined.
+    """Choose the exposure to show: the best defined one above zero, else the best defined one.
 
-    A source that gives 0 for one exposure and more for another, or responses to something that was never shown, does
-    not count the first: its 0 is left out.
+    If a source reports 0 for one exposure and more for another, or responses to something that was never shown, it does
+    not count the first one: that 0 is left out.
     """
     names = names_with(metrics, "exposure")
     above = next((name for name in names if metrics[name] > 0), None)
@@ -138,14 +138,14 @@ def name_exposure(metrics: Mapping[str, float]) -> str | None:
 
 
 def name_responses(metrics: Mapping[str, float]) -> list[str]:
-    """The responses that are told one by one; a source's own sum of them only where it gives nothing else."""
+    """Choose the responses to show; a source's own sum of them only if it reports nothing else."""
     names = names_with(metrics, "response")
     single = [name for name in names if not _is_sum(name)]
     return single or names
 
 
 def name_known(metrics: Mapping[str, float], role: Role) -> list[str]:
-    """The exposures or responses that are told: its count or counts, its money, and rates where it has nothing else."""
+    """Choose the exposures or responses to show: counts and money, and rates if there is nothing else."""
     if role == "exposure":
         exposure = name_exposure(metrics)
         counts = [exposure] if exposure is not None else []
@@ -161,10 +161,10 @@ def may_add(name: str) -> bool:
 
 
 def select_credible(given: Mapping[str, object]) -> tuple[dict[str, int | float], tuple[str, ...]]:
-    """The numbers among what a source gave, and the values that are left out because they are not credible.
+    """Return the credible numbers of a source, and the values that were left out.
 
-    That is a value that cannot be a number of its metric, and a 0 that the exposure told or a response contradicts.
-    Text, nulls and objects under names that no metric has are not numbers and are not mentioned.
+    Left out are values that cannot be a number of their metric, and a 0 that another exposure or a response
+    contradicts. Text, nulls and objects under unknown names are no numbers and are not mentioned.
     """
     kept: dict[str, int | float] = {}
     left_out = []
@@ -185,7 +185,7 @@ def select_credible(given: Mapping[str, object]) -> tuple[dict[str, int | float]
 
 
 def amount(value: float) -> str:
-    """A number in a sentence: whole where it is whole, never rounded to powers of ten."""
+    """Format a number for a sentence: whole if it is whole, never rounded to powers of ten."""
     if float(value).is_integer():
         return f"{value:,.0f}"
     digits = 1 if abs(value) >= 100 else 2 if abs(value) >= 1 else 4
@@ -211,18 +211,18 @@ def describe_number(name: str, value: float) -> str:
 
 
 def name_number(name: str) -> str:
-    """The name of a metric in words."""
+    """Return the name of a metric in words."""
     row = find_metric(name)
     return row.plural if row is not None else " ".join(name.replace("_", " ").split())
 
 
 def describe_numbers(metrics: Mapping[str, float]) -> str:
-    """Every number of a source under its own name."""
+    """Describe every number of a source under its own name."""
     return ", ".join(describe_number(name, metrics[name]) for name in sort_names(metrics)) or "no numbers"
 
 
 def summarise_numbers(metrics: Mapping[str, float]) -> str:
-    """The numbers of a source in short: deliveries, one exposure, the responses, and for mail what is not known."""
+    """Summarise the numbers of a source: deliveries, one exposure, the responses, and the unknowns of an e-mail."""
     seen, responses = name_known(metrics, "exposure"), name_known(metrics, "response")
     delivered = names_with(metrics, "delivery")
     told = [*delivered, *seen, *responses]

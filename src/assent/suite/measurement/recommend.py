@@ -1,8 +1,8 @@
-"""What readings add up to, how they compare with earlier runs, and what to do next (E32). Pure.
+"""Sums readings, compares them with earlier runs, and recommends the next move (E32). Pure.
 
 Only numbers that count the same thing are added or compared (E100). Numbers of one source are never added to each
-other; a metric that a source does not give is not zero; a channel is named as the better one only where both have the
-same exposure and the same response.
+other; a metric that a source does not report is not zero; a channel is called better only if both have the same
+exposure and the same response.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from assent.suite.measurement.metrics import (
 )
 
 RULES: Final = 2
-"""The number of these rules. What earlier ones made from readings is made again when it is read."""
+"""The version of these rules. Results of earlier versions are computed again when they are read."""
 
 WHOLE_RUN: Final = frozenset({"web", "search"})
-"""Sources that count visitors of all channels together: they say how the run went, and not which channel did it."""
+"""Sources that count the visitors of all channels together, so they cannot rank channels."""
 
 ARRIVALS: Final = WHOLE_RUN | {"site", "landing"}
-"""Channels to which the others lead. They count a visitor from another channel a second time."""
+"""Channels that the others lead to. They count a visitor from another channel a second time."""
 
 NOT_MEASURED: Final = frozenset({"contacts"})
-"""Channels whose effects have no audience: there is nothing to count."""
+"""Channels without an audience: there is nothing to count."""
 
 NO_SOURCE: Final = "this channel gives no numbers; tell me those that you see there"
-"""Why a channel without a source has no numbers."""
+"""The reason why a channel without a source has no numbers."""
 
 ENOUGH_TO_JUDGE: Final = 20
-"""Exposures below this say nothing about a text."""
+"""With fewer exposures a text is not judged."""
 ENOUGH_FOR_A_RATE: Final = 100
-"""Exposures below this say nothing about how many respond."""
+"""With fewer exposures a response rate is not judged."""
 CLEARLY: Final = 2
-"""A channel needs more than this many times the others' response to be named as the better one."""
+"""The better channel needs more than this many times the others' response."""
 ENOUGH_MORE: Final = 10
-"""How many responses more than the others' rate would bring it needs as well."""
+"""How many responses more than expected from the others' rate it also needs."""
 MOST_TOLD: Final = 4
-"""Channels that one sentence describes."""
+"""The most channels that one sentence describes."""
 
 Numbers = Mapping[str, int | float]
 
@@ -74,7 +74,7 @@ class Usual(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class NextMove(msgspec.Struct, frozen=True, rename="camel"):
-    """One recommendation, with the numbers it rests on."""
+    """A recommendation, with the numbers behind it."""
 
     move: str
     why: str
@@ -82,7 +82,7 @@ class NextMove(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def group_numbers(readings: Iterable[ReadingLike]) -> dict[str, dict[str, int | float]]:
-    """The numbers of each channel. Of several messages on one channel only what may be added is kept."""
+    """Group the numbers by channel. With several messages on a channel, only metrics that may be added are kept."""
     found: dict[str, list[Numbers]] = {}
     for reading in readings:
         if reading.status == "ok":
@@ -91,7 +91,7 @@ def group_numbers(readings: Iterable[ReadingLike]) -> dict[str, dict[str, int | 
 
 
 def total_numbers(readings: Iterable[ReadingLike]) -> dict[str, float]:
-    """The counts of a run. A count that two overlapping channels have is left out: it cannot be added."""
+    """Sum the counts of a run. A count that two overlapping channels have is left out, since it cannot be added."""
     channels = group_numbers(readings)
     totals = {}
     for name in sort_names({name for numbers in channels.values() for name in numbers}):
@@ -104,7 +104,7 @@ def total_numbers(readings: Iterable[ReadingLike]) -> dict[str, float]:
 def average_earlier(
     readings: Iterable[ReadingLike], earlier: Sequence[Iterable[ReadingLike]]
 ) -> tuple[Usual, ...]:
-    """What the counts of these readings were on the same channels in the earlier runs that have them."""
+    """Average the same counts on the same channels over earlier runs."""
     past = [group_numbers(each) for each in earlier]
     found = []
     for channel, numbers in group_numbers(readings).items():
@@ -121,7 +121,7 @@ def average_earlier(
 def recommend(
     readings: Iterable[ReadingLike], usual: Sequence[Usual], label: Callable[[str], str] = str
 ) -> NextMove:
-    """The next move, from the numbers that are there."""
+    """Recommend the next move from the known numbers."""
     given = tuple(readings)
     every = group_numbers(given)
     if not every:
@@ -152,7 +152,7 @@ def recommend(
 def _recommend_for_pages(
     pages: dict[str, dict[str, int | float]], usual: Sequence[Usual], label: Callable[[str], str]
 ) -> NextMove:
-    """The run is known by the visitors of its pages alone: no channel can be singled out."""
+    """Recommend for a run that is known only by the visitors of its pages: no channel can be compared."""
     ignored = any(_is_ignored(numbers) for numbers in pages.values())
     answered = any(_has_answers(numbers) for numbers in pages.values())
     move = (
@@ -165,9 +165,9 @@ def _recommend_for_pages(
 
 
 def _find_best(channels: Mapping[str, Numbers]) -> tuple[str, str] | None:
-    """The channel that brings clearly more of the same response from the same exposure than every other one.
+    """Return the channel that brings clearly more of the same response from the same exposure than every other one.
 
-    It leads in the response that says most, and no other channel leads in another one. A page is not compared with the
+    It leads in the most telling response, and no other channel leads in another one. A page is not compared with the
     channels that lead to it.
     """
     compared = {channel: numbers for channel, numbers in channels.items() if channel not in ARRIVALS}
@@ -194,7 +194,7 @@ def _find_leader(channels: Mapping[str, Numbers], exposure: str, response: str) 
 
 
 def brings_more(best: tuple[float, float], other: tuple[float, float]) -> bool:
-    """Whether the responses to the exposures of one channel are clearly more than those of another."""
+    """Whether one channel's responses per exposure are clearly more than another's."""
     expected = best[1] * other[0] / other[1]
     return best[0] > CLEARLY * expected and best[0] - expected >= ENOUGH_MORE
 
@@ -254,7 +254,7 @@ _TOGETHER: Final = {
     _UNANSWERED: "Responses to all messages together are not known.",
     _UNCOUNTED: "How often all messages together were seen is not known.",
 }
-"""The same of a channel with several messages, where one of them may have the number."""
+"""The sentences for a channel with several messages, of which one may have the number."""
 
 _MOVES: Final[tuple[tuple[Callable[[Numbers], bool], str, str], ...]] = (
     (_has_answers, "Follow up on {}, where people responded.", ""),
@@ -270,7 +270,7 @@ _MOVES: Final[tuple[tuple[Callable[[Numbers], bool], str, str], ...]] = (
     (_is_delivered, "Measure again later: {} has no numbers of readers yet.", ""),
     (lambda numbers: True, "Tell me how often it was seen on {}, or measure again later.", _UNCOUNTED),
 )
-"""Which numbers lead to which move, the first that applies to any channel: move, and what to add to the numbers."""
+"""Conditions on the numbers, each with its move and addition; the first that applies to any channel wins."""
 
 
 def _describe(channels: Mapping[str, Numbers], label: Callable[[str], str]) -> str:
@@ -283,7 +283,7 @@ def _describe(channels: Mapping[str, Numbers], label: Callable[[str], str]) -> s
 
 
 def _compare(channels: Mapping[str, Numbers], usual: Sequence[Usual], label: Callable[[str], str]) -> str:
-    """What the told channels brought before: the exposure of each, or what it has instead."""
+    """Describe the earlier averages of the named channels: the exposure of each, or the metric it has instead."""
     told = []
     for channel, numbers in list(channels.items())[:MOST_TOLD]:
         first = [name_exposure(numbers) or "", *name_responses(numbers), *names_with(numbers, "delivery")]
@@ -301,7 +301,7 @@ def describe_usual(usual: Usual) -> str:
 
 
 def _add(messages: Sequence[Numbers]) -> dict[str, int | float]:
-    """The counts that every message has, added: one that is missing somewhere is not zero there."""
+    """Add the counts that every message has: one that is missing somewhere is not zero there."""
     names = [name for name in sort_names(messages[0]) if may_add(name)]
     shared = [name for name in names if all(name in numbers for numbers in messages[1:])]
     return {name: sum(numbers[name] for numbers in messages) for name in shared}

@@ -1,4 +1,4 @@
-"""Saving contacts as a tool: staged here, saved in HubSpot once a human has approved each (E9, E11)."""
+"""The tool that saves contacts: staged here, saved in HubSpot once a person has approved each (E9, E11)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assent.tools.arguments import IdempotencyKey, TenantIdArgument, is_address,
 from assent.tools.definition import WRITES, Call, Tool
 
 MAX_CONTACTS = 20
-"""Contacts of one call: each is an action of its own that a human reads."""
+"""The most contacts per call: each is an action that a person reads."""
 
 Value = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_VALUE_CHARS)]
 

@@ -1,6 +1,6 @@
-"""Why something that runs does not work: numbers, decisions and failures, each with its source (S3, E100).
+"""The tool that diagnoses running campaigns: numbers, decisions and failures, each with its source (S3, E100).
 
-Reads the workspace's sources and history and keeps what it found as an asset of a run of its own; stages nothing.
+Reads the workspace's sources and history and stores the result as an asset of its own run; stages nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from assent.tools.suite.operator_requests import Goal, WebhookUrl
 NAME: Final = "chieflab_diagnose_marketing"
 MAX_CALLS: Final = 6
 LOOKS: Final = Behaviour(read_only=False, destructive=False, idempotent=False, open_world=True)
-"""Asks the world and keeps what it said."""
+"""Reads from providers and stores the result."""
 
 
 class DiagnoseMarketing(
@@ -44,13 +44,13 @@ class DiagnoseMarketing(
 
 
 class DiagnoseReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
-    """The full shape of a run; nothing is staged. `diagnosis` is null while the run is still running."""
+    """The full shape of a run; nothing is staged. `diagnosis` is null while the run is running."""
 
     diagnosis: Diagnosis | None
 
 
 LABELS: Final = {row.id: row.label for row in channels.TABLE} | {info.id: info.label for info in CONNECTORS}
-"""What a diagnosis calls channels and connectors."""
+"""The names of channels and connectors in a diagnosis."""
 
 
 async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> DiagnoseReply:
@@ -106,7 +106,7 @@ def _request(call: Call, request: DiagnoseMarketing) -> Request:
 
 
 def suggest_calls(found: Diagnosis) -> tuple[SuggestedCall, ...]:
-    """What to do next: first about what is wrong, then about what is not known; each call once."""
+    """Suggest calls, first about the findings, then about the missing numbers; each call once."""
     wanted = [each.call for each in found.findings] + [each.call for each in found.missing_data]
     calls: dict[bytes, SuggestedCall] = {}
     for each in wanted:

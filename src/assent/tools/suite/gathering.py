@@ -1,5 +1,7 @@
-"""What the operators that write may know: the product page, the repository's facts, the tenant's memory, and which
-connectors could perform now. Reads, and writes down only which page was asked for."""
+"""Gathers the input of the operators that write: product page, repository facts, memory, ready connectors.
+
+Reads only, except for a record of the page that was requested.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,7 @@ from assent.tools.suite.operator_requests import Brand
 
 
 async def find_joined(call: Call, run_id: str | None) -> Run | None:
-    """The run that a call joins; refused where this workspace has none of that id."""
+    """Return the run that a call joins. Refuses an id that this workspace does not have."""
     if run_id is None:
         return None
     wanted = actions.require_run_id(run_id)
@@ -48,8 +50,8 @@ async def gather_bench(
     recipients: tuple[str, ...] = (),
     joined: Run | None = None,
 ) -> Workbench:
-    """Gather what the operator may know: the product page, the repository's facts, the tenant's memory, and what the
-    run that this one joins was given."""
+    """Gather the operator's input: product page, repository facts, memory, and the input of the run that this one
+    joins."""
     tenant = request.tenant_id or (joined.tenant_id if joined is not None else None)
     if sender is not None and not is_mailbox(sender):
         raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
@@ -92,7 +94,7 @@ async def gather_bench(
 
 
 def count_chars(request: Any, bench: Workbench, supplied: SuppliedText | None) -> int:
-    """How much there is to read and compare. Composing is never a short work."""
+    """Return how many characters are read and compared. Composing always counts as long."""
     if supplied is None:
         return SHORT_CHARS + 1
     facts = sum(len(fact.text) for fact in bench.evidence.facts)
@@ -100,7 +102,7 @@ def count_chars(request: Any, bench: Workbench, supplied: SuppliedText | None) -
 
 
 async def _ready(call: Call) -> frozenset[str]:
-    """Which of the channels' connectors could perform for this workspace now."""
+    """Return the channels' connectors that are ready in this workspace."""
     known = call.services.connectors
     names = [
         name for name in dict.fromkeys(n for row in channels.TABLE for n in row.connectors) if name in known
@@ -110,8 +112,8 @@ async def _ready(call: Call) -> frozenset[str]:
 
 
 async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ...], dict[str, Any] | None]:
-    """The product page, or the warning that says why it could not be read; and what was asked for, which is on record
-    whatever becomes of the call."""
+    """Return the product page, or a warning why it could not be read, and the request, which is recorded in any
+    case."""
     if url is None:
         return None, (), None
     if not _is_web_address(url):
@@ -132,7 +134,7 @@ async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ..
 
 
 def _odd(page: Page) -> tuple[str, ...]:
-    """What a human should know about a page before trusting a draft that was made from it."""
+    """Return warnings for the reviewer about an unusual page."""
     texts = (page.title, page.description, page.og_title, page.og_description, page.site_name, page.headline)
     said = [text for text in (*texts, *page.headings, *page.paragraphs) if text]
     found = {
@@ -146,7 +148,7 @@ def _odd(page: Page) -> tuple[str, ...]:
 
 
 def _is_web_address(url: str) -> bool:
-    """Whether an address may stand as the link of a post: nothing that runs, no password, one word."""
+    """Whether a URL may be the link of a post: http or https, no password, no blanks."""
     try:
         parts = urlsplit(url)
         bare = bool(parts.hostname) and "@" not in parts.netloc

@@ -1,7 +1,7 @@
-"""`chieflab_create_social_graphics`: pictures outside a launch, and those that a launch asks for. Nothing goes out.
+"""`chieflab_create_social_graphics`: makes pictures, also for a launch. Publishes nothing.
 
-Pictures are drawn by a process of their own and stored with the run that they were made in. A headline that does not
-fit is refused with how much would: nothing is cut, and nothing is half done.
+A separate process draws the pictures; they are stored with their run. A headline that is too long is refused with the
+length that fits. Nothing is cut, and a call makes all its pictures or none.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
 
 
 def _message(result: PictureResult) -> str:
-    """What was made, and how the person uses it."""
+    """Say what was made, and how the person uses it."""
     labels = dict.fromkeys(known.label_of(each.channel) for each in result.made)
     count = f"{len(result.made)} pictures" if len(result.made) != 1 else "1 picture"
     return (
@@ -89,7 +89,7 @@ def _message(result: PictureResult) -> str:
 async def illustrate(
     call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
 ) -> Preparation:
-    """A launch whose posts have pictures. A post that cannot have one says why; the others are not held up by it."""
+    """Add pictures to the posts of a launch. A post without one says why; the others are not delayed."""
     wanted = tuple(
         dict.fromkeys(
             each.effect.channel for each in preparation.effects if each.effect.channel in PUBLISHES_PICTURES
@@ -110,7 +110,7 @@ async def illustrate(
 async def add_one_picture(
     call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
 ) -> Preparation:
-    """A launch with one picture beside its posts, as S3 has it. Where none can be drawn or kept, there is none."""
+    """Add one picture beside the posts, as S3 has it. If it cannot be drawn or stored, there is none."""
     workspace_id = call.caller.workspace_id
     if not await call.services.store.read(lambda: pictures.fits(workspace_id, MAX_PICTURE_BYTES)):
         return preparation
@@ -124,7 +124,7 @@ async def add_one_picture(
 
 
 async def _fitting(call: Call, work: Work) -> tuple[PictureResult, dict[str, str]]:
-    """The pictures of the channels on which a headline fits, and why the others have none."""
+    """Return the pictures of the channels where the headline fits, and why the others have none."""
     try:
         result = await call.services.drafting.make_pictures(work)
         if any(each.is_name for each in result.too_long):
@@ -144,7 +144,7 @@ async def _fitting(call: Call, work: Work) -> tuple[PictureResult, dict[str, str
 
 
 async def _recall_name(call: Call, tenant: str | None) -> str:
-    """What the brand is called, from its memory."""
+    """Return the brand's name from its memory."""
     tenant_id = brain.tenant_of(tenant)
     entries, _, _ = await call.services.store.read(
         lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)

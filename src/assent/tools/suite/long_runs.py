@@ -1,9 +1,8 @@
-"""Runs that take long: the caller is answered at once, and the result is posted to the webhook it named (S3).
+"""Long runs: the caller is answered at once, and the result is posted to its webhook (S3).
 
-A call with a webhookUrl is waited for a moment, in which almost every run is done; then its answer is the result, and
-the same is posted. What takes longer, because a page or a source is slow, is given up without a trace, kept as a run
-that is `running`, and done again by a job that nobody waits for. That run ends as any other, or as `failed` with the
-refusal that the caller would have heard; either way the end is posted.
+A call with a webhookUrl waits a moment, which is enough for almost every run. Then its answer is the result, which is
+also posted. A slower call is cancelled without a trace, stored as a run that is `running`, and repeated by a background
+job. That run ends like any other, or as `failed` with the refusal that the caller would have got; either end is posted.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ T = TypeVar("T")
 
 
 async def patiently(call: Call, webhook_url: str | None, work: Awaitable[T]) -> T | None:
-    """What slow reading came to; None where it takes too long and somebody waits at a webhook for it.
+    """Return the result of slow reading; None if it takes too long and the caller has a webhook.
 
-    `work` may be broken off: it reads, and leaves nothing behind.
+    `work` may be cancelled: it only reads.
     """
     if webhook_url is None or call.continuing is not None:
         return await work
@@ -48,7 +47,7 @@ async def patiently(call: Call, webhook_url: str | None, work: Awaitable[T]) -> 
 
 
 async def finish(services: Services, find: Callable[[str], Tool | None], job: Job) -> None:
-    """Handle the job: the same tool with the same arguments, this time to its end."""
+    """Run the job: the same tool with the same arguments, to its end."""
     workspace_id, run_id = job.workspace_id, RunId(job.payload["runId"])
     run = await services.store.read(lambda: actions.find_run(workspace_id, run_id))
     tool = find(run.tool) if run is not None else None

@@ -35,7 +35,7 @@ MAX_METRICS = 30
 MAX_NAME_CHARS = 60
 
 KEEPS = Behaviour(read_only=False, destructive=False, idempotent=True, open_world=True)
-"""Reads from the world and keeps what it read; the same numbers again are kept once."""
+"""Reads from providers and stores the result; the same numbers are stored once."""
 
 
 class Measure(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class Measure(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_
 
 
 class MeasureReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
-    """The full shape of a run, here the one that was measured; nothing is staged."""
+    """The full shape of the measured run; nothing is staged."""
 
     measurement: Measurement
     next_move: NextMove
@@ -142,7 +142,7 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
 def _following(
     run_id: str, left: list[Action], around: Mapping[str, Circumstances]
 ) -> tuple[SuggestedCall, ...]:
-    """What to do next: finish the run first, then act on its results."""
+    """Suggest the next calls: finish the run first, then act on its results."""
     found = [
         each
         for action in left[:1]
@@ -220,7 +220,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
 
 
 def _find_problems(metrics: dict[str, float]) -> list[Problem]:
-    """Names that name nothing or the same metric twice, and numbers that no message has."""
+    """Find unknown or repeated metric names, and impossible numbers."""
     found = []
     seen: set[str] = set()
     for name, value in metrics.items():

@@ -1,4 +1,4 @@
-"""The brain as tools: read, record, voice samples, tenants (E33)."""
+"""Tools for the brain: read, record, voice samples, tenants (E33)."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ def _tenants(call: Call) -> Transaction[Tenants]:
 async def _remember(
     call: Call, tenant_id: str | None, kind: Any, body: str, source: str | None, key: str | None
 ) -> Entry:
-    """Keep a memory that a caller brings. The same words of the same sort are one memory."""
+    """Store a memory that a caller supplies. The same words of the same kind are stored once."""
     workspace_id, tenant = call.caller.workspace_id, brain.tenant_of(tenant_id)
     entry = NewEntry(
         tenant_id=tenant,
@@ -245,7 +245,7 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
             operator=OPERATOR,
             tool=tool,
             inputs=arguments,
-            # Looking makes no tenant.
+            # A read creates no tenant.
             tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None and not reads else None,
             key=key,
         ),
@@ -261,7 +261,7 @@ async def _reply(call: Call, tool: str, request: Any, key: str | None, found: li
 
 
 def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> str:
-    """What was found or kept, for the person."""
+    """Describe the memories that were found or stored to the person."""
     if not reads:
         kept = found[0]
         said = f"Remembered: {_line(kept)}"

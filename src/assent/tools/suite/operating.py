@@ -1,6 +1,6 @@
 """The primary tools of the operators that write: launch, post, send (E9, E11, E59, E95, E101).
 
-Nothing here has an outside effect: a product page may be read, text is written, actions are staged.
+They have no outside effect: they may read a product page, write text and stage actions.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class ChannelAsset(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How the launch is measured (S0 §9): when, which channels the server reads, and which the person tells."""
+    """How the launch is measured (S0 §9): when, which channels the server reads, and which the person reports."""
 
     after_hours: float
     read: tuple[str, ...]
@@ -127,7 +127,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
 
 
 async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Preparation]:
-    """What is to be launched and how: all that may take its time, a page to read, a model to ask, pictures to draw."""
+    """Prepare a launch. All slow work happens here: reading a page, asking a model, drawing pictures."""
     mail, given = request.email or MailOptions(), request.drafts or {}
     bench = await gather_bench(
         call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
@@ -165,7 +165,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
 
 
 def _draft(name: str, given: str | DraftGiven) -> SuppliedText:
-    """A text of the agent, with the paths under which it was sent."""
+    """Return a supplied text with the argument paths of its parts."""
     if isinstance(given, str):
         path = f"drafts.{name}"
         return SuppliedText(body=given, paths={"body": path, "title": path, "subject": "email.subject"})
@@ -185,7 +185,7 @@ def _plan_measurement(call: Call, staged: tuple[Action, ...] | tuple[StagedEffec
 
 
 def _tell_measurement(plan: MeasurementPlan) -> tuple[str, ...]:
-    """The plan in a sentence; nothing where nothing will go out."""
+    """Describe the measurement plan in a sentence; empty if nothing will be sent."""
     read, told = (", ".join(map(label_of, names)) for names in (plan.read, plan.told_by_hand))
     how = [
         *([f"the server reads {read}"] if read else []),
@@ -258,7 +258,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
 
 
 async def _draft_with_model(call: Call, bench: Workbench, names: list[str]) -> Workbench:
-    """What a configured model writes for these channels. Without one the composer writes, and nothing is asked here."""
+    """Let the configured model draft for these channels. Without a model nothing changes."""
     write = call.services.drafting.write_draft
     if write is None:
         return bench
@@ -270,7 +270,7 @@ async def _draft_with_model(call: Call, bench: Workbench, names: list[str]) -> W
 
 
 def _with_subject(made: Preparation, subject: str) -> Preparation:
-    """The user's own subject on the e-mail that the composer wrote."""
+    """Put the user's subject on the e-mail that the composer wrote."""
     effects = tuple(
         msgspec.structs.replace(each, effect=msgspec.structs.replace(each.effect, subject=subject))
         if each.effect.channel == "email"
@@ -300,7 +300,7 @@ def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
 
 
 def refuse_webhook(call: Call, url: str | None) -> None:
-    """Refuse an address that can never get a delivery while the caller can still correct it."""
+    """Refuse a webhook URL that can never receive a delivery, while the caller can still correct it."""
     why = call.services.outgoing.screen_webhook(url) if url is not None else None
     if url is not None and why is not None:
         raise bad_argument(

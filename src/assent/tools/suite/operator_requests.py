@@ -1,4 +1,4 @@
-"""What the operators' tools are asked with: the inputs of a launch, a post and a mail."""
+"""The arguments of the operators' tools: launch, post and e-mail."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class RepoContext(msgspec.Struct, frozen=True, kw_only=True, rename="camel", for
     launch_goal: Words | None = None
 
     def given(self) -> dict[str, Any]:
-        """What was given, under the contract's names."""
+        """Return the given arguments under the contract's names."""
         plain: dict[str, Any] = {name: value for name, value in msgspec.to_builtins(self).items() if value}
         upper = plain.pop("README", None)
         return {"readme": upper, **plain} if upper is not None else plain

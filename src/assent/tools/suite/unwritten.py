@@ -1,6 +1,6 @@
-"""What an agent is told where a text is missing or composed: write it, with what is known and what the channel takes.
+"""Asks the agent to write a text that is missing or only composed, with the known facts and the channel's limits.
 
-The agent is the writer. The composer stands in with a plain note about the product, and serves no other goal.
+The agent is the writer. The composer can only stand in with a plain note about the product.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from assent.suite.operators.drafts import describe_wanted, require_channel
 from assent.suite.operators.launch import ChannelNote, LaunchPlan
 
 ECHO_BYTES: Final = 1_000
-"""An argument that is longer is the agent's own to repeat."""
+"""The longest argument that is repeated in the suggested call."""
 
 ONLY_NOTES: Final = (
     "The server writes plain notes about a product only. I will write this one and show it to you."
@@ -37,7 +37,7 @@ OR_WRITE: Final = " Or write the texts yourself and hand them in as {argument}: 
 
 
 def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: Any) -> None:
-    """Where no text was brought: refuse what the composer does not serve, and what it has nothing to say about."""
+    """Without a supplied text, refuse goals that the composer cannot serve and evidence that is too thin."""
     goal = request.goal or ""
     if goal and not announces(goal, name_of(bench.evidence)[0]):
         raise write_it(bench, channel, tool, request)
@@ -46,20 +46,20 @@ def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: 
 
 
 def may_compose(bench: Workbench, goal: str | None) -> bool:
-    """Whether notes about the product may stand in for the missing texts of a launch.
+    """Whether notes about the product may replace the missing texts of a launch.
 
-    A launch is an announcement unless its goal says otherwise; a single post or mail may be anything.
+    A launch is an announcement unless its goal says otherwise; a single post or e-mail may be anything.
     """
     return not asks_otherwise(goal or "", name_of(bench.evidence)[0])
 
 
 def write_it(bench: Workbench, channel: Channel, tool: str, request: Any) -> Refusal:
-    """The agent writes this one: for what the channel takes, from what is known."""
+    """Return the refusal that asks the agent to write this text."""
     return _ask_for_text(bench, (channel.id,), tool, request, "body", describe_wanted(channel))
 
 
 def write_launch(bench: Workbench, channel_ids: tuple[str, ...], request: Any) -> Refusal:
-    """The agent writes every text of a launch that the composer does not serve."""
+    """Return the refusal that asks the agent to write the texts of a launch that the composer cannot write."""
     rows = [require_channel(each, f"channels.{place}") for place, each in enumerate(channel_ids)]
     needs = {"drafts": f"an object with your own text per channel. {' '.join(map(channels.needs, rows))}"}
     wanted = tuple(row.id for row in rows)
@@ -89,14 +89,14 @@ def _ask_for_text(
 
 
 def _drop_unset(value: Any) -> Any:
-    """Arguments without those that were left out."""
+    """Remove arguments that were not given."""
     if not isinstance(value, dict):
         return value
     return {name: _drop_unset(each) for name, each in value.items() if each is not None}
 
 
 def too_little(bench: Workbench, argument: str = "body") -> Refusal:
-    """What is missing, and why the page that was named does not help."""
+    """Return the refusal that names the missing facts, and says why the given page does not help."""
     fix = MEANINGS[Reason.MISSING_REPO_CONTEXT].fix + OR_WRITE.format(argument=argument)
     if not bench.warnings:
         return Refusal(Reason.MISSING_REPO_CONTEXT, fix=fix)
@@ -108,7 +108,7 @@ def too_little(bench: Workbench, argument: str = "body") -> Refusal:
 def offer_writing(
     bench: Workbench, made: Preparation, goal: str | None, missing: tuple[str, ...] = ()
 ) -> Preparation:
-    """A preparation that hands on what helps to write, where a text of it was composed or is missing."""
+    """Add help for writing to a preparation with a composed or missing text."""
     composed = tuple(each.effect.channel for each in made.effects if each.rewrite)
     if not composed and not missing:
         return made
@@ -134,7 +134,7 @@ def _gather_known(bench: Workbench, channel_ids: tuple[str, ...], goal: str | No
 
 
 def write_missing(note: ChannelNote) -> SuggestedCall:
-    """The call that brings a draft for a channel which has none."""
+    """Return the call that supplies the missing draft of a channel."""
     args = {"channel": note.channel, "runId": THIS_RUN}
     return SuggestedCall(
         "chieflab_post", args, "you have written the text", describe_wanted(require_channel(note.channel))
@@ -142,7 +142,7 @@ def write_missing(note: ChannelNote) -> SuggestedCall:
 
 
 def tell_missing(plan: LaunchPlan) -> tuple[str, ...]:
-    """Which of the channels that were asked for have no draft."""
+    """Name the requested channels without a draft."""
     labels = [channels.label_of(note.channel) for note in plan.missing]
     if not labels:
         return ()
