@@ -21,8 +21,7 @@ from tests.sqlite_files import new_sqlite
 
 from assent.app import App
 from assent.engine.core import tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
-from assent.engine.core.tenancy import IssuedKey, KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, IssuedKey, KeyEntropy, KeyMode
 from assent.kernel.ids import WorkspaceId
 from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
@@ -92,7 +91,7 @@ class Surface:
     def dialect(self) -> str:
         return self.app.store.dialect
 
-    async def new_workspace(self, name: str = "acme", *, mode: Mode = "live", **options: Any) -> IssuedKey:
+    async def new_workspace(self, name: str = "acme", *, mode: KeyMode = "live", **options: Any) -> IssuedKey:
         """A workspace with a key, made as the command line makes it."""
         services = self.app.services
         now_ms = self.clock.now_ms()

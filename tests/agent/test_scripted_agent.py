@@ -17,8 +17,7 @@ from tests.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SCOPES, SECRET_BYTES
-from assent.engine.core.tenancy import LOCAL_WORKSPACE, KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SCOPES, SECRET_BYTES, KeyEntropy
 from assent.gate.policy import PRESETS
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from assent.__main__ import parse_stdio_flags
-from assent.engine.core.api_keys import SCOPES
+from assent.engine.core.tenancy import SCOPES
 from assent.settings import welcome as cli_welcome
 from assent.settings.load import BadFlag, Settings, load_settings
 

@@ -11,8 +11,7 @@ from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, request,
 from tests.surfaces import Outcome, Surface
 
 from assent.engine.core import tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES, hash_key
-from assent.engine.core.tenancy import IssuedKey, KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, IssuedKey, KeyEntropy, hash_key
 
 
 async def revoke(surface: Surface, issued: IssuedKey) -> None:

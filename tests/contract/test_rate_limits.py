@@ -14,8 +14,7 @@ from tests.surfaces import BASE_URL, ManualClock, Outcome, Surface, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
-from assent.engine.core.tenancy import KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.processes.serve import Surfaces
 from assent.settings.load import Settings
 

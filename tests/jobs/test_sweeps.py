@@ -20,7 +20,7 @@ from tests.jobs.kit import (
 )
 
 from assent.engine.core import idempotency as once
-from assent.engine.core import jobs, tenancy
+from assent.engine.core import jobs, signup
 from assent.engine.core.jobs import JobKind, JobState
 from assent.jobs.worker import Sweep, sweeping
 from assent.kernel.ids import WorkspaceId, uuid7
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.anyio
 async def link(store: Store, number: int, now_ms: int) -> str:
     workspace_id = WorkspaceId(uuid7(now_ms, number.to_bytes(10, "big")))
     return await store.write(
-        partial(tenancy.request_signup, workspace_id, bytes([number] * 24), "a@example.com", "A", now_ms)
+        partial(signup.request_signup, workspace_id, bytes([number] * 24), "a@example.com", "A", now_ms)
     )
 
 
@@ -67,8 +67,8 @@ async def test_expired_signup_links_are_forgotten_and_living_ones_are_kept(url: 
             await link(store, number, NOON)
         living = await link(store, 5, NOON + DAY_MS)
         clock = Clock(NOON + SIGNUP_LINK_TTL_MS)
-        await swept(store, clock, tenancy.forget_expired_links, 2)
-        assert await store.read(partial(tenancy.find_signup, living, clock.at_ms)) is not None
+        await swept(store, clock, signup.forget_expired_links, 2)
+        assert await store.read(partial(signup.find_signup, living, clock.at_ms)) is not None
         assert await store.read(ask("SELECT count(*) FROM signup_links")) == [(1,)]
 
 

@@ -17,7 +17,7 @@ from assent.cli.workspaces import (
     read_keys,
     use_workspace,
 )
-from assent.engine.core import api_keys, tenancy
+from assent.engine.core import tenancy
 from assent.engine.core.tenancy import IssuedKey, Workspace
 from assent.kernel.ids import KeyId
 from assent.kernel.limits import DAY_MS
@@ -46,7 +46,7 @@ def create(
     ] = False,
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", help=f"Limit it; may be repeated: {', '.join(api_keys.SCOPES)}."),
+        typer.Option("--scope", help=f"Limit it; may be repeated: {', '.join(tenancy.SCOPES)}."),
     ] = None,
     toolset: Annotated[
         list[str] | None,
@@ -61,10 +61,10 @@ def create(
 ) -> None:
     """Make a key. It is shown now and never again."""
     session.require_data()
-    scopes = tuple(dict.fromkeys(scope or api_keys.SCOPES))
-    unknown = [each for each in scopes if each not in api_keys.SCOPES]
+    scopes = tuple(dict.fromkeys(scope or tenancy.SCOPES))
+    unknown = [each for each in scopes if each not in tenancy.SCOPES]
     if unknown:
-        raise Failure(f"There is no scope {unknown[0]!r}.\nPossible: {', '.join(api_keys.SCOPES)}.")
+        raise Failure(f"There is no scope {unknown[0]!r}.\nPossible: {', '.join(tenancy.SCOPES)}.")
     toolsets = tuple(dict.fromkeys(toolset or ()))
     if strange := [each for each in toolsets if each not in TOOLSETS]:
         raise Failure(f"There is no toolset {strange[0]!r}.\nPossible: {', '.join(TOOLSETS)}.")
@@ -141,7 +141,7 @@ command(app, "rotate")(rotate)
 
 def _which(key: str, workspace: str | None) -> tuple[KeyId, str | None]:
     """The id and workspace of a key. A whole pasted key names both; its secret is not used."""
-    public = api_keys.parse(key)
+    public = tenancy.parse_key(key)
     return (KeyId(key), workspace) if public is None else (public.key_id, workspace or public.workspace_id)
 
 

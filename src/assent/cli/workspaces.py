@@ -10,9 +10,16 @@ import typer
 
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, T, command, timestamp
-from assent.engine.core import api_keys, tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES, Mode
-from assent.engine.core.tenancy import IssuedKey, KeyEntropy, KeyRecord, Workspace
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import (
+    KEY_ID_BYTES,
+    SECRET_BYTES,
+    IssuedKey,
+    KeyEntropy,
+    KeyMode,
+    KeyRecord,
+    Workspace,
+)
 from assent.kernel import ids
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
@@ -39,7 +46,7 @@ def create(
     checked = check_name(name, "The name of a workspace")
     if email is not None and (len(email) > MAX_EMAIL_CHARS or "@" not in email):
         raise Failure(f"{email!r} is not an e-mail address.")
-    mode: Mode = "dev" if dev else "live"
+    mode: KeyMode = "dev" if dev else "live"
     entropy = key_entropy()
 
     async def make(app: App) -> IssuedKey:
@@ -151,7 +158,7 @@ def keys_table(session: CommandSession, keys: list[KeyRecord]) -> str:
     rows = [
         (
             key.key_id,
-            api_keys.PREFIXES[key.mode],
+            tenancy.KEY_PREFIXES[key.mode],
             key.label,
             " ".join(key.scopes),
             timestamp(key.created_ms) or "",

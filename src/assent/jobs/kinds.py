@@ -9,7 +9,7 @@ from assent.engine.actions import reconciliation, sending
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.core import idempotency as once
-from assent.engine.core import jobs, tenancy
+from assent.engine.core import jobs, signup
 from assent.engine.core.jobs import Handler, Job, JobKind
 from assent.engine.learning import pictures
 from assent.engine.learning.measurement import MEASURE_JOB, measure_job
@@ -40,9 +40,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         notifications.NOTIFY_JOB: JobKind(partial(notifications.tell, services), apart=True),
         "forget_webhook_deliveries": JobKind(sweeping(store, clock, webhooks.forget_old), every_ms=HOUR_MS),
         "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
-        "forget_signup_links": JobKind(
-            sweeping(store, clock, tenancy.forget_expired_links), every_ms=HOUR_MS
-        ),
+        "forget_signup_links": JobKind(sweeping(store, clock, signup.forget_expired_links), every_ms=HOUR_MS),
         "forget_sign_ins": JobKind(sweeping(store, clock, people.forget_ended), every_ms=HOUR_MS),
         "forget_idempotency_keys": JobKind(sweeping(store, clock, once.forget_expired), every_ms=HOUR_MS),
         "forget_pictures": JobKind(sweeping(store, clock, pictures.forget_unused), every_ms=HOUR_MS),

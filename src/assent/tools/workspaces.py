@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 
 from assent.engine.actions import credits
-from assent.engine.core import tenancy
+from assent.engine.core import signup, tenancy
 from assent.engine.core.rate import address_owner
 from assent.engine.core.services import Services
 from assent.kernel.ids import WorkspaceId
@@ -70,10 +70,10 @@ async def start_signup(services: Services, email: str, name: str | None, address
     now_ms = services.clock.now_ms()
     await services.limits.rate_limiter.count(services.limits.signups, address_owner(), address, now_ms)
     workspace_id = WorkspaceId(services.new_id(now_ms))
-    secret = services.entropy(tenancy.LINK_SECRET_BYTES)
+    secret = services.entropy(signup.LINK_SECRET_BYTES)
     label = (name or "").strip() or email.partition("@")[0]
     token = await services.store.write(
-        lambda: tenancy.request_signup(workspace_id, secret, email, label, now_ms)
+        lambda: signup.request_signup(workspace_id, secret, email, label, now_ms)
     )
     return f"{pages}/claim/{token}"
 

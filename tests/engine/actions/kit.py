@@ -16,8 +16,7 @@ from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import failpoints, tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
-from assent.engine.core.tenancy import KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.gate.policy import Policy
 from assent.gate.records import Action, Assurance, Effect, Media, Severity
 from assent.jobs.kinds import job_kinds

@@ -9,21 +9,20 @@ from tests.engine.actions.kit import APPROVE, EXECUTE, STAGE, Gate
 from tests.engine.actions.test_idempotency import text
 from tests.own_sql import bind_marks
 
-from assent.engine.core import api_keys, tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
-from assent.engine.core.tenancy import KeyEntropy
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.ports import Transaction
 
 pytestmark = pytest.mark.every_surface
 
-ALL = api_keys.SCOPES
+ALL = tenancy.SCOPES
 
 
 async def rotated(gate: Gate, key: str) -> str:
     """The key that a human gets in its place."""
     services, now_ms = gate.app.services, gate.clock.now_ms()
     entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
-    public = api_keys.parse(key)
+    public = tenancy.parse_key(key)
     assert public is not None
     issued = await gate.app.store.write(
         lambda: tenancy.rotate_key(gate.workspace_id, public.key_id, entropy, now_ms, by="test")

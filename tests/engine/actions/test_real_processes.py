@@ -27,8 +27,7 @@ from tests.surfaces import MASTER, SECRET, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
-from assent.engine.core.tenancy import LOCAL_WORKSPACE, KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
 from assent.testing.ledger import Ledger
 from assent.testing.process import emulator_process
 

@@ -12,8 +12,7 @@ from tests.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
-from assent.engine.core.tenancy import KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action

@@ -1,25 +1,28 @@
-"""Workspaces, tenants, API keys and the links that deliver a first key.
+"""Workspaces, their tenants and API keys, and the caller that a key identifies.
 
-All data belongs to a workspace. A key is shown once and stored as a hash. A signup creates only a link; the workspace
-and its key are created when a person opens that link and confirms, so the key never enters a chat (C26). Every change
-is an event in the workspace's stream.
+All data belongs to a workspace. A key is `clp_live_` or `clp_dev_` (E82), then 32 characters with the ids of the
+workspace and the key, then 32 secret characters. The ids find its row by one indexed look-up that includes the
+workspace, so the table can be sharded. A key is shown once; the store keeps only a hash of it. The secret has 192 bits,
+so plain SHA-256 is enough and no slow hash is needed. Every change is an event in the workspace's stream.
 
 Randomness is an argument, because a store may run a transaction twice.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import hmac
+import re
 import uuid
-from typing import Any, Final
+from typing import Final, Literal
 
 import msgspec
 
-from assent.engine.core import api_keys, journal
+from assent.engine.core import journal
 from assent.gate import review_link
 from assent.kernel import tokens
 from assent.kernel.ids import KeyId, WorkspaceId
-from assent.kernel.limits import SIGNUP_LINK_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
@@ -27,6 +30,17 @@ from assent.sql.loader import statements
 LOCAL_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000001")
 """The default workspace of a local server (C32). The id is fixed, so that concurrent processes create one workspace."""
 
+KeyMode = Literal["dev", "live"]
+
+KEY_PREFIXES: Final[dict[KeyMode, str]] = {"dev": "clp_dev_", "live": "clp_live_"}
+KEY_ID_BYTES: Final = 8
+SECRET_BYTES: Final = 24
+
+SCOPES: Final = ("runs:write", "actions:decide", "actions:execute")
+"""The scopes a key can be limited to. Reading needs no scope."""
+
+_KEY: Final = re.compile(r"clp_(?:dev|live)_([A-Za-z0-9_-]{32})[A-Za-z0-9_-]{32}")
+"""Each half is base64url of 24 bytes, which 32 characters hold exactly: no key has two spellings."""
 
 _RIGHTS: Final = {
     "runs:write": ("prepare or store anything", "Please ask the person who set up this agent."),
@@ -43,7 +57,7 @@ class Principal(msgspec.Struct, frozen=True):
     workspace_id: WorkspaceId
     workspace_name: str
     key_id: KeyId | None
-    mode: api_keys.Mode
+    mode: KeyMode
     scopes: frozenset[str]
     first_key_id: KeyId | None = None
     """The first key of a chain of rotated keys."""
@@ -83,7 +97,7 @@ class KeyRecord(msgspec.Struct, frozen=True):
     """A key without its secret."""
 
     key_id: KeyId
-    mode: api_keys.Mode
+    mode: KeyMode
     label: str
     scopes: tuple[str, ...]
     created_ms: int
@@ -127,9 +141,9 @@ def issue_key(
     entropy: KeyEntropy,
     now_ms: int,
     *,
-    mode: api_keys.Mode = "live",
+    mode: KeyMode = "live",
     label: str = "default",
-    scopes: tuple[str, ...] = api_keys.SCOPES,
+    scopes: tuple[str, ...] = SCOPES,
     expires_ms: int | None = None,
     first_key_id: str | None = None,
     toolsets: tuple[str, ...] = (),
@@ -139,12 +153,12 @@ def issue_key(
     if not (yield statements.find_workspace(workspace_id=workspace_id)):
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
     key_id = KeyId(entropy.key_id.hex())
-    key = api_keys.compose(mode, workspace_id, key_id, entropy.secret)
+    key = compose_key(mode, workspace_id, key_id, entropy.secret)
     yield statements.insert_api_key(
         workspace_id=workspace_id,
         key_id=key_id,
         mode=mode,
-        secret_hash=api_keys.hash_key(key),
+        secret_hash=hash_key(key),
         label=label,
         scopes=" ".join(scopes),
         created_ms=now_ms,
@@ -253,19 +267,44 @@ def add_tenant(workspace_id: WorkspaceId, tenant_id: str, name: str, now_ms: int
     )
 
 
+class KeyIds(msgspec.Struct, frozen=True):
+    """The part of a key that may be shown: it identifies the key and grants nothing."""
+
+    workspace_id: WorkspaceId
+    key_id: KeyId
+
+
+def compose_key(mode: KeyMode, workspace_id: WorkspaceId, key_id: KeyId, secret: bytes) -> str:
+    """Compose the key text that its owner sees once."""
+    if len(secret) != SECRET_BYTES:
+        raise ValueError(f"a key needs {SECRET_BYTES} secret bytes")
+    public = uuid.UUID(workspace_id).bytes + bytes.fromhex(key_id)
+    return KEY_PREFIXES[mode] + tokens.encode(public) + tokens.encode(secret)
+
+
+def parse_key(key: str) -> KeyIds | None:
+    """Return the ids in a well-formed key, else None."""
+    match = _KEY.fullmatch(key)
+    if match is None:
+        return None
+    public = base64.urlsafe_b64decode(match[1])
+    return KeyIds(WorkspaceId(str(uuid.UUID(bytes=public[:16]))), KeyId(public[16:].hex()))
+
+
+def hash_key(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
 def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
     """Return the caller of a key. Raises `invalid_api_key`, the same for malformed, unknown, revoked and expired
     keys."""
-    public = api_keys.parse(key)
-    if public is None:
+    ids = parse_key(key)
+    if ids is None:
         raise Refusal(Reason.INVALID_API_KEY)
-    rows = yield statements.find_api_key(workspace_id=public.workspace_id, key_id=public.key_id)
-    return principal_of(key, public, rows[0] if rows else None, now_ms)
-
-
-def principal_of(key: str, public: api_keys.PublicPart, row: Row | None, now_ms: int) -> Principal:
-    """Check a key against its row and return the caller. Raises `Refusal`."""
-    genuine = api_keys.matches(key, row["secret_hash"] if row is not None else None)
+    rows = yield statements.find_api_key(workspace_id=ids.workspace_id, key_id=ids.key_id)
+    row = rows[0] if rows else None
+    # In constant time, and a missing row takes as long as a wrong key.
+    genuine = hmac.compare_digest(hash_key(key), row["secret_hash"] if row is not None else "")
     if row is None or not genuine or row["revoked_ms"] is not None:
         raise Refusal(Reason.INVALID_API_KEY)
     if row["expires_ms"] is not None and row["expires_ms"] <= now_ms:
@@ -273,9 +312,9 @@ def principal_of(key: str, public: api_keys.PublicPart, row: Row | None, now_ms:
     if row["workspace_name"] is None:
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
     return Principal(
-        workspace_id=public.workspace_id,
+        workspace_id=ids.workspace_id,
         workspace_name=row["workspace_name"],
-        key_id=public.key_id,
+        key_id=ids.key_id,
         mode=row["mode"],
         scopes=frozenset(row["scopes"].split()),
         first_key_id=row["first_key_id"],
@@ -288,77 +327,8 @@ LOCAL_PRINCIPAL: Final = Principal(
     workspace_name="local",
     key_id=None,
     mode="live",
-    scopes=frozenset(api_keys.SCOPES),
+    scopes=frozenset(SCOPES),
 )
-
-
-# Signup: first a link; the workspace is created when a person confirms.
-
-LINK_SECRET_BYTES: Final = 24
-
-
-def request_signup(
-    workspace_id: WorkspaceId, secret: bytes, email: str, name: str, now_ms: int
-) -> Transaction[str]:
-    """Store a signup link and return its token. The workspace has an id but does not exist yet."""
-    token = tokens.encode(uuid.UUID(workspace_id).bytes) + tokens.encode(secret)
-    yield statements.insert_signup_link(
-        workspace_id=workspace_id,
-        secret_hash=api_keys.hash_key(token),
-        email=email,
-        name=name,
-        created_ms=now_ms,
-        expires_ms=now_ms + SIGNUP_LINK_TTL_MS,
-    )
-    return token
-
-
-class SignupLink(msgspec.Struct, frozen=True):
-    """A signup link that can still be claimed."""
-
-    workspace_id: WorkspaceId
-    email: str
-    name: str
-
-
-def find_signup(token: str, now_ms: int) -> Transaction[SignupLink | None]:
-    """Return the link of a token if it can be claimed. Unknown, used and expired tokens give None."""
-    workspace_id = _link_workspace(token)
-    rows: Any = []
-    if workspace_id is not None:
-        rows = yield statements.find_signup_link(workspace_id=workspace_id)
-    row = rows[0] if rows else None
-    genuine = hmac.compare_digest(api_keys.hash_key(token), row["secret_hash"] if row is not None else "")
-    if workspace_id is None or row is None or not genuine:
-        return None
-    if row["claimed_ms"] is not None or row["expires_ms"] <= now_ms:
-        return None
-    return SignupLink(workspace_id, row["email"], row["name"])
-
-
-def claim_signup(token: str, entropy: KeyEntropy, now_ms: int) -> Transaction[IssuedKey | None]:
-    """Create the workspace and its first key, once. Returns None if the link cannot be claimed."""
-    link = yield from find_signup(token, now_ms)
-    if link is None:
-        return None
-    claimed = yield statements.claim_signup_link(workspace_id=link.workspace_id, now_ms=now_ms)
-    if not claimed:
-        return None
-    yield from create_workspace(link.workspace_id, link.name, now_ms, email=link.email, by="signup")
-    return (yield from issue_key(link.workspace_id, entropy, now_ms, label="signup", by="signup"))
-
-
-def forget_expired_links(now_ms: int, most: int) -> Transaction[int]:
-    """Delete expired links. Returns the number deleted."""
-    return len((yield statements.delete_expired_signup_links(now_ms=now_ms, most=most)))
-
-
-def _link_workspace(token: str) -> WorkspaceId | None:
-    try:
-        raw = tokens.decode(token[:22])
-    except tokens.TokenInvalid:
-        return None
-    return WorkspaceId(str(uuid.UUID(bytes=raw))) if len(raw) == 16 else None
 
 
 def _workspace(row: Row) -> Workspace:

@@ -16,7 +16,7 @@ from tests.sqlite_files import new_sqlite
 
 from assent.engine.actions import actions, staging
 from assent.engine.actions.staging import PreparedRun, Request
-from assent.engine.core import tenancy
+from assent.engine.core import signup, tenancy
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance, Status
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -48,10 +48,10 @@ class Town:
         """A browser that pressed the button behind a sign-up's link, what it was shown, and the workspace."""
         house, browser = self.house, browser or self.house.browser()
         await house.app.prepare()
-        now_ms, secret = house.clock.now_ms(), os.urandom(tenancy.LINK_SECRET_BYTES)
+        now_ms, secret = house.clock.now_ms(), os.urandom(signup.LINK_SECRET_BYTES)
         workspace_id = WorkspaceId(house.services.new_id(now_ms))
         token = await house.app.store.write(
-            lambda: tenancy.request_signup(workspace_id, secret, email, "Zoe's shop", now_ms)
+            lambda: signup.request_signup(workspace_id, secret, email, "Zoe's shop", now_ms)
         )
         page = await browser.post(f"/claim/{token}")
         assert page.status_code == 200, page.text

@@ -20,7 +20,7 @@ from tests.sqlite_files import new_sqlite
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
-from assent.engine.core import tenancy
+from assent.engine.core import signup
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import SIGNUPS_PER_HOUR
 from assent.ports import Store, Transaction
@@ -54,10 +54,10 @@ class Site:
     async def link(self, name: str = "Acme", email: str = "ada@example.org") -> str:
         """The path of a link that waits for its human."""
         workspace_id = WorkspaceId(self.services.new_id(self.clock.now_ms()))
-        secret = os.urandom(tenancy.LINK_SECRET_BYTES)
+        secret = os.urandom(signup.LINK_SECRET_BYTES)
         now_ms = self.clock.now_ms()
         token = await self.store.write(
-            lambda: tenancy.request_signup(workspace_id, secret, email, name, now_ms)
+            lambda: signup.request_signup(workspace_id, secret, email, name, now_ms)
         )
         return f"/claim/{token}"
 

@@ -17,7 +17,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from assent.engine.core import api_keys, tenancy
+from assent.engine.core import signup, tenancy
 from assent.engine.core.services import Services
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role, Session
@@ -52,7 +52,7 @@ class ClaimedKey(msgspec.Struct, frozen=True):
     """The result of claiming a link. `secret` is the new session's, unless the browser keeps the session that it
     has."""
 
-    link: tenancy.SignupLink
+    link: signup.SignupLink
     issued: tenancy.IssuedKey
     session: Session
     secret: str | None
@@ -87,7 +87,7 @@ class SignupPages:
             await read_form(request)
             return await self._take(request, token)
         now_ms = self._services.clock.now_ms()
-        link = await self._services.store.read(lambda: tenancy.find_signup(token, now_ms))
+        link = await self._services.store.read(lambda: signup.find_signup(token, now_ms))
         if link is None:
             raise PageRefused(LINK_ENDED)
         return page(request, "claim.html", {"link": link})
@@ -109,15 +109,15 @@ class SignupPages:
     async def _take(self, request: Request, token: str) -> Response:
         services, now_ms = self._services, self._services.clock.now_ms()
         entropy = tenancy.KeyEntropy(
-            services.entropy(api_keys.KEY_ID_BYTES), services.entropy(api_keys.SECRET_BYTES)
+            services.entropy(tenancy.KEY_ID_BYTES), services.entropy(tenancy.SECRET_BYTES)
         )
 
         person_id, random = services.new_id(now_ms), services.entropy(people.ENTROPY_BYTES)
         secret = request.cookies.get(self._cookies.session)
 
         def claim() -> Transaction[ClaimedKey | None]:
-            link = yield from tenancy.find_signup(token, now_ms)
-            issued = yield from tenancy.claim_signup(token, entropy, now_ms)
+            link = yield from signup.find_signup(token, now_ms)
+            issued = yield from signup.claim_signup(token, entropy, now_ms)
             if link is None or issued is None:
                 return None
             session = (yield from people.authenticate(secret, now_ms)) if secret is not None else None

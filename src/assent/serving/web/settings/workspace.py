@@ -9,8 +9,7 @@ from starlette.responses import Response
 
 from assent.engine.actions import credits, policies
 from assent.engine.core import tenancy
-from assent.engine.core.api_keys import KEY_ID_BYTES, SECRET_BYTES
-from assent.engine.core.tenancy import KeyEntropy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.engine.people import notifications
 from assent.engine.webhooks import webhooks
 from assent.gate.policy import PRESETS
