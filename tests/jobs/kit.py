@@ -120,7 +120,7 @@ async def opened(url: str) -> AsyncIterator[Watched]:
 class Handled:
     """A handler that remembers what it ran, and then does what the test says."""
 
-    def __init__(self, then: Callable[[Job], Awaitable[None]] | None = None) -> None:
+    def __init__(self, then: Callable[[Job], Awaitable[bool | None]] | None = None) -> None:
         self.ran: list[Job] = []
         self.changed = asyncio.Event()
         self._then = then
@@ -129,11 +129,10 @@ class Handled:
     def keys(self) -> list[str]:
         return [job.key for job in self.ran]
 
-    async def __call__(self, job: Job) -> None:
+    async def __call__(self, job: Job) -> bool | None:
         self.ran.append(job)
         self.changed.set()
-        if self._then is not None:
-            await self._then(job)
+        return await self._then(job) if self._then is not None else None
 
     async def until_ran(self, times: int) -> None:
         async with asyncio.timeout(DEADLINE_SECONDS):

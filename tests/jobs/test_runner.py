@@ -280,13 +280,13 @@ async def test_a_handler_whose_job_was_taken_over_is_cancelled(url: str) -> None
 async def test_a_handler_may_complete_its_job_in_the_transaction_of_its_effect(url: str) -> None:
     async with opened(url) as store:
 
-        async def effect(job: Job) -> None:
+        async def effect(job: Job) -> bool:
             def transaction() -> Transaction[None]:
                 yield from jobs.enqueue(WORKSPACE, "effect", job.key, {}, due_ms=NOON, now_ms=NOON)
-                if not (yield from jobs.complete(job, NOON)):
-                    raise JobFailed("taken over")
+                yield from jobs.complete_with_work(job, NOON)
 
             await store.write(transaction)
+            return True
 
         handler = Handled(effect)
         await enqueue(store, "k")
@@ -295,6 +295,26 @@ async def test_a_handler_may_complete_its_job_in_the_transaction_of_its_effect(u
         done = await ended(store, handler.ran[0], JobState.DONE)
         assert (done.finished_ms, done.last_error) == (NOON, None)
         assert await store.read(ask("SELECT key FROM jobs WHERE kind = 'effect'")) == [("k",)]
+
+
+async def test_the_effect_of_a_handler_that_lost_its_job_is_rolled_back(url: str) -> None:
+    async with opened(url) as store:
+        taken: list[Job] = []
+
+        async def effect(job: Job) -> bool:
+            def transaction() -> Transaction[None]:
+                yield from jobs.enqueue(WORKSPACE, "effect", job.key, {}, due_ms=NOON, now_ms=NOON)
+                yield from jobs.complete_with_work(job, NOON)
+
+            taken.extend(await claim(store, kinds, NOON + LEASE_MS, worker="other"))
+            await store.write(transaction)
+            return True
+
+        kinds = greeting(Handled(effect))
+        await enqueue(store, "k")
+        assert await runner(store, Clock(), kinds).run_due_once() == 1
+        assert await look(store, taken[0]) == taken[0]
+        assert await store.read(ask("SELECT key FROM jobs WHERE kind = 'effect'")) == []
 
 
 # A store that goes away

@@ -1,6 +1,6 @@
 """One attempt at a job: the handler under its lease and deadline, and the meaning of its end.
 
-    returned               done
+    returned               done, unless the handler recorded that itself
     raised                 retried on the schedule of its kind, then dead
     StoreUnavailable       released without counting the attempt
     took too long          cancelled, counts as raised
@@ -55,11 +55,12 @@ class JobAttempt:
         self._stopping = stopping
         self._lease_until_ms = job.lease_until_ms or 0
         self._abandoned = False
-        self._handler: asyncio.Task[None] | None = None
+        self._handler: asyncio.Task[bool | None] | None = None
 
     async def run(self) -> None:
         """Run the handler and record its end."""
-        if jobs.exceeds_losses(self._job, self._kind.retry_delays_ms):
+        claims = len(self._kind.retry_delays_ms) + 1 + jobs.LOST_WORKERS_ALLOWED
+        if self._job.attempts > claims:
             await self._record(self._failed(jobs.LOST))
             return
         handler = self._handler = asyncio.create_task(self._call())
@@ -81,14 +82,14 @@ class JobAttempt:
         if self._lease_until_ms <= now_ms:
             await self._renew()
 
-    async def _call(self) -> None:
+    async def _call(self) -> bool | None:
         job, every_ms = self._job, self._kind.every_ms
         if every_ms is not None:
             # Before the work, so that a failed run does not end the series.
             await self._store.write(partial(jobs.enqueue_next, job.kind, every_ms, self._clock.now_ms()))
-        await self._kind.run(job)
+        return await self._kind.run(job)
 
-    async def _watch(self, handler: asyncio.Task[None]) -> Begin[Any] | None:
+    async def _watch(self, handler: asyncio.Task[bool | None]) -> Begin[Any] | None:
         """Renew the lease until the handler ends. Returns the transaction that records its end, or None."""
         loop = asyncio.get_running_loop()
         limit_seconds = self._kind.deadline_ms / SECOND_MS
@@ -113,13 +114,13 @@ class JobAttempt:
         self._lease_until_ms = lease_until_ms
         return held
 
-    def _ended(self, handler: asyncio.Task[None]) -> Begin[Any]:
+    def _ended(self, handler: asyncio.Task[bool | None]) -> Begin[Any] | None:
         job, now_ms = self._job, self._clock.now_ms()
         if handler.cancelled():
             return partial(jobs.release, job, now_ms) if self._abandoned else self._failed("cancelled")
         error = handler.exception()
         if error is None:
-            return partial(jobs.complete, job, now_ms)
+            return None if handler.result() else partial(jobs.complete, job, now_ms)
         log_failure(f"job {job.job_id} ({job.kind}) failed in attempt {job.attempts}", error)
         if isinstance(error, StoreUnavailable):
             return partial(jobs.release, job, now_ms + self._poll_ms)
@@ -184,7 +185,7 @@ def log_failure(what: str, error: BaseException) -> None:
         _log.error("%s", what, exc_info=error)
 
 
-async def _end(handler: asyncio.Task[None]) -> None:
+async def _end(handler: asyncio.Task[bool | None]) -> None:
     """Cancel a running handler and wait for its end. One that ignores the cancellation is abandoned."""
     if handler.done():
         return

@@ -68,8 +68,9 @@ class Job(msgspec.Struct, frozen=True):
     finished_ms: int | None
 
 
-Handler = Callable[[Job], Awaitable[None]]
-"""Runs jobs of one kind. It must be idempotent, because it may run more than once for a job."""
+Handler = Callable[[Job], Awaitable[bool | None]]
+"""Runs jobs of one kind. It must be idempotent, because it may run more than once for a job. Returns True if it
+completed the job in its own last transaction."""
 
 
 class JobKind(msgspec.Struct, frozen=True):
@@ -148,11 +149,17 @@ def renew(job: Job, lease_until_ms: int) -> Transaction[bool]:
 
 
 def complete(job: Job, now_ms: int) -> Transaction[bool]:
-    """Mark a job done. Returns False if the job was lost to another worker.
-
-    A handler may call this in its own last transaction and raise on False; its writes then happen exactly once.
-    """
+    """Mark a job done. Returns False if the job was lost to another worker."""
     return _settle(job, JobState.DONE, job.due_ms, job.attempts, job.last_error, now_ms)
+
+
+def complete_with_work(job: Job, now_ms: int) -> Transaction[None]:
+    """Mark a job done in the transaction of the handler's work, which then happens exactly once.
+
+    Raises if the job was lost to another worker, so that the work is rolled back.
+    """
+    if not (yield from complete(job, now_ms)):
+        raise JobFailed("another worker took the job over")
 
 
 def fail(job: Job, now_ms: int, error: str, retry_delays_ms: tuple[int, ...]) -> Transaction[JobState | None]:
@@ -172,11 +179,6 @@ def fail(job: Job, now_ms: int, error: str, retry_delays_ms: tuple[int, ...]) ->
 def release(job: Job, due_ms: int) -> Transaction[bool]:
     """Return a job to the queue without counting the attempt."""
     return _settle(job, JobState.WAITING, due_ms, job.attempts - 1, job.last_error, None)
-
-
-def exceeds_losses(job: Job, retry_delays_ms: tuple[int, ...]) -> bool:
-    """Whether too many workers died while they ran this job."""
-    return job.attempts > len(retry_delays_ms) + 1 + LOST_WORKERS_ALLOWED
 
 
 def find(workspace_id: WorkspaceId, job_id: JobId) -> Transaction[Job | None]:
