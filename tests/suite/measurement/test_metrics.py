@@ -15,11 +15,10 @@ from assent.suite.measurement.metrics import (
     METRICS,
     describe_number,
     find_metric,
-    name_exposure,
+    read_numbers,
     select_credible,
-    summarise_numbers,
 )
-from assent.suite.measurement.recommend import group_numbers, recommend, total_numbers
+from assent.suite.measurement.recommend import assess, group_numbers
 
 CHANNELS = ("linkedin", "x", "email", "site", "hn", "web", "search")
 NAMES = (*METRICS, "karma", "revenue_eur", "engagementRate")
@@ -52,7 +51,7 @@ def test_every_number_of_a_measurement_is_given_added_or_averaged_within_one_met
     readings: tuple[Reading, ...], earlier: list[tuple[Reading, ...]]
 ) -> None:
     past = [draw_up("", each) for each in earlier]
-    found = draw_up("", readings, past)
+    found = draw_up("", readings, earlier)
 
     for each in readings:
         for short in (True, False):
@@ -108,7 +107,7 @@ def _averages_are_true(found: Measurement, past: list[Measurement]) -> None:
 def test_a_source_is_summarised_by_one_exposure_and_its_responses(
     metrics: dict[str, float], said: str
 ) -> None:
-    assert summarise_numbers(metrics) == said
+    assert read_numbers(metrics).summarise() == said
 
 
 @pytest.mark.parametrize("name", ["engagementRate", "engagement_rate", "Engagement-Rate", "engagement rate"])
@@ -150,7 +149,7 @@ def test_totals_leave_out_rates_money_people_and_channels_that_overlap() -> None
         reading("site", clicks=3),
         reading("web", sessions=9),
     )
-    assert total_numbers(rows) == {"views": 110, "sessions": 9}
+    assert assess(rows).totals == {"views": 110, "sessions": 9}
 
 
 def test_two_messages_on_one_channel_have_the_sum_of_what_both_report() -> None:
@@ -168,7 +167,7 @@ def test_two_messages_on_one_channel_have_the_sum_of_what_both_report() -> None:
 def test_what_one_of_two_messages_gives_is_not_called_unknown(
     first: dict[str, float], second: dict[str, float], said: str
 ) -> None:
-    found = recommend((reading("linkedin", **first), reading("linkedin", **second)), ())
+    found = assess((reading("linkedin", **first), reading("linkedin", **second))).next_move
 
     assert said in found.why
     assert "Responses are not known" not in found.why and "it was seen is not known" not in found.why
@@ -196,7 +195,7 @@ def test_what_one_of_two_messages_gives_is_not_called_unknown(
 def test_a_better_channel_needs_enough_more_responses_and_no_contrary_one(
     readings: tuple[dict[str, float], dict[str, float]], best: str | None
 ) -> None:
-    found = recommend((reading("linkedin", **readings[0]), reading("x", **readings[1])), ())
+    found = assess((reading("linkedin", **readings[0]), reading("x", **readings[1]))).next_move
 
     assert found.channel == best
     assert found.move.startswith("Write the next one") is (best is not None)
@@ -206,7 +205,7 @@ def test_a_better_channel_needs_enough_more_responses_and_no_contrary_one(
 def test_a_page_is_not_compared_with_the_channels_that_lead_to_it(page: str) -> None:
     rows = (reading("linkedin", views=1000, clicks=10), reading(page, views=1000, clicks=90))
 
-    assert recommend(rows, ()).channel is None
+    assert assess(rows).next_move.channel is None
 
 
 @pytest.mark.parametrize(
@@ -225,12 +224,12 @@ def test_a_page_is_not_compared_with_the_channels_that_lead_to_it(page: str) -> 
 def test_the_next_move_follows_from_rates_money_and_returned_mail(
     metrics: dict[str, float], move: str
 ) -> None:
-    found = recommend((reading("email", **metrics),), ())
+    found = assess((reading("email", **metrics),)).next_move
 
     assert move in found.move
     assert "Responses are not known" not in found.why or "openRate" in metrics
 
 
 def test_an_exposure_of_zero_is_told_only_where_nothing_contradicts_it() -> None:
-    assert name_exposure({"impressions": 0}) == "impressions"
-    assert name_exposure({"impressions": 0, "clicks": 1}) is None
+    assert read_numbers({"impressions": 0}).exposure == "impressions"
+    assert read_numbers({"impressions": 0, "clicks": 1}).exposure is None

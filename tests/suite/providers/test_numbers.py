@@ -23,7 +23,7 @@ from assent.engine.learning import memory as brain
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Reading
 from assent.processes.serve import Surfaces
-from assent.suite.measurement.recommend import total_numbers
+from assent.suite.measurement.recommend import assess
 from assent.testing.ledger import Ledger
 from assent.testing.provider_server import all_serving
 from assent.testing.resend import Resend
@@ -306,4 +306,4 @@ async def test_what_a_person_noted_for_a_channel_counts_once_for_two_messages(ho
     found = await measurement.read_all(house.app.services, (action, action), {"linkedin": noted}, 0)
 
     assert found == (noted,)
-    assert total_numbers((noted, noted)) == {"points": 6}
+    assert assess((noted, noted)).totals == {"points": 6}

@@ -14,15 +14,8 @@ import msgspec
 from assent.gate.records import Asset
 from assent.ports import Reading
 from assent.suite.content.channels import label_of
-from assent.suite.measurement.metrics import describe_numbers, select_credible, summarise_numbers
-from assent.suite.measurement.recommend import (
-    RULES,
-    NextMove,
-    Usual,
-    average_earlier,
-    recommend,
-    total_numbers,
-)
+from assent.suite.measurement.metrics import describe_numbers, read_numbers, select_credible
+from assent.suite.measurement.recommend import RULES, NextMove, Usual, assess
 
 ASSET_TYPE = "measurement"
 
@@ -48,16 +41,16 @@ class _Facts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def draw_up(
-    measured_at: str, sources: tuple[Reading, ...], earlier: Iterable[Measurement] = ()
+    measured_at: str, sources: tuple[Reading, ...], earlier: Iterable[tuple[Reading, ...]] = ()
 ) -> Measurement:
     """The measurement that follows from readings and from those of earlier runs."""
-    usual = average_earlier(sources, [each.sources for each in earlier])
+    found = assess(sources, earlier, label_of)
     return Measurement(
         measured_at=measured_at,
         sources=sources,
-        totals=total_numbers(sources),
-        baseline=usual,
-        next_move=recommend(sources, usual, label_of),
+        totals=found.totals,
+        baseline=found.usual,
+        next_move=found.next_move,
         rules=RULES,
     )
 
@@ -101,7 +94,7 @@ def describe_reading(reading: Reading, *, short: bool = False) -> str:
     """The numbers of one source, or why it has none."""
     if reading.status != "ok":
         return f"no numbers ({reading.reason})"
-    told = summarise_numbers(reading.metrics) if short else describe_numbers(reading.metrics)
+    told = read_numbers(reading.metrics).summarise() if short else describe_numbers(reading.metrics)
     return f"{told} (left out as not credible: {', '.join(reading.left_out)})" if reading.left_out else told
 
 

@@ -126,7 +126,9 @@ async def measure(
         )
     # The first effect of a run decides when it is due: a run that is due later went out later.
     earlier = [
-        past.measurement for past in history if past.due_ms < planned.due_ms and past.measurement is not None
+        past.measurement.sources
+        for past in history
+        if past.due_ms < planned.due_ms and past.measurement is not None
     ]
     found = measured.draw_up(iso_time(now_ms), readings, earlier)
     asset = Asset(

@@ -17,8 +17,7 @@ from assent.suite.diagnosis.diagnosis import DiagnosisRule, Facts, Finding, Obse
 from assent.suite.measurement.metrics import (
     amount,
     describe_number,
-    name_exposure,
-    name_responses,
+    read_numbers,
     sort_names,
 )
 from assent.suite.measurement.recommend import (
@@ -38,13 +37,13 @@ FIRST_PAGE: Final = 10
 
 def read_views(observation: Observation) -> tuple[str, float] | None:
     """Return the name and number of views, if the source reports them. Deliveries are not views."""
-    name = name_exposure(observation.metrics)
+    name = read_numbers(observation.metrics).exposure
     return (name, observation.metrics[name]) if name is not None else None
 
 
 def read_responses(observation: Observation) -> dict[str, float]:
     """Return the responses that the source reports. Unreported ones are left out, not zero."""
-    return {name: observation.metrics[name] for name in name_responses(observation.metrics)}
+    return {name: observation.metrics[name] for name in read_numbers(observation.metrics).responses}
 
 
 def latest(facts: Facts) -> tuple[Observation, ...]:

@@ -18,7 +18,6 @@ import msgspec
 
 Kind = Literal["count", "rate", "money"]
 Role = Literal["exposure", "response", "delivery"]
-EVERY_KIND: Final[tuple[Kind, ...]] = ("count", "rate", "money")
 
 LARGEST: Final = 10**12
 """The largest credible number of one message."""
@@ -117,47 +116,64 @@ def sort_names(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (ORDER.get(_row_name(name), len(ORDER)), name))
 
 
-def names_with(metrics: Mapping[str, float], role: Role, kinds: tuple[Kind, ...] = ("count",)) -> list[str]:
-    """Return the metrics of a role that a source reports, in the order of the table. `kinds` defaults to counts."""
-    rows = ((name, find_metric(name)) for name in sort_names(metrics))
-    return [name for name, row in rows if row is not None and row.role == role and row.kind in kinds]
+class ChannelNumbers(msgspec.Struct, frozen=True):
+    """The numbers of a channel, with their names by role in the order of the table."""
 
-
-def name_exposure(metrics: Mapping[str, float]) -> str | None:
-    """Choose the exposure to show: the best defined one above zero, else the best defined one.
+    numbers: Mapping[str, int | float]
+    rows: dict[str, Metric]
+    """The rows of the names that the table has."""
+    deliveries: list[str]
+    exposures: list[str]
+    exposure: str | None
+    """The exposure to show: the best defined one above zero, else the best defined one.
 
     If a source reports 0 for one exposure and more for another, or responses to something that was never shown, it does
     not count the first one: that 0 is left out.
     """
-    names = names_with(metrics, "exposure")
-    above = next((name for name in names if metrics[name] > 0), None)
-    if above is not None or not names:
-        return above
-    known = (*names_with(metrics, "exposure", ("rate",)), *names_with(metrics, "response", EVERY_KIND))
-    return None if any(metrics[name] > 0 for name in known) else names[0]
+    responses: list[str]
+    """The counts of responses to show; a source's own sum of them only if it reports nothing else."""
+    seen: list[str]
+    """The exposure to show; its rates if there is none."""
+    answered: list[str]
+    """The responses and the money to show; rates of response if there is neither."""
+
+    def summarise(self) -> str:
+        """Summarise the numbers: deliveries, one exposure, the responses, and the unknowns of an e-mail."""
+        told = [*self.deliveries, *self.seen, *self.answered]
+        if not told:
+            return describe_numbers(self.numbers)
+        said = ", ".join(describe_number(name, self.numbers[name]) for name in told)
+        unknown = []
+        if self.deliveries:
+            unknown = [*([] if self.seen else ["opens"]), *([] if self.answered else ["clicks"])]
+        return f"{said}; {' and '.join(unknown)} are not known" if unknown else said
 
 
-def name_responses(metrics: Mapping[str, float]) -> list[str]:
-    """Choose the responses to show; a source's own sum of them only if it reports nothing else."""
-    names = names_with(metrics, "response")
-    single = [name for name in names if not _is_sum(name)]
-    return single or names
+def read_numbers(numbers: Mapping[str, int | float]) -> ChannelNumbers:
+    """Find the role of every number of a channel."""
+    rows = {name: row for name in sort_names(numbers) if (row := find_metric(name)) is not None}
 
+    def list_names(role: Role, kind: Kind) -> list[str]:
+        return [name for name, row in rows.items() if row.role == role and row.kind == kind]
 
-def name_known(metrics: Mapping[str, float], role: Role) -> list[str]:
-    """Choose the exposures or responses to show: counts and money, and rates if there is nothing else."""
-    if role == "exposure":
-        exposure = name_exposure(metrics)
-        counts = [exposure] if exposure is not None else []
-    else:
-        counts = name_responses(metrics)
-    return [*counts, *names_with(metrics, role, ("money",))] or names_with(metrics, role, ("rate",))
-
-
-def may_add(name: str) -> bool:
-    """Whether the numbers of this metric from two messages may be added."""
-    row = find_metric(name)
-    return row is not None and row.role is not None and row.kind == "count" and row.additive
+    exposures, exposure_rates = list_names("exposure", "count"), list_names("exposure", "rate")
+    counts, money = list_names("response", "count"), list_names("response", "money")
+    response_rates = list_names("response", "rate")
+    exposure = next((name for name in exposures if numbers[name] > 0), None)
+    if exposure is None and exposures:
+        contrary = (*exposure_rates, *counts, *money, *response_rates)
+        exposure = None if any(numbers[name] > 0 for name in contrary) else exposures[0]
+    responses = [name for name in counts if not rows[name].sums] or counts
+    return ChannelNumbers(
+        numbers=numbers,
+        rows=rows,
+        deliveries=list_names("delivery", "count"),
+        exposures=exposures,
+        exposure=exposure,
+        responses=responses,
+        seen=[exposure] if exposure is not None else exposure_rates,
+        answered=[*responses, *money] or response_rates,
+    )
 
 
 def select_credible(given: Mapping[str, object]) -> tuple[dict[str, int | float], tuple[str, ...]]:
@@ -176,9 +192,9 @@ def select_credible(given: Mapping[str, object]) -> tuple[dict[str, int | float]
                 left_out.append(f"{name_number(name)} {_shorten(value)}")
         elif value is not None and find_metric(name) is not None:
             left_out.append(f"{name_number(name)} {_shorten(value)}")
-    told = name_exposure(kept)
-    for name in names_with(kept, "exposure"):
-        if name == told:
+    known = read_numbers(kept)
+    for name in known.exposures:
+        if name == known.exposure:
             break
         left_out.append(describe_number(name, kept.pop(name)))
     return kept, tuple(left_out)
@@ -221,29 +237,10 @@ def describe_numbers(metrics: Mapping[str, float]) -> str:
     return ", ".join(describe_number(name, metrics[name]) for name in sort_names(metrics)) or "no numbers"
 
 
-def summarise_numbers(metrics: Mapping[str, float]) -> str:
-    """Summarise the numbers of a source: deliveries, one exposure, the responses, and the unknowns of an e-mail."""
-    seen, responses = name_known(metrics, "exposure"), name_known(metrics, "response")
-    delivered = names_with(metrics, "delivery")
-    told = [*delivered, *seen, *responses]
-    if not told:
-        return describe_numbers(metrics)
-    said = ", ".join(describe_number(name, metrics[name]) for name in told)
-    unknown = []
-    if delivered:
-        unknown = [*([] if seen else ["opens"]), *([] if responses else ["clicks"])]
-    return f"{said}; {' and '.join(unknown)} are not known" if unknown else said
-
-
 def _row_name(name: str) -> str:
     folded = fold_name(name)
     money = _CURRENCY.fullmatch(folded)
     return money[1] if money and money[1] in METRICS else folded
-
-
-def _is_sum(name: str) -> bool:
-    row = find_metric(name)
-    return row is not None and row.sums
 
 
 def _shorten(value: object) -> str:

@@ -7,21 +7,18 @@ exposure and the same response.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, Protocol
 
 import msgspec
 
 from assent.suite.measurement.metrics import (
+    ChannelNumbers,
+    Metric,
     describe_number,
-    find_metric,
-    may_add,
-    name_exposure,
-    name_known,
-    name_responses,
-    names_with,
+    read_numbers,
     sort_names,
-    summarise_numbers,
 )
 
 RULES: Final = 2
@@ -51,6 +48,7 @@ MOST_TOLD: Final = 4
 """The most channels that one sentence describes."""
 
 Numbers = Mapping[str, int | float]
+Channels = Mapping[str, ChannelNumbers]
 
 
 class ReadingLike(Protocol):
@@ -81,6 +79,28 @@ class NextMove(msgspec.Struct, frozen=True, rename="camel"):
     channel: str | None
 
 
+class Assessment(msgspec.Struct, frozen=True):
+    """The conclusions from the readings of a run."""
+
+    totals: dict[str, float]
+    usual: tuple[Usual, ...]
+    next_move: NextMove
+
+
+def assess(
+    readings: Iterable[ReadingLike],
+    earlier: Iterable[Iterable[ReadingLike]] = (),
+    label: Callable[[str], str] = str,
+) -> Assessment:
+    """Sum the readings of a run, compare them with those of earlier runs, and recommend the next move."""
+    given = tuple(readings)
+    channels = {channel: read_numbers(numbers) for channel, numbers in group_numbers(given).items()}
+    labels = {channel: label(channel) for channel in channels}
+    usual = _average_earlier(channels, [group_numbers(each) for each in earlier])
+    messages = Counter(reading.channel for reading in given if reading.status == "ok")
+    return Assessment(_total(channels), usual, _recommend(channels, messages, usual, labels))
+
+
 def group_numbers(readings: Iterable[ReadingLike]) -> dict[str, dict[str, int | float]]:
     """Group the numbers by channel. With several messages on a channel, only metrics that may be added are kept."""
     found: dict[str, list[Numbers]] = {}
@@ -90,94 +110,85 @@ def group_numbers(readings: Iterable[ReadingLike]) -> dict[str, dict[str, int | 
     return {channel: dict(each[0]) if len(each) == 1 else _add(each) for channel, each in found.items()}
 
 
-def total_numbers(readings: Iterable[ReadingLike]) -> dict[str, float]:
+def _total(channels: Channels) -> dict[str, float]:
     """Sum the counts of a run. A count that two overlapping channels have is left out, since it cannot be added."""
-    channels = group_numbers(readings)
+    additive = _list_additive(row for each in channels.values() for row in each.rows.items())
     totals = {}
-    for name in sort_names({name for numbers in channels.values() for name in numbers}):
-        having = [channel for channel, numbers in channels.items() if name in numbers]
-        if may_add(name) and (len(having) == 1 or not ARRIVALS & set(having)):
-            totals[name] = float(sum(channels[channel][name] for channel in having))
+    for name in sort_names(additive):
+        having = [channel for channel, each in channels.items() if name in each.numbers]
+        if len(having) == 1 or not ARRIVALS & set(having):
+            totals[name] = float(sum(channels[channel].numbers[name] for channel in having))
     return totals
 
 
-def average_earlier(
-    readings: Iterable[ReadingLike], earlier: Sequence[Iterable[ReadingLike]]
-) -> tuple[Usual, ...]:
+def _average_earlier(channels: Channels, past: Sequence[Mapping[str, Numbers]]) -> tuple[Usual, ...]:
     """Average the same counts on the same channels over earlier runs."""
-    past = [group_numbers(each) for each in earlier]
     found = []
-    for channel, numbers in group_numbers(readings).items():
-        for name in sort_names(numbers):
-            row = find_metric(name)
-            if row is None or row.role is None or row.kind != "count":
-                continue
+    for channel, known in channels.items():
+        for name, row in known.rows.items():
             values = [each[channel][name] for each in past if name in each.get(channel, {})]
-            if values:
+            if values and row.kind == "count":
                 found.append(Usual(channel, name, sum(values) / len(values), len(values)))
     return tuple(found)
 
 
-def recommend(
-    readings: Iterable[ReadingLike], usual: Sequence[Usual], label: Callable[[str], str] = str
+def _recommend(
+    every: Channels, messages: Mapping[str, int], usual: Sequence[Usual], labels: Mapping[str, str]
 ) -> NextMove:
-    """Recommend the next move from the known numbers."""
-    given = tuple(readings)
-    every = group_numbers(given)
     if not every:
         return NextMove("Wait for numbers.", "No source has any yet.", None)
-    channels = {channel: numbers for channel, numbers in every.items() if channel not in WHOLE_RUN}
+    channels = {channel: known for channel, known in every.items() if channel not in WHOLE_RUN}
     if not channels:
-        return _recommend_for_pages(every, usual, label)
+        return _recommend_for_pages(every, usual, labels)
     if (best := _find_best(channels)) is not None:
         channel, response = best
         sources = [each for each in channels if each not in ARRIVALS]
-        compared = "; ".join(_rate(label(each), channels[each], response) for each in sources)
+        compared = "; ".join(_rate(labels[each], channels[each], response) for each in sources)
         return NextMove(
-            f"Write the next one for {label(channel)} first.",
-            _join(f"{compared}.", _compare({channel: channels[channel]}, usual, label)),
+            f"Write the next one for {labels[channel]} first.",
+            _join(f"{compared}.", _compare({channel: channels[channel]}, usual, labels)),
             channel,
         )
     for applies, move, note in _MOVES:
-        chosen = {channel: numbers for channel, numbers in channels.items() if applies(numbers)}
+        chosen = {channel: known for channel, known in channels.items() if applies(known)}
         if chosen:
-            names = _list([label(channel) for channel in chosen])
-            messages = sum(each.status == "ok" and each.channel in chosen for each in given)
-            said = _TOGETHER.get(note, note) if messages > len(chosen) else note
-            why = _join(_describe(chosen, label), said, _compare(chosen, usual, label))
+            names = _list([labels[channel] for channel in chosen])
+            several = any(messages[channel] > 1 for channel in chosen)
+            said = _TOGETHER.get(note, note) if several else note
+            why = _join(_describe(chosen, labels), said, _compare(chosen, usual, labels))
             return NextMove(move.format(names), why, next(iter(chosen)) if len(chosen) == 1 else None)
     raise AssertionError("the last move applies to everything")
 
 
-def _recommend_for_pages(
-    pages: dict[str, dict[str, int | float]], usual: Sequence[Usual], label: Callable[[str], str]
-) -> NextMove:
+def _recommend_for_pages(pages: Channels, usual: Sequence[Usual], labels: Mapping[str, str]) -> NextMove:
     """Recommend for a run that is known only by the visitors of its pages: no channel can be compared."""
-    ignored = any(_is_ignored(numbers) for numbers in pages.values())
-    answered = any(_has_answers(numbers) for numbers in pages.values())
+    ignored = any(_is_ignored(known) for known in pages.values())
+    answered = any(_has_answers(known) for known in pages.values())
     move = (
         "Try other words at the top of the page, and one clear step for visitors."
         if ignored and not answered
         else "Tell me the numbers that you see on each channel, so that they can be compared."
     )
-    why = _join(_describe(pages, label), "No channel has numbers of its own.", _compare(pages, usual, label))
+    why = _join(
+        _describe(pages, labels), "No channel has numbers of its own.", _compare(pages, usual, labels)
+    )
     return NextMove(move, why, None)
 
 
-def _find_best(channels: Mapping[str, Numbers]) -> tuple[str, str] | None:
+def _find_best(channels: Channels) -> tuple[str, str] | None:
     """Return the channel that brings clearly more of the same response from the same exposure than every other one.
 
     It leads in the most telling response, and no other channel leads in another one. A page is not compared with the
     channels that lead to it.
     """
-    compared = {channel: numbers for channel, numbers in channels.items() if channel not in ARRIVALS}
+    compared = {channel: known for channel, known in channels.items() if channel not in ARRIVALS}
     if len(compared) < 2:
         return None
-    exposures = {name_exposure(numbers) for numbers in compared.values()}
+    exposures = {known.exposure for known in compared.values()}
     exposure = exposures.pop() if len(exposures) == 1 else None
-    if exposure is None or any(numbers[exposure] < ENOUGH_FOR_A_RATE for numbers in compared.values()):
+    if exposure is None or any(known.numbers[exposure] < ENOUGH_FOR_A_RATE for known in compared.values()):
         return None
-    given = [name_responses(numbers) for numbers in compared.values()]
+    given = [known.responses for known in compared.values()]
     shared = [name for name in given[0] if all(name in each for each in given[1:])]
     leaders = [_find_leader(compared, exposure, response) for response in shared]
     if not leaders or leaders[0] is None or set(leaders) - {None, leaders[0]}:
@@ -185,8 +196,10 @@ def _find_best(channels: Mapping[str, Numbers]) -> tuple[str, str] | None:
     return leaders[0], shared[0]
 
 
-def _find_leader(channels: Mapping[str, Numbers], exposure: str, response: str) -> str | None:
-    rated = {channel: (numbers[response], numbers[exposure]) for channel, numbers in channels.items()}
+def _find_leader(channels: Channels, exposure: str, response: str) -> str | None:
+    rated = {
+        channel: (known.numbers[response], known.numbers[exposure]) for channel, known in channels.items()
+    }
     for first, best in rated.items():
         if all(brings_more(best, other) for channel, other in rated.items() if channel != first):
             return first
@@ -199,53 +212,47 @@ def brings_more(best: tuple[float, float], other: tuple[float, float]) -> bool:
     return best[0] > CLEARLY * expected and best[0] - expected >= ENOUGH_MORE
 
 
-def _rate(label: str, numbers: Numbers, response: str) -> str:
-    exposure = name_exposure(numbers) or ""
-    answered = describe_number(response, numbers[response])
-    return f"{label}: {answered} from {describe_number(exposure, numbers[exposure])}"
+def _rate(label: str, known: ChannelNumbers, response: str) -> str:
+    exposure = known.exposure or ""
+    answered = describe_number(response, known.numbers[response])
+    return f"{label}: {answered} from {describe_number(exposure, known.numbers[exposure])}"
 
 
-def _has_answers(numbers: Numbers) -> bool:
-    counts = name_responses(numbers)
+def _has_answers(known: ChannelNumbers) -> bool:
     return any(
-        numbers[name] >= 1 if name in counts else numbers[name] > 0
-        for name in name_known(numbers, "response")
+        known.numbers[name] >= 1 if name in known.responses else known.numbers[name] > 0
+        for name in known.answered
     )
 
 
-def _is_seen(numbers: Numbers, least: float) -> bool:
-    exposure = name_exposure(numbers)
-    if exposure is None:
-        return least <= 1 and any(numbers[name] > 0 for name in name_known(numbers, "exposure"))
-    return numbers[exposure] >= least
+def _is_seen(known: ChannelNumbers, least: float) -> bool:
+    if known.exposure is None:
+        return least <= 1 and any(known.numbers[name] > 0 for name in known.seen)
+    return known.numbers[known.exposure] >= least
 
 
-def _is_ignored(numbers: Numbers) -> bool:
-    return (
-        bool(name_known(numbers, "response"))
-        and not _has_answers(numbers)
-        and _is_seen(numbers, ENOUGH_TO_JUDGE)
-    )
+def _is_ignored(known: ChannelNumbers) -> bool:
+    return bool(known.answered) and not _has_answers(known) and _is_seen(known, ENOUGH_TO_JUDGE)
 
 
-def _is_seen_by_few(numbers: Numbers) -> bool:
-    return bool(name_known(numbers, "response")) and _is_seen(numbers, 1)
+def _is_seen_by_few(known: ChannelNumbers) -> bool:
+    return bool(known.answered) and _is_seen(known, 1)
 
 
-def _is_unanswered_for_us(numbers: Numbers) -> bool:
-    return not name_known(numbers, "response") and _is_seen(numbers, 1)
+def _is_unanswered_for_us(known: ChannelNumbers) -> bool:
+    return not known.answered and _is_seen(known, 1)
 
 
-def _is_returned(numbers: Numbers) -> bool:
-    return numbers.get("delivered") == 0 and numbers.get("bounced", 0) > 0
+def _is_returned(known: ChannelNumbers) -> bool:
+    return known.numbers.get("delivered") == 0 and known.numbers.get("bounced", 0) > 0
 
 
-def _is_unseen(numbers: Numbers) -> bool:
-    return bool(name_known(numbers, "exposure"))
+def _is_unseen(known: ChannelNumbers) -> bool:
+    return bool(known.seen)
 
 
-def _is_delivered(numbers: Numbers) -> bool:
-    return bool(names_with(numbers, "delivery")) and not name_known(numbers, "response")
+def _is_delivered(known: ChannelNumbers) -> bool:
+    return bool(known.deliveries) and not known.answered
 
 
 _UNANSWERED: Final = "Responses are not known."
@@ -256,7 +263,7 @@ _TOGETHER: Final = {
 }
 """The sentences for a channel with several messages, of which one may have the number."""
 
-_MOVES: Final[tuple[tuple[Callable[[Numbers], bool], str, str], ...]] = (
+_MOVES: Final[tuple[tuple[Callable[[ChannelNumbers], bool], str, str], ...]] = (
     (_has_answers, "Follow up on {}, where people responded.", ""),
     (_is_returned, "Check the addresses on {}: every message came back.", ""),
     (_is_ignored, "Try another opening and one clear request on {}.", ""),
@@ -268,28 +275,28 @@ _MOVES: Final[tuple[tuple[Callable[[Numbers], bool], str, str], ...]] = (
     (_is_unanswered_for_us, "Tell me the clicks, comments or likes that you see on {}.", _UNANSWERED),
     (_is_unseen, "Check that it can be found on {}, and measure again later.", ""),
     (_is_delivered, "Measure again later: {} has no numbers of readers yet.", ""),
-    (lambda numbers: True, "Tell me how often it was seen on {}, or measure again later.", _UNCOUNTED),
+    (lambda known: True, "Tell me how often it was seen on {}, or measure again later.", _UNCOUNTED),
 )
 """Conditions on the numbers, each with its move and addition; the first that applies to any channel wins."""
 
 
-def _describe(channels: Mapping[str, Numbers], label: Callable[[str], str]) -> str:
+def _describe(channels: Channels, labels: Mapping[str, str]) -> str:
     apart = "its messages have no number in common"
     told = [
-        f"{label(channel)}: {summarise_numbers(numbers) if numbers else apart}."
-        for channel, numbers in channels.items()
+        f"{labels[channel]}: {known.summarise() if known.numbers else apart}."
+        for channel, known in channels.items()
     ]
     return " ".join(told[:MOST_TOLD])
 
 
-def _compare(channels: Mapping[str, Numbers], usual: Sequence[Usual], label: Callable[[str], str]) -> str:
+def _compare(channels: Channels, usual: Sequence[Usual], labels: Mapping[str, str]) -> str:
     """Describe the earlier averages of the named channels: the exposure of each, or the metric it has instead."""
     told = []
-    for channel, numbers in list(channels.items())[:MOST_TOLD]:
-        first = [name_exposure(numbers) or "", *name_responses(numbers), *names_with(numbers, "delivery")]
-        known = {each.metric: each for each in usual if each.channel == channel}
-        if (found := next((known[name] for name in first if name in known), None)) is not None:
-            told.append(f"{label(channel)} {describe_usual(found)}.")
+    for channel, known in list(channels.items())[:MOST_TOLD]:
+        before = {each.metric: each for each in usual if each.channel == channel}
+        names = (known.exposure, *known.responses, *known.deliveries)
+        if (found := next((before[name] for name in names if name in before), None)) is not None:
+            told.append(f"{labels[channel]} {describe_usual(found)}.")
     return " ".join(told)
 
 
@@ -302,9 +309,13 @@ def describe_usual(usual: Usual) -> str:
 
 def _add(messages: Sequence[Numbers]) -> dict[str, int | float]:
     """Add the counts that every message has: one that is missing somewhere is not zero there."""
-    names = [name for name in sort_names(messages[0]) if may_add(name)]
+    names = _list_additive(read_numbers(messages[0]).rows.items())
     shared = [name for name in names if all(name in numbers for numbers in messages[1:])]
     return {name: sum(numbers[name] for numbers in messages) for name in shared}
+
+
+def _list_additive(rows: Iterable[tuple[str, Metric]]) -> list[str]:
+    return list(dict.fromkeys(name for name, row in rows if row.kind == "count" and row.additive))
 
 
 def _join(*sentences: str) -> str:

@@ -16,7 +16,7 @@ from assent.gate.records import Asset
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.refusals import Refusal
 from assent.ports import Reading
-from assent.suite.measurement.recommend import recommend, total_numbers
+from assent.suite.measurement.recommend import assess
 from assent.testing.emulator import Outcome
 from assent.testing.google import DailyVisits, Query
 from assent.testing.operator import Wanted
@@ -242,14 +242,14 @@ def reading(channel: str, **metrics: int) -> Reading:
 
 def test_visitors_of_the_page_are_not_added_to_the_channels_that_sent_them() -> None:
     readings = (reading("linkedin", impressions=100, clicks=4), reading("web", sessions=90, conversions=9))
-    move = recommend(readings, ())
+    move = assess(readings).next_move
     assert move.channel == "linkedin"
     assert move.why == "linkedin: 100 impressions, 4 clicks."
 
 
 def test_a_run_known_by_its_visitors_alone_names_no_channel() -> None:
     readings = (reading("web", sessions=90, conversions=0),)
-    move = recommend(readings, ())
+    move = assess(readings).next_move
     assert move.channel is None
     assert "90 sessions, 0 conversions" in move.why
-    assert total_numbers((*readings, reading("x", conversions=2))) == {"sessions": 90}
+    assert assess((*readings, reading("x", conversions=2))).totals == {"sessions": 90}

@@ -22,7 +22,7 @@ from assent.serving.web.review.words import Badge, channel_name
 from assent.serving.web.runs.screens import operator_name
 from assent.serving.web.shell.charts import draw_bars, spark
 from assent.serving.web.shell.console import Screen, Visit
-from assent.suite.measurement.metrics import amount, describe_numbers, name_exposure, name_number
+from assent.suite.measurement.metrics import amount, describe_numbers, name_number, read_numbers
 from assent.suite.measurement.recommend import group_numbers
 
 RUNS: Final = 20
@@ -62,7 +62,7 @@ def find_trend(measured: list[Measurement]) -> Trend | None:
     found: dict[tuple[str, str], list[float]] = {}
     for each in measured:
         for channel, numbers in group_numbers(each.sources).items():
-            if (name := name_exposure(numbers)) is not None:
+            if (name := read_numbers(numbers).exposure) is not None:
                 found.setdefault((channel, name), []).append(float(numbers[name]))
     if not found:
         return None

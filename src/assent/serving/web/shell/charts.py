@@ -13,10 +13,8 @@ import msgspec
 from assent.engine.learning.measured import Measurement
 from assent.suite.measurement.metrics import (
     amount,
-    name_exposure,
     name_number,
-    name_responses,
-    names_with,
+    read_numbers,
 )
 from assent.suite.measurement.recommend import Usual, group_numbers
 
@@ -70,8 +68,8 @@ def draw_bars(found: Measurement) -> tuple[Bar, ...]:
 
 def list_counts(numbers: Mapping[str, float]) -> list[str]:
     """The counts of a channel to draw: deliveries, one exposure, the responses."""
-    exposure = name_exposure(numbers)
-    return [*names_with(numbers, "delivery"), *([exposure] if exposure else []), *name_responses(numbers)]
+    known = read_numbers(numbers)
+    return [*known.deliveries, *([known.exposure] if known.exposure else []), *known.responses]
 
 
 def _draw(channel: str, name: str, value: float, usual: Usual | None, most: float) -> Bar:
