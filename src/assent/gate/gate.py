@@ -9,11 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
+
 from assent.gate import refusal_words as words_for
-from assent.gate.policy import Policy, satisfies
-from assent.gate.records import Action, Approval, Assurance
+from assent.gate.guidance import as_it_is
+from assent.gate.names import read_claim
+from assent.gate.policy import Policy, Requirement, satisfies, suffices
+from assent.gate.preflight import blocking_gate
+from assent.gate.records import Action, Assurance, Status
 from assent.gate.seals import Seals
-from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
+from assent.gate.step_calls import WORKFLOW, is_cut
+from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, Step, path, state_of
+from assent.kernel.canonical import DIGEST_PREFIX
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal, Words
 
 _SEAL: Final = object()
@@ -90,9 +98,52 @@ def whole(action: Action) -> bool:
     return effect.digest() == action.digest and effect.schedule_ms in (None, action.schedule_ms)
 
 
-def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> None:
-    """Raise `Refusal` for a decision that the transition table does not allow."""
-    state = state_of(action)
+class Decider(msgspec.Struct, frozen=True):
+    """The person who decides, the surface, and the assurance that it is a person."""
+
+    workspace_id: WorkspaceId
+    by: str
+    assurance: Assurance
+    via: str
+    person_id: str = ""
+    """The id of a signed-in person. It distinguishes approvers."""
+    shown_ms: int | None = None
+    """When the page that this decision came from was shown."""
+
+    @property
+    def approver(self) -> str:
+        return approver_key(self.person_id, self.by)
+
+
+def approver_key(person_id: str, name: str) -> str:
+    """Key that identifies an approver: the person id if signed in, else the given name."""
+    return f"person:{person_id}" if person_id else read_claim(name)
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """The revision or digest that the caller saw. A mismatch raises STALE_REVISION."""
+
+    revision: int | None = None
+    digest: str | None = None
+
+    def matches(self, action: Action) -> bool:
+        """Whether this is the present content. A digest may be abbreviated to eight digits."""
+        if self.revision is not None and self.revision != action.revision:
+            return False
+        if self.digest is None:
+            return True
+        given = self.digest.removeprefix(DIGEST_PREFIX)
+        return len(given) >= 8 and action.digest.removeprefix(DIGEST_PREFIX).startswith(given)
+
+
+ANY_CONTENT: Final = Seen()
+"""The caller does not say what they saw."""
+
+
+def judge_decision(action: Action, move: Move, seen: Seen, now_ms: int, links: Links) -> tuple[Step, ...]:
+    """Return the moves that a decision takes. Raises `Refusal` if the transition table does not allow it, if the action
+    has expired, or if the caller saw other content."""
+    stale, state = not seen.matches(action), state_of(action)
     if state == EXECUTING:
         raise in_progress(action)
     if state == UNKNOWN:
@@ -105,21 +156,50 @@ def judge_decision(action: Action, move: Move, now_ms: int, links: Links) -> Non
             external_id=action.external_id,
             action_id=action.action_id,
         )
+    if move is Move.WITHDRAW and state == AWAITING:
+        raise needs_approval(action, links(action), words_for.NOTHING_TO_WITHDRAW)
+    again = move is Move.APPROVE and state != AWAITING
+    steps = ((move, state),) if again else path(action, move)
     if move in (Move.APPROVE, Move.EDIT) and action.expired(now_ms):
         raise Refusal(
             Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
         )
-    if move is Move.WITHDRAW and state == AWAITING:
-        raise needs_approval(action, links(action), words_for.NOTHING_TO_WITHDRAW)
+    if stale:
+        raise refuse_stale(action)
+    return steps
 
 
-def judge_assurance(action: Action, policy: Policy, assurance: Assurance, links: Links) -> None:
-    """Raise `Refusal` for a decision with less assurance than the workspace's policy requires (C8)."""
+def judge_approval(
+    action: Action, policy: Policy, decider: Decider, seen: Seen, now_ms: int, links: Links
+) -> tuple[tuple[Step, ...], Requirement]:
+    """Judge everything about an approval: the decision, whether the content could be delivered and was shown whole, its
+    time, and the assurance that the workspace's policy requires (C8). Returns the moves and that requirement."""
+    steps = judge_decision(action, Move.APPROVE, seen, now_ms, links)
+    if (unfit := blocking_gate(action.effect)) is not None:
+        raise words_for.refuse_unfit(action, unfit)
+    if action.effect.connector == WORKFLOW and is_cut(action):
+        raise words_for.refuse_cut(action)
+    due_ms, shown_ms = action.schedule_ms, decider.shown_ms
+    # A page rendered after the scheduled time says so beside its button; a chat is asked for a new time.
+    warned = due_ms is not None and shown_ms is not None and shown_ms >= due_ms
+    waits = action.status is Status.AWAITING_APPROVAL
+    if due_ms is not None and waits and not warned and action.overdue(now_ms):
+        raise words_for.refuse_overdue(action, due_ms)
     needed = policy.requirement(action.preflight.severity)
-    if not satisfies(
-        Approval(by="", at_ms=0, assurance=assurance, digest="", approvers=needed.approvers), needed
-    ):
+    if not suffices(decider.assurance, needed.assurance):
         raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
+    return steps, needed
+
+
+def refuse_stale(action: Action, *, user_message: str | None = None) -> Refusal:
+    """Build the STALE_REVISION refusal. `explaining` adds the present content."""
+    return Refusal(
+        Reason.STALE_REVISION,
+        user_message=user_message,
+        status=action.status,
+        action_id=action.action_id,
+        render_in_chat=msgspec.to_builtins(as_it_is(action)),
+    )
 
 
 def needs_approval(action: Action, review_url: str | None, words: Words | None = None) -> Refusal:

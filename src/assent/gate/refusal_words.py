@@ -1,5 +1,5 @@
 """The texts of refusals about an action, by its state. One row has all four texts, so that they agree. The gate selects
-the row.
+the row, or the refusal where more than texts differ.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from typing import Final
 import msgspec
 
 from assent.gate.policy import RANK, Policy
+from assent.gate.preflight import BLOCKING_GATES
 from assent.gate.records import Action, Assurance, Severity, Status
 from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW
-from assent.kernel.refusals import Words
+from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.times import full_time
 
 NOT_OURS: Final = Words(
@@ -190,3 +191,55 @@ _WHO: Final = {
 }
 _WHO_OF_MANY: Final = "different signed-in people"
 _WEIGHT: Final = {Severity.HIGH: "high-risk", Severity.MEDIUM: "medium-risk", Severity.LOW: "low-risk"}
+
+
+def refuse_unfit(action: Action, unfit: str) -> Refusal:
+    """Build the refusal for content that can never be delivered, such as a mail without recipients."""
+    needs = {"to": "who gets it"} if "recipients" in unfit else {"body": "what to change"}
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        action_id=action.action_id,
+        status=action.status,
+        user_message=BLOCKING_GATES[unfit],
+        fix="STOP. Ask the user, change the action with the recovery tool, show the new version and wait for a yes.",
+        stop_rule="Do not approve this action before the user has seen the changed version.",
+        problems=[Problem("actionId", "an action that could go out once it is approved", unfit)],
+        recovery_tool="chieflab_edit_action",
+        recovery_args={"actionId": action.action_id},
+        recovery_needs=needs,
+    )
+
+
+def refuse_overdue(action: Action, due_ms: int) -> Refusal:
+    """Build the refusal for an action whose time has passed: an approval would send it at once."""
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        action_id=action.action_id,
+        status=action.status,
+        user_message=f"It was to go out on {full_time(due_ms)}, and that time has passed. It is not approved and "
+        "nothing was sent. When should it go out?",
+        fix="STOP. Ask the user for a new time, set it with the recovery tool, show the new version and wait for a "
+        "yes.",
+        stop_rule="Do not approve this action before the user has seen the new time.",
+        problems=[Problem("actionId", "an action whose time has not passed", "one whose time has passed")],
+        recovery_tool="chieflab_edit_action",
+        recovery_args={"actionId": action.action_id},
+        recovery_needs={"scheduleFor": "when it goes out"},
+    )
+
+
+def refuse_cut(action: Action) -> Refusal:
+    """Build the refusal for a text that an earlier version cut."""
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        words=Words(
+            summary="This cannot be read whole.",
+            user_message="The end of this text is not shown, because an earlier version of the server left it "
+            "away. It cannot be approved: ask for a shorter version.",
+            fix="STOP. Submit a shorter version of the same step; it needs a new approval.",
+            stop_rule="Do not approve this action.",
+        ),
+        action_id=action.action_id,
+        status=action.status,
+        problems=[Problem("actionId", "an action whose content is shown whole", "a text that was cut")],
+    )

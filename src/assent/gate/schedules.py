@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.gate.records import Action
 from assent.kernel.limits import DAY_MS, MAX_SCHEDULE_AHEAD_MS
 from assent.kernel.refusals import bad_argument
 from assent.kernel.times import full_time, iso_time
@@ -22,12 +21,6 @@ def refuse_unfit(schedule_ms: int | None, now_ms: int, path: str = "scheduleFor"
     if schedule_ms > now_ms + MAX_SCHEDULE_AHEAD_MS:
         latest = iso_time(now_ms + MAX_SCHEDULE_AHEAD_MS)
         raise bad_argument(path, f"a time until {latest}", "a later one")
-
-
-def overdue(action: Action, now_ms: int) -> bool:
-    """Whether the scheduled time of an action has passed. Actions published by hand are never overdue."""
-    by_hand = action.effect.connector == "manual"
-    return action.schedule_ms is not None and action.schedule_ms <= now_ms and not by_hand
 
 
 def expiry(expires_ms: int | None, schedule_ms: int | None) -> int | None:

@@ -1,14 +1,17 @@
-"""The confirmation of a workflow step: its metadata, and the calls that follow a decision.
+"""The confirmation of a workflow step: an action that no executor sends, and the calls that follow a decision.
 
-Nothing is sent; the effect is the agent's next advance (W40).
+Its effect is the agent's next advance (W40).
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from assent.gate.calls import SuggestedCall
 from assent.gate.records import Action, Status
+from assent.kernel.limits import MAX_CONTENT_CHARS
+from assent.kernel.refusals import Problem, Reason, Refusal
 
 WORKFLOW: Final = "workflow"
 """The internal connector of confirmations."""
@@ -27,12 +30,38 @@ _CHANGED_CONTENT: Final = {
 }
 _AS_SENT: Final = "as in the call that was refused"
 
+_CUT: Final = re.compile(r"\n\n\[… \d+ characters in all; the rest is not shown here\]\Z")
+_CUT_CHARS: Final = 100
+
 
 def is_rewritten(action: Action) -> bool:
     """Whether a person changed the text, so that an approval does not cover the submitted content."""
     submitted = action.metadata.get(SUBMITTED)
     # Actions staged by an earlier version lack it.
     return action.revision > 1 if submitted is None else action.digest != submitted
+
+
+def is_cut(action: Action) -> bool:
+    """Whether an earlier version cut the end off a long text. An approval would cover text that was not shown."""
+    body = action.effect.body
+    return len(body) == MAX_CONTENT_CHARS and _CUT.search(body, len(body) - _CUT_CHARS) is not None
+
+
+def refuse_confirmation(action: Action) -> None:
+    """Raise `Refusal` for a confirmation: its effect is the agent's next advance, not a send (W40)."""
+    if action.effect.connector == WORKFLOW:
+        raise Refusal(
+            Reason.VALIDATION_ERROR,
+            action_id=action.action_id,
+            problems=[
+                Problem(
+                    "actionId",
+                    "an action that is sent or published; for this one make the same workflow_advance call again once "
+                    "it is approved",
+                    "the confirmation of a step of a workflow",
+                )
+            ],
+        )
 
 
 def calls_after_decision(action: Action, *, may_withdraw: bool) -> tuple[SuggestedCall, ...]:

@@ -84,6 +84,10 @@ TABLE: Final[dict[tuple[State, Move], State]] = {
 }
 
 
+Step = tuple[Move, State]
+"""A move and the state after it."""
+
+
 class IllegalMove(Exception):  # noqa: N818 - what was asked for
     """The table has no such move from this state."""
 
@@ -97,24 +101,18 @@ def state_of(action: Action) -> State:
     return State(action.status, action.execution_state)
 
 
-def follow(state: State, move: Move) -> State:
-    """Return the state after a move. Raises `IllegalMove` for one that is not in the table, so no stage is skipped
+def path(action: Action, move: Move) -> tuple[Step, ...]:
+    """Return the moves that lead to a decision or an outcome, each with the state after it. Rejecting or editing an
+    approved action withdraws it first. Raises `IllegalMove` for a move that is not in the table, so no stage is skipped
     (E10).
 
     Only approving, rejecting and editing leave `awaiting_approval`, and an edit leads back to it (E22). No move leads
     out of `rejected` (E23, E67) or out of `executed` (E68).
     """
-    try:
-        return TABLE[(state, move)]
-    except KeyError:
-        raise IllegalMove(state, move) from None
-
-
-def path(state: State, move: Move) -> tuple[Move, ...]:
-    """Return the moves that lead to a decision: rejecting or editing an approved action withdraws it first."""
+    state = state_of(action)
     if (state, move) in TABLE:
-        return (move,)
+        return ((move, TABLE[state, move]),)
     withdrawn = TABLE.get((state, Move.WITHDRAW))
     if withdrawn is not None and (withdrawn, move) in TABLE:
-        return (Move.WITHDRAW, move)
+        return (Move.WITHDRAW, withdrawn), (move, TABLE[withdrawn, move])
     raise IllegalMove(state, move)

@@ -21,7 +21,6 @@ from assent.engine.actions import (
     rechecking,
 )
 from assent.engine.actions.circumstances import Outlook
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.offloading import run_long_apart
@@ -31,7 +30,7 @@ from assent.gate.audit import ActionRecord, record_of
 from assent.gate.calls import SuggestedCall, execution_key
 from assent.gate.card_calls import next_calls
 from assent.gate.cards import describe_stuck, render_card
-from assent.gate.gate import Links
+from assent.gate.gate import Decider, Links, Seen, refuse_stale
 from assent.gate.guidance import channel_keys
 from assent.gate.preflight import Checked
 from assent.gate.records import Action, Assurance, ExecutionState, Media
@@ -95,7 +94,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
     except Refusal as refusal:
         if bound is None or refusal.reason is not Reason.STALE_REVISION:
             raise
-        raise decisions.stale(bound, user_message=blocked.describe_binding(bound)) from None
+        raise refuse_stale(bound, user_message=blocked.describe_binding(bound)) from None
     return await _send(call, answer) if request.send and not _goes_on(answer) else answer
 
 

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent.engine.actions import actions, by_hand, circumstances
-from assent.engine.actions.decisions import Decider
 from assent.engine.actions.recording import Executed, answer_executed
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import next_calls
 from assent.gate.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail
+from assent.gate.gate import Decider
 from assent.gate.records import Action, Assurance
 from assent.kernel.refusals import Replay, bad_argument
 from assent.ports import Transaction

@@ -12,11 +12,11 @@ from tests.engine.actions.provider import Provider, Sent, lost_before, refused, 
 from tests.surfaces import Outcome, Surface
 
 from assent.engine.actions import actions, decisions, execution, reconciliation, staging
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import failpoints, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
+from assent.gate.gate import Decider, Seen
 from assent.gate.policy import Policy
 from assent.gate.records import Action, Assurance, Effect, Media, Severity
 from assent.jobs.kinds import job_kinds
@@ -282,7 +282,7 @@ class Gate(Surface):
         changed = msgspec.structs.replace(stored, **changes)
 
         def begin() -> Transaction[None]:
-            yield from actions.put_all(changed, (), self.clock.now_ms())
+            yield from actions.put_without_event(changed)
 
         await self.app.store.write(begin)
 

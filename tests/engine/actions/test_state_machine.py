@@ -40,13 +40,13 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions, execution, reconciliation, staging
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.recording import Executed
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import journal
 from assent.engine.core.journal import Event, Head
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.gate.gate import Decider, Seen
 from assent.gate.records import Action, Assurance
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner

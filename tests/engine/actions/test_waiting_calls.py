@@ -15,7 +15,7 @@ from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, GET, OTHER, R
 from tests.engine.actions.provider import providers
 
 from assent.engine.actions import change_requests
-from assent.engine.actions.decisions import Seen
+from assent.gate.gate import Seen
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import WAITING_CALLS_PER_WORKSPACE

@@ -11,9 +11,10 @@ from tests.engine.workflows.kit import APPROVE, EDIT, REJECT, Payload, Player, d
 from tests.workflow.library import step
 
 from assent.engine.actions import change_requests, decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.execution import EXECUTE_TOOL
 from assent.engine.workflows import confirmations as workflow_confirmations
+from assent.gate import gate
+from assent.gate.gate import Decider, Seen
 from assent.gate.policy import PRESETS
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -142,7 +143,7 @@ async def test_what_an_earlier_version_cut_is_neither_approved_nor_passed(
     at, long = await at_gate(play), {"output": {"kind": "plan", "text": "word " * 22_000}}
     with monkeypatch.context() as before:
         before.setattr(workflow_confirmations, "confirmation_body", as_it_was_cut)
-        before.setattr(decisions, "refuse_cut", lambda action: None)
+        before.setattr(gate, "is_cut", lambda action: False)
         action_id = (await asked(play, at, **long))["actionId"]
         if approved:
             await play.decide(APPROVE, action_id)

@@ -11,11 +11,11 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions, execution, reconciliation
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.recording import RECONCILE_JOB, Executed
 from assent.engine.core.jobs import JobKind
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
+from assent.gate.gate import Decider, Seen
 from assent.gate.records import Action, Assurance
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId

@@ -12,10 +12,10 @@ from tests.sqlite_files import new_sqlite
 from tests.suite.providers.kit import KEYS, Providers, connect, serving
 
 from assent.engine.actions import blocked, decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.core import journal
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.engine.learning.measurement import read_action
+from assent.gate.gate import Decider, Seen
 from assent.gate.records import Action, Assurance, Media
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal

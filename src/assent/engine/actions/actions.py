@@ -26,7 +26,7 @@ from assent.gate.records import (
     Severity,
     Status,
 )
-from assent.gate.transitions import Move, State
+from assent.gate.transitions import Move, Step
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Row, Transaction
@@ -81,16 +81,25 @@ def _read_found(rows: Any) -> tuple[Action, Policy]:
     return action_of(rows[0]), _POLICY.decode(policy) if policy is not None else DEFAULT
 
 
-def put(action: Action, state: State, move: Move, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
-    """Store the next version of a locked action in its new state, with one event."""
+def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
+    """Store the next version of a locked action after some moves, with one event for each (E70)."""
+    state = steps[-1][1]
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
-    return (yield from put_all(changed, ((move, facts),), now_ms))
+    stored = yield from put_without_event(changed)
+    edited = any(move is Move.EDIT for move, _ in steps)
+    if edited or changed.effect.recipients:
+        yield from recipients.follow(changed, now_ms, edited=edited)
+    about = {"actionId": changed.action_id, "revision": changed.revision, "digest": changed.digest}
+    events = [
+        journal.NewEvent(f"action_{move}", {**about, **facts, "status": state.status})
+        for move, state in steps
+    ]
+    yield from journal.append(changed.workspace_id, changed.run_id, events, now_ms)
+    return stored
 
 
-def put_all(
-    changed: Action, moves: tuple[tuple[Move, dict[str, Any]], ...], now_ms: int
-) -> Transaction[Action]:
-    """Store the next version of a locked action, with one event per move."""
+def put_without_event(changed: Action) -> Transaction[Action]:
+    """Store the next version of a locked action whose state stays the same."""
     stored = yield statements.store_action(
         workspace_id=changed.workspace_id,
         action_id=changed.action_id,
@@ -114,15 +123,6 @@ def put_all(
     )
     if not stored:
         raise RuntimeError(f"action {changed.action_id} changed while it was locked")
-    if not moves:
-        return msgspec.structs.replace(changed, version=changed.version + 1)
-    yield from recipients.follow(changed, now_ms, edited=any(move is Move.EDIT for move, _ in moves))
-    about = {"actionId": changed.action_id, "revision": changed.revision, "digest": changed.digest}
-    events = [
-        journal.NewEvent(f"action_{move}", {**about, "status": changed.status, **facts})
-        for move, facts in moves
-    ]
-    yield from journal.append(changed.workspace_id, changed.run_id, events, now_ms)
     return msgspec.structs.replace(changed, version=changed.version + 1)
 
 

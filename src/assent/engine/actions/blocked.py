@@ -15,8 +15,6 @@ import msgspec
 
 from assent.engine.actions import actions, circumstances
 from assent.engine.actions.circumstances import Outlook
-from assent.engine.actions.confirming import refuse_confirmation
-from assent.engine.actions.decisions import walk
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.learning import memory as brain
@@ -27,6 +25,7 @@ from assent.gate.card_calls import next_calls
 from assent.gate.cards import goes_to, render_card
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import Action, Effect, Preflight, Status
+from assent.gate.step_calls import refuse_confirmation
 from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.ports import Begin, KeyChecked, Transaction
@@ -191,7 +190,7 @@ def _refresh(
     if action.preflight.connector_ready == readiness.ready:
         return action
     changed = msgspec.structs.replace(action, preflight=_judge(action, effect, readiness))
-    stored = yield from actions.put_all(changed, (), now_ms)
+    stored = yield from actions.put_without_event(changed)
     yield from actions.note(stored, "connector_rechecked", {"ready": readiness.ready, "by": by}, now_ms)
     return stored
 
@@ -199,7 +198,7 @@ def _refresh(
 def _revise(
     action: Action, effect: Effect, readiness: Readiness, by: str, via: str, now_ms: int
 ) -> Transaction[Action]:
-    gate.judge_decision(action, Move.EDIT, now_ms, gate.no_link)
+    steps = gate.judge_decision(action, Move.EDIT, gate.ANY_CONTENT, now_ms, gate.no_link)
     changed = msgspec.structs.replace(
         action,
         effect=effect,
@@ -218,7 +217,7 @@ def _revise(
         effect=msgspec.json.encode(action.effect).decode(),
     )
     yield from brain.forget_approval(action)
-    return (yield from walk(changed, Move.EDIT, facts, now_ms))
+    return (yield from actions.put(changed, steps, facts, now_ms))
 
 
 def _differ(name: str, one: Effect, other: Effect) -> bool:

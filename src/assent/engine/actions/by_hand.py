@@ -5,16 +5,15 @@ from __future__ import annotations
 import msgspec
 
 from assent.engine.actions import actions, decisions
-from assent.engine.actions.confirming import refuse_confirmation
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.execution import MANUAL
 from assent.engine.learning import measurement
 from assent.gate import gate
 from assent.gate.cards import is_mail
-from assent.gate.gate import Links
+from assent.gate.gate import ANY_CONTENT, Decider, Links
 from assent.gate.records import BY_HAND, Action
 from assent.gate.seals import Seals
-from assent.gate.transitions import Move, follow, state_of
+from assent.gate.step_calls import refuse_confirmation
+from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.ports import Transaction
@@ -28,7 +27,7 @@ def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) 
     refuse_confirmation(action)
     return (
         yield from decisions.edit(
-            decider, action_id, {"connector": MANUAL, "target": None}, Seen(), links, now_ms
+            decider, action_id, {"connector": MANUAL, "target": None}, ANY_CONTENT, links, now_ms
         )
     )
 
@@ -73,8 +72,6 @@ def record_publish(
         metadata={**action.metadata, BY_HAND: True},
     )
     facts = {"by": decider.by, "assurance": decider.assurance, "via": decider.via, "externalUrl": url}
-    done = yield from actions.put(
-        changed, follow(state_of(action), Move.HAND_OVER), Move.HAND_OVER, facts, now_ms
-    )
+    done = yield from actions.put(changed, path(action, Move.HAND_OVER), facts, now_ms)
     yield from measurement.schedule(done, now_ms)
     return done

@@ -11,9 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.actions.decisions import Decider, Seen, facts_of, refuse_stale
+from assent.engine.actions.decisions import facts_of
 from assent.gate import gate
-from assent.gate.gate import Links
+from assent.gate.gate import Decider, Links, Seen
 from assent.gate.records import Action
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId
@@ -32,8 +32,7 @@ def ask_for_changes(
     """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION for other
     content."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
-    gate.judge_decision(action, Move.REJECT, now_ms, links)
-    refuse_stale(action, seen)
+    gate.judge_decision(action, Move.REJECT, seen, now_ms, links)
     wish = {
         "text": text,
         "by": decider.by,
@@ -43,7 +42,7 @@ def ask_for_changes(
     }
     kept = [*list_requests(action), wish][-MOST_KEPT:]
     changed = msgspec.structs.replace(action, metadata={**action.metadata, CHANGES_ASKED: kept})
-    stored = yield from actions.put_all(changed, (), now_ms)
+    stored = yield from actions.put_without_event(changed)
     yield from actions.note(action, "changes_asked", facts_of(decider, text=text), now_ms)
     return stored
 

@@ -23,7 +23,6 @@ from assent.gate.policy import Policy, suffices
 from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
 from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
-from assent.gate.schedules import overdue
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason
@@ -101,7 +100,7 @@ class Outlook:
             who_decides=who,
             review_url=self._link(action) if who is not None or not executes or in_doubt else None,
             views=self._views(action),
-            overdue=overdue(action, now_ms),
+            overdue=action.overdue(now_ms),
             expired=action.expired(now_ms),
         )
 

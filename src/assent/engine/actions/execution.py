@@ -69,7 +69,6 @@ from typing import Final, TypeVar
 import msgspec
 
 from assent.engine.actions import actions, blocked, circumstances, credits, recipients
-from assent.engine.actions.confirming import refuse_confirmation
 from assent.engine.actions.recording import RECONCILE_JOB, Executed, credible, record, replay_answer
 from assent.engine.actions.unsent import by_hand, not_live, unready
 from assent.engine.audit import refused_attempts
@@ -81,7 +80,8 @@ from assent.gate import gate
 from assent.gate.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.gate.records import Action, Attempt
 from assent.gate.review_link import LOOK, Scope
-from assent.gate.transitions import Move, follow, state_of
+from assent.gate.step_calls import refuse_confirmation
+from assent.gate.transitions import Move, path
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
@@ -260,7 +260,6 @@ def claim(
         holder=order.holder if order.key is not None else None,
     )
     changed = msgspec.structs.replace(action, attempt=attempt)
-    state = follow(state_of(action), Move.CLAIM)
     facts = {
         "by": order.by,
         "attemptId": attempt_id,
@@ -268,7 +267,7 @@ def claim(
         "providerKey": action.provider_key,
         "leaseUntil": iso_time(attempt.lease_until_ms),
     }
-    claimed = yield from actions.put(changed, state, Move.CLAIM, facts, now_ms)
+    claimed = yield from actions.put(changed, path(action, Move.CLAIM), facts, now_ms)
     yield from jobs.enqueue(
         action.workspace_id,
         RECONCILE_JOB,

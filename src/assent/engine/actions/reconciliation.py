@@ -72,7 +72,7 @@ def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action 
     attempt = msgspec.structs.replace(
         action.attempt, fence=action.attempt.fence + 1, lease_until_ms=lease_until_ms
     )
-    return (yield from actions.put_all(msgspec.structs.replace(action, attempt=attempt), (), now_ms))
+    return (yield from actions.put_without_event(msgspec.structs.replace(action, attempt=attempt)))
 
 
 def is_held(action: Action, now_ms: int) -> bool:
@@ -85,7 +85,7 @@ def let_go(held: Action, now_ms: int) -> Transaction[None]:
     action, _ = yield from actions.lock(held.workspace_id, held.action_id)
     if action.attempt is not None and action.attempt == held.attempt:
         attempt = msgspec.structs.replace(action.attempt, lease_until_ms=now_ms)
-        yield from actions.put_all(msgspec.structs.replace(action, attempt=attempt), (), now_ms)
+        yield from actions.put_without_event(msgspec.structs.replace(action, attempt=attempt))
 
 
 def repeatable(connector: Connector | None, attempt: Attempt, now_ms: int) -> bool:

@@ -21,7 +21,7 @@ from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import next_calls
 from assent.gate.cards import PLAIN, describe_outcome
 from assent.gate.records import Action, Attempt
-from assent.gate.transitions import Move, follow, state_of
+from assent.gate.transitions import Move, path
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Recovery, Refusal, Replay
 from assent.kernel.times import iso_time
@@ -95,7 +95,7 @@ def settle(
 ) -> Transaction[Executed | Refusal]:
     """Move a locked action by its outcome, store the provider's id (E28), and store a final answer under the attempt's
     idempotency key."""
-    state = follow(state_of(action), move)
+    steps = path(action, move)
     facts = {
         "attemptId": action.attempt.attempt_id if action.attempt is not None else None,
         **outcome_facts(outcome),
@@ -109,7 +109,7 @@ def settle(
         if left is not None and offered is not None:
             changed = rest.with_offer(changed, left, offered)
             facts["restOffered"] = offered.action_id
-        done = yield from actions.put(changed, state, move, facts, now_ms)
+        done = yield from actions.put(changed, steps, facts, now_ms)
         if offered is not None:
             yield from rest.offer(done, offered, now_ms)
         yield from credits.settle(done, now_ms)
@@ -125,7 +125,7 @@ def settle(
     if isinstance(outcome, OutcomeUnknown) and outcome.reference is not None:
         known[REFERENCE] = outcome.reference
     changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, **known})
-    changed = yield from actions.put(changed, state, move, facts, now_ms)
+    changed = yield from actions.put(changed, steps, facts, now_ms)
     if isinstance(outcome, NotSent):
         yield from credits.release(changed, now_ms)
         yield from notifications.ask_about_stopped(changed, now_ms)

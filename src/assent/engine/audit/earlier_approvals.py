@@ -41,7 +41,7 @@ def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
         if action.approval is None or seals.hold(action):
             continue
         if (yield from _is_vouched(action)):
-            yield from actions.put_all(seals.sealed(action, action.approval), (), now_ms)
+            yield from actions.put_without_event(seals.seal(action, action.approval))
             sealed.append(action.action_id)
     event = journal.NewEvent("approvals_sealed", {"sealed": sealed})
     yield from journal.append_to(head, [event], now_ms)
@@ -53,7 +53,7 @@ def reseal_open(seals: Seals, now_ms: int) -> Transaction[int]:
     count = 0
     for action in (yield from _open()):
         if action.approval is not None and seals.hold(action) and not seals.is_newest(action):
-            yield from actions.put_all(seals.sealed(action, action.approval), (), now_ms)
+            yield from actions.put_without_event(seals.seal(action, action.approval))
             count += 1
     return count
 

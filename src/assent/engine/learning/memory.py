@@ -224,8 +224,6 @@ def keeps_requests(action: Action) -> bool:
 
 def remember_approval(action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
     """Keep an approved text; one that was approved, taken back and approved again is in use again."""
-    if not keeps(action):
-        return
     if (yield from remember(action.workspace_id, decision_entry(action, "approval", facts), now_ms)) is None:
         yield from _set_approval_state(action, "confirmed")
 

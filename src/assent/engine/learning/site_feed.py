@@ -103,7 +103,7 @@ def take_down(action: Action, now_ms: int) -> Transaction[Published | None]:
         noted = {TAKEN_DOWN: {"atMs": now_ms, "by": action.action_id}}
         if by is None:
             changed = msgspec.structs.replace(published, metadata={**published.metadata, **noted})
-            yield from actions.put_all(changed, (), now_ms)
+            yield from actions.put_without_event(changed)
     yield statements.remove_site_post(workspace_id=workspace_id, post_id=post_id, removed_ms=now_ms)
     return Published(post_id, post_path(workspace_id, post_id), now_ms)
 

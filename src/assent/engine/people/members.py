@@ -10,10 +10,10 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions.decisions import approver_key
 from assent.engine.core import tenancy
 from assent.engine.people import people
 from assent.engine.people.people import OWNER, Person, Role, SignedIn
+from assent.gate.gate import approver_key
 from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS

@@ -127,13 +127,12 @@ def ask(
 
 
 def ask_about_unsent(action: Action, now_ms: int) -> Transaction[None]:
-    """Enqueue a notification for an approved action that is still unsent in an hour."""
-    if is_unsent(action, now_ms):
-        # Actions of a run that are approved one after another share one note.
-        about = str(now_ms // UNSENT_AFTER_MS)
-        yield from ask(
-            action.workspace_id, action.run_id, "unsent", now_ms, about=about, after_ms=UNSENT_AFTER_MS
-        )
+    """Enqueue a notification in an hour about an approved action that no job sends."""
+    # Actions of a run that are approved one after another share one note.
+    about = str(now_ms // UNSENT_AFTER_MS)
+    yield from ask(
+        action.workspace_id, action.run_id, "unsent", now_ms, about=about, after_ms=UNSENT_AFTER_MS
+    )
 
 
 def ask_about_stopped(action: Action, now_ms: int) -> Transaction[None]:

@@ -10,8 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.actions.decisions import approver_key
 from assent.engine.people.people import Person
+from assent.gate.gate import approver_key
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.records import Action, Severity
 from assent.kernel.ids import ActionId, WorkspaceId

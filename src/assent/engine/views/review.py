@@ -11,11 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.actions.decisions import SEND_JOB, Decider
+from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import JobState
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import Entry
+from assent.gate.gate import Decider
 from assent.gate.guidance import MemoryUsed
 from assent.gate.policy import DEFAULT, Policy, suffices
 from assent.gate.records import (

@@ -13,7 +13,6 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions, change_requests
-from assent.engine.actions.confirming import is_cut
 from assent.engine.core.journal import Head
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import ADVANCE, WorkflowCall
@@ -22,8 +21,8 @@ from assent.gate import gate
 from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import Action, Effect, ExecutionState, Status
-from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_rewritten
-from assent.gate.transitions import Move, follow, state_of
+from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_cut, is_rewritten
+from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
@@ -154,7 +153,7 @@ def supersede(desk: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) ->
         ended = msgspec.structs.replace(
             action, expires_ms=desk.now_ms, metadata={**action.metadata, SUPERSEDED: by}
         )
-        yield from actions.put_all(ended, (), desk.now_ms)
+        yield from actions.put_without_event(ended)
         body = {"node": node.node, "actionId": action.action_id, "by": by}
         head = yield from stored.log(head, "confirmation_superseded", body, desk.now_ms)
     return head
@@ -383,6 +382,5 @@ def pass_step(desk: WorkflowCall, action: Action, child: int) -> Transaction[Non
     changed = msgspec.structs.replace(
         action, executed_ms=desk.now_ms, external_id=f"{action.run_id}#{child}", external_url=None
     )
-    state = follow(state_of(action), Move.HAND_OVER)
     facts = {"by": desk.principal.name, "via": ADVANCE, "node": child}
-    yield from actions.put(changed, state, Move.HAND_OVER, facts, desk.now_ms)
+    yield from actions.put(changed, path(action, Move.HAND_OVER), facts, desk.now_ms)

@@ -22,11 +22,11 @@ from tests.serving.web.review.browser import served
 from tests.serving.web.review.kit import House, mail, post
 
 from assent.engine.actions import decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, notifications, people
 from assent.engine.people.people import Person, Role
+from assent.gate.gate import Decider, Seen
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS

@@ -12,8 +12,8 @@ from tests.serving.web.review.hostile import CORPUS
 from tests.serving.web.review.kit import House, mail, post
 
 from assent.engine.actions import decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.gate import Decider, Seen
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.ports import Delivered, OutcomeUnknown

@@ -201,7 +201,7 @@ class House:
         run = await self.stage(post())
         action = await self.action(run.actions[0].id)
         changed = msgspec.structs.replace(action, effect=effect.effect, digest=effect.effect.digest())
-        await self.app.store.write(lambda: actions.put_all(changed, (), self.clock.now_ms()))
+        await self.app.store.write(lambda: actions.put_without_event(changed))
         return run.run_id, action.action_id
 
     async def action(self, action_id: str) -> Action:

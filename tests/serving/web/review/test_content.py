@@ -260,7 +260,7 @@ async def filled_with(house: House, words: str) -> tuple[str, str]:
         details={words: words},
     )
     changed = msgspec.structs.replace(action, effect=effect, digest=effect.digest())
-    await house.app.store.write(lambda: actions.put_all(changed, (), house.clock.now_ms()))
+    await house.app.store.write(lambda: actions.put_without_event(changed))
     return run.run_id, action.action_id
 
 

@@ -13,8 +13,8 @@ from tests.serving.web.review.kit import TEXT, House, form, forms, mail, post
 from tests.surfaces import START_MS
 
 from assent.engine.actions import actions, decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.gate import Decider, Seen
 from assent.gate.policy import PRESETS
 from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance

@@ -19,9 +19,9 @@ from tests.serving.web.review.kit import TEXT, House, mail, post
 from tests.surfaces import START_MS
 
 from assent.engine.actions import actions, decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.gate import Decider, Seen
 from assent.gate.records import Assurance, Media
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
@@ -343,7 +343,7 @@ async def hostile_run(house: House) -> str:
             details={payload: payload},
         )
         changed = msgspec.structs.replace(action, effect=effect, digest=effect.digest())
-        await house.app.store.write(partial(actions.put_all, changed, (), house.clock.now_ms()))
+        await house.app.store.write(partial(actions.put_without_event, changed))
     browser = await house.opened(run)
     for staged, payload in list(zip(run.actions, CORPUS, strict=True))[:20]:
         await house.decide(browser, run.run_id, staged.id, "reject", reason=payload, name=f"{payload} x")

@@ -10,10 +10,10 @@ from tests.serving.web.review.kit import House, mail, post
 from tests.serving.web.review.test_inbox import stage_in
 
 from assent.engine.actions import decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
+from assent.gate.gate import Decider, Seen
 from assent.gate.policy import PRESETS
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId, WorkspaceId

@@ -7,8 +7,8 @@ from tests.serving.web.review.test_inbox import batch
 from tests.surfaces import START_MS
 
 from assent.engine.actions import decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.gate import Decider, Seen
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import ACTION_TTL_MS, DAY_MS, HOUR_MS, SECOND_MS

@@ -12,8 +12,8 @@ from tests.serving.web.review.kit import House, form, post
 from tests.serving.web.review.test_inbox import batch
 
 from assent.engine.actions import decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.gate import Decider, Seen
 from assent.gate.records import Assurance, Effect, Media
 from assent.kernel.ids import ActionId
 from assent.serving.web.review.changes import compare_fields

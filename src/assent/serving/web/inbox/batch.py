@@ -13,12 +13,11 @@ import msgspec
 from starlette.responses import Response
 
 from assent.engine.actions import decisions
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.core.offloading import run_apart
 from assent.engine.people import members
 from assent.engine.views import inbox
+from assent.gate.gate import Decider, Seen
 from assent.gate.records import Action, Assurance
-from assent.gate.schedules import overdue
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_REASON_CHARS
@@ -146,7 +145,7 @@ def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
 
 
 def _item(action: Action, now_ms: int) -> Item:
-    happens, late = review_words.what_happens(action.effect), overdue(action, now_ms)
+    happens, late = review_words.what_happens(action.effect), action.overdue(now_ms)
     return Item(action.action_id, happens, late, content_of(action, now_ms))
 
 

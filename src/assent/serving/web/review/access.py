@@ -17,11 +17,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from assent.engine.actions import actions
-from assent.engine.actions.decisions import Decider
 from assent.engine.people import members, people
 from assent.engine.people.people import Session
 from assent.engine.views import review
 from assent.gate import review_link
+from assent.gate.gate import Decider
 from assent.gate.names import name_by_link
 from assent.gate.records import Assurance, Run
 from assent.gate.review_link import ReviewClaims

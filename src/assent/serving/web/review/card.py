@@ -12,7 +12,6 @@ from assent.engine.people.notifications import is_unsent
 from assent.engine.views.review import RunReview, SendJob, memory_used
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect, Status
-from assent.gate.schedules import overdue
 from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.kernel.canonical import short_digest
@@ -176,7 +175,7 @@ def card_of(
         digest=action.digest,
         short_digest=short_digest(action.digest),
         schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
-        overdue=overdue(action, now_ms),
+        overdue=action.overdue(now_ms),
         expires=when(action.expires_ms, now_ms) if action.expires_ms is not None else None,
         expired=action.expired(now_ms),
         is_open=state_of(action) in OPEN and not action.expired(now_ms),

@@ -14,10 +14,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent.engine.actions import by_hand, change_requests, decisions, reconciliation
-from assent.engine.actions.decisions import Decider, Seen
 from assent.engine.learning import pictures
 from assent.engine.views import review
 from assent.gate.cards import is_mail
+from assent.gate.gate import Decider, Seen, refuse_stale
 from assent.gate.names import is_taken
 from assent.gate.preflight import Checked
 from assent.gate.records import Action, Assurance, Media
@@ -114,9 +114,14 @@ def ask(wish: SubmittedForm) -> Transaction[Action]:
 
 
 def withdraw(wish: SubmittedForm) -> Transaction[Action]:
-    decisions.refuse_stale(wish.action, wish.seen)
+    _refuse_unseen(wish)
     reason = wish.form.get("reason", "").strip()[:MAX_REASON_CHARS]
     return (yield from decisions.withdraw(wish.decider, wish.action.action_id, reason, _no_link, wish.now_ms))
+
+
+def _refuse_unseen(wish: SubmittedForm) -> None:
+    if not wish.seen.matches(wish.action):
+        raise refuse_stale(wish.action)
 
 
 def edit(wish: SubmittedForm) -> Transaction[Action]:
@@ -203,7 +208,7 @@ def publish(wish: SubmittedForm) -> Transaction[Action]:
         raise BadFields(
             {"url": "Enter the whole address at which it can be seen, such as https://example.org/post."}
         )
-    decisions.refuse_stale(wish.action, wish.seen)
+    _refuse_unseen(wish)
     return (
         yield from by_hand.record_publish(
             wish.decider, wish.action.action_id, url or None, _no_link, wish.now_ms, seals=wish.seals
