@@ -21,9 +21,10 @@ from assent.engine.core import journal
 from assent.engine.core.journal import GENESIS, ChainFlaw, Head
 from assent.gate.seals import Seals
 from assent.kernel import canonical, tokens
+from assent.kernel.fields import from_row
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import MINUTE_MS
-from assent.ports import Row, Store, Transaction
+from assent.ports import Store, Transaction
 from assent.sql.loader import statements
 
 PURPOSE: Final = "audit checkpoint"
@@ -102,17 +103,17 @@ class Signer:
 def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | None]:
     """Sign the heads that changed since the last checkpoint. Returns None if none changed."""
     rows = yield statements.last_checkpoint(workspace_id=SYSTEM_WORKSPACE)
-    last = _checkpoint(rows[0]).content() if rows else None
+    last = from_row(Checkpoint, rows[0]).content() if rows else None
     since_ms = last.at_ms - OVERLAP_MS - journal.DATE_GRAIN_MS if last is not None else 0
     changed = yield statements.heads_changed_since(since_ms=since_ms)
     signed = {(head.workspace_id, head.stream_id): head for head in last.heads} if last is not None else {}
-    heads = tuple(_head(row) for row in changed)
+    heads = tuple(from_row(SignedHead, row) for row in changed)
     if last is not None and all(signed.get((head.workspace_id, head.stream_id)) == head for head in heads):
         return None
     body = CheckpointBody(
         number=last.number + 1 if last is not None else 1,
         at_ms=now_ms,
-        previous=_checkpoint(rows[0]).digest() if rows else GENESIS,
+        previous=from_row(Checkpoint, rows[0]).digest() if rows else GENESIS,
         heads=heads,
     )
     checkpoint = signer.sign(canonical.canonical(body).decode())
@@ -271,7 +272,7 @@ def _page_of_heads(after_workspace: str, after_stream: str, workspace_id: str | 
             rows = yield statements.list_heads(
                 after_workspace=after_workspace, after_stream=after_stream, most=PAGE
             )
-        return [Head(row["workspace_id"], row["stream_id"], row["seq"], row["hash"]) for row in rows]
+        return [from_row(Head, row, dated_ms=0) for row in rows]
 
     return begin
 
@@ -283,7 +284,7 @@ def _page_of_events(head: Head, after_seq: int) -> Any:
 def _page_of_checkpoints(after: int) -> Any:
     def begin() -> Transaction[list[tuple[int, Checkpoint]]]:
         rows = yield statements.list_checkpoints(workspace_id=SYSTEM_WORKSPACE, after=after, most=PAGE)
-        return [(row["number"], _checkpoint(row)) for row in rows]
+        return [(row["number"], from_row(Checkpoint, row)) for row in rows]
 
     return begin
 
@@ -333,11 +334,3 @@ def _event_lines(head: Head, page: list[journal.Event]) -> Iterator[bytes]:
                 "hash": event.hash,
             }
         )
-
-
-def _checkpoint(row: Row) -> Checkpoint:
-    return Checkpoint(row["body"], row["signature"], row["public_key"])
-
-
-def _head(row: Row) -> SignedHead:
-    return SignedHead(row["workspace_id"], row["stream_id"], row["seq"], row["hash"])

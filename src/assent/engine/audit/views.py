@@ -6,8 +6,9 @@ from typing import Final
 
 import msgspec
 
+from assent.kernel.fields import from_record, from_row
 from assent.kernel.ids import WorkspaceId
-from assent.ports import Row, Transaction
+from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
 LAST_MS: Final = 1 << 62
@@ -48,7 +49,7 @@ def events(
         kinds=_join_kinds(kinds),
         most=most + 1,
     )
-    return _page([_read_recorded(row) for row in rows], most)
+    return _page(rows, most)
 
 
 def events_since(
@@ -58,7 +59,7 @@ def events_since(
     rows = yield statements.list_events_since(
         workspace_id=workspace_id, since_ms=since_ms, kinds=_join_kinds(kinds), most=most
     )
-    return [_read_recorded(row) for row in rows]
+    return [from_row(Recorded, row) for row in rows]
 
 
 def stream_events(
@@ -73,21 +74,13 @@ def stream_events(
         kinds=_join_kinds(kinds),
         most=most + 1,
     )
-    return _page([_read_recorded(row) for row in rows], most)
+    return _page(rows, most)
 
 
-def _page(found: list[Recorded], most: int) -> EventPage:
-    shown = tuple(found[:most])
-    last = shown[-1] if shown else None
-    older = (
-        AuditCursor(last.at_ms, last.stream_id, last.seq) if last is not None and len(found) > most else None
-    )
-    return EventPage(shown, older)
+def _page(rows: Rows, most: int) -> EventPage:
+    shown = tuple(from_row(Recorded, row) for row in rows[:most])
+    return EventPage(shown, from_record(AuditCursor, shown[-1]) if len(rows) > most else None)
 
 
 def _join_kinds(kinds: tuple[str, ...]) -> str:
     return f" {' '.join(kinds)} " if kinds else ""
-
-
-def _read_recorded(row: Row) -> Recorded:
-    return Recorded(row["stream_id"], row["seq"], row["kind"], row["at_ms"], row["body"], row["hash"])

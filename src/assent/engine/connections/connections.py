@@ -23,6 +23,7 @@ from assent.gate.connection import (
     NewConnection,
     OpenedSecrets,
 )
+from assent.kernel.fields import from_row
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.ports import Clock, Row, Store, Transaction
@@ -284,20 +285,13 @@ def _note(workspace_id: WorkspaceId, kind: str, facts: dict[str, Any], now_ms: i
 
 
 def _connection(row: Row) -> Connection:
-    return Connection(
-        workspace_id=WorkspaceId(row["workspace_id"]),
-        provider=row["provider"],
+    return from_row(
+        Connection,
+        row,
         state=ConnectionState(row["state"]),
-        label=row["label"],
         accounts=_ACCOUNTS.decode(row["accounts"]),
         scopes=tuple(row["scopes"].split()),
         settings=_OBJECT.decode(row["settings"]),
-        expires_ms=row["expires_ms"],
-        connected_by=row["connected_by"],
-        connected_ms=row["connected_ms"],
-        changed_ms=row["changed_ms"],
-        problem=row["problem"],
-        version=row["version"],
     )
 
 

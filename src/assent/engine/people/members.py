@@ -15,6 +15,7 @@ from assent.engine.people import people
 from assent.engine.people.people import OWNER, Person, Role, SignedIn
 from assent.gate.gate import approver_key
 from assent.gate.records import Assurance
+from assent.kernel.fields import from_row
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
 from assent.ports import Transaction
@@ -159,7 +160,7 @@ def places(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
         found = yield from tenancy.list_workspaces()
         return tuple(MemberWorkspace(each.workspace_id, each.name) for each in found)
     rows = yield statements.list_workspaces_of(person_id=person.person_id)
-    return tuple(MemberWorkspace(WorkspaceId(row["workspace_id"]), row["name"]) for row in rows)
+    return tuple(from_row(MemberWorkspace, row) for row in rows)
 
 
 def may_see(person: Person, workspace_id: WorkspaceId) -> Transaction[bool]:
@@ -172,9 +173,7 @@ def may_see(person: Person, workspace_id: WorkspaceId) -> Transaction[bool]:
 def devices(person_id: str, now_ms: int) -> Transaction[tuple[Device, ...]]:
     """List the devices of a person, newest first."""
     rows = yield statements.list_sessions(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
-    return tuple(
-        Device(row["session_id"], row["device"], row["created_ms"], row["expires_ms"]) for row in rows
-    )
+    return tuple(from_row(Device, row) for row in rows)
 
 
 def end_device(person_id: str, session_id: str, now_ms: int) -> Transaction[bool]:

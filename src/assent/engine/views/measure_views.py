@@ -11,8 +11,9 @@ import msgspec
 
 from assent.engine.learning import measured
 from assent.engine.learning.measured import Measurement
+from assent.kernel.fields import from_row
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.ports import Transaction
+from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
@@ -47,25 +48,17 @@ def list_measured(workspace_id: WorkspaceId, *, before: str, most: int) -> Trans
     for row in rows[:most]:
         run_id = RunId(row["run_id"])
         noted = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
-        empty = []
+        empty: Rows = ()
         if row["body"] is None:
-            empty = list(
-                (
-                    yield statements.last_event_of_kind(
-                        workspace_id=workspace_id, stream_id=run_id, kind="measurement_empty"
-                    )
-                )
+            empty = yield statements.last_event_of_kind(
+                workspace_id=workspace_id, stream_id=run_id, kind="measurement_empty"
             )
         said = msgspec.json.decode(empty[0]["body"]).get("sources", ()) if empty else ()
         found.append(
-            MeasuredRun(
-                run_id=run_id,
-                tenant_id=row["tenant_id"],
-                operator=row["operator"],
+            from_row(
+                MeasuredRun,
+                row,
                 inputs=_OBJECT.decode(row["inputs"]),
-                created_ms=row["created_ms"],
-                due_ms=row["due_ms"],
-                measured_ms=row["measured_ms"],
                 found=measured.decode(row["body"]) if row["body"] is not None else None,
                 empty_at_ms=empty[0]["at_ms"] if empty else None,
                 empty=tuple(

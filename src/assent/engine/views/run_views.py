@@ -18,6 +18,7 @@ from assent.engine.learning import measurement
 from assent.engine.views.session_views import like
 from assent.gate.records import Action, Asset, Run
 from assent.gate.standing import EXPIRED, may_expire, run_status
+from assent.kernel.fields import from_row
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
@@ -106,18 +107,12 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
         first.setdefault(row["run_id"], row)
         counted = standings.setdefault(row["run_id"], [])
         if row["actions"]:
-            counted.append(
-                ActionCount(row["action_status"], row["execution_state"], row["actions"], row["overdue"])
-            )
+            counted.append(from_row(ActionCount, row, status=row["action_status"]))
     return tuple(
-        RunLine(
-            run_id=RunId(run_id),
-            tenant_id=row["tenant_id"],
-            operator=row["operator"],
-            tool=row["tool"],
+        from_row(
+            RunLine,
+            row,
             inputs=_OBJECT.decode(row["inputs"]),
-            parent_run_id=row["parent_run_id"],
-            created_ms=row["created_ms"],
             standings=tuple(standings[run_id]),
             status=status_of(row["status"], standings[run_id], measured=row["measured_ms"] is not None),
         )
@@ -163,9 +158,7 @@ def run(
     history = yield from audit_views.stream_events(workspace_id, run_id, before=before, most=most_events)
     planned = yield from measurement.find(workspace_id, run_id)
     is_workflow = yield statements.find_workflow_run(**named)
-    standings = tuple(
-        ActionCount(r["status"], r["execution_state"], r["actions"], r["overdue"]) for r in counted
-    )
+    standings = tuple(from_row(ActionCount, row) for row in counted)
     measured = planned is not None and planned.measured_ms is not None
     return RunDetail(
         run=found,
@@ -175,7 +168,7 @@ def run(
         after=ActionPlace(shown[-1].position, shown[-1].action_id) if len(rows) > most_actions else None,
         assets=tuple(actions.asset_of(workspace_id, row) for row in assets[:ASSETS_SHOWN]),
         more_assets=len(assets) > ASSETS_SHOWN,
-        children=tuple(ChildRun(r["run_id"], r["operator"], r["created_ms"]) for r in children),
+        children=tuple(from_row(ChildRun, row) for row in children),
         history=history,
         measurement=planned,
         is_workflow=bool(is_workflow),

@@ -14,6 +14,7 @@ from assent.engine.workflows import session_notes
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import IssueView, WorkflowAnswer
 from assent.engine.workflows.session_notes import SessionNote
+from assent.kernel.fields import from_row
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
@@ -232,10 +233,7 @@ def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
         run=record,
         nodes=nodes,
         tip=tip_of(nodes),
-        confirmations=tuple(
-            Confirmation(r["node"], r["step_key"], r["action_id"], r["status"], r["execution_state"])
-            for r in asked
-        ),
+        confirmations=tuple(from_row(Confirmation, row) for row in asked),
         siblings=tuple(sorted(siblings, key=lambda each: (each.created_ms, each.run_id))),
         run_count=counted[0]["runs"],
         notes=noted,
@@ -251,14 +249,11 @@ def tree_of(tree: Rows, refused: Rows, kept: Rows) -> tuple[TreeNode, ...]:
         node = row["node"]
         checkpoints, seq = noted.get(node, (0, 0))
         nodes.append(
-            TreeNode(
-                node=node,
-                parent=row["parent"],
-                step_key=row["step_key"],
-                title=row["title"],
+            from_row(
+                TreeNode,
+                row,
                 is_complete=bool(row["is_complete"]),
                 latest=max(row["event_seq"], seq),
-                created_ms=row["created_ms"],
                 refused=attempts.get(node, 0),
                 checkpoints=checkpoints,
             )
@@ -275,7 +270,8 @@ def tip_of(nodes: tuple[TreeNode, ...]) -> int:
 def line_of(row: Row, nodes: tuple[TreeNode, ...]) -> SessionRunLine:
     parents = {each.parent for each in nodes}
     tip = tip_of(nodes)
-    return _run_line(
+    return from_row(
+        SessionRunLine,
         row,
         branches=sum(each.node not in parents for each in nodes),
         is_complete=next(each.is_complete for each in nodes if each.node == tip),
@@ -285,21 +281,7 @@ def line_of(row: Row, nodes: tuple[TreeNode, ...]) -> SessionRunLine:
 def _line(workspace_id: WorkspaceId, row: Row) -> Transaction[SessionRunLine]:
     leaves = yield statements.list_run_leaves(workspace_id=workspace_id, run_id=row["run_id"])
     tip = max(leaves, key=lambda leaf: (max(leaf["event_seq"], leaf["noted_seq"] or 0), leaf["node"]))
-    return _run_line(row, branches=len(leaves), is_complete=bool(tip["is_complete"]))
-
-
-def _run_line(row: Row, *, branches: int, is_complete: bool) -> SessionRunLine:
-    return SessionRunLine(
-        run_id=RunId(row["run_id"]),
-        session_id=row["session_id"],
-        workflow_id=row["workflow_id"],
-        name=row["name"],
-        nodes=row["nodes"],
-        branches=branches,
-        is_complete=is_complete,
-        created_ms=row["created_ms"],
-        updated_ms=row["updated_ms"],
-    )
+    return from_row(SessionRunLine, row, branches=len(leaves), is_complete=bool(tip["is_complete"]))
 
 
 def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transaction[StepView | None]:
@@ -317,15 +299,12 @@ def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transac
         asked = pending(program, decode_snapshot(before[0]["snapshot"].encode()))
     refused = yield statements.list_refused_attempts(**named, node=node, most=SHOWN_AT_A_STEP)
     kept = yield statements.list_node_checkpoints(**named, node=node, most=SHOWN_AT_A_STEP)
-    return StepView(
+    return from_row(
+        StepView,
+        row,
         node=node,
-        parent=row["parent"],
-        step_key=row["step_key"],
-        title=row["title"],
         is_complete=bool(row["is_complete"]),
-        created_ms=row["created_ms"],
         asked=asked,
-        notes=row["notes"],
         artifacts=tuple(_ARTIFACTS.decode(row["artifacts"])),
         context=snapshot.context,
         checkpoints=tuple(CheckpointNote(each["notes"], each["created_ms"]) for each in kept),

@@ -26,9 +26,10 @@ from assent.engine.webhooks import hosts as webhook_hosts
 from assent.gate import webhooks
 from assent.gate.connection import OpenedSecrets
 from assent.gate.webhooks import DeliveryVerdict, State, WebhookReply
+from assent.kernel.fields import from_row
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, WEBHOOK_RETENTION_MS
-from assent.ports import Row, Transaction
+from assent.ports import Transaction
 from assent.sql.loader import statements
 
 DELIVER_JOB: Final = "deliver_webhook"
@@ -219,23 +220,13 @@ def find(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[DeliveryRec
 def recent(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[DeliveryRecord, ...]]:
     """List a workspace's deliveries before a cursor (the last delivery's id), newest first."""
     rows = yield statements.list_webhook_deliveries(workspace_id=workspace_id, before=before, most=most)
-    return tuple(_delivery(row) for row in rows)
+    return tuple(from_row(DeliveryRecord, row) for row in rows)
 
 
 def tries(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[tuple[Try, ...]]:
     """List the attempts of a delivery, oldest first."""
     rows = yield statements.list_webhook_tries(workspace_id=workspace_id, delivery_id=delivery_id)
-    return tuple(
-        Try(
-            number=row["number"],
-            at_ms=row["at_ms"],
-            duration_ms=row["duration_ms"],
-            outcome=row["outcome"],
-            status=row["status"],
-            detail=row["detail"],
-        )
-        for row in rows
-    )
+    return tuple(from_row(Try, row) for row in rows)
 
 
 def forget_old(now_ms: int, most: int) -> Transaction[int]:
@@ -256,19 +247,4 @@ def _outbound(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[Outbou
     if not rows:
         return None
     # A row of an earlier release may contain a token.
-    return Outbound(_delivery(rows[0]), webhooks.without_tokens(rows[0]["body"].encode()))
-
-
-def _delivery(row: Row) -> DeliveryRecord:
-    return DeliveryRecord(
-        delivery_id=row["delivery_id"],
-        run_id=row["run_id"],
-        type=row["type"],
-        url=row["url"],
-        state=row["state"],
-        tries=row["tries"],
-        resends=row["resends"],
-        next_try_ms=row["next_try_ms"],
-        created_ms=row["created_ms"],
-        ended_ms=row["ended_ms"],
-    )
+    return Outbound(from_row(DeliveryRecord, rows[0]), webhooks.without_tokens(rows[0]["body"].encode()))
