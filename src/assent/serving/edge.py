@@ -25,7 +25,7 @@ from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
 from assent.serving.offering import NAMED, only_offered
-from assent.tools.definition import Call, Peer, Prose, Tool
+from assent.tools.definition import Call, Peer, Prose, PublicCall, Tool
 
 if TYPE_CHECKING:
     from assent.tools.catalog import Catalog
@@ -206,17 +206,11 @@ class Edge:
             if tool.scope is not None and principal is not None and tool.scope not in principal.scopes:
                 raise tenancy.lack_scope(tool.scope)
             request = decode(tool, call.arguments)
-            now_ms = services.clock.now_ms()
-            let_in = Call(
-                services,
-                principal,
-                call.context.address,
-                call.context.request_id,
-                now_ms,
-                peer=call.context.peer,
-                keyed_as=tool.keyed_as,
-            )
-            return await tool.handler(let_in, request)
+            context = call.context
+            origin = context.address, context.request_id, services.clock.now_ms(), context.peer
+            if principal is None or tool.public:
+                return await tool.handler(PublicCall(services, principal, *origin), request)
+            return await tool.handler(Call(services, principal, *origin, keyed_as=tool.keyed_as), request)
         except Refusal as refusal:
             if principal is None:
                 raise

@@ -13,12 +13,13 @@ import msgspec
 from assent.engine.actions import actions, circumstances
 from assent.gate.connection import Connection
 from assent.gate.records import Action, Status
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, bad_argument
 from assent.suite.connectors.oauth_access import OAuthAccess
 from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.suite.content import channels
 from assent.suite.content.channels import Channel
-from assent.tools.definition import Call
+from assent.tools.definition import Call, PublicCall
 
 State = Literal["live", "needs_connection", "needs_configuration"]
 
@@ -43,15 +44,15 @@ class Standing(msgspec.Struct, frozen=True):
     """What is missing, in a few words."""
 
 
-async def judge(call: Call, info: ConnectorInfo) -> Standing:
+async def judge(call: PublicCall, info: ConnectorInfo) -> Standing:
     connector = call.services.connectors.get(info.id)
     if connector is None:
         return Standing(info, "needs_configuration", ABSENT)
-    if call.principal is None:
+    if call.caller is None:
         return _for_anybody(info, connector)
-    workspace_id = call.principal.workspace_id
+    workspace_id = call.caller.workspace_id
     readiness = await connector.readiness(workspace_id)
-    url = page_of(call, info)
+    url = page_of(call, info, workspace_id)
     if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
         hint = readiness.fix_hint or ABSENT
         return Standing(info, "needs_configuration", f"{hint} {url}" if url else hint, url)
@@ -73,12 +74,12 @@ def _for_anybody(info: ConnectorInfo, connector: object) -> Standing:
     return Standing(info, "needs_connection", "Every workspace connects its own.")
 
 
-def page_of(call: Call, info: ConnectorInfo) -> str | None:
+def page_of(call: PublicCall, info: ConnectorInfo, workspace_id: WorkspaceId) -> str | None:
     """Return the URL where a person connects it; None without a web page, or if no account is needed."""
     address = call.services.links.page_address()
     if address is None or info.auth_mode == "none":
         return None
-    return f"{address}/connect/{info.id}?workspace={call.caller.workspace_id}"
+    return f"{address}/connect/{info.id}?workspace={workspace_id}"
 
 
 async def choose(call: Call, name: str) -> tuple[Standing, Channel | None]:

@@ -22,7 +22,7 @@ from assent.suite.connectors.registry import CONNECTORS, AuthMode, ConnectorInfo
 from assent.tools import connecting
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.connecting import Standing, State
-from assent.tools.definition import DECIDES, READS, WRITES, Call, Tool
+from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool
 
 OPERATOR = "chieflab-connect"
 BY_PAGE = ("api_key", "oauth", "password")
@@ -93,7 +93,7 @@ class RetryBlockedAction(
     idempotency_key: IdempotencyKey | None = None
 
 
-async def list_connectors(call: Call, request: ListConnectors) -> ConnectorList:
+async def list_connectors(call: PublicCall, request: ListConnectors) -> ConnectorList:
     """List the connectors as they are for the caller, without secrets (E86)."""
     found = [await connecting.judge(call, info) for info in CONNECTORS]
     return ConnectorList(

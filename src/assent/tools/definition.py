@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from assent.engine.core.idempotency import run_once
@@ -32,26 +33,27 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
-    """One call: its caller, its origin, and the server's services."""
+class PublicCall:
+    """One call of a public tool: the server's services, its caller and its origin."""
 
     services: Services
-    principal: Principal | None
+    caller: Principal | None
+    """None without a key."""
     address: str
     request_id: str
     now_ms: int
+    peer: Peer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Call(PublicCall):
+    """One call of any other tool. The edge has authenticated its caller."""
+
+    caller: Principal
     continuing: RunId | None = None
     """The run that a background job completes with this call (`tools/suite/long_runs.py`)."""
-    peer: Peer | None = None
     keyed_as: str = ""
     """The name under which idempotency keys are stored (`Tool.keyed_as`)."""
-
-    @property
-    def caller(self) -> Principal:
-        """The caller of a tool that is not public; the edge has authenticated it."""
-        if self.principal is None:
-            raise LookupError("a public tool asked for its caller")
-        return self.principal
 
     def review_url(self, run_id: RunId) -> str:
         """Return the link to a run, with the rights of the caller."""
@@ -63,15 +65,19 @@ class Call:
         quota."""
         return meter(begin, self.caller.workspace_id, self.services.limits.storage_quota_bytes, self.now_ms)
 
-    async def write_once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any) -> T:
-        """Run a transaction once per idempotency key. A repetition with the same `arguments` gets the first answer
-        (E7)."""
+    def once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any) -> Begin[T]:
+        """Wrap a transaction that runs once per idempotency key. A repetition with the same `arguments` gets the first
+        answer (E7)."""
         key: str | None = request.idempotency_key
-        if key is not None and not self.keyed_as:
+        if key is None:
+            return begin
+        if not self.keyed_as:
             raise LookupError("the row of this tool says under which name its keys are stored")
-        return await self.services.store.write(
-            lambda: run_once(self.caller, self.keyed_as, key, arguments, self.now_ms, reply, begin)
-        )
+        return partial(run_once, self.caller, self.keyed_as, key, arguments, self.now_ms, reply, begin)
+
+    async def write_once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any) -> T:
+        """Run a transaction `once`."""
+        return await self.services.store.write(self.once(request, begin, reply, arguments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +115,8 @@ class Tool:
     behaviour: Behaviour
     request: type[Any]
     reply: type[Any]
-    handler: Callable[[Call, Any], Awaitable[Any]]
+    handler: Callable[[Any, Any], Awaitable[Any]]
+    """Takes a `Call`, or a `PublicCall` if the tool is public, and the request."""
     public: bool = False
     scope: str | None = None
     keyed_as: str = ""

@@ -17,7 +17,7 @@ from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.suite.credits import CreditAccount
 from assent.tools.arguments import is_address
-from assent.tools.definition import READS, WRITES, Call, Tool
+from assent.tools.definition import READS, WRITES, Call, PublicCall, Tool
 
 
 class SignupWorkspace(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class SignupStarted(msgspec.Struct, frozen=True, rename="camel"):
     user_message: Annotated[str, msgspec.Meta(description="Say this to the user verbatim.")]
 
 
-async def signup_workspace(call: Call, request: SignupWorkspace) -> SignupStarted:
+async def signup_workspace(call: PublicCall, request: SignupWorkspace) -> SignupStarted:
     """Request a key; the answer has the page that the person opens (E93)."""
     delivery_url = await start_signup(call.services, request.email, request.name, call.address)
     return SignupStarted(

@@ -9,7 +9,6 @@ import msgspec
 
 from assent.engine.actions import actions, circumstances
 from assent.engine.actions.staging import PreparedRun
-from assent.engine.core.idempotency import run_once
 from assent.engine.learning import measurement
 from assent.engine.learning.measured import Measurement
 from assent.engine.learning.measurement import unavailable
@@ -206,17 +205,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
         )
 
     arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
-    return await call.services.store.write(
-        lambda: run_once(
-            call.caller,
-            "chieflab_record_manual_metrics",
-            request.idempotency_key,
-            arguments,
-            call.now_ms,
-            MetricsRecorded,
-            record,
-        )
-    )
+    return await call.write_once(request, record, MetricsRecorded, arguments)
 
 
 def _find_problems(metrics: dict[str, float]) -> list[Problem]:
@@ -298,6 +287,7 @@ TOOLS = (
         request=RecordManualMetrics,
         reply=MetricsRecorded,
         handler=record_manual_metrics,
+        keyed_as="chieflab_record_manual_metrics",
         scope="runs:write",
     ),
 )

@@ -9,7 +9,6 @@ import msgspec
 from assent.engine.actions import staging
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import tenancy
-from assent.engine.core.idempotency import run_once
 from assent.engine.learning import lessons as lessons_read
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import Entry, NewEntry
@@ -30,6 +29,9 @@ from assent.tools.definition import READS, WRITES, Call, Tool
 
 SCOPE = "runs:write"
 OPERATOR = "chieflab-brain"
+KEYED_AS = "remember"
+"""One name for both tools that keep a memory."""
+
 SHOWN = 20
 MAX_LINE = 240
 
@@ -140,16 +142,12 @@ async def brain_read(call: Call, request: BrainRead) -> BrainReply:
 
 
 async def brain_record(call: Call, request: BrainRecord) -> BrainReply:
-    entry = await _remember(
-        call, request.tenant_id, request.kind, request.body, request.source, request.idempotency_key
-    )
+    entry = await _remember(call, request, request.kind, request.body)
     return await _reply(call, "chieflab_brain_record", request, request.idempotency_key, [entry])
 
 
 async def add_voice_sample(call: Call, request: AddVoiceSample) -> Memories:
-    entry = await _remember(
-        call, request.tenant_id, "voice_sample", request.text, request.source, request.idempotency_key
-    )
+    entry = await _remember(call, request, "voice_sample", request.text)
     return Memories(ok=True, entries=(view(entry),))
 
 
@@ -173,17 +171,7 @@ async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
         return (yield from _tenants(call))
 
     arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
-    return await call.services.store.write(
-        lambda: run_once(
-            call.caller,
-            "chieflab_create_tenant",
-            request.idempotency_key,
-            arguments,
-            call.now_ms,
-            Tenants,
-            create,
-        )
-    )
+    return await call.write_once(request, create, Tenants, arguments)
 
 
 def _tenants(call: Call) -> Transaction[Tenants]:
@@ -197,16 +185,14 @@ def _tenants(call: Call) -> Transaction[Tenants]:
     )
 
 
-async def _remember(
-    call: Call, tenant_id: str | None, kind: Any, body: str, source: str | None, key: str | None
-) -> Entry:
+async def _remember(call: Call, request: BrainRecord | AddVoiceSample, kind: brain.Kind, body: str) -> Entry:
     """Store a memory that a caller supplies. The same words of the same kind are stored once."""
-    workspace_id, tenant = call.caller.workspace_id, brain.tenant_of(tenant_id)
+    workspace_id, tenant = call.caller.workspace_id, brain.tenant_of(request.tenant_id)
     entry = NewEntry(
         tenant_id=tenant,
         kind=kind,
         body=body,
-        source=source or f"recorded by {call.caller.name}",
+        source=request.source or f"recorded by {call.caller.name}",
         natural_key=f"{kind}:{digest([tenant, kind, body])}",
         # A person confirms it on the memory page.
         state="proposed",
@@ -217,10 +203,8 @@ async def _remember(
         found = yield from brain.read(workspace_id, tenant, kind=kind, most=100)
         return next(kept for kept in found if kept.entry_id == made or (made is None and kept.body == body))
 
-    arguments = {"tenantId": tenant, "kind": kind, "body": body, "source": source}
-    return await call.services.store.write(
-        call.metered(lambda: run_once(call.caller, "remember", key, arguments, call.now_ms, Entry, begin))
-    )
+    arguments = {"tenantId": tenant, "kind": kind, "body": body, "source": request.source}
+    return await call.services.store.write(call.metered(call.once(request, begin, Entry, arguments)))
 
 
 async def _reply(call: Call, tool: str, request: Any, key: str | None, found: list[Entry]) -> BrainReply:
@@ -343,6 +327,7 @@ TOOLS = (
         request=BrainRecord,
         reply=BrainReply,
         handler=brain_record,
+        keyed_as=KEYED_AS,
         scope=SCOPE,
     ),
     Tool(
@@ -355,6 +340,7 @@ TOOLS = (
         request=AddVoiceSample,
         reply=Memories,
         handler=add_voice_sample,
+        keyed_as=KEYED_AS,
         scope=SCOPE,
     ),
     Tool(
@@ -389,6 +375,7 @@ TOOLS = (
         request=CreateTenant,
         reply=Tenants,
         handler=create_tenant,
+        keyed_as="chieflab_create_tenant",
         scope=SCOPE,
     ),
 )
