@@ -1,6 +1,6 @@
-"""The contract's checks, to be run from outside against any server that says it keeps it: `assent conform URL`.
+"""Conformance checks of the contract, run from outside against any server: `assent conform URL`.
 
-They know the wire and the seeds, and nothing of this server's inside.
+They know the wire format and the contract, and nothing of this server's code.
 """
 
 from __future__ import annotations

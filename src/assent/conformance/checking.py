@@ -1,7 +1,7 @@
-"""What a check is, how one fails, and what a run of them comes to.
+"""Defines a check, its failure, and the report of a run.
 
-A check is an async function from a `Scene` to nothing; it fails by saying what it expected and what it found. Its
-decorator carries the rules it looks at and its title, so that the manifest of rules can be held against it.
+A check is an async function of a `Scene`; it fails by raising with the expected and the found value. Its decorator
+carries its rule ids and its title, so that the rules manifest can be compared with it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Failed(AssertionError):  # noqa: N818 - what a server did
 
 
 def expect(holds: object, what: str, found: object = None) -> None:
-    """Fail unless it holds, naming what was found instead."""
+    """Fail unless `holds`, naming the value that was found."""
     if not holds:
         shown = "" if found is None else f" (found {_short(found)})"
         raise Failed(what + shown)
@@ -42,7 +42,7 @@ def _short(found: object) -> str:
 
 
 class Scene:
-    """What the checks of one run share: the server as each caller, and a run that was prepared once."""
+    """The state that the checks of a run share: the server as each caller, and one prepared run."""
 
     def __init__(self, nobody: Server, server: Server, other: Server) -> None:
         self.nobody = nobody
@@ -51,13 +51,13 @@ class Scene:
         self._prepared: dict[str, Any] | None = None
 
     async def prepared(self) -> dict[str, Any]:
-        """A staged run that no check decides on."""
+        """Return a staged run that no check decides on."""
         if self._prepared is None:
             self._prepared = await self.prepare()
         return self._prepared
 
     async def prepare(self) -> dict[str, Any]:
-        """A fresh run with one action, on the channel that needs no account."""
+        """Prepare a new run with one action, on the channel that needs no account."""
         answer = await self.server.call("chieflab_post", channel="site", goal=GOAL, repoContext=EVIDENCE)
         expect(not answer.refused, "a post for the site is prepared", answer.payload or answer.text)
         return answer.payload
@@ -71,7 +71,7 @@ EVIDENCE: Final = {
 
 
 class ConformanceCheck(msgspec.Struct, frozen=True):
-    """One thing to look at, and the rules it stands for."""
+    """A check and the rules that it covers."""
 
     name: str
     title: str
@@ -84,7 +84,7 @@ Run = Callable[[Scene], Awaitable[None]]
 
 
 def check(*rules_and_title: str, needs: tuple[Need, ...] = ("key",)) -> Callable[[Run], ConformanceCheck]:
-    """Make a function a check: rule ids first, then what holds, in words."""
+    """Make a function a check. Arguments: rule ids, then a sentence that holds if it passes."""
     *rules, title = rules_and_title
     if not rules or not all(RULE.fullmatch(rule) for rule in rules) or RULE.fullmatch(title):
         raise ValueError("a check names its rules, and then its title")
@@ -96,7 +96,7 @@ def check(*rules_and_title: str, needs: tuple[Need, ...] = ("key",)) -> Callable
 
 
 class CheckOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What became of one check."""
+    """The result of one check."""
 
     name: str
     title: str
@@ -106,7 +106,7 @@ class CheckOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
 
 
 class ConformanceReport(msgspec.Struct, frozen=True, rename="camel"):
-    """What became of all of them. `ok` says that something was checked and nothing failed."""
+    """The results of all checks. `ok` means that something was checked and nothing failed."""
 
     server: str
     ok: bool
@@ -124,7 +124,7 @@ async def run_checks(
     only: Collection[str] = (),
     done: Callable[[CheckOutcome], None] = lambda outcome: None,
 ) -> ConformanceReport:
-    """Run them one after the other, as one careful client would; `only` keeps those that look at a named rule."""
+    """Run the checks one after the other. `only` keeps those that cover a named rule."""
     outcomes = []
     for each in checks:
         if only and not set(only) & set(each.rules):
@@ -154,7 +154,7 @@ async def _run(each: ConformanceCheck, scene: Scene, has: Collection[Need]) -> C
     except Failed as failed:
         return CheckOutcome(each.name, each.title, each.rules, "failed", str(failed))
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        # A server may answer anything at all; what cannot be read is a finding, not a fault of the checker.
+        # A server may answer anything; an unreadable answer is a finding, not an error of the checker.
         return CheckOutcome(
             each.name, each.title, each.rules, "failed", f"an answer of another shape: {error!r}"
         )

@@ -1,4 +1,4 @@
-"""Checks of the endpoint: discovery, the handshake, listing tools, errors, and what needs a key."""
+"""Checks of the endpoint: discovery, handshake, tool list, errors, and calls that need a key."""
 
 from __future__ import annotations
 

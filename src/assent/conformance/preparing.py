@@ -1,4 +1,4 @@
-"""Checks of prepare: what comes back, and that nothing has happened yet."""
+"""Checks of prepare: the answer, and that it has no outside effect."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The shapes that the contract gives names to: which fields an answer must have, and of what kind.
+"""The named shapes of the contract: the fields that an answer must have, and their kinds.
 
-Tables only, and two functions that hold an answer against them. Extra fields are always allowed.
+Tables, and two functions that compare an answer with them. Extra fields are always allowed.
 """
 
 from __future__ import annotations
@@ -98,14 +98,14 @@ WORKFLOW_ANSWER: Final[dict[str, Kinds]] = {"stateToken": str, "isComplete": boo
 
 
 def expect_fields(found: Mapping[str, Any], fields: Mapping[str, Kinds], what: str) -> None:
-    """Every field is there and of its kind."""
+    """Check that every field is present and of its kind."""
     for name, kinds in fields.items():
         expect(name in found, f"{what} has {name}")
         expect(isinstance(found[name], kinds), f"{name} of {what} is {_names(kinds)}", found[name])
 
 
 def expect_recovery(payload: Mapping[str, Any], reason: str) -> None:
-    """A refusal that an agent can follow, for this reason."""
+    """Check that a refusal has this reason and complete recovery fields."""
     expect(payload.get("ok") is False, f"a refusal for {reason} says ok: false", payload)
     expect(payload.get("reason") == reason, f"the reason is {reason}", payload.get("reason"))
     expect_fields(payload, RECOVERY, f"the refusal for {reason}")

@@ -1,7 +1,7 @@
-"""A server seen from outside: JSON-RPC over HTTP, plain requests, and what came back.
+"""A client of the server under test: JSON-RPC over HTTP, and plain requests.
 
-Waits once where the server says it is busy (E97), because a run of all checks makes more calls than a minute allows.
-Unaware of what any answer should be.
+If the server is busy it waits once (E97), because a run of all checks makes more calls than a minute allows. It does
+not judge answers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_WAIT_SECONDS: Final = 65.0
 
 
 class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """One JSON-RPC answer with what HTTP said around it. `payload` is what a tool gave back, or an error's data."""
+    """A JSON-RPC answer with its HTTP status and headers. `payload` is a tool's result, or an error's data."""
 
     status: int
     headers: dict[str, str]
@@ -43,7 +43,7 @@ class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def payload(self) -> dict[str, Any]:
-        """From the text, as an agent reads it: the first part that is a JSON object."""
+        """The first text part that is a JSON object."""
         if self.error:
             data = self.error.get("data")
             return data if isinstance(data, dict) else {}
@@ -57,7 +57,7 @@ class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def first_payload(self) -> dict[str, Any]:
-        """The payload as it was first given: a replay may say beside it that it is one."""
+        """The payload without the replay mark."""
         return {name: value for name, value in self.payload.items() if name != "replay"}
 
     @property
@@ -77,7 +77,7 @@ def _object(text: object) -> dict[str, Any] | None:
 
 
 class Unreachable(Exception):  # noqa: N818 - a state of the world
-    """Nothing answers at the address; the message says what was tried."""
+    """No server answers at the URL; the message lists the attempts."""
 
 
 class Server:
@@ -100,18 +100,18 @@ class Server:
         self._ids = itertools.count(1)
 
     def as_caller(self, key: str | None) -> Server:
-        """The same server, asked by somebody else."""
+        """Return the same server with another key."""
         return Server(self.url, key, transport=self._transport, sleep=self._sleep)
 
     async def close(self) -> None:
         await self._http.aclose()
 
     async def get(self, path: str) -> httpx.Response:
-        """A plain look, with no key and no cookie, that follows nothing."""
+        """Send a GET without key and cookie. Follows no redirect."""
         return await self._request("GET", path)
 
     async def post(self, body: bytes, key: str | None = None) -> WireAnswer:
-        """Raw bytes to the endpoint."""
+        """Send raw bytes to the endpoint."""
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
@@ -149,7 +149,7 @@ class Server:
 
 
 def _message(response: httpx.Response) -> dict[str, Any] | None:
-    """The JSON-RPC message, whether it came plain or as the one event of a stream."""
+    """Return the JSON-RPC message from a plain body or from the only event of a stream."""
     text = response.text
     if response.headers.get("content-type", "").startswith("text/event-stream"):
         data = [line.removeprefix("data:").strip() for line in text.splitlines() if line.startswith("data:")]

@@ -1,4 +1,4 @@
-"""Checks of the workflow contract: tokens, replay, branches. A workflow has no outside effect, so they need none."""
+"""Checks of the workflow contract: tokens, replay, branches. Workflows have no outside effect, so none is needed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTES: Final = "Looked at it, and wrote down what there was to see."
 
 
 async def start_first(scene: Scene) -> dict[str, Any]:
-    """A run at its first step, of the first listed workflow whose first step can be passed with notes."""
+    """Start the first listed workflow whose first step can be passed with notes."""
     listed = (await scene.server.call("workflow_list")).payload["workflows"]
     expect(listed, "workflow_list names a workflow")
     for each in listed:

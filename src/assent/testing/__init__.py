@@ -1,5 +1,5 @@
-"""Kits for authors of connectors and operators: an emulated provider with a ledger of its own, a connector that talks
-to it, contract checks, and an operator that stages whatever a test wants.
+"""Test kits for authors of connectors and operators: an emulated provider with its own ledger, a connector to it,
+contract checks, and an operator that stages any effect.
 
 Nothing here is part of a running server.
 """

@@ -1,5 +1,5 @@
-"""Emulated Bluesky: the calls of the AT Protocol that posting needs, as the reference server (`@atproto/pds`) answers
-them. Its ledger has one effect for every record that was really written. A test runs the same script against both.
+"""Emulates Bluesky: the AT Protocol calls for posting, as the reference server (`@atproto/pds`) answers them. The
+ledger has one effect per written record. A test runs the same script against both.
 
     python -m assent.testing.bluesky --ledger FILE [--port N]
 
@@ -107,7 +107,7 @@ class Bluesky(Scripted):
         if (problem := self._problem(record)) is not None:
             return _refuse(400, "InvalidRequest", f"Invalid {POST} record: {problem}")
         if key in self.records:
-            # What the reference server says to a key that is taken.
+            # The reference server's answer to a key that is taken.
             return _refuse(500, "InternalServerError", "Internal Server Error")
         self.records[key] = record
         self.done(RECORD, {"rkey": key, "record": record}, reference=key)
@@ -131,7 +131,7 @@ class Bluesky(Scripted):
         )
 
     def _problem(self, record: dict[str, Any]) -> str | None:
-        """What the lexicon of a post does not allow."""
+        """Return a violation of the post lexicon, or None."""
         text = record.get("text")
         if record.get("$type") != POST or not isinstance(text, str) or "createdAt" not in record:
             return "a required property is missing at $.record"

@@ -1,7 +1,7 @@
-"""A connector to the emulated provider, with any delivery declared: what a real one does, over HTTP.
+"""A connector to the emulated provider over HTTP, with any kind of delivery.
 
-Sends along what its declaration stands for: the provider key as `Idempotency-Key`, as a natural key, as a reference to
-ask for later, or nothing that the provider could recognise.
+Sends the provider key as its delivery declares: as `Idempotency-Key`, as a natural key, as a reference to query later,
+or not at all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from assent.testing.emulator import KEY_WINDOW_MS
 from assent.testing.wire import Malformed, Message, read_message, request
 
 PATIENCE: Final = 0.9
-"""The part of the time that is used: what is known must be known before the caller stops listening."""
+"""Share of the timeout that a request may use, so that the caller still gets the answer."""
 
 DELIVERIES: Final = (
     Delivery("native_key", KEY_WINDOW_MS),
@@ -31,7 +31,7 @@ DELIVERIES: Final = (
     Delivery("read_back"),
     Delivery("none"),
 )
-"""One declaration of each kind, as the emulator keeps them."""
+"""One declaration of each kind, as the emulator supports them."""
 
 
 class EmulatedConnector:
@@ -79,7 +79,7 @@ class EmulatedConnector:
     async def _exchange(
         self, method: str, target: str, body: bytes, headers: dict[str, str], timeout_seconds: float
     ) -> Message:
-        """One request and its answer: before the connection stands nothing was sent, afterwards all is possible."""
+        """Send a request. Without a connection nothing was sent, with one the outcome is unknown."""
         address = urlsplit(self.url)
         host, port = address.hostname or "", address.port or 80
         loop = asyncio.get_running_loop()
@@ -107,7 +107,7 @@ def _status(answer: Message) -> int:
 
 
 def _read_delivered(answer: Message) -> Delivered:
-    """What a well-formed success says; anything else is judged by the table."""
+    """Read a well-formed success; the table judges anything else."""
     status = _status(answer)
     if not 200 <= status < 300:
         raise failure(status, answer.body.decode("utf-8", "replace"), answer.headers.get("retry-after"))

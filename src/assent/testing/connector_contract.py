@@ -1,8 +1,8 @@
-"""The promises of the Connector port, checked: `await check_connector(connector, effects=…)`.
+"""Checks the contract of the Connector port: `await check_connector(connector, effects=…)`.
 
-A connector passes when it declares its delivery, answers its readiness in the right shape, performs for an
-`ApprovedAction` and for nothing else, and has one effect where its declaration says that a repetition is recognised.
-Performs for real, so point it at an emulator or a sandbox.
+A connector passes if it declares its delivery, reports its readiness in the right shape, performs only for an
+`ApprovedAction`, and has one effect where it declares that repetitions are recognised. The check performs for real, so
+point it at an emulator or a sandbox.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ CHECKED_AT_MS: Final = 1_800_000_000_000
 RECOGNISES: Final = ("native_key", "natural_key")
 
 CountEffects = Callable[[], Awaitable[int]]
-"""How many effects the provider has really had, from its own books."""
+"""Counts the effects in the provider's own records."""
 
 
 class ContractBroken(AssertionError):  # noqa: N818 - what was found
-    """What a connector does that the port does not allow, all of it."""
+    """All violations of the port by a connector."""
 
     def __init__(self, connector: object, problems: list[str]) -> None:
         self.problems = tuple(problems)
@@ -42,7 +42,7 @@ class ContractBroken(AssertionError):  # noqa: N818 - what was found
 
 
 def claim_action(effect: Effect, *, number: int = 1, revision: int = 1) -> Action:
-    """An action as an executor has it in hand: approved, for exactly this effect, and claimed."""
+    """Return an action as an executor has it: approved for exactly this effect, and claimed."""
     digest = effect.digest()
 
     def made(part: int) -> str:
@@ -83,7 +83,7 @@ async def check_connector(
     effects: CountEffects | None = None,
     timeout_seconds: float = 5.0,
 ) -> None:
-    """Raise `ContractBroken` with every promise that is not kept. Without `effects` repetition is judged by answers."""
+    """Raise `ContractBroken` with every violation. Without `effects`, repetition is judged by the answers."""
     problems = [*_check_declared(connector), *await _readiness(connector)]
     problems += await _only_approved(connector, effect, effects, timeout_seconds)
     if not problems:
@@ -117,7 +117,7 @@ async def _readiness(connector: Connector) -> list[str]:
 async def _only_approved(
     connector: Connector, effect: Effect, effects: CountEffects | None, timeout_seconds: float
 ) -> list[str]:
-    """An action that went through no gate, bare or in something that looks like the gate's pass."""
+    """Try to perform an action without the gate: bare, and in an imitation of the gate's seal."""
     action = claim_action(effect, number=1)
     before = await effects() if effects is not None else 0
     problems = []

@@ -1,12 +1,12 @@
-"""A provider that does what a test planned, over real sockets, and writes down what it really did.
+"""A provider on real sockets that fails as a test plans, and records its effects in a ledger.
 
-    POST /effects                 one effect; `Idempotency-Key` is recognised for a window, `naturalKey` for ever
-    GET  /effects?reference=…     200 the effect, 404 none, 202 cannot say yet: a call is still being worked on
-    POST /plan                    {"outcomes": […]}: what happens to the next calls, one each; then they succeed
+    POST /effects                 one effect; `Idempotency-Key` is recognised for a window, `naturalKey` always
+    GET  /effects?reference=…     200 the effect, 404 none, 202 unknown: a call is still in progress
+    POST /plan                    {"outcomes": […]}: outcomes of the next calls; later calls succeed
     GET  /ledger                  the ledger
 
 Runs inside a test (`async with Emulator(…).serving() as url`) or as a process of its own (`assent.testing.process`).
-Where a caller is made to wait, it waits until the caller gives up.
+An outcome with a timeout waits until the caller gives up.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SLOW_SECONDS: Final = 0.05
 
 
 class Outcome(enum.StrEnum):
-    """What can become of a call."""
+    """The planned outcomes of a call."""
 
     DELIVER = "deliver"
     DELIVER_SLOWLY = "deliver_slowly"
@@ -53,7 +53,7 @@ class Outcome(enum.StrEnum):
 
 
 class OutcomeStep(enum.Enum):
-    """What an outcome is made of."""
+    """The steps that make up an outcome."""
 
     EFFECT = enum.auto()
     PAUSE = enum.auto()
@@ -81,7 +81,7 @@ STEPS: Final[dict[Outcome, tuple[OutcomeStep, ...]]] = {
 
 
 class Emulator(LocalServer):
-    """One provider. Its memory is its ledger, so that a restarted one knows what it did."""
+    """A provider. Its state is its ledger, so a restarted one knows its earlier effects."""
 
     def __init__(
         self,
@@ -100,11 +100,11 @@ class Emulator(LocalServer):
         self._idle = asyncio.Condition()
 
     def plan(self, *outcomes: Outcome) -> None:
-        """What becomes of the next calls, one each; those after them succeed."""
+        """Set the outcomes of the next calls, one each; later calls succeed."""
         self._plan = list(outcomes)
 
     async def settled(self) -> None:
-        """Wait until no call is being worked on."""
+        """Wait until no call is in progress."""
         async with self._idle:
             await self._idle.wait_for(lambda: not self._busy.total())
 
@@ -147,7 +147,7 @@ class Emulator(LocalServer):
                 self._idle.notify_all()
 
     def _do(self, wanted: dict[str, Any], reference: str, key: str | None) -> None:
-        """Have the effect, unless a key says that it was had before."""
+        """Record the effect, unless its key was seen before."""
         natural = wanted.get("naturalKey")
         now_ms = self._now_ms()
         for done in self.ledger.effects():
@@ -208,7 +208,7 @@ async def send_answer(
 
 
 def reset_connection(writer: asyncio.StreamWriter) -> None:
-    """End the connection with a reset instead of an end."""
+    """Close the connection with a reset."""
     sock: socket.socket = writer.get_extra_info("socket")
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()

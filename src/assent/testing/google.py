@@ -1,8 +1,8 @@
-"""Emulated Google: accounts (OAuth 2), Analytics 4 (reports and the list of properties) and Search Console.
+"""Emulates Google: accounts (OAuth 2), Analytics 4 (reports and the list of properties) and Search Console.
 
-As the documents say: report values are strings, `rows` is absent when nothing was found, Search Console's numbers come
-two to three days late, a refresh token only with `access_type=offline`. Three servers with a ledger each; the two that
-give data ask the first whether a token is good.
+As documented: report values are strings, `rows` is absent when nothing was found, Search Console's numbers are two to
+three days late, and a refresh token needs `access_type=offline`. Three servers with a ledger each; the data servers ask
+the first whether a token is valid.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class GoogleAccounts(OAuthServer):
 
 
 class _GoogleData(ProviderServer):
-    """An interface that takes Google's tokens."""
+    """An API that accepts Google's tokens."""
 
     scope = ""
 
@@ -113,7 +113,7 @@ class Ga4(_GoogleData):
         )
 
     def emulate(self, asked: ProviderRequest) -> ProviderAnswer:
-        """`{"visits": [{day, host, path, sessions, key_events}]}`: what was counted."""
+        """Set the counted visits: `{"visits": [{day, host, path, sessions, key_events}]}`."""
         self.visits = msgspec.convert(asked.json["visits"], list[DailyVisits])
         return json_answer(200, {})
 
@@ -175,7 +175,7 @@ def _matches(expression: dict[str, Any] | None, values: dict[str, str]) -> bool:
 
 
 class Query(msgspec.Struct, frozen=True):
-    """What search brought to one page on one day."""
+    """The search clicks and impressions of one page on one day."""
 
     day: date
     page: str
@@ -203,7 +203,7 @@ class SearchConsole(_GoogleData):
         )
 
     def emulate(self, asked: ProviderRequest) -> ProviderAnswer:
-        """`{"queries": [{day, page, clicks, impressions}], "sites": […]}`: what search brought, and where."""
+        """Set the search numbers and sites: `{"queries": [{day, page, clicks, impressions}], "sites": […]}`."""
         self.queries = msgspec.convert(asked.json.get("queries", []), list[Query])
         self.sites = [str(site) for site in asked.json.get("sites", self.sites)]
         return json_answer(200, {})

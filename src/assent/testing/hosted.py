@@ -1,4 +1,4 @@
-"""Emulated Google and HubSpot as a process of their own, for checks from outside.
+"""Runs emulated Google and HubSpot as one process, for checks from outside.
 
     python -m assent.testing.hosted --folder DIR [--client-id ID --client-secret SECRET]
 
@@ -27,7 +27,7 @@ CLIENT: Final = RegisteredApp("emulated-client", "emulated-client-secret")
 
 
 def host_all(folder: Path, client: RegisteredApp = CLIENT) -> tuple[ProviderServer, ...]:
-    """The four servers, each with its ledger."""
+    """Return the four servers, each with its ledger."""
 
     def ledger(name: str) -> Ledger:
         return Ledger(folder / f"{name}.jsonl")
@@ -49,7 +49,7 @@ async def _serve(folder: Path, client: RegisteredApp) -> None:
 
 
 def main() -> None:
-    """Be these providers until ended."""
+    """Serve until the process is ended."""
     parser = argparse.ArgumentParser(
         prog="python -m assent.testing.hosted", description="Emulated Google and HubSpot."
     )

@@ -1,7 +1,7 @@
-"""What an emulated provider really did, written down outside the server under test.
+"""The record of an emulated provider's effects, outside the server under test.
 
-Append-only lines in a file, one write each: what is written survives a kill of whoever wrote it. The oracle of every
-test about effects; knows nothing of the server and its records.
+Append-only lines in a file, one write each, so they survive a kill of the writer. Every test about effects compares
+with it; it knows nothing of the server's records.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 
 
 class LedgerCall(msgspec.Struct, frozen=True, tag="call", tag_field="kind", rename="camel"):
-    """A request that reached the provider, and what was planned for it."""
+    """A request that reached the provider, and its planned outcome."""
 
     number: int
     method: str
@@ -25,7 +25,7 @@ class LedgerCall(msgspec.Struct, frozen=True, tag="call", tag_field="kind", rena
 
 
 class DoneEffect(msgspec.Struct, frozen=True, tag="effect", tag_field="kind", rename="camel"):
-    """Something that really happened."""
+    """An effect that happened."""
 
     effect_id: str
     reference: str | None
@@ -39,7 +39,7 @@ _DECODER = msgspec.json.Decoder(Entry)
 
 
 class Ledger:
-    """The file. Any number of processes may read it while one appends."""
+    """The file. Any number of processes may read while one appends."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -56,7 +56,7 @@ class Ledger:
             os.close(handle)
 
     def entries(self) -> list[Entry]:
-        """Everything so far; a line that a kill cut short is not there yet."""
+        """Return all entries; a line that a kill cut short is left out."""
         with self.path.open("rb") as file:
             file.seek(self._offset)
             text = file.read()
@@ -66,7 +66,7 @@ class Ledger:
         return list(self._read)
 
     def calls(self, reference: str | None = None) -> list[LedgerCall]:
-        """Requests that could have had an effect."""
+        """Return the requests that could have had an effect."""
         return [
             entry
             for entry in self.entries()
@@ -74,7 +74,7 @@ class Ledger:
         ]
 
     def effects(self, reference: str | None = None) -> list[DoneEffect]:
-        """What really happened, for one reference or at all."""
+        """Return the effects, all or those of one reference."""
         return [
             entry for entry in self.entries() if isinstance(entry, DoneEffect) and _matches(entry, reference)
         ]

@@ -1,8 +1,8 @@
-"""An emulated OAuth 2 server: a page with a consent button, codes that work once and only with their PKCE verifier,
-access tokens that expire, refresh tokens that rotate where the provider's do, and revocation.
+"""Emulates an OAuth 2 server: consent page, single-use codes with PKCE, expiring access tokens, rotating refresh
+tokens, revocation.
 
-A code that is used twice and a rotated refresh token that is used again end everything that came from them, as RFC 9700
-asks for. `revoke_all` is the user who removes the app in their account.
+A second use of a code or of a rotated refresh token revokes the whole grant, as RFC 9700 asks for. `revoke_all`
+emulates a user who removes the app in their account.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class RegisteredApp(msgspec.Struct, frozen=True):
 
 
 class Grant(msgspec.Struct):
-    """What a user allowed, and everything that came from it."""
+    """A user's consent, and all tokens issued for it."""
 
     scope: str
     offline: bool
@@ -60,7 +60,7 @@ class Grant(msgspec.Struct):
 
 
 class OAuthServer(ProviderServer):
-    """The authorization half of a provider."""
+    """The authorisation part of a provider."""
 
     authorize_path = "/authorize"
     token_path = "/token"  # noqa: S105 - an address
@@ -69,7 +69,7 @@ class OAuthServer(ProviderServer):
     refresh_prefix = "rt-"
     rotates = False
     offline_by_asking = False
-    """Whether a refresh token is given only where `access_type=offline` was asked for."""
+    """Whether a refresh token is issued only for `access_type=offline`."""
 
     def __init__(
         self, ledger: Ledger, client: RegisteredApp, *, now_ms: Callable[[], int] | None = None
@@ -80,11 +80,11 @@ class OAuthServer(ProviderServer):
         self.access: dict[str, tuple[Grant, int]] = {}
         self.refresh: dict[str, Grant] = {}
         self.withhold_refresh_token = False
-        """The user has allowed this app before: no refresh token comes along."""
+        """The user has allowed this app before: no refresh token is issued."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """Everything that must never be seen in the clear on the other side."""
+        """Return every secret that must never appear in clear text on the other side."""
         return (self.client.client_secret, *self.codes, *self.access, *self.refresh)
 
     def routes(self) -> tuple[Route, ...]:
@@ -99,11 +99,11 @@ class OAuthServer(ProviderServer):
         return json_answer(status, {"error": error, "error_description": description})
 
     def token_facts(self, grant: Grant) -> dict[str, Any]:
-        """What the token endpoint says beside the tokens."""
+        """Return the fields of the token answer besides the tokens."""
         return {"scope": grant.scope, "token_type": "Bearer"}
 
     def valid(self, token: str, scope: str = "") -> bool:
-        """Whether an access token opens the interface now."""
+        """Whether an access token is valid now."""
         grant, until_ms = self.access.get(token, (None, 0))
         return (
             grant is not None
@@ -113,16 +113,16 @@ class OAuthServer(ProviderServer):
         )
 
     def revoke_all(self) -> None:
-        """The user removes the app."""
+        """Remove the app, as a user does."""
         for grant in (*self.codes.values(), *self.refresh.values()):
             grant.revoked = True
 
     def expire_access(self) -> None:
-        """Every access token ends now, whatever was said about its time."""
+        """Expire every access token now."""
         self.access = dict.fromkeys(self.access, (Grant("", False, "", "", 0, revoked=True), 0))
 
     def emulate(self, asked: ProviderRequest) -> ProviderAnswer:
-        """`{"do": "revoke_all" | "expire_access" | "withhold_refresh_token"}`, for whoever scripts it from outside."""
+        """Run `{"do": "revoke_all" | "expire_access" | "withhold_refresh_token"}`."""
         wanted = asked.json.get("do")
         if wanted == "revoke_all":
             self.revoke_all()

@@ -1,4 +1,4 @@
-"""An operator for tests: stages exactly the effects it is told to, through the framework's own prepare.
+"""An operator for tests: stages exactly the given effects with the normal prepare.
 
 `TOOL` is `testing_stage`; a test's catalog adds it (`Catalog([*ALL_TOOLS, TOOL])`), a server's never has it.
 """
@@ -75,7 +75,7 @@ class TestingStage(Wanted, frozen=True, kw_only=True, rename="camel", forbid_unk
 async def stage(
     services: Services, principal: Principal, *wanted: Wanted, key: str | None = None
 ) -> PreparedRun:
-    """A run with these effects, waiting for approval."""
+    """Stage a run with these effects."""
     preparation = Preparation(
         drafts=tuple(
             Draft(type=f"{each.channel}_{each.verb}", title=each.title, body=each.body, channel=each.channel)

@@ -1,4 +1,4 @@
-"""The emulated provider as a process of its own, for tests that kill the server under test.
+"""Runs the emulated provider as a process, for tests that kill the server under test.
 
     python -m assent.testing.process --ledger FILE [--port N] [--outcomes timeout_after,deliver]
 
@@ -24,7 +24,7 @@ from assent.testing.ledger import Ledger
 
 @contextmanager
 def emulator_process(ledger: Path, outcomes: Iterable[Outcome] = ()) -> Iterator[str]:
-    """The address of an emulator in another process, ended with the block."""
+    """Run an emulator in another process for the block; yields its address."""
     plan = ",".join(outcomes)
     command = [sys.executable, "-m", __name__, "--ledger", str(ledger), "--outcomes", plan]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
@@ -43,7 +43,7 @@ async def _serve(ledger: Path, port: int, outcomes: list[Outcome]) -> None:
 
 
 def main() -> None:
-    """Be a provider until ended."""
+    """Serve until the process is ended."""
     parser = argparse.ArgumentParser(
         prog="python -m assent.testing.process", description="An emulated provider."
     )

@@ -1,11 +1,10 @@
-"""What every emulated provider is: routes over real HTTP on loopback, a ledger of its own, faults by plan, a clock as a
-value.
+"""The base of every emulated provider: HTTP routes on loopback, a ledger, planned faults, a settable clock.
 
-    POST /plan      {"outcomes": […]}: what happens to the next calls of the interface, one each; then they succeed
+    POST /plan      {"outcomes": […]}: outcomes of the next API calls; later calls succeed
     GET  /ledger    the ledger
 
-A fault wraps the whole call (`assent.testing.emulator.STEPS`): what a handler does may happen while its answer is lost.
-Pages that people look at are never planned for. Knows no provider.
+A fault wraps the whole call (`assent.testing.emulator.STEPS`): a handler may have its effect while its answer is lost.
+Pages for people have no faults. Knows no provider.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ RETRY_AFTER: Final = {"Retry-After": "7"}
 
 
 class ProviderRequest(msgspec.Struct, frozen=True):
-    """A request as a handler sees it."""
+    """A request to a handler."""
 
     method: str
     path: str
@@ -53,7 +52,7 @@ class ProviderRequest(msgspec.Struct, frozen=True):
 
 
 class ProviderAnswer(msgspec.Struct, frozen=True):
-    """What the provider says."""
+    """The provider's answer."""
 
     status: int
     body: bytes
@@ -76,7 +75,8 @@ Handler = Callable[..., ProviderAnswer]
 
 
 class Route(msgspec.Struct, frozen=True):
-    """Where a handler is; the groups of `path` are its further arguments. A page is for people and has no faults."""
+    """The method and path of a handler; the groups of `path` are its arguments. A page is for people and has no
+    faults."""
 
     method: str
     path: re.Pattern[str]
@@ -89,7 +89,7 @@ def route(method: str, path: str, handler: Handler, *, is_page: bool = False) ->
 
 
 class ProviderServer(LocalServer):
-    """One provider. Subclasses give their routes and the words in which they refuse."""
+    """A provider. Subclasses define their routes and the bodies of refusals."""
 
     name = "provider"
 
@@ -106,15 +106,15 @@ class ProviderServer(LocalServer):
         raise NotImplementedError
 
     def refusal(self, status: int) -> Any:
-        """The body of a planned refusal."""
+        """Return the body of a planned refusal."""
         return {"error": f"refused with {status}"}
 
     def plan(self, *outcomes: Outcome) -> None:
-        """What becomes of the next calls, one each; those after them succeed."""
+        """Set the outcomes of the next calls, one each; later calls succeed."""
         self._plan = list(outcomes)
 
     def done(self, kind: str, content: Any, reference: str | None = None) -> DoneEffect:
-        """Write down something that really happened."""
+        """Record an effect."""
         number = len(self.ledger.effects()) + 1
         effect = DoneEffect(f"{self.name}_{number}", reference, kind, content, self.now_ms())
         self.ledger.append(effect)
@@ -122,7 +122,7 @@ class ProviderServer(LocalServer):
         return effect
 
     def happened(self, kind: str) -> list[DoneEffect]:
-        """The effects of one kind."""
+        """Return the effects of one kind."""
         return [each for each in self.ledger.effects() if each.key == kind]
 
     async def until(self, kind: str) -> None:
@@ -178,7 +178,7 @@ class ProviderServer(LocalServer):
         return ProviderAnswer(200, b"<html>It works!</html>") if step is OutcomeStep.GARBAGE else said
 
     def control(self, asked: ProviderRequest) -> ProviderAnswer | None:
-        """What is asked of the emulator itself and not of the provider; the ledger does not have it."""
+        """Handle a request to the emulator itself; the ledger leaves it out."""
         if (asked.method, asked.path) == ("POST", "/plan"):
             self.plan(*(Outcome(name) for name in asked.json["outcomes"]))
             return json_answer(200, {})
@@ -199,6 +199,6 @@ async def _send(writer: asyncio.StreamWriter, answer: ProviderAnswer) -> None:
 
 @asynccontextmanager
 async def all_serving(servers: Iterable[ProviderServer]) -> AsyncIterator[dict[str, str]]:
-    """The addresses of several providers by their names, while they are up."""
+    """Serve several providers for the block; yields their addresses by name."""
     async with contextlib.AsyncExitStack() as stack:
         yield {server.name: await stack.enter_async_context(server.serving()) for server in servers}

@@ -1,5 +1,5 @@
-"""Emulated Resend: mails that a key makes unique for a day, its three answers to a repeated key, read-back, metrics and
-domains. Its ledger has one effect for every mail that really went out.
+"""Emulates Resend: e-mails unique by key for a day, its three answers to a repeated key, read-back, metrics and
+domains. The ledger has one effect per e-mail that was sent.
 
     python -m assent.testing.resend --ledger FILE [--port N]
 

@@ -1,4 +1,4 @@
-"""Emulated incoming webhooks as Slack has them: a secret address that takes a text and answers with a word.
+"""Emulates a Slack incoming webhook: a secret URL that accepts a text and answers with a word.
 
     python -m assent.testing.slack --ledger FILE [--port N]
 
@@ -20,7 +20,7 @@ MESSAGE: Final = "message"
 
 
 class Slack(Scripted):
-    """One webhook of one channel. It recognises nothing: every message that it takes is one more."""
+    """A webhook of one channel. It has no idempotency: every accepted message is posted."""
 
     name = "slack"
     script = ("gone", "archived")

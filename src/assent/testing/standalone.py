@@ -1,4 +1,4 @@
-"""An emulated provider as a process of its own, for checks from outside and for tests that kill the server under test.
+"""Runs an emulated provider as a process, for checks from outside and for tests that kill the server under test.
 
     python -m assent.testing.zernio --ledger FILE [--port N]
 
@@ -51,7 +51,7 @@ class Scripted(ProviderServer):
 
 @contextmanager
 def provider_process(name: str, ledger: Path) -> Iterator[str]:
-    """The address of an emulated provider in another process, ended with the block."""
+    """Run an emulated provider in another process for the block; yields its address."""
     command = [sys.executable, "-m", f"assent.testing.{name}", "--ledger", str(ledger)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
         try:
@@ -62,7 +62,7 @@ def provider_process(name: str, ledger: Path) -> Iterator[str]:
 
 
 def main(kind: type[ProviderServer]) -> None:
-    """Be that provider until ended."""
+    """Serve until the process is ended."""
     parser = argparse.ArgumentParser(description=f"An emulated {kind.name}.")
     parser.add_argument("--ledger", type=Path, required=True, help="the file that says what really happened")
     parser.add_argument("--port", type=int, default=0, help="a free one unless given")

@@ -1,4 +1,4 @@
-"""As much of HTTP/1.1 as an emulator and its connector need: one message, one answer, then the connection ends."""
+"""The part of HTTP/1.1 that an emulator and its connector need: one request, one answer, then close."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_BODY_BYTES: Final = 4 * 1_048_576
 
 
 class Malformed(Exception):  # noqa: N818 - what it is
-    """What came is not an HTTP message."""
+    """The input is no HTTP message."""
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -25,7 +25,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 async def read_message(reader: asyncio.StreamReader) -> Message:
-    """The next message. Raises `Malformed`, or `IncompleteReadError` where the other side ends too early."""
+    """Read the next message. Raises `Malformed`, or `IncompleteReadError` if the peer closes too early."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         first, *lines = head.rstrip("\r\n").split("\r\n")
@@ -60,7 +60,7 @@ def _message(first: str, body: bytes, headers: dict[str, str]) -> bytes:
 
 
 class LocalServer:
-    """Serves a port of this machine, one conversation per connection."""
+    """Serves a local port, one exchange per connection."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -68,7 +68,7 @@ class LocalServer:
 
     @asynccontextmanager
     async def serving(self, port: int = 0) -> AsyncIterator[str]:
-        """Its address while it is up."""
+        """Serve for the block; yields the address."""
         server = await asyncio.start_server(self._accept, "127.0.0.1", port)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         try:

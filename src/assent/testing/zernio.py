@@ -1,5 +1,5 @@
-"""Emulated Zernio: posts to several accounts with an outcome each, both ways of recognising a repetition, media,
-accounts and analytics. Its ledger has one effect for every account that a post really appeared on.
+"""Emulates Zernio: posts to several accounts with an outcome each, both ways of recognising a repetition, media,
+accounts and analytics. The ledger has one effect per account that a post appeared on.
 
     python -m assent.testing.zernio --ledger FILE [--port N]
 
@@ -95,7 +95,7 @@ class Zernio(Scripted):
         return {"error": f"Planned refusal {status}", "code": f"planned_{status}"}
 
     def on(self, account_id: str) -> list[Any]:
-        """What really appeared on an account, by the ledger."""
+        """Return the posts that appeared on an account, from the ledger."""
         return [each for each in self.happened(PUBLISHED) if each.content["accountId"] == account_id]
 
     def create(self, asked: ProviderRequest) -> ProviderAnswer:
@@ -181,7 +181,7 @@ class Zernio(Scripted):
         return ProviderAnswer(200, b"")
 
     def _work(self, post_id: str) -> None:
-        """What the platforms do with a post, once they get to it."""
+        """Let the platforms process a post."""
         if self.waiting.get(post_id, 0) > 0:
             return
         post = self.posts[post_id]

@@ -1,7 +1,7 @@
-"""Gathers what a diagnosis may rest on: what sources say now, what they said before, and what was decided and sent.
+"""Gathers the facts of a diagnosis: current numbers, earlier numbers, decisions and deliveries.
 
-The sources of the newest runs are asked again; where a source is silent now, its last numbers count, with their own
-date. Nothing is stored here and nothing outside is changed: sources are read, all at once and each within its time.
+The sources of the newest runs are read again, concurrently and each with a timeout; if a source has no numbers now, its
+last ones count, with their date. Stores nothing and has no outside effect.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, Deed, Facts, Learned, 
 from assent.suite.measurement.metrics import select_credible
 
 MAX_ACTIONS: Final = 500
-"""Actions of the window that are looked at, newest first."""
+"""The most actions of the window that are read, newest first."""
 RUNS_ASKED: Final = 5
-"""Runs whose sources are asked again: a diagnosis is about what runs now, and providers count our calls."""
+"""Runs whose sources are read again: a diagnosis is about current campaigns, and providers limit calls."""
 RUNS_READ: Final = 30
-"""Runs whose numbers by hand are read: more would be history, not a diagnosis."""
+"""Runs whose manually reported numbers are read."""
 MAX_EFFECTS_ASKED: Final = 40
 LESSONS: Final = 3
 MAX_QUOTE_CHARS: Final = 240
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True):
-    """What the store knows."""
+    """The stored facts."""
 
     actions: tuple[Action, ...]
     measured: list[Scheduled]
@@ -50,7 +50,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, goal: str) -> Facts:
-    """Everything that is known about a tenant's campaigns."""
+    """Gather all facts about a tenant's campaigns."""
     now_ms = services.clock.now_ms()
     kept = await services.store.read(partial(_read_kept, workspace_id, tenant_id, now_ms))
     asked = _newest_runs(kept.actions)
@@ -115,7 +115,7 @@ def _read_kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transa
 
 
 def _newest_runs(found: tuple[Action, ...]) -> dict[str, tuple[Action, ...]]:
-    """What went out in the newest runs."""
+    """Return the sent actions of the newest runs."""
     runs: dict[str, tuple[Action, ...]] = {}
     for action in [action for action in found if action.status is Status.EXECUTED][:MAX_EFFECTS_ASKED]:
         if action.run_id in runs or len(runs) < RUNS_ASKED:
@@ -126,7 +126,7 @@ def _newest_runs(found: tuple[Action, ...]) -> dict[str, tuple[Action, ...]]:
 async def _unready(
     services: Services, workspace_id: WorkspaceId, found: tuple[Action, ...]
 ) -> frozenset[str]:
-    """Connectors that something waits for and that could not perform now."""
+    """Return connectors that are not ready and that an action waits for."""
     waiting = {a.effect.connector for a in found if a.status in (Status.AWAITING_APPROVAL, Status.APPROVED)}
     unready = set()
     for name in sorted(waiting):
@@ -142,7 +142,7 @@ async def _list_unconnected(services: Services, workspace_id: WorkspaceId) -> tu
 
 
 def _observations(kept: Kept, live: dict[str, tuple[Reading, ...]], now_ms: int) -> tuple[Observation, ...]:
-    """Numbers, newest first: by hand, as read now, and as read before where no source has newer ones."""
+    """Return numbers, newest first: reported by hand, read now, and read earlier if no source has newer ones."""
     found = list(kept.by_hand)
     covered = {(each.run_id, each.channel) for each in found}
     for run_id, readings in live.items():
@@ -172,7 +172,7 @@ def _make_observation(run_id: str, reading: Reading, at_ms: int) -> Observation:
 def _silences(
     live: dict[str, tuple[Reading, ...]], observations: tuple[Observation, ...]
 ) -> tuple[Silence, ...]:
-    """Sources that were asked and have nothing, where no other source has."""
+    """Return the sources that were read without result, if no other source has numbers."""
     known = {(each.run_id, each.channel) for each in observations}
     found = {
         (each.channel, each.source): Silence(
@@ -186,7 +186,7 @@ def _silences(
 
 
 def shorten(text: str) -> str:
-    """A text as a sentence quotes it: on one line, and shortened."""
+    """Return a text on one line, shortened for a quotation."""
     line = " ".join(text.split())
     return line if len(line) <= MAX_QUOTE_CHARS else line[: MAX_QUOTE_CHARS - 1] + "…"
 

@@ -25,7 +25,7 @@ READ = (*AS_EVIDENCE, "lesson", "rejection", "claim_risk", "channel_performance"
 def recollect(
     workspace_id: WorkspaceId, tenant_id: str
 ) -> Transaction[tuple[tuple[MemoryEntry, ...], Lessons, dict[str, str]]]:
-    """A tenant's memory as evidence and as lessons, and the kind of each entry."""
+    """Return a tenant's memory as evidence and as lessons, and the kind of each entry."""
     found: list[Entry] = []
     for kind in READ:
         newest_first = yield from brain.read(workspace_id, tenant_id, kind=kind, most=MOST)
@@ -34,7 +34,7 @@ def recollect(
 
 
 def as_evidence(found: Iterable[Entry]) -> tuple[MemoryEntry, ...]:
-    """The entries that a draft may quote or follow as voice."""
+    """Return the entries that a draft may quote or follow as voice."""
     return tuple(
         MemoryEntry(entry_id=entry.entry_id, kind=entry.kind, text=entry.body)
         for entry in found
@@ -43,7 +43,7 @@ def as_evidence(found: Iterable[Entry]) -> tuple[MemoryEntry, ...]:
 
 
 def as_lessons(found: Iterable[Entry]) -> Lessons:
-    """What the entries teach, oldest first. An approval or an edit teaches nothing."""
+    """Return the lessons of the entries, oldest first. Approvals and edits are no lessons."""
     of: dict[str, list[Entry]] = {}
     for entry in found:
         of.setdefault(entry.kind, []).append(entry)

@@ -1,7 +1,7 @@
-"""A stored measurement: its shape, its text, and how one that earlier rules made is read.
+"""A stored measurement: its shape, its text, and reading one that an earlier version made.
 
-Readings are facts and are kept. Totals, comparisons and advice are made from them; those of earlier rules are made
-again on reading, so that their sentences are not shown and their sums are not used (E100). Makes no statement.
+Readings are facts and are kept. Totals, comparisons and advice are computed from them; those of an earlier version are
+computed again on reading, so that its sentences and sums are not used (E100). Runs no SQL.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ ASSET_TYPE = "measurement"
 
 
 class Measurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One reading of a whole run."""
+    """One measurement of a whole run."""
 
     measured_at: str
     sources: tuple[Reading, ...]
     totals: dict[str, float]
-    """Counts of the run, only where the numbers of its channels may be added."""
+    """Counts of the run; only numbers that may be added over its channels."""
     baseline: tuple[Usual, ...]
     next_move: NextMove
     rules: int
 
 
 class _Facts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The part of a stored measurement that no rule made."""
+    """The facts of a stored measurement, without computed values."""
 
     measured_at: str
     sources: tuple[Reading, ...]
@@ -56,14 +56,14 @@ def draw_up(
 
 
 def decode(body: str) -> Measurement:
-    """A measurement from its stored text; one of earlier rules is drawn up from its readings, without comparison."""
+    """Decode a stored measurement. One of an earlier version is computed from its readings, without comparison."""
     return _draw_up_again(msgspec.json.decode(body, type=_Facts)) or msgspec.json.decode(
         body, type=Measurement
     )
 
 
 def refresh_asset(asset: Asset) -> Asset:
-    """The asset of a measurement as the present rules tell it; any other asset as it is."""
+    """Return a measurement's asset with the text of the current rules; any other asset unchanged."""
     kept = asset.metadata.get(ASSET_TYPE) if asset.type == ASSET_TYPE else None
     if not isinstance(kept, dict) or kept.get("rules") == RULES:
         return asset
@@ -72,12 +72,12 @@ def refresh_asset(asset: Asset) -> Asset:
 
 
 def present(found: Measurement) -> dict[str, Any]:
-    """The text and the metadata of a measurement's asset."""
+    """Return the text and the metadata of a measurement's asset."""
     return {"body": describe(found), "metadata": {ASSET_TYPE: msgspec.to_builtins(found)}}
 
 
 def check_reading(reading: Reading) -> Reading:
-    """The reading with credible numbers only; it names the others, and without any it is unavailable."""
+    """Return the reading with credible numbers only; it names the others. Without any it is unavailable."""
     if reading.status != "ok":
         return reading
     kept, left_out = select_credible(reading.metrics)
@@ -91,7 +91,7 @@ def check_reading(reading: Reading) -> Reading:
 
 
 def describe_reading(reading: Reading, *, short: bool = False) -> str:
-    """The numbers of one source, or why it has none."""
+    """Describe the numbers of one source, or why it has none."""
     if reading.status != "ok":
         return f"no numbers ({reading.reason})"
     told = read_numbers(reading.metrics).summarise() if short else describe_numbers(reading.metrics)
@@ -99,7 +99,7 @@ def describe_reading(reading: Reading, *, short: bool = False) -> str:
 
 
 def describe(found: Measurement) -> str:
-    """The measurement for a person to read."""
+    """Describe the measurement to a person."""
     lines = [f"{label_of(each.channel)}: {describe_reading(each)}" for each in found.sources]
     return "\n".join([*lines, "", f"Next: {found.next_move.move} {found.next_move.why}"])
 

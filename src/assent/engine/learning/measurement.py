@@ -1,7 +1,7 @@
-"""Measure: what became of what was sent (C28).
+"""Measures what was sent (C28).
 
-Scheduled in the transaction that records the first effect of a run, so it fires once, late if the server was down and
-never skipped. Every source is asked for itself; one that has no numbers says why, and a number is never made up. The
+Scheduled in the transaction that records the first effect of a run, so it runs once, late if the server was down and
+never skipped. Every source is read separately; one without numbers gives the reason, and no number is invented. The
 result is an asset of the run, a memory of the tenant, and a next move.
 """
 
@@ -55,7 +55,7 @@ class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def plan_interval(action: Action) -> int | None:
-    """How long after it went out an action is measured; None where it is not (E31)."""
+    """Return how long after sending an action is measured; None if it is not (E31)."""
     after_ms = action.metadata.get(INTERVAL)
     if not isinstance(after_ms, int) or action.effect.channel in NOT_MEASURED:
         return None
@@ -65,12 +65,12 @@ def plan_interval(action: Action) -> int | None:
 
 
 def automatic_interval(action: Action) -> int | None:
-    """When results arrive by themselves, as a person is told: never for what was done by hand."""
+    """Return when results arrive automatically; None for actions done by hand."""
     return None if is_by_hand(action) else plan_interval(action)
 
 
 def schedule(action: Action, now_ms: int) -> Transaction[None]:
-    """A run whose effect went out is measured later: a durable job, once per run."""
+    """Schedule the measurement of a run whose effect was sent: a durable job, once per run."""
     after_ms = plan_interval(action)
     if after_ms is None:
         return
@@ -93,7 +93,7 @@ def schedule(action: Action, now_ms: int) -> Transaction[None]:
 
 
 async def measure_job(services: Services, job: Job) -> None:
-    """Handle the job. A run whose sources are all empty is recorded as such; a human may ask again later."""
+    """Run the job. If all sources are empty, that is recorded; a person may measure again later."""
     try:
         await measure(services, job.workspace_id, RunId(job.payload["runId"]), by="schedule")
     except Refusal as refusal:
@@ -104,7 +104,7 @@ async def measure_job(services: Services, job: Job) -> None:
 async def measure(
     services: Services, workspace_id: WorkspaceId, run_id: RunId, *, by: str
 ) -> tuple[Measurement, Asset]:
-    """Read every source of a run and keep what they say. Refuses when it is too early or nothing came back."""
+    """Read every source of a run and store the result. Refuses if it is too early or no source has numbers."""
     now_ms = services.clock.now_ms()
     planned, sent, history, by_hand = await services.store.read(lambda: _facts(workspace_id, run_id))
     if planned is None or not sent:
@@ -124,7 +124,7 @@ async def measure(
             + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
             retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
         )
-    # The first effect of a run decides when it is due: a run that is due later went out later.
+    # The first effect of a run sets the due time, so a run that is due later was sent later.
     earlier = [
         past.measurement.sources
         for past in history
@@ -148,8 +148,8 @@ async def measure(
 async def read_all(
     services: Services, sent: tuple[Action, ...], by_hand: dict[str, Reading], now_ms: int
 ) -> tuple[Reading, ...]:
-    """What every source says now about what went out in one run; one that has nothing to say says why."""
-    # What a person noted is about the whole channel: it counts once, however many messages went there.
+    """Read every source about one run; a source without numbers gives the reason."""
+    # Numbers that a person reported are for the whole channel, so they count once for all its messages.
     noted = [
         by_hand[channel] for channel in dict.fromkeys(a.effect.channel for a in sent) if channel in by_hand
     ]
@@ -160,7 +160,7 @@ async def read_all(
 
 
 async def read_action(services: Services, action: Action) -> Reading:
-    """What the connector of an action says about it."""
+    """Read the connector of an action."""
     channel, source = action.effect.channel, action.effect.connector
     connector = services.connectors.get(source)
     measurable: object = connector
@@ -184,7 +184,7 @@ async def read_action(services: Services, action: Action) -> Reading:
 
 
 def campaign(sent: tuple[Action, ...], now_ms: int) -> Campaign:
-    """What went out, as a source that counts visitors is asked about it: the pages it leads to and its own pages."""
+    """Describe a run to a source that counts visitors: its own pages and the pages it links to."""
     links = [action.effect.link for action in sent]
     own = [action.external_url or "" for action in sent if action.effect.connector == "site"]
     pages = [page for page in (*links, *own) if page.startswith(("http://", "https://"))]
@@ -197,7 +197,7 @@ def campaign(sent: tuple[Action, ...], now_ms: int) -> Campaign:
 
 
 def sources(services: Services) -> list[tuple[str, CampaignSource]]:
-    """Who can be asked about a whole run."""
+    """Return the sources that can measure a whole run."""
     everyone: list[tuple[str, object]] = list(services.connectors.items())
     return [(name, source) for name, source in everyone if isinstance(source, CampaignSource)]
 
@@ -205,7 +205,7 @@ def sources(services: Services) -> list[tuple[str, CampaignSource]]:
 async def _read_campaign(
     services: Services, source: tuple[str, CampaignSource], of_run: Campaign
 ) -> Reading | None:
-    """What a source says about the whole run; nothing where the workspace does not use it."""
+    """Read a source about the whole run; None if the workspace does not use it."""
     name, connector = source
     seconds = services.limits.connector_timeout_seconds
     try:
@@ -245,7 +245,7 @@ def _facts(
 
 
 def _personal_channels(sent: Iterable[Action]) -> set[str]:
-    """The channels on which nothing but personal mail went out. Their numbers are neither kept nor compared with."""
+    """Return the channels with only personal e-mail. Their numbers are neither stored nor compared."""
     given = tuple(sent)
     return {each.effect.channel for each in given} - {
         each.effect.channel for each in given if not is_personal(each)
@@ -253,7 +253,7 @@ def _personal_channels(sent: Iterable[Action]) -> set[str]:
 
 
 def _without_personal(past: Scheduled, sent: tuple[Action, ...]) -> Transaction[Scheduled]:
-    """An earlier measurement without the numbers of personal mail; without those of its channel for such a mail."""
+    """Remove the numbers of personal e-mail from an earlier measurement; for such an e-mail, those of its channel."""
     found = past.measurement
     mailed = {each.effect.channel for each in sent if is_mail(each.effect)}
     if found is None or mailed.isdisjoint(reading.channel for reading in found.sources):
@@ -265,19 +265,19 @@ def _without_personal(past: Scheduled, sent: tuple[Action, ...]) -> Transaction[
 
 
 def find(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Scheduled | None]:
-    """When a run is or was measured."""
+    """Return when a run is or was measured."""
     rows = yield statements.find_measurement(workspace_id=workspace_id, run_id=run_id)
     return read_scheduled(rows[0]) if rows else None
 
 
 def due(workspace_id: WorkspaceId, most: int) -> Transaction[list[Scheduled]]:
-    """Runs that wait to be measured."""
+    """Return the runs that wait for their measurement."""
     rows = yield statements.list_due_measurements(workspace_id=workspace_id, most=most)
     return [read_scheduled(row) for row in rows]
 
 
 def list_measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Transaction[list[Scheduled]]:
-    """A tenant's measured runs, newest first."""
+    """Return a tenant's measured runs, newest first."""
     rows = yield statements.list_measurements(workspace_id=workspace_id, tenant_id=tenant_id, most=most)
     return [read_scheduled(row) for row in rows]
 
@@ -290,7 +290,7 @@ def record_by_hand(
     source: str,
     now_ms: int,
 ) -> Transaction[dict[str, float]]:
-    """Keep numbers that a human read, and return all of the channel. One that was told before is replaced."""
+    """Store numbers that a person reported, and return all of the channel. A repeated metric is replaced."""
     rows = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
     before = [msgspec.json.decode(row["metrics"]) for row in rows if row["channel"] == channel]
     told = {fold_name(name) for name in metrics}
@@ -312,8 +312,7 @@ def record_by_hand(
 def _keep(
     planned: Scheduled, asset: Asset, found: Measurement, personal: set[str], by: str, now_ms: int
 ) -> Transaction[tuple[Measurement, Asset]]:
-    """Keep a reading. One with the numbers of the last one is that one: asking twice leaves one asset, one memory
-    (E30)."""
+    """Store a measurement. If the numbers equal the last ones, the last one is kept: one asset, one memory (E30)."""
     workspace_id = asset.workspace_id
     head = yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
     last = yield from find(workspace_id, asset.run_id)
@@ -339,7 +338,7 @@ def _keep(
 def _remember(
     tenant_id: str, asset: Asset, found: Measurement, personal: set[str], now_ms: int
 ) -> Transaction[None]:
-    """Keep a memory of each reading, once; none of personal mail. It replaces one that earlier rules made."""
+    """Store a memory of each reading, once; none of personal e-mail. It replaces one that an earlier version made."""
     for number, reading in enumerate(found.sources):
         if reading.status == "ok" and reading.channel not in personal:
             entry = performance_entry(tenant_id, asset, reading, number)
@@ -347,7 +346,7 @@ def _remember(
 
 
 def performance_entry(tenant_id: str, asset: Asset, reading: Reading, number: int) -> brain.NewEntry:
-    """The memory of one reading: its own numbers and nothing that was made from others."""
+    """Return the memory of one reading, with its own numbers only."""
     return brain.NewEntry(
         tenant_id=tenant_id,
         kind="channel_performance",
@@ -368,7 +367,7 @@ def _note_empty(
 
 
 def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal:
-    """`measurement_unavailable`. Only a measurement that came back empty is repeated, once (E99)."""
+    """Return the refusal `measurement_unavailable`. Only an empty measurement is repeated, once (E99)."""
     if retry_after_seconds is None:
         return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message)
     return Refusal(
@@ -381,7 +380,7 @@ def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal
 
 
 def without_numbers(sent: tuple[Action, ...]) -> Refusal:
-    """What was done by hand has no numbers but those that the person reads there; asking again brings none."""
+    """Return the refusal for actions done by hand: only the person can report numbers, so a retry brings none."""
     channels = list(dict.fromkeys(action.effect.channel for action in sent))
     args: dict[str, Any] = {"runId": sent[0].run_id}
     needs = {"metrics": "the numbers", "source": "where they were read"}
@@ -401,7 +400,7 @@ def without_numbers(sent: tuple[Action, ...]) -> Refusal:
 
 
 def has_source(waiting: Scheduled, workspace_id: WorkspaceId) -> Transaction[bool]:
-    """Whether measuring a run can bring numbers: not all of it was done by hand, or a person told some."""
+    """Whether measuring a run can bring numbers: not all of it was done by hand, or a person reported some."""
     of_run = yield from actions.run_actions(workspace_id, waiting.run_id)
     if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
         return True
@@ -409,7 +408,7 @@ def has_source(waiting: Scheduled, workspace_id: WorkspaceId) -> Transaction[boo
 
 
 def read_scheduled(row: Row) -> Scheduled:
-    """A measurement from its row."""
+    """Decode a row."""
     body = row["body"]
     return Scheduled(
         run_id=RunId(row["run_id"]),

@@ -1,8 +1,8 @@
-"""The brain: what a tenant's runs have learned (E33, S0 §3.6). Every entry says where it came from.
+"""The brain: the lessons and facts of a tenant's runs (E33, S0 §3.6). Every entry has its origin.
 
-The transaction of a decision keeps its entry: an approval, a rejection with its reason, an edit, and the request that
-came with an edit. Measurements follow a day later. The next prepare reads them (`lessons.py`). Nothing is kept about
-steps of workflows, contacts and mail to named people. An entry of another tenant or workspace is never seen.
+The transaction of a decision stores its entry: an approval, a rejection with its reason, an edit, and the request that
+came with an edit. Measurements follow a day later. The next prepare reads them (`lessons.py`). Nothing is stored about
+workflow steps, contacts and e-mail to named people. Tenants and workspaces never see each other's entries.
 """
 
 from __future__ import annotations
@@ -38,23 +38,23 @@ KINDS: Final[tuple[str, ...]] = get_args(Kind)
 State = Literal["confirmed", "proposed", "retired"]
 
 ASKED: Final = "asked"
-"""Among the facts of a lesson: a person asked for it with an edit."""
+"""A fact of a lesson: a person asked for it with an edit."""
 
 RETIRED_BECAUSE: Final = "retiredBecause"
-"""Among the facts of an entry: why a migration retired it."""
+"""A fact of an entry: why a migration retired it."""
 LOGGED: Final = "logged"
-"""Among the facts of a risky claim: a check found it, and no person refused it."""
+"""A fact of a risky claim: a check found it, and no person refused it."""
 
 DEFAULT_TENANT: Final = "default"
 MAX_EXCERPT: Final = 4_000
 MAX_QUERY_WORDS: Final = 12
 
 WORDS_BATCH: Final = 64
-"""Memories whose words are indexed at once: that costs little more than one alone, and a search waits for fewer."""
+"""How many entries are indexed at once: a batch costs little more than one entry."""
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One memory with its provenance."""
+    """A memory with its origin."""
 
     entry_id: str
     tenant_id: str
@@ -70,7 +70,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class NewEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A memory to keep. The same natural key is kept once."""
+    """A memory to store. The same natural key is stored once."""
 
     tenant_id: str
     kind: Kind
@@ -89,7 +89,7 @@ def tenant_of(tenant_id: str | None) -> str:
 
 
 def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transaction[str | None]:
-    """Keep a memory; None when its natural key is known (E33)."""
+    """Store a memory; returns None if its natural key exists (E33)."""
     # The id is made from the key, because a store may run a transaction twice.
     entropy = hashlib.sha256(f"{workspace_id}:{entry.natural_key}".encode()).digest()[: ids.RANDOM_BYTES]
     entry_id = ids.uuid7(now_ms, entropy)
@@ -117,7 +117,7 @@ def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transac
 
 
 def read(workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", most: int) -> Transaction[list[Entry]]:
-    """A tenant's memory, of one kind or of all, the newest first."""
+    """Return a tenant's memories, of one kind or all, newest first."""
     rows: list[Row] = []
     for each in (kind,) if kind else KINDS:
         rows += yield statements.list_brain_entries(
@@ -130,7 +130,7 @@ def read(workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", most: int
 def search(
     workspace_id: WorkspaceId, tenant_id: str, query: str, *, kind: str = "", most: int
 ) -> Transaction[list[Entry]]:
-    """What of a tenant's memory holds the words asked for, the best first. A write: it completes the index."""
+    """Return the memories with these words, best first. It writes, because it completes the index."""
     words = _words(query)
     if not words:
         return []
@@ -146,12 +146,11 @@ def search(
 
 
 def _words(query: str) -> list[str]:
-    """The words of a search; quoted one by one they mean the same to both stores, and no operator is among them."""
+    """Split a search into words. Quoted one by one they mean the same in both stores, without operators."""
     return re.findall(r"\w+", query.lower())[:MAX_QUERY_WORDS]
 
 
 def find(workspace_id: WorkspaceId, entry_id: str) -> Transaction[Entry | None]:
-    """One memory."""
     rows = yield statements.find_brain_entry(workspace_id=workspace_id, entry_id=entry_id)
     return entry_of(rows[0]) if rows else None
 
@@ -165,7 +164,7 @@ def set_state(workspace_id: WorkspaceId, tenant_id: str, entry_id: str, state: S
 
 
 def is_outdated(entry: Entry) -> bool:
-    """Whether earlier rules made a memory that no draft may use. It stays retired."""
+    """Whether an earlier version made a memory that no draft may use. It stays retired."""
     return RETIRED_BECAUSE in entry.facts
 
 
@@ -174,7 +173,7 @@ def decision_entry(
     kind: Literal["approval", "rejection", "edit"],
     facts: dict[str, Any],
 ) -> NewEntry:
-    """The record of a decision. Of a rejection the reason may teach something; an edit teaches nothing."""
+    """Return the memory of a decision. The reason of a rejection may be a lesson; an edit is none."""
     channel, text = action.effect.channel, action.effect.body[:MAX_EXCERPT]
     said = {
         "approval": f"Approved for {channel}: {text[:300]}",
@@ -198,7 +197,7 @@ def decision_entry(
 
 
 def lesson_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
-    """A lesson in the words of the person who asked for it with an edit."""
+    """Return a lesson in the words of the person who asked for it with an edit."""
     return NewEntry(
         tenant_id=tenant_of(action.tenant_id),
         kind="lesson",
@@ -213,23 +212,23 @@ def lesson_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
 
 
 def keeps(action: Action) -> bool:
-    """Whether a decision about an action is remembered, with the text that it has now."""
+    """Whether decisions about this action are stored, with its present text."""
     return keeps_requests(action) and not may_hold_personal_words(action)
 
 
 def keeps_requests(action: Action) -> bool:
-    """Whether a request for later drafts is taken with an edit: not about a step of a workflow or personal data."""
+    """Whether an edit may carry a request for later drafts: not for workflow steps or personal data."""
     return action.effect.connector != WORKFLOW and not is_personal(action)
 
 
 def remember_approval(action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
-    """Keep an approved text; one that was approved, taken back and approved again is in use again."""
+    """Store an approved text; a second approval after a withdrawal makes it active again."""
     if (yield from remember(action.workspace_id, decision_entry(action, "approval", facts), now_ms)) is None:
         yield from _set_approval_state(action, "confirmed")
 
 
 def forget_approval(action: Action) -> Transaction[None]:
-    """Retire the memory of an approval that is taken back; `action` is as it was approved."""
+    """Retire the memory of a withdrawn approval; `action` is as it was approved."""
     if action.approval is not None and keeps(action):
         yield from _set_approval_state(action, "retired")
 
@@ -249,7 +248,7 @@ def _origin(action: Action, facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def entry_of(row: Row) -> Entry:
-    """A memory from its row."""
+    """Decode a row."""
     return Entry(
         entry_id=row["entry_id"],
         tenant_id=row["tenant_id"],

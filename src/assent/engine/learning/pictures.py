@@ -1,9 +1,9 @@
-"""Pictures in the store, by what they are: the digest names the bytes, so an approved effect names its very picture.
+"""Pictures in the store, addressed by their digest, so an approved effect names the exact bytes.
 
-A picture is seen where a run shows it and nowhere else: a run made it, or an action of the run takes it along. What no
-action took along goes after a while; what one did stays as long as the action.
+A picture is visible only in runs that show it: those that made it, or that have an action with it. A picture that no
+action uses is deleted after a while; one in use stays as long as its action.
 
-Deliberately unaware of how pictures are made and looked at.
+Knows nothing of drawing and pages.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from assent.sql.loader import statements
 from assent.suite.pictures.sizes import PUBLISHES_PICTURES
 
 IMAGE: Final = "image"
-"""The type of an asset that is a picture, and the kind of what goes along."""
+"""The type of a picture asset, and the kind of an attached picture."""
 
 
 def path(run_id: str, digest: str) -> str:
-    """Where a run shows a picture."""
+    """Return the path where a run shows a picture."""
     return f"/runs/{run_id}/pictures/{digest.removeprefix(DIGEST_PREFIX)}.png"
 
 
 def keep(
     workspace_id: WorkspaceId, run_id: RunId, pictures: tuple[Picture, ...], now_ms: int
 ) -> Transaction[None]:
-    """Store what a run has made. A workspace that keeps too much already is told so."""
+    """Store the pictures of a run. Refuses if the workspace is over its limit."""
     if not pictures:
         return
     if not (yield from fits(workspace_id, sum(len(picture.content) for picture in pictures))):
@@ -54,7 +54,7 @@ def keep(
 
 
 def fits(workspace_id: WorkspaceId, size: int) -> Transaction[bool]:
-    """Whether the workspace may keep so many bytes more."""
+    """Whether the workspace may store so many more bytes."""
     rows = yield statements.sum_pictures(workspace_id=workspace_id)
     return bool(rows[0]["bytes"] + size <= MAX_WORKSPACE_PICTURE_BYTES)
 
@@ -62,21 +62,21 @@ def fits(workspace_id: WorkspaceId, size: int) -> Transaction[bool]:
 def show(
     workspace_id: WorkspaceId, run_id: RunId, digest: str, *, taken_along: bool = False
 ) -> Transaction[None]:
-    """A run shows a picture from now on."""
+    """Make a picture visible in a run."""
     yield statements.use_picture(
         workspace_id=workspace_id, run_id=run_id, digest=digest, kept=int(taken_along)
     )
 
 
 def take_along(action: Action) -> Transaction[None]:
-    """The pictures of an action are shown in its run and kept."""
+    """Make the pictures of an action visible in its run, and keep them."""
     for media in action.effect.media:
         if media.digest:
             yield from show(action.workspace_id, action.run_id, media.digest, taken_along=True)
 
 
 def media_of(asset: Asset, run_id: RunId, base_url: str) -> Media | None:
-    """A picture as what goes along with an action of a run; None where the asset is no picture."""
+    """Return a picture asset as media of an action; None if the asset is no picture."""
     digest = asset.metadata.get("digest")
     if asset.type != IMAGE or not isinstance(digest, str):
         return None
@@ -84,7 +84,7 @@ def media_of(asset: Asset, run_id: RunId, base_url: str) -> Media | None:
 
 
 def pick(action: Action, asset_id: str, base_url: str) -> Transaction[tuple[Media, ...]]:
-    """What goes along with an action once somebody has picked a picture; an empty id stands for none."""
+    """Return the media of an action after a person picked a picture; an empty id removes it."""
     if not asset_id:
         return ()
     asset = yield from actions.find_asset(action.workspace_id, asset_id)
@@ -105,13 +105,13 @@ def find_shown(workspace_id: WorkspaceId, run_id: RunId, digest: str) -> Transac
 
 
 def find(workspace_id: WorkspaceId, digest: str) -> Transaction[Picture | None]:
-    """A picture of a workspace, for whoever has judged who may see it."""
+    """Return a picture of a workspace. The caller checks access."""
     rows = yield statements.find_picture(workspace_id=workspace_id, digest=digest)
     return _picture(rows[0]) if rows else None
 
 
 async def of_action(store: Store, action: Action) -> tuple[Picture, ...]:
-    """The pictures of an approved action (`ports.PicturesOf`). What is not the approved bytes is not sent."""
+    """Return the pictures of an approved action (`ports.PicturesOf`). Raises unless the bytes are the approved ones."""
 
     def read() -> Transaction[list[Picture | None]]:
         found = []
@@ -135,7 +135,7 @@ async def of_action(store: Store, action: Action) -> tuple[Picture, ...]:
 
 
 def forget_unused(now_ms: int, most: int) -> Transaction[int]:
-    """Remove pictures that nobody took along within their time; how many went."""
+    """Delete pictures that no action used in time; returns how many."""
     rows = yield statements.forget_pictures(before_ms=now_ms - PICTURE_RETENTION_MS, most=most)
     return len(rows)
 

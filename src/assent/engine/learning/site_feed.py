@@ -1,9 +1,9 @@
 """The public feed of a workspace: its posts, and how often each was seen.
 
-A post is made by the `site` connector and by nothing else; its natural key is the action and its revision, so that
-publishing again finds the page that is there. Every view counts, and nothing about a visitor is kept.
+Only the `site` connector makes posts. The natural key is the action and its revision, so publishing again finds the
+existing page. Every view counts, and nothing about a visitor is stored.
 
-Deliberately unaware of requests, of how a page looks and of which request is a view.
+Knows nothing of requests and the look of pages.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ MAX_SLUG_CHARS: Final = 60
 MAX_HEADLINE_CHARS: Final = 80
 _ID_CHARS: Final = 12
 FLUSH_SECONDS: Final = 5.0
-"""Seconds of counts that a crash can lose."""
+"""How many seconds of counts a crash can lose."""
 
 _MEDIA: Final = msgspec.json.Decoder(tuple[Media, ...])
 
 
 class SitePost(msgspec.Struct, frozen=True, kw_only=True):
-    """One page of a feed. `author` is the workspace's name."""
+    """A page of a feed. `author` is the workspace's name."""
 
     workspace_id: WorkspaceId
     action_id: str
@@ -56,12 +56,12 @@ class SitePost(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def headline(self) -> str:
-        """What the post is called where only one line is shown."""
+        """Return the post's title for a single line."""
         return headline(self.title, self.body)
 
 
 class Published(NamedTuple):
-    """Where an action's content is."""
+    """The published page of an action."""
 
     post_id: str
     path: str
@@ -69,7 +69,7 @@ class Published(NamedTuple):
 
 
 def publish(action: Action, now_ms: int) -> Transaction[Published]:
-    """Put an action's content on the feed, or find it there."""
+    """Publish an action's content on the feed, or find it there."""
     effect = action.effect
     yield statements.insert_site_post(
         workspace_id=action.workspace_id,
@@ -90,8 +90,8 @@ def publish(action: Action, now_ms: int) -> Transaction[Published]:
 
 
 def take_down(action: Action, now_ms: int) -> Transaction[Published | None]:
-    """Take down the page that an action names and note that with the action that published it. Returns None where
-    another action has taken it down."""
+    """Take down the page that an action names, and note that on the action that published it. Returns None if another
+    action took it down."""
     workspace_id, details = action.workspace_id, action.effect.details
     post_id = str(details["postId"])
     rows = yield statements.lock_action(workspace_id=workspace_id, action_id=str(details["actionId"]))
@@ -117,7 +117,7 @@ def post_path(workspace_id: str, post_id: str) -> str:
 
 
 def new_post_id(action: Action) -> str:
-    """Readable, and the same whenever it is made: words of the title, then a digest of the natural key."""
+    """Return a readable, deterministic id: words of the title, then a digest of the natural key."""
     effect = action.effect
     plain = (
         unicodedata.normalize("NFKD", headline(effect.title, effect.body)).encode("ascii", "ignore").decode()
@@ -129,7 +129,7 @@ def new_post_id(action: Action) -> str:
 
 
 def headline(title: str, body: str) -> str:
-    """The title, or the first line that says something."""
+    """Return the title, or the first line that is not blank."""
     if title.strip():
         return " ".join(title.split())
     lines = (re.sub(r"[#>*_`~\[\]|-]+", " ", line) for line in body.splitlines())
@@ -138,7 +138,7 @@ def headline(title: str, body: str) -> str:
 
 
 def find_post_of(action: Action) -> Transaction[SitePost | None]:
-    """The page that an action became."""
+    """Return the page of an action."""
     rows = yield statements.find_site_post_of_action(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
     )
@@ -153,7 +153,7 @@ def find_post(workspace_id: WorkspaceId, post_id: str) -> Transaction[SitePost |
 def newest_posts(
     workspace_id: WorkspaceId, most: int, before: SitePost | None = None
 ) -> Transaction[list[SitePost]]:
-    """The newest posts, or the newest of those before one."""
+    """Return the newest posts, or the newest before one."""
     rows = yield statements.list_site_posts(
         workspace_id=workspace_id,
         before_ms=before.published_ms if before is not None else 1 << 62,
@@ -164,7 +164,7 @@ def newest_posts(
 
 
 class Counts(NamedTuple):
-    """How often a post was seen and its links followed."""
+    """The views and link clicks of a post."""
 
     views: int
     clicks: int
@@ -178,7 +178,7 @@ def counts(workspace_id: WorkspaceId, post_id: str) -> Transaction[Counts]:
 
 
 class _Where(NamedTuple):
-    """The row that a visit is added to."""
+    """The row of a visit."""
 
     workspace_id: str
     post_id: str
@@ -187,9 +187,8 @@ class _Where(NamedTuple):
 
 
 class Visits:
-    """The visits of one process. They gather in memory and are added to the store every few seconds, so a view costs
-    no write; a crash loses those that were not written. A batch that the store refuses is dropped, not written twice.
-    """
+    """The visits of one process. They are buffered in memory and added to the store every few seconds, so a view costs
+    no write; a crash loses the buffer. A batch that the store refuses is dropped, not written twice."""
 
     def __init__(self, store: Store, clock: Clock, *, flush_seconds: float = FLUSH_SECONDS) -> None:
         self._store = store
@@ -217,12 +216,12 @@ class Visits:
                 log.warning("%d visits were not counted: %s", batch.total(), unavailable)
 
     async def read_counts(self, action: Action) -> Counts:
-        """Return the counts of the page that an action became, with the visits of this process until now."""
+        """Return the counts of an action's page, with the visits that are still buffered."""
         await self.flush()
         return await self._store.read(partial(counts, action.workspace_id, action.external_id or ""))
 
     async def close(self) -> None:
-        """Add the rest; nothing is counted after this."""
+        """Store the buffered visits and stop counting."""
         if self._flushing is not None and self._closing is not None:
             self._closing.set()
             await self._flushing
@@ -236,7 +235,7 @@ class Visits:
 
 
 def _add(batch: Counter[_Where]) -> Transaction[None]:
-    # In one order everywhere, so that two replicas never wait for each other.
+    # One order everywhere, so that two replicas never deadlock.
     for where, visits in sorted(batch.items()):
         yield statements.add_site_visits(**where._asdict(), visits=visits)
 
