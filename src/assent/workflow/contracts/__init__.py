@@ -1,1 +1,1 @@
-"""What a step's output must be."""
+"""Output contracts: the required output of a step."""

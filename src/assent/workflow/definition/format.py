@@ -1,9 +1,8 @@
-"""The definition format as shapes: which fields exist, what each may hold, and what to write instead.
+"""The definition format as shapes: the fields, their allowed values, and advice.
 
-It is the published format of the libraries that must run here unchanged, widened in four places: loops may hold loops,
-conditions have three text operators, an output contract may be written into the step, and a step may name an
-operator's tool (`action`) and what follows a rejection (`onReject`). Conditions, validation rules, loops and bodies
-are checked where they mean something, not here.
+It is the published format of the libraries that must run here unchanged, with four extensions: loops inside loops,
+three text operators in conditions, an output contract inside the step, and a step with an operator's tool (`action`)
+and what a rejection does (`onReject`). Conditions, validation rules, loops and bodies are checked elsewhere.
 """
 
 from __future__ import annotations
@@ -17,25 +16,25 @@ ID_HINT: Final = (
     "Use lower-case letters, digits, - and _, with at most one dot: my-workflow or team.my-workflow."
 )
 PROSE: Final = 65_536
-"""Characters of one text. The published format has smaller numbers, and files that are in use have outgrown them."""
+"""Characters of one text. The published format has lower limits, which files in use exceed."""
 LINE: Final = 8_192
-"""Characters of one entry of a list, or of one sentence about something."""
+"""Characters of a list entry or a sentence."""
 STEP_ID_HINT: Final = "Use 3 to 64 lower-case letters, digits and -, such as phase-1-plan."
 NAME: Final = "^[a-zA-Z_][a-zA-Z0-9_]*$"
 
 
 def text(least: int = 0, most: int | None = None, **more: Any) -> Shape:
-    """A text of bounded length."""
+    """Return the shape of a text of bounded length."""
     return {"type": "string", "minLength": least, **({"maxLength": most} if most else {}), **more}
 
 
 def listing(items: Shape, *, unique: bool = True, **more: Any) -> Shape:
-    """A list of one shape, without repetition unless it may."""
+    """Return the shape of a list, without duplicates by default."""
     return {"type": "array", "items": items, "uniqueItems": unique, **more}
 
 
 def record(needed: str, /, **properties: Any) -> Shape:
-    """An object with these fields and no others."""
+    """Return the shape of an object with these fields and no others."""
     return {
         "type": "object",
         "properties": {name.rstrip("_"): shape for name, shape in properties.items()},

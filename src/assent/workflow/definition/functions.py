@@ -1,7 +1,7 @@
-"""Which functions a definition gives its steps: those it declares, and those it writes as lines of its guidance.
+"""Collects the functions of a definition: declared ones, and those written as lines of its guidance.
 
-Libraries from before `functionDefinitions` write `name(): what it does` or `fun name(arguments) = 'what it does'`; a
-step that refers to such a function is shown those lines.
+Libraries older than `functionDefinitions` write `name(): what it does` or `fun name(arguments) = 'what it does'`; a
+step that refers to such a function gets those lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LINE: Final = re.compile(
 
 
 def functions_of(definition: Definition) -> dict[str, Function]:
-    """The functions by name. A declared one wins over one in the guidance; lines of one name are one function."""
+    """Return the functions by name. A declared one wins over the guidance; lines of one name are one function."""
     found: dict[str, list[str]] = {}
     for line in definition.meta_guidance:
         if (match := _LINE.match(line)) is None:

@@ -1,4 +1,4 @@
-"""What a person or agent sees of a workflow before starting it: its metadata, and a diagram in text."""
+"""Shows a workflow before it starts: its metadata, and a diagram in text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WORDS = {
 
 
 def metadata(program: Program, workflow_hash: str) -> dict[str, Any]:
-    """The facts by which a workflow is chosen."""
+    """Return the facts for choosing a workflow."""
     asks = [node for node in program.nodes if isinstance(node, Ask)]
     return {
         "workflowId": program.id,
@@ -49,7 +49,7 @@ def metadata(program: Program, workflow_hash: str) -> dict[str, Any]:
 
 
 def diagram(program: Program) -> str:
-    """The steps as a numbered outline, loops indented, with what each one waits for."""
+    """Write the steps as a numbered outline, loops indented, each with what it waits for."""
     lines = [f"{_line(program.name)} ({program.id} {program.version})"]
     _outline(program, program.top, "", lines)
     return "\n".join(lines)
@@ -70,7 +70,7 @@ def _outline(program: Program, indexes: tuple[int, ...], prefix: str, lines: lis
 
 
 def _line(title: str) -> str:
-    """A title on one line, whatever its author put into it."""
+    """Return a title on one line."""
     return " ".join("".join(char if char.isprintable() else " " for char in title).split())
 
 
@@ -112,7 +112,7 @@ def _bracket(marks: list[str]) -> str:
 
 
 def describe(condition: Condition | None) -> str:
-    """A condition in words."""
+    """Write a condition in words."""
     if condition is None:
         return "always"
     parts = [

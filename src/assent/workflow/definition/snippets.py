@@ -1,6 +1,6 @@
-"""Shared instructions that definitions refer to by name: reference texts, features and metrics footers.
+"""Shared instructions that definitions name: reference texts, features and metrics footers.
 
-Unknown names are warnings with a visible marker in the prompt; these are the known ones.
+An unknown name gives a warning and a visible marker in the prompt.
 """
 
 from __future__ import annotations

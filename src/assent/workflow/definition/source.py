@@ -1,8 +1,7 @@
-"""A definition as its author wrote it: read from a decoded document, checked whole, and frozen (W59).
+"""A definition as its author wrote it: parsed from a decoded document, checked, and frozen (W59).
 
-Reports every error with file, JSON path and what to write instead. Knows nothing of files, of other definitions, or
-of how a workflow runs; what refers to something outside the file (a routine, a reference text, a contract) is resolved
-by the compiler, because there an unknown name is a warning.
+Reports every error with file, JSON path and advice. Knows nothing of files, other definitions or execution. The
+compiler resolves references to routines, texts and contracts, because an unknown name is only a warning there.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ _NAMED: Final = (
 
 
 class Part(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """What all parts of a definition share: camel case on disk, fields that may be absent."""
+    """Base of all parts of a definition: camel case on disk, fields may be absent."""
 
 
 class Loop(Part, frozen=True):
-    """How a loop step repeats. Exactly what its `type` needs is set."""
+    """The repetition of a loop step. Only the fields of its `type` are set."""
 
     type: str
     max_iterations: int
@@ -46,7 +45,7 @@ class Loop(Part, frozen=True):
 
 
 class Delegation(Part, frozen=True):
-    """One piece of work that a parallel step hands to a helper."""
+    """A piece of work that a parallel step gives to a helper."""
 
     workflow_id: str
     goal: str | None = None
@@ -66,7 +65,7 @@ class Fragment(Part, frozen=True):
 
 
 class Function(Part, frozen=True):
-    """A named piece of instruction that steps refer to."""
+    """A named instruction that steps refer to."""
 
     name: str
     definition: str
@@ -75,7 +74,7 @@ class Function(Part, frozen=True):
 
 
 class TemplateCall(Part, frozen=True):
-    """A step that stands for the steps of a routine."""
+    """A call of a routine, whose steps replace this step."""
 
     template_id: str
     args: dict[str, Any] = {}
@@ -141,7 +140,7 @@ class Definition(Part, frozen=True):
 
 
 class DefinitionRefused(Exception):  # noqa: N818 - an answer to the author
-    """The file is no workflow; `issues` holds everything that is wrong with it, `file` its name."""
+    """The file is no valid workflow; `issues` has all its errors, `file` its name."""
 
     def __init__(self, file: str, issues: tuple[Issue, ...]) -> None:
         super().__init__(f"{file}: " + "; ".join(f"{issue.path}: {issue.message}" for issue in issues[:3]))
@@ -150,7 +149,7 @@ class DefinitionRefused(Exception):  # noqa: N818 - an answer to the author
 
 
 def parse(document: Any, file: str) -> Definition:
-    """The definition in a decoded JSON or YAML document; raises `DefinitionRefused` with every issue (W59)."""
+    """Parse a decoded JSON or YAML document. Raises `DefinitionRefused` with every issue (W59)."""
     try:
         plain = canonical(document)
     except (NotCanonical, TypeError):
@@ -161,12 +160,12 @@ def parse(document: Any, file: str) -> Definition:
     issues = list(_issues(document))
     if issues:
         raise DefinitionRefused(file, tuple(map(short, issues[:MAX_PROBLEMS])))
-    # Read back from the canonical form: 5.0 is 5, and the order of keys is gone before anything can depend on it.
+    # Read back from the canonical form, so that nothing depends on the order of keys, and 5.0 is 5.
     return msgspec.convert(msgspec.json.decode(plain), Definition)
 
 
 def _without_form(document: Any) -> Issue:
-    """The value that JSON has no form for. Names can be at fault too; the path shows them."""
+    """Return the issue of a value that JSON cannot express. Keys can be the cause too; the path shows them."""
     path, odd = "$", document
     for path, odd in places(document):
         try:

@@ -1,7 +1,7 @@
-"""What must be true of the steps of a definition beyond the shape of each field.
+"""Checks the steps of a definition beyond the shape of each field.
 
-Ids are unique, loops are bounded and reach their body without going in circles, conditions and rules can be evaluated,
-and what a step needs to say something (a prompt, a template, a body) is there.
+Ids are unique, loops are bounded and not circular, conditions and rules can be evaluated, and every step has its
+content (a prompt, a template or a body).
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from assent.workflow.machine.content import RESERVED
 
 Raw = dict[str, Any]
 _TELLING: Final = (("loop", "loop"), ("parallelDelegations", "parallel"))
-"""Fields that only one type of step has: whoever writes them has forgotten the type."""
+"""Fields that only one type of step has, so that a missing type can be named."""
 
 
 def check_steps(document: Raw) -> Iterator[Issue]:
-    """Everything wrong with `steps`."""
+    """Yield every issue of `steps`."""
     steps: list[Any] = document["steps"]
     found = list(_steps(steps, "$.steps", 0))
     if len(found) > MAX_WORKFLOW_STEPS:
@@ -206,7 +206,7 @@ def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
 
 
 def _check_bodies(steps: list[Any], found: list[tuple[Any, str, int]]) -> Iterator[Issue]:
-    """References lead to steps of this file, never in a circle, and loops do not nest too deep."""
+    """Check that references name steps of this file, without a circle, and that loops do not nest too deep."""
     top = {step["id"]: step for step in steps if isinstance(step, dict) and isinstance(step.get("id"), str)}
     for step, path, level in found:
         if not isinstance(step, dict) or step.get("type") != "loop":
@@ -245,7 +245,7 @@ def _follow(step: Raw, path: str, top: dict[str, Raw]) -> Iterator[Issue]:
 
 
 def _references(step: Raw) -> list[str]:
-    """The top-level steps that a step's body names, at any depth."""
+    """Return the top-level steps that a step's body names, at any depth."""
     body = step.get("body") if step.get("type") == "loop" else None
     if isinstance(body, str):
         return [body]

@@ -1,1 +1,1 @@
-"""Regular expressions of authors, matched in linear time."""
+"""Authors' regular expressions, matched in linear time."""

@@ -1,7 +1,7 @@
-"""The characters that a pattern tells apart, each kind of them as one byte.
+"""Maps characters to classes of one byte each, as far as a pattern distinguishes them.
 
-RE2 knows other letters and digits than Python does, and words of ASCII only. So it is given no characters at all: a
-text is written in the kinds that its pattern distinguishes, by Python's own classes, and RE2 looks for these.
+RE2's letters and digits differ from Python's, and its words are ASCII only. So RE2 gets no characters: a text is
+translated into the classes of its pattern, by Python's rules, and RE2 searches these bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from assent.workflow.regex.characters import CLASSES, is_word
 from assent.workflow.regex.syntax import Anchor, CharacterSet, Node
 
 _SAMPLES: Final = ("0", "a", " ", "-")
-"""One of each kind that the classes tell apart: a digit, another word character, a blank, and the rest."""
+"""One character per class: a digit, another word character, a blank, and any other."""
 _WORD_BYTES: Final = bytes(code for code in range(128) if is_word(chr(code)))
 _OTHER_BYTES: Final = bytes(code for code in range(256) if code not in _WORD_BYTES and code != 10)
 _LINE_BREAK: Final = 10
@@ -24,11 +24,11 @@ _LAST_CASED: Final = 0x1E943
 
 
 class TooManyKinds(ValueError):  # noqa: N818 - a state of the pattern
-    """A pattern tells more kinds of characters apart than there are bytes."""
+    """A pattern distinguishes more classes of characters than there are bytes."""
 
 
 class Alphabet(dict[int, int]):
-    """From characters to kinds; as a dictionary it is the table that `str.translate` takes."""
+    """Maps characters to classes; as a dictionary it is a table for `str.translate`."""
 
     def __init__(self, nodes: Iterable[Node]) -> None:
         super().__init__()
@@ -51,7 +51,7 @@ class Alphabet(dict[int, int]):
         return bisect_right(self._bounds, low) - 1, bisect_right(self._bounds, high) - 1
 
     def _number(self) -> dict[tuple[int, int], int]:
-        """A byte for each kind: what is between two bounds and of one class is of one kind."""
+        """Assign a byte to each class: characters between two bounds with the same tests are one class."""
         words, others = iter(_WORD_BYTES), iter(_OTHER_BYTES)
         self._accepted: dict[CharacterSet, list[int]] = {place: [] for place in self._places}
         made: dict[tuple[tuple[bool, ...], bool, bool], int] = {}
@@ -70,7 +70,7 @@ class Alphabet(dict[int, int]):
                 word = self._words and is_word(char)
                 key = (taken, word, breaks)
                 if key not in made:
-                    # Where words do not matter, their bytes serve for the others too.
+                    # If the pattern does not distinguish words, their bytes are free for other classes.
                     free = words if word or not self._words else others
                     made[key] = byte = _LINE_BREAK if breaks else self._next(free, others)
                     for place, accepted in zip(self._places, taken, strict=True):
@@ -80,7 +80,7 @@ class Alphabet(dict[int, int]):
         return numbered
 
     def _samples(self, index: int) -> list[tuple[int, str]]:
-        """A character of each class that can be met between two bounds: where they enclose one alone, that one."""
+        """Return a sample per class between two bounds; if they enclose a single character, that one."""
         if not self._by_class:
             return [(0, _SAMPLES[-1])]
         if self._bounds[index + 1 : index + 2] == [self._bounds[index] + 1]:
@@ -105,7 +105,7 @@ class Alphabet(dict[int, int]):
         return kind
 
     def written(self, text: str) -> bytes:
-        """The text in kinds, a byte for each of its characters."""
+        """Translate a text into classes, one byte per character."""
         if text.isascii():
             return text.encode().translate(self._ascii)
         if (packed := _pack(text)) is not None:
@@ -114,13 +114,13 @@ class Alphabet(dict[int, int]):
         return text.translate(self).encode("latin-1")
 
     def accepted(self, place: CharacterSet) -> list[int]:
-        """The kinds that a place of the pattern takes."""
+        """Return the classes that a character set of the pattern accepts."""
         return sorted({*self._accepted[place]})
 
 
 @functools.lru_cache(maxsize=4)
 def _pack(text: str) -> tuple[list[str], bytes] | None:
-    """A text of few different characters as their numbers: made once for all the patterns it is held against."""
+    """Encode a text with few different characters as their numbers, once for all its patterns."""
     chars = sorted(set(text))
     if len(chars) > 256:
         return None
@@ -132,7 +132,7 @@ def _group(char: str) -> int:
 
 
 def _fold_case(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
-    """The ranges with every character that differs from one in them by its case alone."""
+    """Extend ranges by the other case of every character."""
     others = _same_but_case()
     cased = sorted(others)
     more = {
@@ -146,7 +146,7 @@ def _fold_case(ranges: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ..
 
 
 def join_ranges(codes: Iterable[int]) -> list[tuple[int, int]]:
-    """Sorted numbers as ranges."""
+    """Join sorted numbers into ranges."""
     found: list[tuple[int, int]] = []
     for code in codes:
         if found and found[-1][1] == code - 1:
@@ -158,7 +158,7 @@ def join_ranges(codes: Iterable[int]) -> list[tuple[int, int]]:
 
 @functools.cache
 def _same_but_case() -> dict[int, frozenset[int]]:
-    """For every letter with a case, the others that it is when case does not count."""
+    """Return, for every letter with a case, its other cases."""
     groups: dict[str, set[str]] = {}
     for char in map(chr, range(_LAST_CASED + 1)):
         lower, upper = char.lower(), char.upper()

@@ -1,7 +1,7 @@
-"""Finite automata for patterns: built from a parsed one, and run over a text once.
+"""Finite automata for patterns: built from the syntax tree, run over a text in one pass.
 
-At most `MAX_REGEX_STATES` states, with a set of states held in one number and made as it is met, so that a step costs
-the same for every pattern and text. Look-around is one more automaton run over the text in the needed direction.
+An automaton has at most `MAX_REGEX_STATES` states. A set of states is one integer, computed when needed, so a step
+costs the same for every pattern and text. Look-around is another automaton, run over the text in the needed direction.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from assent.workflow.regex.syntax import (
 
 _CACHE_ENTRIES: Final = 4_000
 MAX_LOOK_AROUNDS: Final = 16
-"""Each one is another pass over the text."""
+"""The most look-arounds: each one is another pass over the text."""
 
 
 class _Budget:
-    """How much a pattern may still cost, its look-around included: every automaton in it spends from the same."""
+    """The remaining cost of a pattern; its look-arounds share it."""
 
     def __init__(self) -> None:
         self.states = MAX_REGEX_STATES
-        # Repetitions of nothing add no states, so the work is bounded beside them.
+        # Empty repetitions add no states, so the work is bounded, too.
         self.work = 8 * MAX_REGEX_STATES
         self.looks = MAX_LOOK_AROUNDS
 
@@ -57,7 +57,7 @@ class _Budget:
 
 
 class _Consumer:
-    """The edges that one test guards, as sets of states: `ahead` leads to the next state, `others` elsewhere."""
+    """The edges behind one test, as sets of states: `ahead` leads to the next state, `others` elsewhere."""
 
     def __init__(self, test: Test) -> None:
         self.test = test
@@ -66,8 +66,8 @@ class _Consumer:
 
 
 class Automaton:
-    """States are integers and a set of them is one integer, a bit for each. Edges consume a character; `free` ones do
-    not, and may hang on an assertion."""
+    """States are integers, and a set of them is one integer with a bit each. Edges consume a character; `free` edges do
+    not, and may depend on an assertion."""
 
     def __init__(self, tree: Sequence, *, backwards: bool, budget: _Budget | None = None) -> None:
         self.backwards = backwards
@@ -123,7 +123,7 @@ class Automaton:
             case Anchor():
                 return self._assert(part, at)
             case Lookaround():
-                # A repetition meets the same part of the tree again and again: one automaton serves all its copies.
+                # A repetition contains the same subtree several times; one automaton serves all copies.
                 if id(part) not in self._looks:
                     self.budget.spend_look()
                     inner = Automaton(part.body, backwards=part.ahead, budget=self.budget)
@@ -166,7 +166,8 @@ class Automaton:
             consumer.others[after] = consumer.others.get(after, 0) | 1 << at
 
     def _free_moves(self) -> tuple[list[tuple[int, int]], list[tuple[int, int, int]]]:
-        """What is reached without a character: always, as (from any of, to all of); and on an assertion."""
+        """Return the moves without a character: unconditional ones as (from any of, to all of), and those on an
+        assertion."""
         reach = [self._reached(state) for state in range(len(self.free))]
         leaps: dict[int, int] = {}
         conditional: list[tuple[int, int, int]] = []
@@ -190,7 +191,8 @@ class Automaton:
     # ── running ──────────────────────────────────────────────────────────────────────────────────
 
     def run(self, text: str, *, first: bool) -> list[bool]:
-        """For each position whether a match ends there (starts there, when backwards); with `first` one answer."""
+        """Return for each position whether a match ends there (starts there, if backwards); with `first` a single
+        answer."""
         if not self._ready:
             self._leaps, self._conditional = self._free_moves()
             self._ready = True
@@ -214,7 +216,8 @@ class Automaton:
         return found
 
     def _searched(self, text: str) -> bool:
-        """The same for a pattern whose assertions are about the two ends: between them nothing has to be asked."""
+        """Like `run` with `first`, for patterns with assertions only about the ends of the text, which are checked
+        twice."""
         begin, accept, steps = 1 << self.start, 1 << self.accept, self._steps
         states = self._closed(begin, self._holding_at(text, 0))
         for char in text[:-1]:
@@ -237,7 +240,7 @@ class Automaton:
         return lambda here: table[here] is wanted
 
     def _holding_at(self, text: str, here: int) -> int:
-        """Which assertions about the ends hold at a position."""
+        """Return the assertions about the ends that hold at a position."""
         return sum(
             1 << number
             for edge, number in self.assertions.items()
@@ -285,7 +288,7 @@ class Automaton:
         return moved
 
     def _table(self, char: str) -> tuple[int, list[tuple[int, int]]]:
-        """Every edge that takes a character."""
+        """Return every edge that accepts a character."""
         ahead = 0
         others: dict[int, int] = {}
         for consumer in self.consumers.values():
@@ -310,7 +313,7 @@ def _at(edge: Anchor, text: str, here: int) -> bool:
         case "begin":
             return here == 0 or (edge.lines and before == "\n")
         case "end":
-            # The end is the end: a line break after it is not forgiven, as in the dialect most authors write.
+            # `$` matches only at the end, not before a final line break, as in most authors' dialect.
             return here == len(text) or (edge.lines and after == "\n")
         case kind:
             return (is_word(before) != is_word(after)) is (kind == "boundary")

@@ -1,4 +1,4 @@
-"""Single characters of a pattern: which ones a place accepts, and which one to write in an example."""
+"""Single characters of a pattern: the test of a character set, and a sample for examples."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Test = Callable[[str], bool]
 
 
 def is_word(char: str) -> bool:
-    """Letters, digits and the underscore."""
+    """Whether a character is a letter, a digit or the underscore."""
     return char.isalnum() or char == "_"
 
 
@@ -23,11 +23,11 @@ CLASSES: Final[dict[str, Test]] = {
     "w": is_word,
     "W": lambda char: not is_word(char),
 }
-"""As Python's `re` has them: letters and digits of every script."""
+"""As in Python's `re`: letters and digits of every script."""
 
 
 def accepts(place: CharacterSet, *, fold: bool = True) -> Test:
-    """The test of one place of a pattern."""
+    """Return the test of a character set."""
     tests = [CLASSES[name] for name in place.classes]
     folded = fold and place.fold
 
@@ -45,13 +45,13 @@ def accepts(place: CharacterSet, *, fold: bool = True) -> Test:
 
 _LIKELY: Final = "aA0 _-.:#*/\n"
 A_WORD: Final = " and "
-"""What stands where anything may stand: another text can be put there."""
+"""The sample for a place where any text matches, so that another text can be inserted."""
 
 
 def sample(tree: Sequence, *, roomy: bool = False) -> str:
-    """A short text that the tree is meant to match: the first choice everywhere.
+    """Return a short text that the tree should match: the first choice everywhere.
 
-    A roomy one has something also where nothing would do, and where anything may stand it has a word.
+    A roomy sample fills optional parts too, and has a word where any text matches.
     """
     text = ""
     for part in tree.parts:
@@ -65,7 +65,7 @@ def sample(tree: Sequence, *, roomy: bool = False) -> str:
             case Repetition():
                 text += _sample_repeat(part, roomy=roomy)
             case Lookaround(ahead=True, wanted=True):
-                # What must be seen ahead is put there.
+                # The text of a look-ahead is inserted.
                 text += sample(part.body, roomy=roomy)
             case _:
                 continue
@@ -89,7 +89,7 @@ def _sample_repeat(part: Repetition, *, roomy: bool) -> str:
 
 
 def _takes_words(body: Sequence) -> bool:
-    """Whether a part of a pattern is one place, and letters and blanks fit there."""
+    """Whether a part of a pattern is a single character set that accepts letters and blanks."""
     if len(body.parts) == 1 and isinstance(body.parts[0], Sequence):
         return _takes_words(body.parts[0])
     return (

@@ -1,8 +1,8 @@
-"""Regular expressions of authors, matched in time linear in the text.
+"""Compiles authors' regular expressions to searches that are linear in the text.
 
-The standard engine backtracks, and a file from anywhere must not be able to stop the server. So a pattern is read here
-(`syntax`) and searched for by RE2 (`searches`). Look-around, which RE2 does not know, is run as a finite automaton of
-our own (`automata`) over short texts. Programs that were pinned before RE2 came run on the automaton alone.
+Python's engine backtracks, and a workflow file must not be able to stall the server. So patterns are parsed here
+(`syntax`) and searched by RE2 (`searches`). Look-around, which RE2 lacks, runs on our own finite automaton (`automata`)
+over short texts. Programs older than RE2 support run on the automaton alone.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ _FLAGS: Final = "imsguyvd"
 
 
 class TextTooLong(ValueError):  # noqa: N818 - a state of the text
-    """The text is longer than what this pattern is held against; the message says why and what to do."""
+    """The text is too long for this pattern; the message says why and what to do."""
 
 
 class Pattern:
-    """A pattern ready to search. Made by `compile_pattern`."""
+    """A compiled pattern, made by `compile_pattern`."""
 
     def __init__(self, source: str, flags: str, engine: Engine) -> None:
         self.tree = _parse(source, flags)
-        self._automaton = Automaton(self.tree, backwards=False)  # also what bounds the size of a pattern
+        self._automaton = Automaton(self.tree, backwards=False)  # also bounds the size of a pattern
         self._source = source
         self._most_chars = MAX_LOOK_AROUND_CHARS if engine == "re2" else None
         self._looks = any(isinstance(part, Lookaround) for part in parts_of(self.tree))
         self._search = search_by_re2(self.tree) if engine == "re2" and not self._looks else None
 
     def search(self, text: str) -> bool:
-        """Whether the pattern occurs anywhere in the text; raises `TextTooLong`."""
+        """Whether the pattern occurs in the text. Raises `TextTooLong`."""
         if self._search is not None:
             return self._search(text)
         if self._most_chars is not None and len(text) > self._most_chars:
@@ -50,13 +50,13 @@ class Pattern:
         return self._automaton.run(text, first=True)[0]
 
     def sample(self, *, roomy: bool = False) -> str:
-        """A short text that is meant to match: the first choice everywhere. The caller checks it."""
+        """Return a short text that should match: the first choice everywhere. The caller checks it."""
         return sample(self.tree, roomy=roomy)
 
 
 @functools.lru_cache(maxsize=128)
 def compile_pattern(source: str, flags: str = "", engine: Engine = "re2") -> Pattern:
-    """The pattern for a source, or `BadPattern`."""
+    """Compile a pattern. Raises `BadPattern`."""
     return Pattern(source, flags, engine)
 
 

@@ -1,7 +1,7 @@
-"""Regular expressions as authors write them, read into a tree: the common syntax of Python and JavaScript.
+"""Parses authors' regular expressions into a tree: the common syntax of Python and JavaScript.
 
-Reads what Python's `re` reads for texts, and the names of groups in both dialects. Flags are settled here: every node
-says what holds for it. What no finite automaton can do (back references, conditional groups) is refused by name.
+Accepts the syntax of Python's `re` for texts, and both dialects of group names. Flags are resolved here: every node has
+its own. Constructs that no finite automaton can match (back references, conditional groups) are refused by name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from assent.kernel.limits import MAX_REGEX_CHARS
 
 MAX_NESTED_GROUPS: Final = 100
-"""Groups within groups: more than anyone reads, and reading them takes stack."""
+"""The deepest nesting of groups, which bounds the stack."""
 
 _CLASSES: Final = "dDsSwW"
 _CONTROLS: Final = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
@@ -31,7 +31,7 @@ class BadPattern(ValueError):  # noqa: N818 - a state of the pattern
 
 
 class CharacterSet(msgspec.Struct, frozen=True):
-    """One character: in the ranges or the classes, or in none of them where `negate` is set."""
+    """One character: in the ranges or classes, or in none of them if `negate` is set."""
 
     ranges: tuple[tuple[int, int], ...] = ()
     classes: tuple[str, ...] = ()
@@ -40,15 +40,15 @@ class CharacterSet(msgspec.Struct, frozen=True):
 
 
 class Anchor(msgspec.Struct, frozen=True):
-    """A place between two characters: `begin` or `end` of the text or with `lines` of a line, a word's `boundary`, or
-    `inside` where no boundary is."""
+    """A position: `begin` or `end` of the text (with `lines`, of a line), a word `boundary`, or `inside` if there is
+    none."""
 
     kind: str
     lines: bool = False
 
 
 class Lookaround(msgspec.Struct, frozen=True):
-    """What must, or must not, stand before or after a place."""
+    """A pattern that must, or must not, match before or after a position."""
 
     ahead: bool
     wanted: bool
@@ -56,7 +56,7 @@ class Lookaround(msgspec.Struct, frozen=True):
 
 
 class Repetition(msgspec.Struct, frozen=True):
-    """A part some times over; without `most` there is no end to it."""
+    """A repeated part; without `most` it is unbounded."""
 
     least: int
     most: int | None
@@ -64,13 +64,13 @@ class Repetition(msgspec.Struct, frozen=True):
 
 
 class Choice(msgspec.Struct, frozen=True):
-    """One of several."""
+    """Alternatives."""
 
     choices: tuple[Sequence, ...]
 
 
 class Sequence(msgspec.Struct, frozen=True):
-    """One after the other."""
+    """Parts in order."""
 
     parts: tuple[Node, ...] = ()
 
@@ -79,7 +79,7 @@ Node = CharacterSet | Anchor | Lookaround | Repetition | Choice | Sequence
 
 
 class _Flags(msgspec.Struct, frozen=True):
-    """`i`, `m`, `s` and `x`, as they hold at a point of the pattern."""
+    """The flags `i`, `m`, `s` and `x` at a point of the pattern."""
 
     on: frozenset[str]
 
@@ -88,7 +88,7 @@ class _Flags(msgspec.Struct, frozen=True):
 
 
 def parse(source: str, flags: str) -> Sequence:
-    """The tree of a pattern, or `BadPattern`. `flags` are some of i, m and s."""
+    """Parse a pattern. Raises `BadPattern`. `flags` are some of i, m and s."""
     reader = _PatternReader(source)
     on = frozenset(flags) & frozenset("ims")
     while True:
@@ -98,7 +98,7 @@ def parse(source: str, flags: str) -> Sequence:
             raise _bad("there is a ) without its (", reader.at)
         if reader.added <= on:
             return tree
-        on |= reader.added  # a flag for the whole pattern was met within it
+        on |= reader.added  # a flag for the whole pattern occurred inside it
 
 
 def _bad(what: str, at: int) -> BadPattern:
@@ -108,7 +108,7 @@ def _bad(what: str, at: int) -> BadPattern:
 
 
 class _PatternReader:
-    """Reads from left to right; `at` is the next character."""
+    """Parses from left to right; `at` is the next character."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -188,7 +188,7 @@ class _PatternReader:
                 return _literal(ord(char), flags)
 
     def times(self, char: str, begun: int) -> tuple[int, int | None] | None:
-        """How often; nothing where a brace means itself."""
+        """Return the bounds of a repetition; None if the brace is a literal."""
         if char != "{":
             return {"*": (0, None), "+": (1, None), "?": (0, 1)}[char]
         least = self.while_in(_DIGITS, MAX_REGEX_CHARS)
@@ -205,7 +205,7 @@ class _PatternReader:
             raise _bad("there is nothing to repeat", begun)
         if isinstance(parts[-1], Repetition):
             raise _bad("a repetition is repeated; put it into a group", begun)
-        # How much is taken at once changes what is found, never whether.
+        # Greedy or lazy changes which text is found, never whether.
         _ = self.takes("?") or self.takes("+")
         return Repetition(least, most, Sequence((parts.pop(),)))
 
@@ -239,7 +239,7 @@ class _PatternReader:
         self.names.add(name)
 
     def flags(self, flags: _Flags, begun: int, *, first: bool) -> _Flags | None:
-        """The flags of a group; nothing where they are for the whole pattern."""
+        """Parse the flags of a group; None if they apply to the whole pattern."""
         on, off = self.while_in("aimsux", 20), ""
         if self.takes("-"):
             off = self.while_in("imsx", 20)
@@ -297,7 +297,7 @@ class _PatternReader:
         return CharacterSet(tuple(ranges), tuple(classes), negate, flags.has("i"))
 
     def member(self, char: str, begun: int) -> int | str:
-        """A character of a set, or the letter of a class."""
+        """Return a character of a set, or the letter of a class."""
         if char != "\\":
             if not char:
                 raise _bad("a [ has no ]", begun)
@@ -308,7 +308,7 @@ class _PatternReader:
         return 8 if char == "b" else self.code(char, begun)
 
     def code(self, char: str, begun: int) -> int:
-        """What an escape stands for."""
+        """Return the code point of an escape."""
         if char in _CONTROLS:
             return ord(_CONTROLS[char])
         if char in _HEX:
@@ -334,7 +334,7 @@ def _literal(code: int, flags: _Flags) -> CharacterSet:
 
 
 def parts_of(tree: Any) -> list[Node]:
-    """Every node of a tree."""
+    """Return every node of a tree."""
     found, stack = [], [tree]
     while stack:
         node = stack.pop()

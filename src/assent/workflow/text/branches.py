@@ -1,4 +1,4 @@
-"""The other branches of a run in words: how far each came, what was noted, and the token to enter it."""
+"""Describes the other branches of a run: how far each came, its notes, and the token to enter it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class BranchFacts(Protocol):
-    """The facts of a branch that are told."""
+    """The facts of a branch in the text."""
 
     @property
     def title(self) -> str: ...
@@ -26,7 +26,7 @@ class BranchFacts(Protocol):
 def tell_branches(
     from_here: Sequence[BranchFacts], elsewhere: Sequence[BranchFacts], omitted: int = 0
 ) -> str:
-    """The section about branches; empty where there is no other."""
+    """Write the section about branches; empty if there are none."""
     if not (from_here or elsewhere):
         return ""
     lines = [f"- From this step: {_describe(each)}" for each in from_here]

@@ -1,6 +1,6 @@
-"""A refusal of an execution tool as text: what an agent reads before the payload (W76).
+"""Writes the refusal of an execution tool as text before the payload (W76).
 
-Takes the refusal as it goes over the wire, so that text and payload cannot disagree.
+Uses the refusal as it is sent, so that text and payload agree.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any, Final
 import msgspec
 
 MOST_ARGUMENTS_CHARS: Final = 300
-"""Of a call in the text; the payload behind it has the whole."""
+"""The longest call in the text; the payload has it whole."""
 
 
 def render_refusal(refusal: Mapping[str, Any]) -> str:
-    """What happened, what the person is to see, and the calls that help."""
+    """Write what happened, what the person should see, and the calls that help."""
     shown = refusal.get("show") or refusal["userMessage"]
     problems = "\n".join(
         f"- `{each['path']}`: expected {each['expected']}; got {each['got']}"
@@ -37,7 +37,7 @@ def render_refusal(refusal: Mapping[str, Any]) -> str:
 
 
 def _call(call: Mapping[str, Any]) -> str:
-    """One call, complete but for what the person has to say."""
+    """Write a call with its arguments, and those that the person has to supply."""
     arguments = msgspec.json.encode(call["args"]).decode()
     if len(arguments) > MOST_ARGUMENTS_CHARS:
         arguments = "with the arguments that `next` has for it"

@@ -1,4 +1,4 @@
-"""Runs that were searched for, in words."""
+"""Describes the runs that a search found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ ENTER: Final = "To go on with one, call workflow_advance with its stateToken alo
 
 
 class RunFacts(Protocol):
-    """The facts of a run that are told."""
+    """The facts of a run in the text."""
 
     @property
     def session_id(self) -> str: ...
@@ -30,7 +30,7 @@ class RunFacts(Protocol):
 
 
 def tell_latest(runs: Sequence[RunFacts]) -> str:
-    """The answer to a search that nothing fits: the latest runs, so that none is started a second time."""
+    """Write the answer to a search without a match: the latest runs, so that none is started a second time."""
     if not runs:
         return (
             "# No runs yet\nThis workspace has no run of a workflow. workflow_list shows what can be started."
@@ -46,7 +46,7 @@ def tell_latest(runs: Sequence[RunFacts]) -> str:
 
 
 def tell_found(resumed: str, best: RunFacts, runs: Sequence[RunFacts], words: int) -> str:
-    """The run that fits best, and the others in a line each."""
+    """Write the best match, and the others in a line each."""
     others = [each for each in runs if each.run_id != best.run_id]
     missed = f"Of the {words} words of the query, {best.words_found} occur in this run.\n\n"
     head = missed if best.words_found < words else ""

@@ -1,4 +1,4 @@
-"""A session as Markdown for people: each run with all its branches, what was noted on them and when."""
+"""Writes a session as Markdown for people: each run with all its branches, notes and times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from assent.workflow.machine.lineage import Lineage
 
 
 def markdown(bundle: Bundle, lineage_of: Callable[[ExportedRun], Lineage], when: Callable[[int], str]) -> str:
-    """The session. `when` writes a time."""
+    """Write the session. `when` formats a time."""
     head = f"# Session {bundle.session_id}\n\nExported {when(bundle.exported_ms)}; {len(bundle.runs)} run(s)."
     notes = [f"> {each.author}, {when(each.created_ms)}:\n\n{each.notes.strip()}" for each in bundle.notes]
     if notes:
@@ -23,7 +23,7 @@ def markdown(bundle: Bundle, lineage_of: Callable[[ExportedRun], Lineage], when:
 
 
 def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:
-    """A run: the branch with the latest event whole, then of every other what it has for itself."""
+    """Write a run: the branch with the latest event whole, then the own part of every other branch."""
     by_node = {node.node: node for node in run.nodes}
     latest = {step.node: (step.latest, step.node) for step in told.steps}
     inner = {step.parent for step in told.steps}
@@ -49,7 +49,7 @@ def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:
 
 
 def _way(by_node: dict[int, ExportedNode], leaf: int, written: set[int]) -> list[ExportedNode]:
-    """The nodes that lead to a leaf, but for those that were written already."""
+    """Return the nodes that lead to a leaf, without those already written."""
     way: list[ExportedNode] = []
     at: int | None = leaf
     while at is not None and at not in written:
@@ -109,7 +109,7 @@ def _finding(entry: dict[str, Any]) -> str:
 
 
 def _write(value: Any) -> str:
-    """A value on one line: a list as its parts, what is no text as JSON."""
+    """Write a value on one line: a list as its parts, other values than text as JSON."""
     if isinstance(value, list):
         return ", ".join(map(_write, value))
     text = value if isinstance(value, str) else msgspec.json.encode(value, order="sorted").decode()
@@ -117,7 +117,7 @@ def _write(value: Any) -> str:
 
 
 def _fence(text: str, language: str) -> str:
-    """A block that nothing in the text closes."""
+    """Write a code block whose fence does not occur in the text."""
     longest = max((len(run) for run in re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{language}\n{text}\n{fence}"

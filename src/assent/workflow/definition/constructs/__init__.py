@@ -21,7 +21,7 @@ BY_TYPE: Final[dict[str, Callable[[Step, Lowering, Within], tuple[int, ...]]]] =
 
 
 def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
-    """A step as nodes, whatever it is."""
+    """Compile a step with the construct of its type."""
     if step.template_call is not None:
         return routines.lower(step, lowering, within)
     return BY_TYPE[step.type](step, lowering, within)

@@ -1,7 +1,7 @@
-"""The form of a step's output in its prompt: what to send, in one place (W34, W38).
+"""Describes the required output of a step in its prompt (W34, W38).
 
-An author may have written the form into the prompt. Where that passes, it is the one; else one sentence says which
-counts.
+An author may have written an example into the prompt. If it passes the contract, it is used; else one sentence says
+which form counts.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def form_texts(
     consequences: tuple[Consequence, ...] = (),
     written: str = "",
 ) -> tuple[Text, ...]:
-    """What a step asks for beside its notes. `written` is what its author says."""
+    """Return the prompt texts about the output. `written` is the author's prompt."""
     if contract is None and not assessments:
         return ()
     parts = [*_fields(contract), *_scales(assessments)]
@@ -60,7 +60,7 @@ def form_texts(
 
 
 def _objects(written: str) -> Iterator[dict[str, Any]]:
-    """The blocks of JSON in an author's text."""
+    """Yield the JSON blocks of an author's text."""
     for block in _BLOCK.findall(written):
         try:
             found = msgspec.json.decode(block)
@@ -94,7 +94,7 @@ def _fields(contract: Contract | None) -> list[str]:
 
 
 def _describe(shape: Shape, prefix: str, depth: int) -> Iterator[str]:
-    """Each field of an object in a line: whether it is required, and what it may be."""
+    """Yield a line per field of an object: whether it is required, and its allowed values."""
     if depth >= MAX_DEPTH:
         return
     required = shape.get("required", ())
@@ -126,5 +126,5 @@ def _scales(assessments: tuple[Assessment, ...]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """A text that comes through the renderer as it is: doubled braces would be placeholders."""
+    """Escape a text so that the renderer leaves it unchanged: doubled braces would be placeholders."""
     return text.replace("{{", "{ {").replace("}}", "} }")

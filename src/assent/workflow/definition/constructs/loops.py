@@ -17,7 +17,7 @@ LOOP_DECISION: Final = "wr.contracts.loop_control"
 
 
 def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
-    """The loop, behind a step of its own where a human confirms before it begins."""
+    """Compile a loop; if a person confirms its start, a step before it asks for that."""
     loop = step.loop
     if loop is None or step.body is None:
         raise ValueError("a loop step without its loop passed the checks")
@@ -65,10 +65,9 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
 
 
 def _find_decision(loop: Loop, body: tuple[Step, ...]) -> dict[str, Any]:
-    """What decides about another round: what the author says, or the decision that a step of the body must send.
+    """Return the condition for another round: the author's, or a loop decision that a step of the body must send.
 
-    The second is how definitions from before `conditionSource` are meant: their condition names a variable that no
-    step sets any more.
+    The second applies to definitions older than `conditionSource`, whose condition names a variable that no step sets.
     """
     if loop.condition_source is not None:
         return loop.condition_source

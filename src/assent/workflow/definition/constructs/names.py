@@ -1,6 +1,6 @@
-"""Names in an author's text that mean something in another place: what stands for them here.
+"""Explains names in an author's text that belong to another runner.
 
-The public library speaks of its own runner and of routines by short names; an agent cannot know either.
+The public library refers to its own runner, and to routines by short names; an agent knows neither.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ROUTINE: Final = re.compile(r"`((?:wr\.)?routine-[a-z0-9-]+)`")
 
 
 def name_texts(written: str, lowering: Lowering) -> tuple[Text, ...]:
-    """A section about the names in a step's text that need one."""
+    """Return a prompt section that explains such names in a step's text."""
     lines = []
     for name in dict.fromkeys(_ROUTINE.findall(written)):
         kept = next((each for each in (name, f"wr.{name}") if each in lowering.library), None)

@@ -1,6 +1,6 @@
-"""Prompts: plain text, blocks, guidance, functions, features and conditional fragments become pieces of text.
+"""Compiles prompts: text, blocks, guidance, functions, features and conditional fragments become pieces of text.
 
-Blocks come in a fixed order, so the same definition always reads the same.
+Blocks have a fixed order, so the same definition always gives the same prompt.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NAMED: Final = re.compile(r"Step \d+\b")
 
 
 def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, ...]:
-    """The pieces of a plain step's prompt."""
+    """Return the pieces of a plain step's prompt."""
     path = f"{within.path}.{step.id}"
     pieces = [f"Role: {step.agent_role}"] if step.agent_role else []
     if step.prompt:
@@ -62,12 +62,12 @@ def _blocks(blocks: dict[str, Any], lowering: Lowering, path: str) -> list[str]:
 
 
 def _list(title: str, entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> list[str]:
-    """A titled list, unless it is empty."""
+    """Write a titled list, unless it is empty."""
     return [f"## {title}\n{lines(entries, numbered=numbered)}"] if entries else []
 
 
 def lines(entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> str:
-    """Entries as a list. What has a mark or a layout of its own (numbers, a block of code) keeps it."""
+    """Write entries as a list. An entry with its own mark or layout (a number, a code block) keeps it."""
     if not numbered:
         return "\n".join(entry if _MARKED.match(entry) else f"- {entry}" for entry in entries)
     if any(_MARKED.match(entry) or _LAID_OUT.match(entry) for entry in entries):
@@ -137,7 +137,7 @@ def _function(function: Function) -> str:
 
 
 def _parameter(parameter: dict[str, Any]) -> str:
-    """What a definition says about a parameter beyond its name and type; empty where that is nothing."""
+    """Describe a parameter beyond its name and type; empty if the definition says nothing more."""
     said = [parameter["description"]] if parameter.get("description") else []
     if "enum" in parameter:
         said.append("one of " + ", ".join(map(text_of, parameter["enum"])))
@@ -151,12 +151,12 @@ def _arguments(args: dict[str, Any]) -> str:
 
 
 def guidance_text(step: Step, within: Within) -> list[str]:
-    """What the loops around a step say to everything in them, and what it says itself."""
+    """Return the guidance of the loops around a step, and its own."""
     return _list("Guidance", (*within.guidance, *step.guidance))
 
 
 def work_text(part: Delegation, title: str) -> str:
-    """A piece of work as the helper who takes it needs to hear it."""
+    """Write a delegated piece of work for the helper who takes it."""
     lines = [f"### {title}: follow workflow `{part.workflow_id}`"]
     if part.goal:
         lines.append(f"Goal: {part.goal}")
@@ -174,14 +174,14 @@ def work_text(part: Delegation, title: str) -> str:
 
 
 def confirmation_text(step: Step, confirm: Confirm | None) -> tuple[Text, ...]:
-    """What the author wants the person to be asked, while a person is asked."""
+    """Return the author's question to the person, if the step needs a confirmation."""
     if confirm is None or step.confirmation_prompt is None:
         return ()
     return (Text(text=f"Ask the person who confirms:\n{step.confirmation_prompt}", when=confirm.when),)
 
 
 def criteria_text(criteria: Criteria) -> tuple[Text, ...]:
-    """What the notes are held against, said before they are written."""
+    """Return the rules for the notes, so that the agent knows them beforehand."""
     always, sometimes = [], []
     for line, when in requirements(criteria):
         if when is None:

@@ -1,7 +1,7 @@
-"""Template calls: the steps of a routine in place of one step, with its arguments filled in.
+"""Template calls: replace one step by the steps of a routine, with its arguments filled in.
 
-`wr.templates.routine.X` is the routine `wr.routine-X`. The injected steps have ids of their own (`caller.step`), run
-under the caller's condition, and a routine that leads back to itself is refused.
+`wr.templates.routine.X` is the routine `wr.routine-X`. The injected steps have their own ids (`caller.step`) and run
+under the caller's condition. A routine that calls itself, even indirectly, is refused.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KEPT: Final = frozenset(
         "schema",
     ]
 )
-"""Fields of a routine's steps that hold names and patterns, where braces are no arguments."""
+"""Fields of a routine's steps with names and patterns, in which braces are no arguments."""
 _OF_A_CALL: Final = frozenset(
     [
         "id",
@@ -57,7 +57,7 @@ _OF_A_CALL: Final = frozenset(
 
 
 def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
-    """The routine's steps, or one step that says which routine is missing."""
+    """Compile the routine's steps, or one step that names the missing routine."""
     call = step.template_call
     if call is None:
         raise ValueError("a step without a template call has no routine")
@@ -76,7 +76,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
 
 
 def _routine_id(name: str, lowering: Lowering) -> str:
-    """`wr.templates.routine.X` is the routine `wr.routine-X`, or `routine-X` or `X` where that is what there is."""
+    """Return the routine's id: `wr.templates.routine.X` is `wr.routine-X`, `routine-X` or `X`, whichever exists."""
     if not name.startswith(ROUTINE_TEMPLATES):
         return name
     plain = name.removeprefix(ROUTINE_TEMPLATES)
@@ -112,8 +112,8 @@ def _inject(
     prefix = f"{within.prefix}{step.id}."
     steps = [_place(_fill(part, args, missing), routine, prefix) for part in routine.steps]
     _warn(step, routine_id, missing, lowering, path)
-    # The caller's confirmation covers the whole routine, so it is asked for at its end: with the last step where that
-    # is asked in every case, else by a step behind it.
+    # The caller's confirmation covers the whole routine, so it is asked for at the end: with the last step if that step
+    # is always asked, else by an extra step.
     confirm = lower_confirm(step.require_confirmation)
     named = bodies(tuple(steps))
     last = steps[-1]
@@ -133,7 +133,7 @@ def _inject(
         assessments={entry["id"]: entry for entry in routine.assessments},
         steps={part.id: part for part in steps},
         routines=(*within.routines, routine_id),
-        # Each step says the rules of its routine: a chat may begin anew at any of them.
+        # Each step repeats the rules of its routine, because a chat may begin at any of them.
         guidance=(*within.guidance, *step.guidance, *_fill_value(routine.meta_guidance, args, set())),
         path=path,
     )
@@ -144,13 +144,13 @@ def _inject(
 
 
 def _is_unconditional(step: Step) -> bool:
-    """Whether a step is the last that is asked, and no condition decides about it or about its own confirmation."""
+    """Whether a step is a plain last step without a condition on itself or on its confirmation."""
     plain = step.type != "loop" and step.verification is step.audit is step.synthesis is None
     return plain and step.run_condition is None and isinstance(step.require_confirmation, bool)
 
 
 def _closing(step: Step, confirm: Confirm, within: Within) -> Ask:
-    """The consent that a caller asks for, behind everything that its routine did."""
+    """Return the step that asks for the caller's confirmation after the routine."""
     text = f"{step.title} is done once a person has confirmed it. Say in the notes what came of it."
     return Ask(
         id=within.prefix + step.id,
@@ -186,7 +186,7 @@ def _all(steps: Iterable[Step]) -> Iterator[Step]:
 
 
 def _place(step: Step, routine: Definition, prefix: str) -> Step:
-    """What a routine says about decisions on its own steps, said about the steps that they become."""
+    """Rename references to decisions in a routine to the injected steps."""
     if _DECISIONS not in msgspec.json.encode(step):
         return step
     own = {part.id for part in _all(routine.steps)}
@@ -205,7 +205,7 @@ def _place(step: Step, routine: Definition, prefix: str) -> Step:
 
 
 def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
-    """Steps that run only inside the loops that name them."""
+    """Return the ids of steps that run only inside the loops that name them."""
     found: set[str] = set()
     stack = list(steps)
     while stack:
@@ -222,7 +222,7 @@ def _fill(step: Step, args: dict[str, str], missing: set[str]) -> Step:
 
 
 def _fill_value(value: Any, args: dict[str, str], missing: set[str]) -> Any:
-    """The value with its arguments; what there is none for stays, and is noted."""
+    """Fill the arguments into a value; a missing one stays as written and is added to `missing`."""
 
     def argument(match: re.Match[str]) -> str:
         if match[1] not in args:

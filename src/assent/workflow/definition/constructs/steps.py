@@ -1,4 +1,4 @@
-"""Plain steps, and the steps that an author's `audit` and `verification` add behind them."""
+"""Compiles plain steps, and the steps that `audit` and `verification` add after them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from assent.workflow.program import (
 
 
 def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
-    """The step itself, then what checks it."""
+    """Compile the step, then the steps that check it."""
     path = f"{within.path}.{step.id}"
     contract = lower_contract(step.output_contract, lowering, path)
     assessments = tuple(_assessment(within.assessments[ref]) for ref in step.assessment_refs)
@@ -42,7 +42,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
     if step.validation_criteria is not None:
         prompt += criteria_text(step.validation_criteria)
     action = StepAction(tool=step.action["tool"], args=step.action.get("args", {})) if step.action else None
-    # An action always waits for a human, whatever the step says beside it (W40).
+    # An action always waits for a person, whatever else the step says (W40).
     confirm = Confirm() if action is not None else lower_confirm(step.require_confirmation)
     prompt += confirmation_text(step, confirm)
     node = Ask(
@@ -112,7 +112,7 @@ def _check_texts(parts: list[str], wanted: dict[str, Any]) -> list[Text]:
 
 
 def lower_confirm(rule: bool | dict[str, Any]) -> Confirm | None:
-    """The three ways to write `requireConfirmation`."""
+    """Parse the three notations of `requireConfirmation`."""
     if isinstance(rule, bool):
         return Confirm() if rule else None
     if "kind" in rule:
@@ -121,7 +121,7 @@ def lower_confirm(rule: bool | dict[str, Any]) -> Confirm | None:
 
 
 def lower_contract(written: dict[str, Any] | None, lowering: Lowering, path: str) -> Contract | None:
-    """The contract a step names or writes, copied into the program."""
+    """Return the contract that a step names or contains, copied into the program."""
     if written is None:
         return None
     required = written.get("required", True)
