@@ -18,8 +18,7 @@ import msgspec
 
 from assent.gate.connection import Account, Verified
 from assent.gate.gate import ApprovedAction
-from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Effect
+from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.kernel.times import iso_time
@@ -27,7 +26,7 @@ from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, Outco
 from assent.suite.connectors.approved import action_of
 from assent.suite.connectors.http_outcomes import failure, retry_after
 from assent.suite.connectors.json_http import Exchanged, exchange
-from assent.suite.connectors.key_access import Deadline, KeyAccess
+from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 from assent.suite.content import counting
 from assent.suite.measurement.metrics import select_credible
 
@@ -57,7 +56,7 @@ class BlueskySession(msgspec.Struct, frozen=True):
     token: str
 
 
-class BlueskyConnector:
+class BlueskyConnector(KeyConnector):
     """Posts to the connected account."""
 
     id = "bluesky"
@@ -65,18 +64,9 @@ class BlueskyConnector:
 
     def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
         self._url = url.rstrip("/") + "/xrpc/"
-        self._access = KeyAccess(self.id, "Bluesky", connections)
+        super().__init__(KeyAccess(self.id, "Bluesky", connections))
         self._pictures_of = pictures_of
         self._clock = clock
-
-    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
-        return await self._access.readiness(workspace_id)
-
-    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        return await self._access.addressed(workspace_id, effect)
-
-    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        return await self._access.readiness_for(workspace_id, effect)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         """Sign in with a handle and an app password, and return the account."""

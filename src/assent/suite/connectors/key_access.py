@@ -132,6 +132,22 @@ class KeyAccess:
         )
 
 
+class KeyConnector:
+    """The readiness of a connector with an API key, and the account that an effect goes to."""
+
+    def __init__(self, access: KeyAccess) -> None:
+        self._access = access
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return await self._access.readiness(workspace_id)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        return await self._access.addressed(workspace_id, effect)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        return await self._access.readiness_for(workspace_id, effect)
+
+
 def no_account(label: str, effect: Effect) -> Readiness:
     """Return the readiness of an effect that was prepared before the provider was connected, or for another account."""
     if effect.target:

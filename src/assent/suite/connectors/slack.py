@@ -16,14 +16,13 @@ import msgspec
 
 from assent.gate.connection import Account, Verified
 from assent.gate.gate import ApprovedAction
-from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.ports import Connections, Delivered, Delivery, NotSent, OutcomeUnknown
 from assent.suite.connectors.approved import action_of
 from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, failure
-from assent.suite.connectors.key_access import Deadline, KeyAccess
+from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 
 MOST_CHARS: Final = 40_000
 """Slack cuts longer texts."""
@@ -48,24 +47,15 @@ Say = Callable[[str, bytes, float], Awaitable[Said]]
 """Posts JSON to a URL that a person chose. Refuses private addresses that the settings do not allow."""
 
 
-class SlackConnector:
+class SlackConnector(KeyConnector):
     """Posts through incoming webhooks."""
 
     id = "slack"
     delivery = Delivery("none")
 
     def __init__(self, connections: Connections, say: Say) -> None:
-        self._access = KeyAccess(self.id, "Slack", connections)
+        super().__init__(KeyAccess(self.id, "Slack", connections))
         self._say = say
-
-    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
-        return await self._access.readiness(workspace_id)
-
-    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        return await self._access.addressed(workspace_id, effect)
-
-    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        return await self._access.readiness_for(workspace_id, effect)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         """Check a webhook by sending an empty message, which an existing one refuses by name."""

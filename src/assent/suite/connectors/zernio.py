@@ -33,7 +33,7 @@ from assent.ports import (
 )
 from assent.suite.connectors.approved import action_of
 from assent.suite.connectors.json_http import Exchanged
-from assent.suite.connectors.key_access import Deadline, KeyAccess
+from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 from assent.suite.connectors.zernio_client import ZernioClient, read_numbers, words
 from assent.suite.connectors.zernio_posts import (
     PLATFORMS,
@@ -50,19 +50,16 @@ WINDOW_MS: Final = 5 * MINUTE_MS
 LOOK_EVERY_SECONDS: Final = 0.5
 
 
-class ZernioConnector:
+class ZernioConnector(KeyConnector):
     """Publishes through Zernio's API."""
 
     id = "zernio"
     delivery = Delivery("native_key", WINDOW_MS, searches=True)
 
     def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
-        self._access = KeyAccess(self.id, "Zernio", connections)
+        super().__init__(KeyAccess(self.id, "Zernio", connections))
         self.client = ZernioClient(url, self._access, clock)
         self._pictures_of = pictures_of
-
-    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
-        return await self._access.readiness(workspace_id)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         connection = await self._access.connection(workspace_id)

@@ -290,18 +290,8 @@ NEXT = {
 
 
 def view(entry: Entry) -> MemoryView:
-    return MemoryView(
-        entry_id=entry.entry_id,
-        tenant_id=entry.tenant_id,
-        kind=entry.kind,
-        body=entry.body,
-        state=entry.state,
-        source=entry.source,
-        channel=entry.channel,
-        run_id=entry.run_id,
-        action_id=entry.action_id,
-        created_at=iso_time(entry.created_ms),
-    )
+    same = {name: getattr(entry, name) for name in MemoryView.__struct_fields__ if name != "created_at"}
+    return MemoryView(created_at=iso_time(entry.created_ms), **same)
 
 
 TOOLS = (

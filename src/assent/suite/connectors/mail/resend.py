@@ -12,7 +12,6 @@ import msgspec
 
 from assent.gate.connection import Access, Account, Connection, Verified
 from assent.gate.gate import ApprovedAction
-from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS
@@ -31,7 +30,7 @@ from assent.ports import (
 from assent.suite.connectors.approved import action_of
 from assent.suite.connectors.http_outcomes import failure, retry_after
 from assent.suite.connectors.json_http import Exchanged, exchange
-from assent.suite.connectors.key_access import Deadline, KeyAccess
+from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 from assent.suite.measurement.metrics import select_credible
 
 TEST_SENDER: Final = "Assent <onboarding@resend.dev>"
@@ -60,7 +59,7 @@ EVENTS: Final[dict[str, dict[str, int | float]]] = {
 """The metrics that follow from an e-mail's last event; other events give none."""
 
 
-class ResendConnector:
+class ResendConnector(KeyConnector):
     """Sends through Resend's API."""
 
     id = "resend"
@@ -69,11 +68,8 @@ class ResendConnector:
     def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
         self._url = url.rstrip("/")
         self._pictures_of = pictures_of
-        self._access = KeyAccess(self.id, "Resend", connections)
+        super().__init__(KeyAccess(self.id, "Resend", connections))
         self._clock = clock
-
-    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
-        return await self._access.readiness(workspace_id)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         connection = await self._access.connection(workspace_id)
@@ -83,9 +79,6 @@ class ResendConnector:
         target = {"accountId": account.id, "platform": "email", "name": account.name}
         sender = effect.sender or str(connection.settings.get("from") or TEST_SENDER)
         return msgspec.structs.replace(effect, target=target, sender=sender)
-
-    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        return await self._access.readiness_for(workspace_id, effect)
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         from assent.suite.connectors.mail.resend_mail import mail
