@@ -12,6 +12,7 @@ from assent.engine.audit.views import Recorded
 from assent.engine.core import journal
 from assent.gate.audit import WHAT_HASHES_PROVE, ActionRecord, record_of
 from assent.gate.records import Action, Status
+from assent.kernel.fields import from_record
 from assent.kernel.ids import RANDOM_BYTES, uuid7
 from assent.kernel.limits import MAX_PAGE
 from assent.kernel.refusals import bad_argument
@@ -87,11 +88,7 @@ async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
     shown, page = left[:most], events[:MAX_EVENTS]
     more = len(left) > most or len(events) > MAX_EVENTS
     last = shown[-1].action_id if shown else after
-    told = tuple(
-        _event(run_id, each.seq, each.kind, each.at_ms, each.hash, each.body)
-        for each in page
-        if each.at_ms >= since_ms
-    )
+    told = tuple(_event(each, run_id) for each in page if each.at_ms >= since_ms)
     cursor = f"{last}:{page[-1].seq if page else seen}" if more else None
     return _trail(shown, told, cursor, call.now_ms)
 
@@ -109,10 +106,7 @@ async def _of_workspace(call: Call, request: QueryAudit, status: Status | None, 
         return found, latest
 
     found, latest = await call.services.store.read(begin)
-    told = tuple(
-        _event(each.stream_id, each.seq, each.kind, each.at_ms, each.hash, each.body)
-        for each in latest[:LATEST_EVENTS]
-    )
+    told = tuple(_event(each, each.stream_id) for each in latest[:LATEST_EVENTS])
     cursor = found[most - 1].action_id if len(found) > most else None
     return _trail(found[:most], told, cursor, call.now_ms, earlier=len(latest) > LATEST_EVENTS)
 
@@ -125,14 +119,13 @@ def _place(cursor: str | None) -> tuple[str, int]:
     return after, int(seen)
 
 
-def _event(stream_id: str, seq: int, kind: str, at_ms: int, hash_: str, body: str) -> AuditEvent:
-    return AuditEvent(
+def _event(event: journal.Event | Recorded, stream_id: str) -> AuditEvent:
+    return from_record(
+        AuditEvent,
+        event,
         stream_id=stream_id,
-        seq=seq,
-        kind=kind,
-        at=iso_time(at_ms),
-        hash=hash_,
-        facts=msgspec.json.decode(body),
+        at=iso_time(event.at_ms),
+        facts=msgspec.json.decode(event.body),
     )
 
 

@@ -16,6 +16,7 @@ from assent.gate.calls import NextToolCalls, SuggestedCall
 from assent.gate.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.gate.records import Action
 from assent.gate.review_link import DECIDE_RIGHT
+from assent.kernel.fields import from_record
 from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
 from assent.ports import Draft, Preparation, Transaction
 from assent.suite.connectors.registry import CONNECTORS, AuthMode, ConnectorInfo
@@ -104,14 +105,9 @@ async def list_connectors(call: PublicCall, request: ListConnectors) -> Connecto
 
 
 def _view(standing: Standing) -> ConnectorView:
-    info = standing.info
-    return ConnectorView(
-        id=info.id,
-        label=info.label,
-        description=info.description,
-        auth_mode=info.auth_mode,
-        channels=info.channels,
-        does=info.does,
+    return from_record(
+        ConnectorView,
+        standing.info,
         status=standing.state,
         says=connecting.describe(standing),
         connect_url=standing.connect_url or msgspec.UNSET,

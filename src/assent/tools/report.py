@@ -14,7 +14,7 @@ from assent.engine.views.reporting import Report, StreamHead
 from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval
 from assent.gate.calls import SuggestedCall
 from assent.gate.cards import PLAIN
-from assent.gate.records import Action, Approval, is_by_hand
+from assent.gate.records import Action, is_by_hand
 from assent.gate.standing import (
     SECTION_TITLES,
     Section,
@@ -23,6 +23,7 @@ from assent.gate.standing import (
     removes,
     section_of,
 )
+from assent.kernel.fields import from_record
 from assent.kernel.times import iso_time, readable_time
 from assent.suite.content import channels
 from assent.tools.arguments import Since, since_moment
@@ -147,25 +148,14 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
         ),
         more=found.more,
         refused_attempts=tuple(
-            RefusedAttempt(
-                action_id=each.action_id,
-                at=iso_time(each.at_ms),
-                reason=each.reason,
-                detail=each.detail,
-                by=each.by,
-            )
+            from_record(RefusedAttempt, each, at=iso_time(each.at_ms))
             for each in found.refused[:REFUSED_SHOWN]
         ),
         confirmed_workflow_steps=found.steps,
         proof=Proof(
             statement=WHAT_HASHES_PROVE,
             heads=found.heads,
-            checkpoint=CheckpointView(
-                number=signed.number,
-                at=iso_time(signed.at_ms),
-                digest=signed.digest,
-                public_key=signed.public_key,
-            )
+            checkpoint=from_record(CheckpointView, signed, at=iso_time(signed.at_ms))
             if (signed := found.checkpoint) is not None
             else None,
             link=link,
@@ -193,17 +183,12 @@ def _entry(action: Action, why: str, refused: int, now_ms: int) -> ReportEntry:
         url=_address(action, now_ms),
         external_id=action.external_id or "",
         digest=action.digest,
-        approved=_approval(action.approval) if action.approval is not None else None,
+        approved=from_record(
+            ApprovalView, approval, at=iso_time(approval.at_ms), how_sure=describe_approval(approval)
+        )
+        if (approval := action.approval) is not None
+        else None,
         refused_attempts=refused,
-    )
-
-
-def _approval(approval: Approval) -> ApprovalView:
-    return ApprovalView(
-        by=approval.by,
-        at=iso_time(approval.at_ms),
-        assurance=approval.assurance,
-        how_sure=describe_approval(approval),
     )
 
 

@@ -13,6 +13,7 @@ from assent.engine.views.run_views import ActionCount
 from assent.gate.audit import ActionRecord, record_of
 from assent.gate.records import Asset
 from assent.gate.standing import describe_run, run_status, state_in_run
+from assent.kernel.fields import from_record
 from assent.kernel.ids import is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
@@ -114,15 +115,11 @@ async def list_runs(call: Call, request: ListRuns) -> RunList:
     return RunList(
         ok=True,
         runs=tuple(
-            RunSummary(
-                run_id=line.run_id,
+            from_record(
+                RunSummary,
+                line,
                 about=describe_run(line.inputs),
-                operator=line.operator,
-                tool=line.tool,
-                tenant_id=line.tenant_id,
-                status=line.status,
                 counts=_counts(line.standings),
-                parent_run_id=line.parent_run_id,
                 created_at=iso_time(line.created_ms),
             )
             for line in page.runs
@@ -154,17 +151,11 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
     run, assets, staged, planned = await call.services.store.read(begin)
     states = (state_in_run(action, call.now_ms) for action in staged)
     measured = planned is not None and planned.measured_ms is not None
-    return RunRecord(
+    return from_record(
+        RunRecord,
+        run,
         ok=True,
-        run_id=run.run_id,
-        workspace_id=workspace_id,
-        tenant_id=run.tenant_id,
-        operator=run.operator,
-        tool=run.tool,
-        inputs=run.inputs,
-        outputs=run.outputs,
         status=run_status(run.status, states, measured=measured),
-        parent_run_id=run.parent_run_id,
         created_at=iso_time(run.created_ms),
         assets=tuple(asset_record(asset) for asset in assets),
         actions=tuple(record_of(action, call.now_ms) for action in staged),
@@ -204,25 +195,11 @@ async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
 
 def nothing_there(what: str) -> Refusal:
     """Return the refusal for unknown ids; those of other workspaces get the same one (E96)."""
-    return Refusal(
-        Reason.WRONG_WORKSPACE,
-        user_message=f"This workspace has no {what} with that id.",
-    )
+    return Refusal(Reason.WRONG_WORKSPACE, user_message=f"This workspace has no {what} with that id.")
 
 
 def asset_record(asset: Asset) -> AssetRecord:
-    return AssetRecord(
-        id=asset.asset_id,
-        run_id=asset.run_id,
-        workspace_id=asset.workspace_id,
-        tenant_id=asset.tenant_id,
-        type=asset.type,
-        title=asset.title,
-        body=asset.body,
-        channel=asset.channel,
-        metadata=asset.metadata,
-        created_at=iso_time(asset.created_ms),
-    )
+    return from_record(AssetRecord, asset, id=asset.asset_id, created_at=iso_time(asset.created_ms))
 
 
 TOOLS = (

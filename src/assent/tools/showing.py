@@ -21,6 +21,7 @@ from assent.gate.review_link import EXECUTE_RIGHT
 from assent.gate.standing import SECTION_TITLES, Section, explain, section_of
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.canonical import DIGEST_PREFIX
+from assent.kernel.fields import from_record
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
 from assent.kernel.times import iso_time, readable_time
@@ -173,20 +174,13 @@ def _changes(before: Action, after: Action) -> tuple[str, ...]:
 
 def answer_shown(seen: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
     action, decision = seen.action, seen.decision
-    record = record_of(action, now_ms)
     message = _message(seen, around.blocker, now_ms)
     card = render_card(action.effect.channel, action, around)
-    return ShownAction(
-        **{name: getattr(record, name) for name in record.__struct_fields__},
+    return from_record(
+        ShownAction,
+        record_of(action, now_ms),
         ok=True,
-        decision=DecisionView(
-            what=decision.what,
-            by=decision.by,
-            at=iso_time(decision.at_ms),
-            assurance=decision.assurance,
-            via=decision.via,
-            comment=decision.comment,
-        )
+        decision=from_record(DecisionView, decision, at=iso_time(decision.at_ms))
         if decision is not None
         else None,
         result=_result(seen),
