@@ -9,7 +9,7 @@ A connector performs only an `ApprovedAction`. An operator returns the effects i
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 import msgspec
@@ -314,6 +314,8 @@ class Campaign(msgspec.Struct, frozen=True, kw_only=True):
     """The delivered effects of a run, for a source that counts visitors: their target pages, and since when."""
 
     workspace_id: WorkspaceId
+    connections: Mapping[str, Connection]
+    """The workspace's connections, by provider."""
     pages: tuple[str, ...]
     since_ms: int
     until_ms: int

@@ -56,9 +56,6 @@ class ConnectionStore:
         """Return the connection without its secrets, in any state."""
         return await self._store.read(lambda: find(workspace_id, provider))
 
-    async def all_of(self, workspace_id: WorkspaceId) -> tuple[Connection, ...]:
-        return await self._store.read(lambda: all_of(workspace_id))
-
     async def access(self, workspace_id: WorkspaceId, provider: str) -> Access | None:
         """Return a live connection with its opened secrets, else None."""
         try:
@@ -146,9 +143,10 @@ def find(workspace_id: WorkspaceId, provider: str) -> Transaction[Connection | N
     return _connection(rows[0]) if rows else None
 
 
-def all_of(workspace_id: WorkspaceId) -> Transaction[tuple[Connection, ...]]:
+def find_all(workspace_id: WorkspaceId) -> Transaction[dict[str, Connection]]:
+    """Return the connections of a workspace in any state, by provider."""
     rows = yield statements.list_connections(workspace_id=workspace_id)
-    return tuple(_connection(row) for row in rows)
+    return {row["provider"]: _connection(row) for row in rows}
 
 
 def access(vault: Vault, workspace_id: WorkspaceId, provider: str) -> Transaction[Access | None]:

@@ -13,11 +13,13 @@ from typing import Final
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.connections import connections
 from assent.engine.core.services import Services
 from assent.engine.learning import measurement
 from assent.engine.learning import memory as brain
 from assent.engine.learning.measurement import Scheduled
 from assent.engine.learning.memory import Entry
+from assent.gate.connection import Connection
 from assent.gate.records import Action, Status
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
@@ -47,6 +49,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     due: list[Scheduled]
     by_hand: tuple[Observation, ...]
     lessons: list[Entry]
+    connections: dict[str, Connection]
 
 
 async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, goal: str) -> Facts:
@@ -54,10 +57,11 @@ async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, 
     now_ms = services.clock.now_ms()
     kept = await services.store.read(partial(_read_kept, workspace_id, tenant_id, now_ms))
     asked = _newest_runs(kept.actions)
-    answers, unready, unconnected = await asyncio.gather(
-        asyncio.gather(*(measurement.read_all(services, sent, {}, now_ms) for sent in asked.values())),
+    answers, unready = await asyncio.gather(
+        asyncio.gather(
+            *(measurement.read_all(services, sent, {}, kept.connections, now_ms) for sent in asked.values())
+        ),
         _unready(services, workspace_id, kept.actions),
-        _list_unconnected(services, workspace_id),
     )
     live = dict(zip(asked, answers, strict=True))
     observations = _observations(kept, live, now_ms)
@@ -77,7 +81,7 @@ async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, 
             )
             for each in kept.lessons
         ),
-        unconnected=unconnected,
+        unconnected=_list_unconnected(services, kept.connections),
     )
 
 
@@ -111,6 +115,7 @@ def _read_kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transa
         due=due,
         by_hand=tuple(by_hand),
         lessons=lessons,
+        connections=(yield from connections.find_all(workspace_id)),
     )
 
 
@@ -136,8 +141,8 @@ async def _unready(
     return frozenset(unready)
 
 
-async def _list_unconnected(services: Services, workspace_id: WorkspaceId) -> tuple[str, ...]:
-    live = {each.provider for each in await services.connections.all_of(workspace_id) if each.live}
+def _list_unconnected(services: Services, connections: dict[str, Connection]) -> tuple[str, ...]:
+    live = {each.provider for each in connections.values() if each.live}
     return tuple(name for name, _ in measurement.sources(services) if name not in live)
 
 

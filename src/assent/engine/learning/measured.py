@@ -43,7 +43,7 @@ class _Facts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def draw_up(
     measured_at: str, sources: tuple[Reading, ...], earlier: Iterable[tuple[Reading, ...]] = ()
 ) -> Measurement:
-    """The measurement that follows from readings and from those of earlier runs."""
+    """Assess the readings of a run in comparison with those of earlier runs."""
     found = assess(sources, earlier, label_of)
     return Measurement(
         measured_at=measured_at,
@@ -60,6 +60,12 @@ def decode(body: str) -> Measurement:
     return _draw_up_again(msgspec.json.decode(body, type=_Facts)) or msgspec.json.decode(
         body, type=Measurement
     )
+
+
+def decode_readings(body: str) -> tuple[Reading, ...]:
+    """Decode the readings of a stored measurement. Those of an earlier version are checked again."""
+    facts = msgspec.json.decode(body, type=_Facts)
+    return facts.sources if facts.rules == RULES else tuple(check_reading(each) for each in facts.sources)
 
 
 def refresh_asset(asset: Asset) -> Asset:

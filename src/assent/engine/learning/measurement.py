@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.connections import connections
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import Job
 from assent.engine.core.services import Services
 from assent.engine.learning import measured
 from assent.engine.learning import memory as brain
+from assent.engine.learning.manual_metrics import without_numbers
 from assent.engine.learning.measured import Measurement, check_reading
-from assent.gate.calls import SuggestedCall
 from assent.gate.cards import UNPUBLISH, is_mail
+from assent.gate.connection import Connection
 from assent.gate.personal_mail import is_personal
 from assent.gate.records import Action, Asset, Status, is_by_hand
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
@@ -32,7 +33,7 @@ from assent.kernel.times import iso_time, readable_time
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.sql.loader import statements
 from assent.suite.content import channels
-from assent.suite.measurement.metrics import describe_numbers, fold_name
+from assent.suite.measurement.metrics import describe_numbers
 from assent.suite.measurement.recommend import NO_SOURCE, NOT_MEASURED, RULES
 
 log = logging.getLogger("assent.measurement")
@@ -92,45 +93,54 @@ def schedule(action: Action, now_ms: int) -> Transaction[None]:
         )
 
 
-async def measure_job(services: Services, job: Job) -> None:
-    """Run the job. If all sources are empty, that is recorded; a person may measure again later."""
+class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The stored facts about a run that is measured."""
+
+    planned: Scheduled
+    sent: tuple[Action, ...]
+    by_hand: dict[str, Reading]
+    """Numbers that a person reported, by channel."""
+    connections: dict[str, Connection]
+    personal: frozenset[str]
+    """Channels with only personal e-mail. Their numbers are neither remembered nor compared."""
+    earlier: list[tuple[Reading, ...]]
+    """The readings of the tenant's earlier runs that this one is compared with."""
+
+
+async def measure_job(services: Services, job: Job) -> bool:
+    """Measure a run and complete the job. If all sources are empty, that is recorded; a person may measure again."""
     try:
-        await measure(services, job.workspace_id, RunId(job.payload["runId"]), by="schedule")
+        await measure(services, job.workspace_id, RunId(job.payload["runId"]), by="schedule", job=job)
     except Refusal as refusal:
         if refusal.reason is not Reason.MEASUREMENT_UNAVAILABLE:
             raise
+        return False
+    return True
 
 
 async def measure(
-    services: Services, workspace_id: WorkspaceId, run_id: RunId, *, by: str
+    services: Services, workspace_id: WorkspaceId, run_id: RunId, *, by: str, job: Job | None = None
 ) -> tuple[Measurement, Asset]:
-    """Read every source of a run and store the result. Refuses if it is too early or no source has numbers."""
+    """Read every source of a run, store the result and complete the job, if one is given.
+
+    Refuses if nothing was sent, it is too early or no source has numbers.
+    """
     now_ms = services.clock.now_ms()
-    planned, sent, history, by_hand = await services.store.read(lambda: _facts(workspace_id, run_id))
-    if planned is None or not sent:
-        raise unavailable("Nothing of this run has been sent, so there is nothing to measure.")
-    alone = all(is_by_hand(action) for action in sent)
-    if alone and planned.due_ms > now_ms and not by_hand:
-        raise without_numbers(sent)
-    if planned.due_ms > now_ms and not alone:
-        raise unavailable(f"It is too early. Results arrive {readable_time(planned.due_ms, now_ms)}.")
-    readings = await read_all(services, sent, by_hand, now_ms)
+    facts = await services.store.read(lambda: _read_facts(workspace_id, run_id))
+    sent = facts.sent
+    if facts.planned.due_ms > now_ms:
+        _refuse_early(facts, now_ms)
+    readings = await read_all(services, sent, facts.by_hand, facts.connections, now_ms)
     if all(reading.status != "ok" for reading in readings):
         await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
-        if alone:
+        if _is_all_by_hand(sent):
             raise without_numbers(sent)
         raise unavailable(
             "No source has numbers yet: "
             + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
             retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
         )
-    # The first effect of a run sets the due time, so a run that is due later was sent later.
-    earlier = [
-        past.measurement.sources
-        for past in history
-        if past.due_ms < planned.due_ms and past.measurement is not None
-    ]
-    found = measured.draw_up(iso_time(now_ms), readings, earlier)
+    found = measured.draw_up(iso_time(now_ms), readings, facts.earlier)
     asset = Asset(
         workspace_id=workspace_id,
         asset_id=AssetId(services.new_id(now_ms)),
@@ -141,22 +151,46 @@ async def measure(
         created_ms=now_ms,
         **measured.present(found),
     )
-    personal = _personal_channels(sent)
-    return await services.store.write(lambda: _keep(planned, asset, found, personal, by, now_ms))
+
+    def keep() -> Transaction[tuple[Measurement, Asset]]:
+        kept = yield from _keep(facts, asset, found, by, now_ms)
+        if job is not None:
+            yield from jobs.complete_with_work(job, now_ms)
+        return kept
+
+    return await services.store.write(keep)
+
+
+def _refuse_early(facts: RunFacts, now_ms: int) -> None:
+    """Refuse before the run is due, unless all of it was done by hand and a person reported numbers."""
+    if not _is_all_by_hand(facts.sent):
+        raise unavailable(f"It is too early. Results arrive {readable_time(facts.planned.due_ms, now_ms)}.")
+    if not facts.by_hand:
+        raise without_numbers(facts.sent)
+
+
+def _is_all_by_hand(sent: tuple[Action, ...]) -> bool:
+    return all(is_by_hand(action) for action in sent)
 
 
 async def read_all(
-    services: Services, sent: tuple[Action, ...], by_hand: dict[str, Reading], now_ms: int
+    services: Services,
+    sent: tuple[Action, ...],
+    by_hand: dict[str, Reading],
+    connections: dict[str, Connection],
+    now_ms: int,
 ) -> tuple[Reading, ...]:
     """Read every source about one run; a source without numbers gives the reason."""
     # Numbers that a person reported are for the whole channel, so they count once for all its messages.
     noted = [
         by_hand[channel] for channel in dict.fromkeys(a.effect.channel for a in sent) if channel in by_hand
     ]
-    of_effects = [read_action(services, action) for action in sent if action.effect.channel not in by_hand]
-    of_run = [_read_campaign(services, source, campaign(sent, now_ms)) for source in sources(services)]
-    found = [*noted, *await asyncio.gather(*of_effects, *of_run)]
-    return tuple(check_reading(reading) for reading in found if reading is not None)
+    campaign = _make_campaign(sent, connections, now_ms)
+    found = await asyncio.gather(
+        *(read_action(services, action) for action in sent if action.effect.channel not in by_hand),
+        *(_read_campaign(services, source, campaign) for source in sources(services)),
+    )
+    return tuple(check_reading(reading) for reading in (*noted, *found) if reading is not None)
 
 
 async def read_action(services: Services, action: Action) -> Reading:
@@ -183,13 +217,14 @@ async def read_action(services: Services, action: Action) -> Reading:
     return Reading(source=source, channel=channel, status="unavailable", reason=reason)
 
 
-def campaign(sent: tuple[Action, ...], now_ms: int) -> Campaign:
+def _make_campaign(sent: tuple[Action, ...], connections: dict[str, Connection], now_ms: int) -> Campaign:
     """Describe a run to a source that counts visitors: its own pages and the pages it links to."""
     links = [action.effect.link for action in sent]
     own = [action.external_url or "" for action in sent if action.effect.connector == "site"]
     pages = [page for page in (*links, *own) if page.startswith(("http://", "https://"))]
     return Campaign(
         workspace_id=sent[0].workspace_id,
+        connections=connections,
         pages=tuple(dict.fromkeys(page.partition("#")[0] for page in pages)),
         since_ms=min(action.executed_ms or now_ms for action in sent),
         until_ms=now_ms,
@@ -216,52 +251,59 @@ async def _read_campaign(
         return Reading(source=name, channel=name, status="unavailable", reason=reason)
 
 
-def _facts(
-    workspace_id: WorkspaceId, run_id: RunId
-) -> Transaction[tuple[Scheduled | None, tuple[Action, ...], list[Scheduled], dict[str, Reading]]]:
+def _read_facts(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[RunFacts]:
     planned = yield from find(workspace_id, run_id)
     of_run = yield from actions.run_actions(workspace_id, run_id)
-    tenant_id = planned.tenant_id if planned is not None else brain.DEFAULT_TENANT
-    past = yield statements.list_measurements(workspace_id=workspace_id, tenant_id=tenant_id, most=HISTORY)
-    rows = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
-    by_hand = {
-        row["channel"]: Reading(
-            source="recorded by hand",
-            channel=row["channel"],
-            status="ok",
-            metrics=msgspec.json.decode(row["metrics"]),
-        )
-        for row in rows
-    }
     sent = tuple(
         action
         for action in of_run
         if action.status is Status.EXECUTED and action.effect.channel not in NOT_MEASURED
     )
-    history = []
-    for row in past:
-        history.append((yield from _without_personal(read_scheduled(row), sent)))
-    return planned, sent, history, by_hand
+    if planned is None or not sent:
+        raise unavailable("Nothing of this run has been sent, so there is nothing to measure.")
+    noted = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
+    mailed = {action.effect.channel for action in sent if is_mail(action.effect)}
+    personal = _personal_channels(sent) if mailed else frozenset()
+    return RunFacts(
+        planned=planned,
+        sent=sent,
+        by_hand={row["channel"]: _read_reported(row) for row in noted},
+        connections=(yield from connections.find_all(workspace_id)),
+        personal=personal,
+        earlier=(yield from _read_earlier(workspace_id, planned, mailed, personal)),
+    )
 
 
-def _personal_channels(sent: Iterable[Action]) -> set[str]:
-    """Return the channels with only personal e-mail. Their numbers are neither stored nor compared."""
-    given = tuple(sent)
-    return {each.effect.channel for each in given} - {
-        each.effect.channel for each in given if not is_personal(each)
-    }
+def _read_reported(row: Row) -> Reading:
+    metrics = msgspec.json.decode(row["metrics"])
+    return Reading(source="recorded by hand", channel=row["channel"], status="ok", metrics=metrics)
 
 
-def _without_personal(past: Scheduled, sent: tuple[Action, ...]) -> Transaction[Scheduled]:
-    """Remove the numbers of personal e-mail from an earlier measurement; for such an e-mail, those of its channel."""
-    found = past.measurement
-    mailed = {each.effect.channel for each in sent if is_mail(each.effect)}
-    if found is None or mailed.isdisjoint(reading.channel for reading in found.sources):
-        return past
-    of_run = yield from actions.run_actions(sent[0].workspace_id, past.run_id)
-    personal = _personal_channels(sent) | _personal_channels(of_run)
-    kept = tuple(reading for reading in found.sources if reading.channel not in personal)
-    return msgspec.structs.replace(past, measurement=msgspec.structs.replace(found, sources=kept))
+def _read_earlier(
+    workspace_id: WorkspaceId, planned: Scheduled, mailed: set[str], personal: frozenset[str]
+) -> Transaction[list[tuple[Reading, ...]]]:
+    """Return the readings of earlier runs without those of personal e-mail and of the channels in `personal`."""
+    found = []
+    rows = yield statements.list_measurements(
+        workspace_id=workspace_id, tenant_id=planned.tenant_id, most=HISTORY
+    )
+    for row in rows:
+        # The first effect of a run sets the due time, so a run that is due later was sent later.
+        if row["due_ms"] >= planned.due_ms or row["body"] is None:
+            continue
+        readings = measured.decode_readings(row["body"])
+        if not mailed.isdisjoint(reading.channel for reading in readings):
+            of_run = yield from actions.run_actions(workspace_id, RunId(row["run_id"]))
+            left_out = personal | _personal_channels(of_run)
+            readings = tuple(reading for reading in readings if reading.channel not in left_out)
+        found.append(readings)
+    return found
+
+
+def _personal_channels(sent: tuple[Action, ...]) -> frozenset[str]:
+    """Return the channels with only personal e-mail."""
+    used = {each.effect.channel for each in sent}
+    return frozenset(used - {each.effect.channel for each in sent if not is_personal(each)})
 
 
 def find(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Scheduled | None]:
@@ -282,35 +324,8 @@ def list_measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Trans
     return [read_scheduled(row) for row in rows]
 
 
-def record_by_hand(
-    workspace_id: WorkspaceId,
-    run_id: RunId,
-    channel: str,
-    metrics: dict[str, float],
-    source: str,
-    now_ms: int,
-) -> Transaction[dict[str, float]]:
-    """Store numbers that a person reported, and return all of the channel. A repeated metric is replaced."""
-    rows = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
-    before = [msgspec.json.decode(row["metrics"]) for row in rows if row["channel"] == channel]
-    told = {fold_name(name) for name in metrics}
-    kept = {name: value for each in before for name, value in each.items() if fold_name(name) not in told}
-    kept |= metrics
-    yield statements.record_manual_metrics(
-        workspace_id=workspace_id,
-        run_id=run_id,
-        channel=channel,
-        metrics=msgspec.json.encode(kept).decode(),
-        source=source,
-        recorded_ms=now_ms,
-    )
-    facts = {"channel": channel, "metrics": metrics, "source": source}
-    yield from journal.append(workspace_id, run_id, [journal.NewEvent("metrics_recorded", facts)], now_ms)
-    return kept
-
-
 def _keep(
-    planned: Scheduled, asset: Asset, found: Measurement, personal: set[str], by: str, now_ms: int
+    facts: RunFacts, asset: Asset, found: Measurement, by: str, now_ms: int
 ) -> Transaction[tuple[Measurement, Asset]]:
     """Store a measurement. If the numbers equal the last ones, the last one is kept: one asset, one memory (E30)."""
     workspace_id = asset.workspace_id
@@ -319,7 +334,7 @@ def _keep(
     if last is not None and last.measurement is not None and last.measurement.sources == found.sources:
         kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
         if kept is not None:
-            yield from _remember(planned.tenant_id, kept, found, personal, now_ms)
+            yield from _remember(facts, kept, found, now_ms)
             return last.measurement, kept
     yield from actions.insert_asset(asset)
     yield statements.store_measurement(
@@ -329,19 +344,17 @@ def _keep(
         measured_ms=now_ms,
         body=msgspec.json.encode(found).decode(),
     )
-    facts = {"assetId": asset.asset_id, "totals": found.totals, "by": by, "rules": found.rules}
-    yield from journal.append_to(head, [journal.NewEvent("run_measured", facts)], now_ms)
-    yield from _remember(planned.tenant_id, asset, found, personal, now_ms)
+    event = {"assetId": asset.asset_id, "totals": found.totals, "by": by, "rules": found.rules}
+    yield from journal.append_to(head, [journal.NewEvent("run_measured", event)], now_ms)
+    yield from _remember(facts, asset, found, now_ms)
     return found, asset
 
 
-def _remember(
-    tenant_id: str, asset: Asset, found: Measurement, personal: set[str], now_ms: int
-) -> Transaction[None]:
+def _remember(facts: RunFacts, asset: Asset, found: Measurement, now_ms: int) -> Transaction[None]:
     """Store a memory of each reading, once; none of personal e-mail. It replaces one that an earlier version made."""
     for number, reading in enumerate(found.sources):
-        if reading.status == "ok" and reading.channel not in personal:
-            entry = performance_entry(tenant_id, asset, reading, number)
+        if reading.status == "ok" and reading.channel not in facts.personal:
+            entry = performance_entry(facts.planned.tenant_id, asset, reading, number)
             yield from brain.remember(asset.workspace_id, entry, now_ms)
 
 
@@ -377,34 +390,6 @@ def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal
         retry=Retry.SAME,
         retry_after_seconds=retry_after_seconds,
     )
-
-
-def without_numbers(sent: tuple[Action, ...]) -> Refusal:
-    """Return the refusal for actions done by hand: only the person can report numbers, so a retry brings none."""
-    channels = list(dict.fromkeys(action.effect.channel for action in sent))
-    args: dict[str, Any] = {"runId": sent[0].run_id}
-    needs = {"metrics": "the numbers", "source": "where they were read"}
-    if len(channels) == 1:
-        args["channel"] = channels[0]
-    else:
-        needs["channel"] = "one of " + ", ".join(channels)
-    refusal = Refusal(
-        Reason.MEASUREMENT_UNAVAILABLE,
-        user_message="This was done by hand, so that no numbers arrive by themselves. Tell me those that you see "
-        "there, and where you read them.",
-        fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
-        retry=Retry.NEVER,
-    )
-    tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
-    return Refusal.from_answer(msgspec.structs.replace(refusal.recovery(), next=[tell]))
-
-
-def has_source(waiting: Scheduled, workspace_id: WorkspaceId) -> Transaction[bool]:
-    """Whether measuring a run can bring numbers: not all of it was done by hand, or a person reported some."""
-    of_run = yield from actions.run_actions(workspace_id, waiting.run_id)
-    if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
-        return True
-    return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=waiting.run_id)))
 
 
 def read_scheduled(row: Row) -> Scheduled:

@@ -74,7 +74,7 @@ class GoogleSource:
 
     async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None:
         """Return the numbers for the pages of a run; None if the workspace never connected the source."""
-        connection = await self.access.connection(campaign.workspace_id)
+        connection = campaign.connections.get(self.id)
         if connection is None or connection.state == "revoked":
             return None
         chosen = self.chosen(connection)

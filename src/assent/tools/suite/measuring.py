@@ -9,7 +9,7 @@ import msgspec
 
 from assent.engine.actions import actions, circumstances
 from assent.engine.actions.staging import PreparedRun
-from assent.engine.learning import measurement
+from assent.engine.learning import manual_metrics, measurement
 from assent.engine.learning.measured import Measurement
 from assent.engine.learning.measurement import unavailable
 from assent.gate import guidance
@@ -184,7 +184,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
                 raise unavailable("Nothing of this run has been sent.")
             problem = Problem("channel", "one that was sent: " + ", ".join(sent), repr(request.channel))
             raise Refusal(Reason.VALIDATION_ERROR, problems=[problem])
-        kept = yield from measurement.record_by_hand(
+        kept = yield from manual_metrics.record(
             workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms
         )
         numbers = describe_numbers(request.metrics)

@@ -11,7 +11,7 @@ from tests.serving.web.review.kit import House, mail, post
 from assent.engine.actions import staging
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
-from assent.engine.learning import measurement
+from assent.engine.learning import manual_metrics, measurement
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import NewEntry
 from assent.kernel.ids import RunId
@@ -184,7 +184,7 @@ async def measured_launch(house: House, goal: str, views: int, responses: int) -
     house.clock.advance(days=2)
     now_ms = house.clock.now_ms()
     await house.app.store.write(
-        lambda: measurement.record_by_hand(
+        lambda: manual_metrics.record(
             LOCAL_WORKSPACE,
             RunId(run.run_id),
             "linkedin",

@@ -21,7 +21,7 @@ from tests.sqlite_files import new_sqlite
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import measurement
+from assent.engine.learning import manual_metrics, measurement
 from assent.engine.people import people
 from assent.engine.people.people import Person, Role
 from assent.engine.workflows import session_notes
@@ -333,7 +333,7 @@ async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(
         await stories.sent(house, run)
         house.clock.advance(days=1)
         metrics, now_ms = {**numbers}, house.clock.now_ms()
-        note = partial(measurement.record_by_hand, LOCAL_WORKSPACE, RunId(run.run_id), "linkedin")
+        note = partial(manual_metrics.record, LOCAL_WORKSPACE, RunId(run.run_id), "linkedin")
         await house.app.store.write(partial(note, metrics, "Ada", now_ms))
         await measurement.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
 

@@ -1,0 +1,72 @@
+"""Numbers that a person reports, where no interface gives them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.core import journal
+from assent.gate.calls import SuggestedCall
+from assent.gate.records import Action, Status, is_by_hand
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.refusals import Reason, Refusal, Retry
+from assent.ports import Transaction
+from assent.sql.loader import statements
+from assent.suite.measurement.metrics import fold_name
+
+
+def record(
+    workspace_id: WorkspaceId,
+    run_id: RunId,
+    channel: str,
+    metrics: dict[str, float],
+    source: str,
+    now_ms: int,
+) -> Transaction[dict[str, float]]:
+    """Store numbers that a person reported, and return all of the channel. A repeated metric is replaced."""
+    rows = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
+    before = [msgspec.json.decode(row["metrics"]) for row in rows if row["channel"] == channel]
+    told = {fold_name(name) for name in metrics}
+    kept = {name: value for each in before for name, value in each.items() if fold_name(name) not in told}
+    kept |= metrics
+    yield statements.record_manual_metrics(
+        workspace_id=workspace_id,
+        run_id=run_id,
+        channel=channel,
+        metrics=msgspec.json.encode(kept).decode(),
+        source=source,
+        recorded_ms=now_ms,
+    )
+    facts = {"channel": channel, "metrics": metrics, "source": source}
+    yield from journal.append(workspace_id, run_id, [journal.NewEvent("metrics_recorded", facts)], now_ms)
+    return kept
+
+
+def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
+    """Whether measuring a run can bring numbers: not all of it was done by hand, or a person reported some."""
+    of_run = yield from actions.run_actions(workspace_id, run_id)
+    if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
+        return True
+    return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)))
+
+
+def without_numbers(sent: tuple[Action, ...]) -> Refusal:
+    """Return the refusal for actions done by hand: only the person can report numbers, so a retry brings none."""
+    channels = list(dict.fromkeys(action.effect.channel for action in sent))
+    args: dict[str, Any] = {"runId": sent[0].run_id}
+    needs = {"metrics": "the numbers", "source": "where they were read"}
+    if len(channels) == 1:
+        args["channel"] = channels[0]
+    else:
+        needs["channel"] = "one of " + ", ".join(channels)
+    refusal = Refusal(
+        Reason.MEASUREMENT_UNAVAILABLE,
+        user_message="This was done by hand, so that no numbers arrive by themselves. Tell me those that you see "
+        "there, and where you read them.",
+        fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
+        retry=Retry.NEVER,
+    )
+    tell = SuggestedCall("chieflab_record_manual_metrics", args, "the user tells the numbers", needs)
+    return Refusal.from_answer(msgspec.structs.replace(refusal.recovery(), next=[tell]))
