@@ -2,8 +2,7 @@
 
     definition = parse(document, file)                    # or DefinitionRefused with every issue
     compiled   = compile_definition(definition, library)  # program, workflow_hash, warnings
-    outcome    = start(compiled.program, context)         # Advanced | Complete | Blocked
-    step       = pending(program, outcome.snapshot)       # what the agent is shown
+    outcome    = start(compiled.program, context)         # Advanced | Complete | Blocked, with the pending step
     outcome    = advance(program, snapshot, Content(notes=…, output=…, context=…), decision)
 
 Nothing here reads a clock, makes a token or stores anything; `ContentRefused` is raised for content that cannot be
@@ -16,13 +15,12 @@ from assent.workflow.dashboard import Dashboard, reduce
 from assent.workflow.definition.compiler import Compiled, compile_definition
 from assent.workflow.definition.source import Definition, DefinitionRefused, parse
 from assent.workflow.issues import Issue, Warning
-from assent.workflow.machine.content import ContentRefused, check_notes, split_notes
+from assent.workflow.machine.content import Content, ContentRefused, check_notes, read_content, split_notes
 from assent.workflow.machine.history import Leaf, Note, Recap, find_tip, recap
 from assent.workflow.machine.interpreter import (
     Advanced,
     Blocked,
     Complete,
-    Content,
     Decision,
     NeedsConfirmation,
     Outcome,
@@ -62,6 +60,7 @@ __all__ = [
     "find_tip",
     "parse",
     "pending",
+    "read_content",
     "recap",
     "reduce",
     "split_notes",

@@ -1,7 +1,6 @@
 """Checks of submitted content against the requirements of its step.
 
-`output` is one object with a `kind`, or `{artifacts: […], notesMarkdown?}`. Issues name the field; the example can be
-sent as `output` unchanged and the notes example as the notes, and both pass.
+Issues name the field; the example can be sent as `output` unchanged and the notes example as the notes, and both pass.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from assent.workflow.contracts import examples as criteria_examples
 from assent.workflow.contracts.registry import REGISTRY, kind_named
 from assent.workflow.contracts.shapes import mismatches
 from assent.workflow.issues import MAX_PATH_CHARS, Issue, quote
+from assent.workflow.machine.content import Output, parse_output
 from assent.workflow.machine.values import Scope
 from assent.workflow.program import ASSESSMENT, LOOP_CONTROL, Ask, Assessment, Consequence, Contract
 from assent.workflow.regex.patterns import Engine
@@ -25,63 +25,10 @@ MAX_MESSAGE_CHARS: Final = 500
 NOTES_EXAMPLE: Final = "What I did: …\nWhat I found: …\nWhat comes next: …"
 
 
-class Output(msgspec.Struct, frozen=True):
-    """A parsed output: its artifacts with their paths, and the notes inside it."""
-
-    artifacts: tuple[tuple[str, dict[str, Any]], ...] = ()
-    notes: str | None = None
-
-    def of_kind(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
-        """The artifacts of one kind, with their paths."""
-        return [(path, artifact) for path, artifact in self.artifacts if artifact.get("kind") == kind]
-
-
-def take_apart(output: Any) -> tuple[Output, list[Issue]]:
-    """Parse an output of either form. Returns it with the issues found."""
-    if output is None:
-        return Output(), []
-    if not isinstance(output, dict):
-        return Output(), [
-            Issue("output", "type", f"Send an object with a kind, or artifacts; this is {quote(output)}.")
-        ]
-    notes = output.get("notesMarkdown")
-    if notes is not None and not isinstance(notes, str):
-        return Output(), [Issue("output.notesMarkdown", "type", "Notes are a text.")]
-    if "kind" in output:
-        single = {key: value for key, value in output.items() if key != "notesMarkdown"}
-        return Output((("output", single),), notes), _kind_issues("output", single)
-    listed = output.get("artifacts", [])
-    if not isinstance(listed, list):
-        return Output(), [Issue("output.artifacts", "type", "artifacts is a list of objects with a kind.")]
-    issues = [] if set(output) & {"artifacts", "notesMarkdown"} or not output else [
-        Issue("output.kind", "required", 'Add "kind", or send {"artifacts": […]}.')
-    ]  # fmt: skip
-    artifacts: list[tuple[str, dict[str, Any]]] = []
-    for n, artifact in enumerate(listed):
-        path = f"output.artifacts[{n}]"
-        if isinstance(artifact, dict):
-            artifacts.append((path, artifact))
-            issues += _kind_issues(path, artifact)
-        else:
-            issues.append(
-                Issue(path, "type", f"An artifact is an object with a kind; this is {quote(artifact)}.")
-            )
-    return Output(tuple(artifacts), notes), issues
-
-
-def _kind_issues(path: str, artifact: dict[str, Any]) -> list[Issue]:
-    kind = artifact.get("kind")
-    return (
-        [] if isinstance(kind, str) and kind else [Issue(f"{path}.kind", "required", 'Add "kind", a text.')]
-    )
-
-
-def check(
-    step: Ask, notes: str | None, output: Output, raw: Any, scope: Callable[[], Scope], engine: Engine
-) -> list[Issue]:
+def check(step: Ask, notes: str | None, output: Output, raw: Any, scope: Callable[[], Scope]) -> list[Issue]:
     """Return the issues of submitted content: missing notes (W30, W31), output against the contract (W34), rules and
     assessments. `scope` is called only if a rule needs it."""
-    issues = _check_contract(step.contract, output, engine) if step.contract else []
+    issues = _check_contract(step.contract, output, scope().engine) if step.contract else []
     if step.assessments or output.artifacts:
         issues += _check_assessments(step, output)
     blank = not (notes or "").strip()
@@ -225,8 +172,8 @@ def examples(
         notes = _example_notes(step, output, scope)
         if notes is None and step.criteria is not None:
             continue
-        taken, bad = take_apart(output)
-        if not bad and not check(step, notes, taken, output, lambda: scope, scope.engine):
+        taken, bad = parse_output(output)
+        if not bad and not check(step, notes, taken, output, lambda: scope):
             return output, notes
     return put_together(needed), None
 

@@ -1,11 +1,16 @@
-"""Submitted content: notes, output and the update of the context, with their limits."""
+"""Submitted content: notes, output and the update of the context, with their limits.
+
+`output` is one object with a `kind`, or `{artifacts: […], notesMarkdown?}`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from assent.kernel.canonical import NotCanonical, canonical, depth
+import msgspec
+
+from assent.kernel.canonical import NotCanonical, canonical, depth, digest
 from assent.kernel.limits import (
     MAX_CONTEXT_BYTES,
     MAX_JSON_DEPTH,
@@ -33,6 +38,40 @@ class ContentRefused(Exception):  # noqa: N818 - an answer, not a fault
         self.issues = issues
         self.measured = measured
         self.allowed = allowed
+
+
+class Content(msgspec.Struct, frozen=True, kw_only=True):
+    """The content that an agent submits with an advance."""
+
+    notes: str | None = None
+    output: Any = None
+    context: dict[str, Any] = {}
+
+
+class Output(msgspec.Struct, frozen=True):
+    """A parsed output: its artifacts with their paths, and the notes inside it."""
+
+    artifacts: tuple[tuple[str, dict[str, Any]], ...] = ()
+    notes: str | None = None
+
+    def of_kind(self, kind: str) -> list[tuple[str, dict[str, Any]]]:
+        """The artifacts of one kind, with their paths."""
+        return [(path, artifact) for path, artifact in self.artifacts if artifact.get("kind") == kind]
+
+
+def read_content(context: Mapping[str, Any] | None, notes: str | None, output: Any) -> tuple[Content, str]:
+    """Return the content of an advance, and its digest, which identifies a repetition (W11, W12). Raises
+    `ContentRefused` for notes that are too long and for values that are no JSON."""
+    patch, joined = split_notes(context, notes)
+    check_notes(joined)
+    content = Content(notes=joined, output=output, context=patch)
+    try:
+        return content, digest({"notes": joined, "output": output, "context": patch})
+    except (NotCanonical, TypeError, RecursionError):
+        # Raise the refusal that names the part.
+        size_of(output, "output")
+        size_of(patch, "context")
+        raise
 
 
 def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[dict[str, Any], str | None]:
@@ -147,3 +186,43 @@ def check_output_size(output: Any) -> None:
         raise ContentRefused(
             "validation_error", (Issue("output", "too_large", message),), measured, MAX_OUTPUT_BYTES
         )
+
+
+def parse_output(output: Any) -> tuple[Output, list[Issue]]:
+    """Parse an output of either form. Returns it with the issues found."""
+    if output is None:
+        return Output(), []
+    if not isinstance(output, dict):
+        return Output(), [
+            Issue("output", "type", f"Send an object with a kind, or artifacts; this is {quote(output)}.")
+        ]
+    notes = output.get("notesMarkdown")
+    if notes is not None and not isinstance(notes, str):
+        return Output(), [Issue("output.notesMarkdown", "type", "Notes are a text.")]
+    if "kind" in output:
+        single = {key: value for key, value in output.items() if key != "notesMarkdown"}
+        return Output((("output", single),), notes), _kind_issues("output", single)
+    listed = output.get("artifacts", [])
+    if not isinstance(listed, list):
+        return Output(), [Issue("output.artifacts", "type", "artifacts is a list of objects with a kind.")]
+    issues = [] if set(output) & {"artifacts", "notesMarkdown"} or not output else [
+        Issue("output.kind", "required", 'Add "kind", or send {"artifacts": […]}.')
+    ]  # fmt: skip
+    artifacts: list[tuple[str, dict[str, Any]]] = []
+    for n, artifact in enumerate(listed):
+        path = f"output.artifacts[{n}]"
+        if isinstance(artifact, dict):
+            artifacts.append((path, artifact))
+            issues += _kind_issues(path, artifact)
+        else:
+            issues.append(
+                Issue(path, "type", f"An artifact is an object with a kind; this is {quote(artifact)}.")
+            )
+    return Output(tuple(artifacts), notes), issues
+
+
+def _kind_issues(path: str, artifact: dict[str, Any]) -> list[Issue]:
+    kind = artifact.get("kind")
+    return (
+        [] if isinstance(kind, str) and kind else [Issue(f"{path}.kind", "required", 'Add "kind", a text.')]
+    )

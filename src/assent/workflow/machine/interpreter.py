@@ -28,7 +28,7 @@ run is complete.
    count or its decision raises `Stuck`, which gives `Blocked` too.
 5. If the step needs a confirmation and `decision` does not let it pass, give `NeedsConfirmation`. This
    comes last, so that a person is asked only about content that would pass.
-6. Otherwise give `Advanced`, or `Complete` when no step is left.
+6. Otherwise give `Advanced` with the next step, or `Complete` when no step is left.
 
 A confirmation rule is evaluated with the context before and after the update and holds if either holds.
 Content thus cannot switch off the confirmation of its own step.
@@ -68,15 +68,17 @@ from assent.workflow.issues import Issue, Warning
 from assent.workflow.machine import conditions
 from assent.workflow.machine.content import (
     EMPTY_BYTES,
+    Content,
     ContentRefused,
     check_notes,
     check_output_size,
     join_notes,
+    parse_output,
     update,
 )
 from assent.workflow.machine.state import LoopEvent, Snapshot, Stuck, Walk, pending_step, scope_of, step_key
-from assent.workflow.machine.values import render, render_value
-from assent.workflow.program import LOOP_CONTROL, Ask, Program
+from assent.workflow.machine.values import Scope, render, render_value
+from assent.workflow.program import LOOP_CONTROL, Ask, Program, StepAction
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -84,14 +86,6 @@ class Decision(msgspec.Struct, frozen=True):
 
     status: str
     reason: str = ""
-
-
-class Content(msgspec.Struct, frozen=True, kw_only=True):
-    """The content that an agent submits with an advance."""
-
-    notes: str | None = None
-    output: Any = None
-    context: dict[str, Any] = {}
 
 
 class Pending(msgspec.Struct, frozen=True, rename="camel"):
@@ -106,33 +100,36 @@ class Pending(msgspec.Struct, frozen=True, rename="camel"):
     model_tier: str | None = None
 
 
-class Advanced(msgspec.Struct, frozen=True, tag="advanced", tag_field="kind"):
-    """The run moved to another step. `step_key` names the completed one."""
+class _Passed(msgspec.Struct, frozen=True, kw_only=True):
+    """A completed step: its key, its title, the submitted notes and artifacts. A start has completed none."""
 
     snapshot: Snapshot
-    step_key: str
+    pending: Pending | None
+    """The next step; None when the run is complete."""
+    step_key: str = ""
+    title: str = ""
+    notes: str = ""
     artifacts: tuple[dict[str, Any], ...] = ()
     events: tuple[LoopEvent, ...] = ()
     warnings: tuple[Warning, ...] = ()
 
 
-class Complete(msgspec.Struct, frozen=True, tag="complete", tag_field="kind"):
+class Advanced(_Passed, frozen=True, tag="advanced", tag_field="kind"):
+    """The run moved to another step."""
+
+
+class Complete(_Passed, frozen=True, tag="complete", tag_field="kind"):
     """The run moved past its last step."""
 
-    snapshot: Snapshot
-    step_key: str
-    artifacts: tuple[dict[str, Any], ...] = ()
-    events: tuple[LoopEvent, ...] = ()
-    warnings: tuple[Warning, ...] = ()
 
-
-class Blocked(msgspec.Struct, frozen=True, tag="blocked", tag_field="kind"):
+class Blocked(msgspec.Struct, frozen=True, kw_only=True, tag="blocked", tag_field="kind"):
     """The step stays pending; the issues name the causes. `snapshot` is the old one with the attempt counted.
 
     `exhausted` after ten in a row (W39): the agent should stop and ask its user.
     """
 
     snapshot: Snapshot
+    pending: Pending
     reason: str
     issues: tuple[Issue, ...]
     example: dict[str, Any] | None = None
@@ -164,33 +161,46 @@ def start(program: Program, initial: dict[str, Any] | None = None) -> Advanced |
     before = Snapshot(at=None, context=values, context_bytes=size)
     walk = Walk(program, before)
     try:
-        at = walk.settle()
+        after = walk.settle()
     except Stuck as stuck:
         waiting = msgspec.structs.replace(before, at=stuck.before)
-        return Blocked(waiting, "loop_blocked", outputs.limit_issues(list(stuck.issues)))
-    return _report_move(walk, before, at, "", ())
+        return Blocked(
+            snapshot=waiting,
+            pending=_render_step(program, waiting),
+            reason="loop_blocked",
+            issues=outputs.limit_issues(list(stuck.issues)),
+        )
+    outcome = Complete if after.at is None else Advanced
+    return outcome(
+        snapshot=after,
+        pending=pending(program, after),
+        events=tuple(walk.events),
+        warnings=tuple(walk.warnings),
+    )
 
 
 def pending(program: Program, snapshot: Snapshot) -> Pending | None:
     """Render the pending step; None when the run is complete."""
-    if snapshot.at is None:
-        return None
+    return None if snapshot.at is None else _render_step(program, snapshot)
+
+
+def _render_step(program: Program, snapshot: Snapshot) -> Pending:
     step = pending_step(program, snapshot)
-    names = scope_of(program, snapshot)
+    key, names = step_key(program, snapshot), scope_of(program, snapshot)
     parts = [
         render(part.text, names)
         for part in step.prompt
         if part.when is None or conditions.holds(part.when, names)
     ]
-    if (decided := _loop_form(program, snapshot, step)) is not None:
+    if snapshot.frames and (decided := _loop_form(program, snapshot, step)) is not None:
         parts.append(decided)
     return Pending(
         step_id=step.id,
         title=render(step.title, names),
         prompt="\n\n".join(parts),
-        require_confirmation=confirms(program, snapshot),
-        step_key=step_key(program, snapshot),
-        action=_action(step, program, snapshot),
+        require_confirmation=step.confirm is not None and conditions.holds(step.confirm.when, names),
+        step_key=key,
+        action=_render_call(step.action, step.title, names) if step.action is not None else None,
         model_tier=step.model_tier,
     )
 
@@ -212,49 +222,62 @@ def _loop_form(program: Program, snapshot: Snapshot, step: Ask) -> str | None:
     )
 
 
-def confirms(program: Program, snapshot: Snapshot) -> bool:
-    """Whether the pending step needs a confirmation, given the context of this snapshot."""
-    step = pending_step(program, snapshot)
-    return step.confirm is not None and conditions.holds(step.confirm.when, scope_of(program, snapshot))
-
-
 def advance(
     program: Program, snapshot: Snapshot, content: Content, decision: Decision | None = None
 ) -> Outcome:
     """Complete the pending step with the submitted content. Works on a copy, so `snapshot` and every other branch stay
     as they were (W26). Raises `ContentRefused` for content that cannot be taken at all."""
     step = pending_step(program, snapshot)
+    key, names = step_key(program, snapshot), scope_of(program, snapshot)
     check_output_size(content.output)
-    output, issues = outputs.take_apart(content.output)
+    output, issues = parse_output(content.output)
     notes = join_notes(content.notes, output.notes)
     check_notes(notes)
     values, size = update(snapshot.context, snapshot.context_bytes, content.context)
     current = msgspec.structs.replace(snapshot, context=values, context_bytes=size, blocked=0)
-    issues += outputs.check(
-        step, notes, output, content.output, lambda: scope_of(program, current), program.engine
-    )
+    issues += outputs.check(step, notes, output, content.output, lambda: scope_of(program, current))
     if issues:
         return _report_blocked(program, snapshot, current, step, issues)
     # Before or after the update: content cannot switch off the confirmation of its own step.
-    waits = step.confirm is not None and (confirms(program, snapshot) or confirms(program, current))
-    try:
+    waits = step.confirm is not None and (
+        conditions.holds(step.confirm.when, names)
+        or conditions.holds(step.confirm.when, scope_of(program, current))
+    )
+    passes = decision is not None and _lets_pass(step, decision)
+    walk = Walk(program, current)
+    walk.decide_loops(artifact for _, artifact in output.artifacts)
+    if waits:
         # Move as if approved, so that a person is asked only about content that would pass.
-        passing = decision if decision is not None and _lets_pass(step, decision) else Decision("approved")
-        outcome = _move(program, current, step, output, passing if waits else None)
+        taken = decision if decision is not None and passes else Decision("approved")
+        made = {"decision": taken.status, "reason": taken.reason}
+        walk.decisions = walk.decisions | dict.fromkeys(_decision_names(step), made)
+    try:
+        after = walk.pass_step()
     except Stuck as stuck:
         return _report_blocked(
             program, snapshot, current, step, [*stuck.issues, *outputs.odd_decisions(output)]
         )
-    if not waits or (decision is not None and _lets_pass(step, decision)):
-        return outcome
-    return NeedsConfirmation(
-        snapshot=snapshot,
-        step_id=step.id,
-        step_key=step_key(program, snapshot),
-        title=render(step.title, scope_of(program, current)),
-        confirmation=step.confirm.kind if step.confirm else "",
-        action=_action(step, program, current),
-        rejected=decision.reason if decision is not None else None,
+    if waits and not passes:
+        names = scope_of(program, current)
+        return NeedsConfirmation(
+            snapshot=snapshot,
+            step_id=step.id,
+            step_key=key,
+            title=render(step.title, names),
+            confirmation=step.confirm.kind if step.confirm else "",
+            action=_render_call(step.action, step.title, names) if step.action is not None else None,
+            rejected=decision.reason if decision is not None else None,
+        )
+    outcome = Complete if after.at is None else Advanced
+    return outcome(
+        snapshot=after,
+        pending=pending(program, after),
+        step_key=key,
+        title=render(step.title, names),
+        notes=notes or "",
+        artifacts=tuple(artifact for _, artifact in output.artifacts),
+        events=tuple(walk.events),
+        warnings=tuple(walk.warnings),
     )
 
 
@@ -269,55 +292,15 @@ def _lets_pass(step: Ask, decision: Decision) -> bool:
     return decision.status == "approved" or (decision.status == "rejected" and step.on_reject == "continue")
 
 
-def _action(step: Ask, program: Program, snapshot: Snapshot) -> dict[str, Any] | None:
-    if step.action is None:
-        return None
-    args = render_value(step.action.args, scope_of(program, snapshot))
+def _render_call(action: StepAction, title: str, names: Scope) -> dict[str, Any]:
+    args = render_value(action.args, names)
     if depth(args) > MAX_JSON_DEPTH:
         # A template can insert a deep value at a deep place.
-        message = f'The arguments of "{step.title}" would nest deeper than {MAX_JSON_DEPTH}; flatten what they name.'
+        message = (
+            f'The arguments of "{title}" would nest deeper than {MAX_JSON_DEPTH}; flatten what they name.'
+        )
         raise ContentRefused("validation_error", (Issue("context", "too_deep", message),))
-    return {"tool": step.action.tool, "args": args}
-
-
-def _move(
-    program: Program, current: Snapshot, step: Ask, output: outputs.Output, decision: Decision | None
-) -> Advanced | Complete:
-    walk = Walk(program, current)
-    for _, artifact in output.of_kind(LOOP_CONTROL):
-        if artifact.get("decision") in ("continue", "stop"):
-            loop_id = artifact.get("loopId")
-            walk.decide(artifact["decision"], loop_id if isinstance(loop_id, str) else None)
-    if decision is not None:
-        made = {"decision": decision.status, "reason": decision.reason}
-        walk.decisions = walk.decisions | dict.fromkeys(_decision_names(step), made)
-    key = step_key(program, current)
-    _finish(walk, current)
-    return _report_move(
-        walk, current, walk.settle(), key, tuple(artifact for _, artifact in output.artifacts)
-    )
-
-
-def _finish(walk: Walk, current: Snapshot) -> None:
-    """Mark the pending step done. A pending loop (see `start`) has not begun and stays unmarked."""
-    if current.at is not None and isinstance(walk.program.nodes[current.at], Ask):
-        walk.finish(current.at)
-
-
-def _report_move(
-    walk: Walk, before: Snapshot, at: int | None, key: str, artifacts: tuple[dict[str, Any], ...]
-) -> Advanced | Complete:
-    after = Snapshot(
-        at=at,
-        done=f"{walk.done:x}",
-        frames=tuple(walk.frames),
-        context=before.context,
-        context_bytes=before.context_bytes,
-        decisions=walk.decisions,
-        ahead=walk.ahead,
-    )
-    outcome = Complete if at is None else Advanced
-    return outcome(after, key, artifacts, tuple(walk.events), tuple(walk.warnings))
+    return {"tool": action.tool, "args": args}
 
 
 def _report_blocked(
@@ -330,6 +313,7 @@ def _report_blocked(
     )
     return Blocked(
         snapshot=msgspec.structs.replace(before, blocked=attempts),
+        pending=_render_step(program, before),
         reason=_reason(found),
         issues=found,
         example=example,
@@ -367,9 +351,8 @@ def _example_decisions(program: Program, current: Snapshot) -> tuple[dict[str, A
         walk = Walk(program, current)
         for name in names:
             walk.decide("stop", name)
-        _finish(walk, current)
         try:
-            walk.settle()
+            walk.pass_step()
         except Stuck as stuck:
             if any(issue.code == "loop_decision_missing" for issue in stuck.issues):
                 continue

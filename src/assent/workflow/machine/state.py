@@ -11,6 +11,7 @@ loop without steps ends after a bounded number of empty rounds.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -20,7 +21,7 @@ from assent.workflow.issues import Issue, Warning
 from assent.workflow.machine import conditions
 from assent.workflow.machine.content import EMPTY_BYTES
 from assent.workflow.machine.values import UNSET, Scope
-from assent.workflow.program import Ask, Program, Repeat, Text, UnknownFormat
+from assent.workflow.program import LOOP_CONTROL, Ask, Program, Repeat, Text, UnknownFormat
 
 SNAPSHOT_FORMAT: Final = 1
 MAX_EMPTY_ROUNDS: Final = MAX_LOOP_ITERATIONS
@@ -159,6 +160,7 @@ class Walk:
 
     def __init__(self, program: Program, snapshot: Snapshot) -> None:
         self.program = program
+        self.before = snapshot
         self.done = int(snapshot.done, 16)
         self.frames = list(snapshot.frames)
         self.context = snapshot.context
@@ -171,6 +173,13 @@ class Walk:
     def scope(self) -> Scope:
         return scope(self.program, self.context, self.frames, self.decisions)
 
+    def decide_loops(self, artifacts: Iterable[dict[str, Any]]) -> None:
+        """Record the loop decisions among the artifacts of a step."""
+        for artifact in artifacts:
+            if artifact.get("kind") == LOOP_CONTROL and artifact.get("decision") in ("continue", "stop"):
+                loop_id = artifact.get("loopId")
+                self.decide(artifact["decision"], loop_id if isinstance(loop_id, str) else None)
+
     def decide(self, decision: str, loop_id: str | None) -> None:
         """Record a loop decision for the named loop, or the innermost one that needs a decision, or the next one to
         begin."""
@@ -181,14 +190,34 @@ class Walk:
                 return
         self.ahead = (loop_id or "", decision)
 
-    def finish(self, index: int) -> None:
+    def pass_step(self) -> Snapshot:
+        """Mark the pending step done and move to the next one. A loop that is pending has not begun and stays unmarked.
+        Raises `Stuck`."""
+        at = self.before.at
+        if at is not None and isinstance(self.program.nodes[at], Ask):
+            self._finish(at)
+        return self.settle()
+
+    def settle(self) -> Snapshot:
+        """Move to the next step, or to the end of the run. Raises `Stuck`."""
+        at = self._find_step()
+        return msgspec.structs.replace(
+            self.before,
+            at=at,
+            done=f"{self.done:x}",
+            frames=tuple(self.frames),
+            decisions=self.decisions,
+            ahead=self.ahead,
+            blocked=0,
+        )
+
+    def _finish(self, index: int) -> None:
         """Mark a node done."""
         self.done |= 1 << index
         if isinstance(self.program.nodes[index], Ask):
             self.frames = [msgspec.structs.replace(frame, asked=True) for frame in self.frames]
 
-    def settle(self) -> int | None:
-        """Move to the next step and return its index, or None when the run is complete. Raises `Stuck`."""
+    def _find_step(self) -> int | None:
         while True:
             index = self._next()
             if index is None:
@@ -242,7 +271,7 @@ class Walk:
             self.frames.append(Frame(index))
             self.events.append(LoopEvent("loop_entered", loop.id, 1))
         else:
-            self.finish(index)
+            self._finish(index)
             self.events.append(LoopEvent("loop_exited", loop.id, 0, reason))
 
     def _take_ahead(self, loop: Repeat) -> str | None:
@@ -282,7 +311,7 @@ class Walk:
             self.events.append(LoopEvent("loop_iterated", loop.id, following + 1))
             return
         self.frames.pop()
-        self.finish(frame.loop)
+        self._finish(frame.loop)
         self.events.append(LoopEvent("loop_exited", loop.id, following, reason))
 
     def _inside(self, loop: Repeat) -> int:

@@ -12,9 +12,10 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.workflow.contracts.checks import example_assessment, put_together, take_apart
+from assent.workflow.contracts.checks import example_assessment, put_together
 from assent.workflow.contracts.registry import kind_named
 from assent.workflow.contracts.shapes import Shape, mismatches
+from assent.workflow.machine.content import parse_output
 from assent.workflow.program import Assessment, Consequence, Contract, Text
 
 MAX_FIELDS: Final = 24
@@ -73,7 +74,7 @@ def _objects(written: str) -> Iterator[dict[str, Any]]:
 def _passes(output: dict[str, Any], contract: Contract | None) -> bool:
     if contract is None or contract.kind is None or contract.schema is None:
         return False
-    taken, issues = take_apart(output)
+    taken, issues = parse_output(output)
     sent = taken.of_kind(contract.kind)
     return bool(sent) and not issues and not any(mismatches(each, contract.schema, at) for at, each in sent)
 
