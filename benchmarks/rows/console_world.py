@@ -102,6 +102,7 @@ async def _long_run(app: App, nodes: int) -> str:
     require(int(isinstance(compiled, Compiled)), 1, "the workflow compiles")
     run_id = RunId(app.services.new_id(app.clock.now_ms()))
     desk = WorkflowCall(
+        workspace_id=LOCAL_PRINCIPAL.workspace_id,
         principal=LOCAL_PRINCIPAL,
         keys=app.keys().workflow_tokens,
         now_ms=app.clock.now_ms(),

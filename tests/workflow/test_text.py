@@ -20,12 +20,13 @@ from assent.workflow import (
     recap,
     start,
 )
+from assent.workflow.handles import Tokens
 from assent.workflow.machine.history import cut
 from assent.workflow.text import answers as text
 
 PROGRAM = program_of(step("a-step", notesOptional=False), step("next-step"), metaGuidance=["Be kind."])
 SNAPSHOT = start(PROGRAM).snapshot
-TOKENS = text.Tokens("st.v1.STATE", "ack.v1.FRESH")
+TOKENS = Tokens("st.v1.STATE", "ack.v1.FRESH")
 
 
 @pytest.mark.rule("W76")
@@ -46,7 +47,7 @@ def test_a_blocked_answer_names_the_token_for_the_retry() -> None:
     shown = pending(PROGRAM, SNAPSHOT)
     outcome = advance(PROGRAM, SNAPSHOT, Content())
     assert isinstance(outcome, Blocked) and shown is not None
-    answer = text.write_blocked(outcome, shown, TOKENS)
+    answer = text.write_blocked(outcome, TOKENS)
     assert "new ackToken" in answer and "ack.v1.FRESH" in answer and "notes_required" in answer
 
 

@@ -6,7 +6,6 @@ a refusal, never an exception.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -19,17 +18,17 @@ from assent.engine.workflows.answers import (
     WorkflowCall,
     WorkflowReply,
     content_refusal,
-    handle_of,
 )
 from assent.engine.workflows.run_search import FoundRun
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Refusal, bad_argument
-from assent.ports import Transaction
+from assent.ports import Begin
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.tools.workflow_choice import WorkflowId, find_definition
 from assent.tools.workflow_gate import with_gate
 from assent.workflow import Compiled, ContentRefused, Warning
+from assent.workflow.handles import read
 from assent.workflow.text import runs as text
 from assent.workflow.text.refusals import render_refusal
 
@@ -106,52 +105,50 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
     session_id = request.session_id or _ticket(request.context) or call.services.new_id(call.now_ms)
     # A generated session is not part of a repeated call.
     named = request.session_id or _ticket(request.context) or ""
-    return _as_prose(
-        await _write(
-            call,
-            lambda: starting.begin_run(
-                desk,
-                request.workflow_id,
-                found,
-                request.context,
-                session_id,
-                run_id,
-                request.idempotency_key,
-                named,
-            ),
-        )
+    return await _write(
+        call,
+        lambda: starting.begin_run(
+            desk,
+            request.workflow_id,
+            found,
+            request.context,
+            session_id,
+            run_id,
+            request.idempotency_key,
+            named,
+        ),
     )
 
 
 async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
     """Advance with both tokens, rehydrate with the state token alone; rehydrating with content is refused (W21)."""
     desk = await _desk(call)
-    state = handle_of(desk.keys, request.state_token, "st")
+    state = read(desk.keys, request.state_token, "st")
+    ack = read(desk.keys, request.ack_token, "ack") if request.ack_token is not None else None
     desk = await _with_drift(call, desk, state.run_id)
-    if request.ack_token is None:
+    if ack is None:
         if request.output is not None or request.notes_markdown is not None or request.context:
             raise bad_argument(
                 "ackToken",
                 "the ackToken of the step that this completes, or nothing but stateToken",
                 "nothing",
             )
-        return _as_prose(await call.services.store.read(lambda: recollection.rehydrate(desk, state)))
-    ack = handle_of(desk.keys, request.ack_token, "ack")
+        found = await call.services.store.read(lambda: recollection.rehydrate(desk, state))
+        return Prose(found.answer, found.text)
     try:
-        spoken = await _write(
+        return await _write(
             call,
             lambda: sessions.step(desk, state, ack, request.context, request.notes_markdown, request.output),
         )
     except Refusal as refusal:
         sent = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
         raise (await with_gate(call, sent, refusal)) from None
-    return _as_prose(spoken)
 
 
 async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:
     desk = await _desk(call)
-    state = handle_of(desk.keys, request.state_token, "st")
-    return _as_prose(await _write(call, lambda: recollection.checkpoint(desk, state, request.notes_markdown)))
+    state = read(desk.keys, request.state_token, "st")
+    return await _write(call, lambda: recollection.checkpoint(desk, state, request.notes_markdown))
 
 
 async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
@@ -184,12 +181,12 @@ def _best(found: tuple[FoundRun, ...]) -> FoundRun:
 
 
 async def _rehydrate(call: Call, desk: WorkflowCall, best: FoundRun) -> WorkflowReply:
-    state = handle_of(desk.keys, best.state_token, "st")
+    state = read(desk.keys, best.state_token, "st")
     told = await _with_drift(call, desk, state.run_id)
     return await call.services.store.read(lambda: recollection.rehydrate(told, state, rules=True))
 
 
-async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> WorkflowReply:
+async def _write(call: Call, begin: Begin[WorkflowReply | Refusal]) -> Prose:
     """Run a transaction whose refusal may be committed: a staged action stays staged."""
     try:
         done = await call.services.store.write(call.metered(begin))
@@ -197,12 +194,7 @@ async def _write(call: Call, begin: Callable[[], Transaction[Any]]) -> WorkflowR
         raise content_refusal(refused) from refused
     if isinstance(done, Refusal):
         raise done
-    spoken: WorkflowReply = done
-    return spoken
-
-
-def _as_prose(spoken: WorkflowReply) -> Prose:
-    return Prose(spoken.answer, spoken.text)
+    return Prose(done.answer, done.text)
 
 
 async def _desk(call: Call) -> WorkflowCall:
@@ -210,6 +202,7 @@ async def _desk(call: Call) -> WorkflowCall:
     await call.services.store.open()
     keys = call.services.keys()
     return WorkflowCall(
+        workspace_id=call.caller.workspace_id,
         principal=call.caller,
         keys=keys.workflow_tokens,
         now_ms=call.now_ms,
@@ -235,7 +228,7 @@ async def _with_drift(call: Call, desk: WorkflowCall, run_id: RunId) -> Workflow
 def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
     """Whether the file still has the version that the run is pinned to (W55, W56)."""
     found = call.services.workflows().find_again(workflow_id)
-    if isinstance(found, Compiled) and pinned in (found.workflow_hash, found.older_hash):
+    if isinstance(found, Compiled) and (pinned == found.workflow_hash or pinned == found.older_hash):
         return ()
     now = "has changed" if isinstance(found, Compiled) else "is gone or cannot be read"
     message = f"The workflow {workflow_id} {now} since this run started; the run goes on with what it was pinned to."

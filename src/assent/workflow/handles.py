@@ -18,6 +18,7 @@ import msgspec
 
 from assent.kernel import tokens
 from assent.kernel.ids import RunId
+from assent.kernel.refusals import Reason, Refusal
 
 Kind = Literal["st", "ack"]
 
@@ -44,12 +45,11 @@ class Handle(msgspec.Struct, frozen=True):
     attempt: int = 0
 
 
-class HandleRefused(Exception):  # noqa: N818 - an answer
-    """The token is not valid for this use. `reason` is the rule's code."""
+class Tokens(msgspec.Struct, frozen=True):
+    """The tokens that the next call needs. There is no ack token where no step is pending."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+    state_token: str
+    ack_token: str | None
 
 
 _minted: dict[tuple[bytes, str], Handle] = {}
@@ -69,30 +69,36 @@ def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
     return text
 
 
+def mint_tokens(keys: tuple[bytes, ...], state: Handle, attempt: int | None) -> Tokens:
+    """Mint both tokens of a node, the ack token for one attempt at its step. Without an attempt no step is pending."""
+    ack = None if attempt is None else msgspec.structs.replace(state, kind="ack", attempt=attempt)
+    return Tokens(mint(keys, state), None if ack is None else mint(keys, ack))
+
+
 def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
-    """Return the place of a token. Raises `HandleRefused` for text that is no token (W2), another version (W3), another
+    """Return the place of a token. Raises `Refusal` for text that is no token (W2), another version (W3), another
     kind (W4), or a MAC of neither the newest nor the previous key (W1, W6)."""
     known = _minted.get((keys[0], text))
     if known is not None and known.kind == kind:
         return known
     shaped = _SHAPE.fullmatch(text)
     if shaped is None:
-        raise HandleRefused("token_bad_signature" if _is_altered(text) else "token_invalid_format")
+        raise Refusal(Reason.TOKEN_BAD_SIGNATURE if _is_altered(text) else Reason.TOKEN_INVALID_FORMAT)
     found, version, payload = shaped.groups()
     if version != VERSION:
-        raise HandleRefused("token_unsupported_version")
+        raise Refusal(Reason.TOKEN_UNSUPPORTED_VERSION)
     if len(payload) != _BODY_CHARS[found]:
-        raise HandleRefused("token_invalid_format")
+        raise Refusal(Reason.TOKEN_INVALID_FORMAT)
     try:
         raw = tokens.decode(payload)
     except tokens.TokenInvalid:
-        raise HandleRefused("token_bad_signature") from None
+        raise Refusal(Reason.TOKEN_BAD_SIGNATURE) from None
     body, mac = _parts(raw)
     good = [hmac.compare_digest(_mac(key, found, body), mac) for key in keys[:KEYS_IN_USE]]
     if not any(good):
-        raise HandleRefused("token_bad_signature")
+        raise Refusal(Reason.TOKEN_BAD_SIGNATURE)
     if found != kind:
-        raise HandleRefused("token_scope_mismatch")
+        raise Refusal(Reason.TOKEN_SCOPE_MISMATCH)
     return _handle(kind, body)
 
 

@@ -16,7 +16,6 @@ from tests.workflow.library import step
 from assent.app import App
 from assent.engine.workflows import bundles, session_notes
 from assent.engine.workflows import store as stored
-from assent.engine.workflows.answers import handle_of
 from assent.engine.workflows.bundles import Imported
 from assent.engine.workflows.retention import FORGET_JOB
 from assent.engine.workflows.session_audit import find_flaws
@@ -31,6 +30,8 @@ from assent.processes.serve import Surfaces
 from assent.workflow import Snapshot, reduce
 from assent.workflow import bundle as files
 from assent.workflow.bundle import Bundle, BundleRefused, ExportedRun
+from assent.workflow.handles import read
+from assent.workflow.machine.state import encode
 from assent.workflow.text import sessions as session_text
 
 pytestmark = pytest.mark.own_database
@@ -349,7 +350,7 @@ async def test_an_answer_with_tokens_of_an_earlier_version_is_no_flaw(play: Play
     for name in ("stateToken", "ackToken"):
         kind, version, payload = blocked[name].split(".")
         raw = tokens.decode(payload)
-        handle = handle_of(play.surface.app.keys().workflow_tokens, blocked[name], kind)
+        handle = read(play.surface.app.keys().workflow_tokens, blocked[name], kind)
         plain = bytes.fromhex(handle.run_id.replace("-", "")) + handle.node.to_bytes(8, "big")
         plain += handle.attempt.to_bytes(2, "big") if kind == "ack" else b""
         earlier = f"{kind}.{version}.{tokens.encode(plain + raw[-16:])}"
@@ -391,13 +392,18 @@ def grown(run: ExportedRun, **changes: Any) -> ExportedRun:
         parent=changes.get("parent", second.parent),
         snapshot=second.snapshot | {"context": changes.pop("context", second.snapshot["context"])},
     )
+    snapshot = msgspec.convert(second.snapshot, Snapshot)
     sealed = stored.seal(
-        second.parent,
-        second.step_key,
-        second.title,
-        second.notes,
-        stored.artifacts_text(second.artifacts),
-        msgspec.convert(second.snapshot, Snapshot),
+        stored.NewNode(
+            node=second.node,
+            parent=second.parent,
+            step_key=second.step_key,
+            title=second.title,
+            notes=second.notes,
+            artifacts=stored.artifacts_text(second.artifacts),
+            snapshot=encode(snapshot),
+            is_complete=snapshot.is_complete,
+        )
     )
     events = list(run.events)
     events[1] = msgspec.structs.replace(events[1], body={**events[1].body, **changes, "seal": sealed})

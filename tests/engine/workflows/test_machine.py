@@ -32,10 +32,10 @@ from tests.surfaces import ManualClock, Surface, settings_for
 
 from assent.app import App
 from assent.engine.workflows import bundles
-from assent.engine.workflows.answers import handle_of
 from assent.kernel.ids import WorkspaceId
 from assent.processes.serve import Surfaces
 from assent.workflow import bundle as files
+from assent.workflow.handles import read
 
 EXAMPLES = rounds(4, 100)
 STEPS = 200
@@ -102,7 +102,7 @@ class Workflows(RuleBasedStateMachine):
 
     def at(self, place: Place) -> tuple[str, int]:
         """Which node of which run a place is. Asked of the token, as the server reads it."""
-        handle = handle_of(self.surface.app.keys().workflow_tokens, self.fresh(place)["stateToken"], "st")
+        handle = read(self.surface.app.keys().workflow_tokens, self.fresh(place)["stateToken"], "st")
         return handle.run_id, handle.node
 
     def fresh(self, place: Place) -> Payload:

@@ -292,11 +292,11 @@ def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transac
         return None
     row = rows[0]
     program = yield from stored.load_program(workspace_id, run.workflow_hash)
-    snapshot = decode_snapshot(row["snapshot"].encode())
+    snapshot = decode_snapshot(row["snapshot"])
     asked = None
     if row["parent"] is not None:
         before = yield statements.read_workflow_step(**named, node=row["parent"])
-        asked = pending(program, decode_snapshot(before[0]["snapshot"].encode()))
+        asked = pending(program, decode_snapshot(before[0]["snapshot"]))
     refused = yield statements.list_refused_attempts(**named, node=node, most=SHOWN_AT_A_STEP)
     kept = yield statements.list_node_checkpoints(**named, node=node, most=SHOWN_AT_A_STEP)
     return from_row(
@@ -383,5 +383,5 @@ def _branch(
             )
         )
     rows = yield statements.read_workflow_step(**named, node=end.node)
-    snapshot = decode_snapshot(rows[0]["snapshot"].encode())
+    snapshot = decode_snapshot(rows[0]["snapshot"])
     return ComparedBranch(end, tuple(passages), max(0, len(after) - most), snapshot.context)

@@ -15,8 +15,8 @@ from assent.engine.workflows.store import StoredRun
 from assent.gate.seals import Seals
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal, Retry
-from assent.workflow import Blocked, ContentRefused, Issue, Pending, Warning
-from assent.workflow.handles import Handle, HandleRefused, Kind, mint, read
+from assent.workflow import Blocked, ContentRefused, Issue, Pending, Program, Warning
+from assent.workflow.handles import Tokens
 from assent.workflow.text import answers as text
 
 ADVANCE: Final = "workflow_advance"
@@ -105,6 +105,7 @@ class WorkflowReply(msgspec.Struct, frozen=True):
 class WorkflowCall(msgspec.Struct, frozen=True, kw_only=True):
     """The context of a call: caller, time, token keys, new ids, review links."""
 
+    workspace_id: WorkspaceId
     principal: Principal
     keys: tuple[bytes, ...]
     now_ms: int
@@ -115,22 +116,6 @@ class WorkflowCall(msgspec.Struct, frozen=True, kw_only=True):
     drift: tuple[Warning, ...] = ()
     """Warnings that the workflow file differs from the pinned program. Read before the transaction, which reads no
     file."""
-
-    @property
-    def workspace_id(self) -> WorkspaceId:
-        return self.principal.workspace_id
-
-
-def token_refusal(code: str) -> Refusal:
-    return Refusal(Reason(code))
-
-
-def handle_of(keys: tuple[bytes, ...], token: str, kind: Kind) -> Handle:
-    """Decode a token. Raises the `Refusal` that its rule names."""
-    try:
-        return read(keys, token, kind)
-    except HandleRefused as refused:
-        raise token_refusal(refused.reason) from None
 
 
 def content_refusal(refused: ContentRefused) -> Refusal:
@@ -170,42 +155,31 @@ def _problems(issues: Iterable[Issue]) -> list[Problem]:
     return [Problem(issue.path, issue.message, issue.code) for issue in issues]
 
 
-def make(
-    desk: WorkflowCall,
-    run: StoredRun,
-    node: int,
-    attempt: int,
-    shown: Pending | None,
-    warnings: tuple[Warning, ...],
-) -> WorkflowAnswer:
-    """Build the answer at a node, with tokens of the newest key."""
-    state_token = mint(desk.keys, Handle("st", run.run_id, node, run.series))
-    ack_token = (
-        mint(desk.keys, Handle("ack", run.run_id, node, run.series, attempt)) if shown is not None else None
-    )
-    return shape_answer(run, state_token, ack_token, shown, warnings)
+def answer_advance(
+    run: StoredRun, program: Program, tokens: Tokens, shown: Pending | None, warnings: tuple[Warning, ...]
+) -> WorkflowReply:
+    """Build the reply to an advance that created a node."""
+    answer = shape_answer(run, tokens, shown, warnings)
+    if shown is None:
+        return WorkflowReply(answer, text.write_completion(program, warnings))
+    return WorkflowReply(answer, text.write_advance(shown, tokens, warnings))
 
 
 def shape_answer(
-    run: StoredRun,
-    state_token: str,
-    ack_token: str | None,
-    shown: Pending | None,
-    warnings: tuple[Warning, ...],
+    run: StoredRun, tokens: Tokens, shown: Pending | None, warnings: tuple[Warning, ...]
 ) -> WorkflowAnswer:
-    """Build the answer at a node from its tokens: pending step, warnings, next call."""
+    """Build the answer at a node: pending step, warnings, next call."""
+    next_call = NextCall(ADVANCE, {"stateToken": tokens.state_token, "ackToken": tokens.ack_token})
     return WorkflowAnswer(
         kind="step" if shown is not None else "complete",
-        state_token=state_token,
+        state_token=tokens.state_token,
         pending=view(shown) if shown is not None else None,
-        ack_token=ack_token,
+        ack_token=tokens.ack_token,
         is_complete=shown is None,
         session=SessionView(run.session_id, run.run_id),
         workflow_id=run.workflow_id,
         warnings=tuple(WarningView(w.code, w.message, w.path) for w in warnings) or msgspec.UNSET,
-        next_call=NextCall(ADVANCE, {"stateToken": state_token, "ackToken": ack_token})
-        if ack_token is not None
-        else msgspec.UNSET,
+        next_call=next_call if tokens.ack_token is not None else msgspec.UNSET,
     )
 
 
@@ -231,7 +205,3 @@ def view(shown: Pending) -> PendingView:
         action=shown.action if shown.action is not None else msgspec.UNSET,
         model_tier=shown.model_tier or msgspec.UNSET,
     )
-
-
-def tokens_of(answer: WorkflowAnswer) -> text.Tokens:
-    return text.Tokens(answer.state_token, answer.ack_token or "")

@@ -68,7 +68,7 @@ def title_of(program: Program, place: Row) -> str:
     """Return the title of a node's pending step; empty if it is complete or its snapshot was too large to read."""
     if place["is_complete"] or not place["snapshot"]:
         return ""
-    shown = pending(program, decode_snapshot(place["snapshot"].encode()))
+    shown = pending(program, decode_snapshot(place["snapshot"]))
     return shown.title if shown is not None else ""
 
 

@@ -40,10 +40,11 @@ from assent.workflow.bundle import (
     ExportedRun,
     ExportedSessionNote,
 )
-from assent.workflow.handles import Handle, Kind, mint, place
+from assent.workflow.handles import Handle, Kind, mint, mint_tokens, place
 from assent.workflow.machine import lineage
 from assent.workflow.machine.lineage import Lineage
 from assent.workflow.machine.state import SNAPSHOT_FORMAT
+from assent.workflow.machine.state import encode as encode_snapshot
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
 from assent.workflow.program import decode as decode_program
 from assent.workflow.program import encode as encode_program
@@ -194,9 +195,7 @@ def flaw_of(run: ExportedRun) -> str | None:
     if [node.node for node in run.nodes] != sorted(told):
         return "its nodes are not those of its log"
     for node in run.nodes:
-        snapshot = _snapshot(node)
-        artifacts = stored.artifacts_text(node.artifacts)
-        sealed = stored.seal(node.parent, node.step_key, node.title, node.notes, artifacts, snapshot)
+        sealed = stored.seal(_new_node(node, msgspec.structs.replace(_snapshot(node), blocked=0)))
         if (told[node.node].parent, told[node.node].seal) != (node.parent, sealed):
             return f"node {node.node} is not what its log says"
     led, answered = _steps_taken(lineage), _answers_kept(run)
@@ -240,6 +239,19 @@ def _snapshot(node: ExportedNode) -> Snapshot:
     if node.snapshot.get("format") != SNAPSHOT_FORMAT:
         raise BundleRefused(f"Node {node.node} was written by another generation of this server.")
     return msgspec.convert(node.snapshot, Snapshot)
+
+
+def _new_node(node: ExportedNode, snapshot: Snapshot) -> stored.NewNode:
+    return stored.NewNode(
+        node=node.node,
+        parent=node.parent,
+        step_key=node.step_key,
+        title=node.title,
+        notes=node.notes,
+        artifacts=stored.artifacts_text(node.artifacts),
+        snapshot=encode_snapshot(snapshot),
+        is_complete=snapshot.is_complete,
+    )
 
 
 class Imported(msgspec.Struct, frozen=True, rename="camel"):
@@ -349,19 +361,9 @@ def _import_run(
     yield from stored.log(head, "session_imported", {"bundle": digest, "from": run.run_id}, now_ms)
     ways = _first_ways(run, keys, record)
     for node in run.nodes:
-        new = stored.NewNode(
-            node=node.node,
-            parent=node.parent,
-            step_key=node.step_key,
-            title=node.title,
-            notes=node.notes,
-            artifacts=tuple(node.artifacts),
-            snapshot=_snapshot(node),
-        )
         yield from stored.insert_node(
-            workspace_id,
-            run_id,
-            new,
+            head,
+            _new_node(node, _snapshot(node)),
             way=ways.get(node.node),
             event_seq=numbers[node.event_seq],
             now_ms=node.created_ms,
@@ -389,20 +391,13 @@ def _first_ways(
     told = lineage_of(run)
     first = _first(told) - _answers_kept(run).keys()
     complete = {node.node for node in run.nodes if _snapshot(node).is_complete}
-    return {
-        child: stored.FirstTransition(
-            edge, child, *_tokens(keys, record, child, 0, pending=child not in complete)
-        )
-        for (parent, edge), child in _steps_taken(told).items()
-        if (parent, edge) in first
-    }
-
-
-def _tokens(
-    keys: tuple[bytes, ...], run: StoredRun, node: int, attempt: int, *, pending: bool
-) -> tuple[str, str | None]:
-    state = mint(keys, Handle("st", run.run_id, node, run.series))
-    return state, mint(keys, Handle("ack", run.run_id, node, run.series, attempt)) if pending else None
+    ways = {}
+    for (parent, edge), child in _steps_taken(told).items():
+        if (parent, edge) in first:
+            at = Handle("st", record.run_id, child, record.series)
+            tokens = mint_tokens(keys, at, None if child in complete else 0)
+            ways[child] = stored.FirstTransition(edge, child, tokens)
+    return ways
 
 
 def _name_session(event: ExportedEvent, session_id: str) -> dict[str, Any]:
@@ -413,7 +408,9 @@ def _name_session(event: ExportedEvent, session_id: str) -> dict[str, Any]:
 
 def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: StoredRun) -> stored.KeptAnswer:
     """Replace the tokens of a stored answer with tokens of this server."""
-    state, ack = _tokens(keys, run, given.at, given.attempt, pending=given.answer["ackToken"])
+    at = Handle("st", run.run_id, given.at, run.series)
+    minted = mint_tokens(keys, at, given.attempt if given.answer["ackToken"] else None)
+    state, ack = minted.state_token, minted.ack_token
     own: dict[str, Any] = {
         "stateToken": state,
         "ackToken": ack,

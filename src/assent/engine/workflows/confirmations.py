@@ -29,7 +29,7 @@ from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.ports import Transaction
 from assent.sql.loader import statements
 from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
-from assent.workflow.handles import Handle, mint
+from assent.workflow.handles import Handle, mint_tokens
 
 _OVER: Final = (Status.EXECUTED, Status.FAILED)
 MAX_CALL_CHARS: Final = 4_096
@@ -73,9 +73,9 @@ def _action_id(desk: WorkflowCall, state: Handle, content: str) -> Transaction[A
     return ActionId(rows[0]["action_id"]) if rows else None
 
 
-def decision(desk: WorkflowCall, asked: OpenQuestion | None) -> Decision | None:
+def decision(desk: WorkflowCall, asked: OpenQuestion) -> Decision | None:
     """Return the decision about this content, or None. Raises the gate's refusal if an approval is not enough."""
-    if asked is None or not asked.locked:
+    if not asked.locked:
         return None
     action = asked.action
     if action.status is Status.REJECTED:
@@ -216,10 +216,8 @@ def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> W
     )
 
 
-def warn(desk: WorkflowCall, run_id: RunId, shown: Pending | None) -> Transaction[tuple[Warning, ...]]:
+def warn(desk: WorkflowCall, run_id: RunId, shown: Pending) -> Transaction[tuple[Warning, ...]]:
     """Warn about earlier decisions of a step that needs confirmation (C31)."""
-    if shown is None or not shown.require_confirmation:
-        return ()
     return _warning((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
 
 
@@ -233,7 +231,7 @@ def warn_again(
         workspace_id=desk.workspace_id, run_id=run_id, node=node, now_ms=desk.now_ms
     )
     if not rows:
-        return _warning((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
+        return (yield from warn(desk, run_id, shown))
     action_id, status = ActionId(rows[0]["action_id"]), rows[0]["status"]
     already = Warning("asked_already", _ALREADY[status].format(action_id), shown.step_key)
     return (already, *_warning((yield from _earlier(desk, run_id, shown.step_key, action_id)), shown))
@@ -274,8 +272,8 @@ _TOLD: Final = {
 
 def _call(desk: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
     """Return the arguments of the advance, and the names of those that are too long to store."""
-    state = Handle("st", ack.run_id, ack.node, ack.series)
-    tokens = {"stateToken": mint(desk.keys, state), "ackToken": mint(desk.keys, ack)}
+    minted = mint_tokens(desk.keys, Handle("st", ack.run_id, ack.node, ack.series), ack.attempt)
+    tokens = {"stateToken": minted.state_token, "ackToken": minted.ack_token}
     sent = {"notesMarkdown": content.notes, "output": content.output, "context": content.context or None}
     given = {name: value for name, value in sent.items() if value is not None}
     if len(_json(given)) <= MAX_CALL_CHARS:

@@ -6,13 +6,14 @@ import msgspec
 
 from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
-from assent.engine.workflows.answers import WorkflowCall, WorkflowReply, token_refusal, tokens_of
+from assent.engine.workflows.answers import WorkflowCall, WorkflowReply
 from assent.engine.workflows.branches import describe_others
 from assent.kernel.limits import RECAP_BYTES
+from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
 from assent.sql.loader import statements
 from assent.workflow import Issue, Note, check_notes, pending, recap
-from assent.workflow.handles import Handle
+from assent.workflow.handles import Handle, mint_tokens
 from assent.workflow.text import answers as text
 from assent.workflow.text.branches import tell_branches
 
@@ -22,8 +23,8 @@ def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
     `rules` adds the rules of the run for a chat that has lost its history."""
     node = yield from stored.find_place(desk.workspace_id, state)
     if node is None:
-        raise token_refusal("token_unknown_node")
-    program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
+        raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
+    program = node.program
     way = yield statements.list_workflow_ancestors(
         workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, budget=RECAP_BYTES
     )
@@ -44,8 +45,9 @@ def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
         *(yield from confirmations.warn_again(desk, state.run_id, state.node, shown)),
     )
     told = recap(notes, left_out=sum(row["left_out"] for row in way))
+    tokens = mint_tokens(desk.keys, state, node.snapshot.blocked if shown is not None else None)
     answer = msgspec.structs.replace(
-        answers.make(desk, node.run, node.node, node.snapshot.blocked, shown, warnings),
+        answers.shape_answer(node.run, tokens, shown, warnings),
         kind="resumed" if shown is not None else "complete",
         recap=told.text,
         recap_omitted=told.omitted,
@@ -53,7 +55,6 @@ def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
         other_branches=others.elsewhere or msgspec.UNSET,
         branches_omitted=others.omitted or msgspec.UNSET,
     )
-    tokens = tokens_of(answer) if shown is not None else None
     told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
     return WorkflowReply(
         answer,
@@ -71,7 +72,7 @@ def checkpoint(desk: WorkflowCall, state: Handle, notes: str) -> Transaction[Wor
         raise answers.invalid([Issue("notesMarkdown", "blank", "Say what to keep; these notes are blank.")])
     held = yield from stored.lock_place(desk.workspace_id, state, desk.now_ms)
     if held is None:
-        raise token_refusal("token_unknown_node")
+        raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
     head, node = held
     digest = stored.notes_digest(notes)
     known = yield statements.find_workflow_checkpoint(
@@ -91,10 +92,7 @@ def checkpoint(desk: WorkflowCall, state: Handle, notes: str) -> Transaction[Wor
             created_ms=desk.now_ms,
         )
         yield from stored.touch_run(desk.workspace_id, state.run_id, desk.now_ms)
-    program = yield from stored.load_program(desk.workspace_id, node.run.workflow_hash)
-    shown = pending(program, node.snapshot)
-    answer = msgspec.structs.replace(
-        answers.make(desk, node.run, node.node, node.snapshot.blocked, shown, ()), kind="checkpoint"
-    )
-    tokens = tokens_of(answer) if shown is not None else None
+    shown = pending(node.program, node.snapshot)
+    tokens = mint_tokens(desk.keys, state, node.snapshot.blocked if shown is not None else None)
+    answer = msgspec.structs.replace(answers.shape_answer(node.run, tokens, shown, ()), kind="checkpoint")
     return WorkflowReply(answer, text.write_checkpoint(shown, tokens, again=bool(known)))

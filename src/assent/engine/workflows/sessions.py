@@ -73,42 +73,29 @@ from assent.engine.core import journal
 from assent.engine.core.journal import Head
 from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
-from assent.engine.workflows.answers import (
-    WorkflowAnswer,
-    WorkflowCall,
-    WorkflowReply,
-    token_refusal,
-    tokens_of,
-)
+from assent.engine.workflows.answers import WorkflowAnswer, WorkflowCall, WorkflowReply
 from assent.engine.workflows.branches import describe_others
 from assent.engine.workflows.confirmations import OpenQuestion
 from assent.engine.workflows.starting import COMPLETE
 from assent.engine.workflows.store import FirstTransition, KeptAnswer, NewNode, NodeRecord
 from assent.gate.records import Status
-from assent.kernel import canonical
 from assent.kernel.ids import RunId
-from assent.kernel.refusals import Refusal
+from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
 from assent.sql.loader import statements
 from assent.workflow import (
     Advanced,
     Blocked,
     Complete,
-    Content,
     Issue,
     NeedsConfirmation,
-    Pending,
     Warning,
     advance,
-    check_notes,
     pending,
-    split_notes,
+    read_content,
 )
-from assent.workflow.handles import Handle
-from assent.workflow.machine.content import NOTES_KEY, join_notes, size_of
-from assent.workflow.machine.state import pending_step, scope_of
-from assent.workflow.machine.values import render
-from assent.workflow.program import Program
+from assent.workflow.handles import Handle, mint_tokens
+from assent.workflow.machine.state import encode, pending_step
 from assent.workflow.text import answers as text
 from assent.workflow.text.branches import tell_branches
 
@@ -136,18 +123,18 @@ def step(
     run before or after the advance (W15, W66).
     """
     if (ack.run_id, ack.node, ack.series) != (state.run_id, state.node, state.series):
-        raise token_refusal("token_scope_mismatch")
-    patch, given = split_notes(context, notes)
-    content = Content(notes=given, output=output, context=patch)
-    digest = content_digest(content)
+        raise Refusal(Reason.TOKEN_SCOPE_MISMATCH)
+    content, digest = read_content(context, notes, output)
     edge = hashlib.sha256(f"{ack.attempt}:{digest}".encode()).hexdigest()
     seen = yield from stored.find_step(desk.workspace_id, state, edge)
     if seen is None:
-        raise token_refusal("token_unknown_node")
+        raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
     if not isinstance(seen, NodeRecord):
         return (yield from _replay(desk, state.run_id, seen))
-    program = yield from stored.load_program(desk.workspace_id, seen.run.workflow_hash)
-    gated = not seen.snapshot.is_complete and pending_step(program, seen.snapshot).confirm is not None
+    if seen.snapshot.is_complete:
+        message = "This branch is complete; there is no step to advance."
+        raise answers.invalid([Issue("stateToken", "complete", message)])
+    gated = pending_step(seen.program, seen.snapshot).confirm is not None
     asked = (yield from confirmations.lock(desk, state, digest)) if gated else None
     if seen.head is None:
         head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
@@ -155,72 +142,38 @@ def step(
         head = yield from journal.lock_seen(seen.head)
     node = yield from stored.look_again(desk.workspace_id, seen, edge)
     if node is None:
-        raise token_refusal("token_unknown_node")
+        raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
     if not isinstance(node, NodeRecord):
         return (yield from _replay(desk, state.run_id, node))
-    if node.snapshot.is_complete:
-        message = "This branch is complete; there is no step to advance."
-        raise answers.invalid([Issue("stateToken", "complete", message)])
     if gated:
         asked = yield from confirmations.settle(desk, state, digest, asked)
-    outcome = advance(program, node.snapshot, content, confirmations.decision(desk, asked))
+    decision = confirmations.decision(desk, asked) if asked is not None else None
+    outcome = advance(node.program, node.snapshot, content, decision)
     if isinstance(outcome, NeedsConfirmation):
         return (yield from confirmations.ask(desk, head, node, content, digest, outcome, asked, ack))
     if isinstance(outcome, Blocked):
-        return (yield from _block(desk, head, node, program, outcome, ack, edge))
-    return (yield from _move(desk, head, node, program, content, outcome, edge, digest, asked))
+        return (yield from _block(desk, head, node, outcome, ack, edge))
+    return (yield from _move(desk, head, node, outcome, edge, digest, asked))
 
 
 def _replay(
     desk: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer
 ) -> Transaction[WorkflowReply]:
-    """Return the answer given before, with the same tokens (W10), also if it completed the run (W16). Judges nothing
-    again (W18)."""
+    """Return the answer given before to the same content (W11), with the same tokens (W10), also if it completed the run
+    (W16). Judges nothing again (W18)."""
     if isinstance(answered, KeptAnswer):
         return WorkflowReply(msgspec.json.decode(answered.answer, type=WorkflowAnswer), answered.text)
     child = yield from stored.find_node(desk.workspace_id, run_id, answered.child)
     if child is None:
-        raise token_refusal("token_unknown_node")  # the run was removed meanwhile
-    program = yield from stored.load_program(desk.workspace_id, child.run.workflow_hash)
-    shown = pending(program, child.snapshot)
-    answer = answers.shape_answer(child.run, answered.state_token, answered.ack_token, shown, ())
-    return _reply(program, shown, answer, ())
-
-
-def _reply(
-    program: Program, shown: Pending | None, answer: WorkflowAnswer, warnings: tuple[Warning, ...]
-) -> WorkflowReply:
-    """Build the reply to an advance that created a node."""
-    if shown is None:
-        return WorkflowReply(answer, text.write_completion(program, warnings))
-    return WorkflowReply(answer, text.write_advance(shown, tokens_of(answer), warnings))
-
-
-def content_digest(content: Content) -> str:
-    """Digest of the submitted content, which identifies a repeated advance (W11, W12)."""
-    check_notes(content.notes)
-    parts = {"notes": content.notes, "output": content.output, "context": content.context}
-    try:
-        return canonical.digest(parts)
-    except (canonical.NotCanonical, TypeError, RecursionError):
-        # Raise the refusal that names the part.
-        for name in ("output", "context"):
-            size_of(parts[name], name)
-        raise
-
-
-def all_notes(content: Content) -> str:
-    """Return all notes of an advance, including those inside its output (W12)."""
-    inside = content.output.get(NOTES_KEY) if isinstance(content.output, dict) else None
-    return join_notes(content.notes, inside if isinstance(inside, str) else None) or ""
+        raise Refusal(Reason.TOKEN_UNKNOWN_NODE)  # the run was removed meanwhile
+    shown = pending(child.program, child.snapshot)
+    return answers.answer_advance(child.run, child.program, answered.tokens, shown, ())
 
 
 def _move(
     desk: WorkflowCall,
     head: Head,
     node: NodeRecord,
-    program: Program,
-    content: Content,
     outcome: Advanced | Complete,
     edge: str,
     digest: str,
@@ -236,14 +189,23 @@ def _move(
             # The action's event was appended to this stream, so the head has moved.
             head = yield from journal.lock_head(desk.workspace_id, run.run_id, now_ms)
         head = yield from confirmations.supersede(desk, head, node, asked.action.action_id)
+    if node.snapshot.blocked:
+        # A pass ends the series of blocked attempts; a later visit to this node starts at 0 (W39).
+        passed = msgspec.structs.replace(node.snapshot, blocked=0)
+        yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, passed)
+    complete = isinstance(outcome, Complete)
+    if complete:
+        yield statements.complete_run(workspace_id=desk.workspace_id, run_id=run.run_id, status=COMPLETE)
+    spoken, way = yield from _answer_move(desk, node, outcome, edge)
     new = NewNode(
         node=child,
         parent=node.node,
         step_key=outcome.step_key,
-        title=render(pending_step(program, node.snapshot).title, scope_of(program, node.snapshot)),
-        notes=all_notes(content),
-        artifacts=outcome.artifacts,
-        snapshot=outcome.snapshot,
+        title=outcome.title,
+        notes=outcome.notes,
+        artifacts=stored.artifacts_text(outcome.artifacts),
+        snapshot=encode(outcome.snapshot),
+        is_complete=complete,
     )
     body = {
         "parent": node.node,
@@ -252,77 +214,50 @@ def _move(
         "ackHash": edge,
         "contentDigest": digest,
         "branch": node.children > 0,
-        "complete": isinstance(outcome, Complete),
+        "complete": complete,
         "loops": outcome.events,
         "by": desk.principal.name,
-        "seal": new.seal(),
     }
-    head = yield from stored.log(head, "step_acked", body, now_ms)
-    if node.snapshot.blocked:
-        # A pass ends the series of blocked attempts; a later visit to this node starts at 0 (W39).
-        passed = msgspec.structs.replace(node.snapshot, blocked=0)
-        yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, passed)
-    if isinstance(outcome, Complete):
-        yield statements.complete_run(workspace_id=desk.workspace_id, run_id=run.run_id, status=COMPLETE)
-    spoken, lasting = yield from _answer_move(desk, node, program, outcome)
-    yield from _store_child(desk, node, new, spoken, edge, head.seq, lasting=lasting)
+    yield from stored.grow(head, "step_acked", body, new, now_ms, way)
+    if way is None:
+        kept = KeptAnswer(child, msgspec.json.encode(spoken.answer).decode(), spoken.text)
+        yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
     return spoken
 
 
 def _answer_move(
-    desk: WorkflowCall, node: NodeRecord, program: Program, outcome: Advanced | Complete
-) -> Transaction[tuple[WorkflowReply, bool]]:
-    """Build the answer to an advance. Returns it, and whether it can be computed again from the child node."""
-    run = node.run
-    following = pending(program, outcome.snapshot)
+    desk: WorkflowCall, node: NodeRecord, outcome: Advanced | Complete, edge: str
+) -> Transaction[tuple[WorkflowReply, FirstTransition | None]]:
+    """Build the answer to an advance, and the transition from which a replay computes it. Warnings cannot be computed
+    again, and a node holds one transition: without one the answer must be stored whole (W12)."""
+    run, following = node.run, outcome.pending
     others = None
     if node.children:
-        others = yield from describe_others(desk, run, program, node.node, from_here=FORKS_TOLD)
-    warnings = (
-        *((NEW_BRANCH,) if others is not None else ()),
-        *outcome.warnings,
-        *desk.drift,
-        *(yield from confirmations.warn(desk, run.run_id, following)),
-    )
-    answer = answers.make(desk, run, run.nodes, 0, following, warnings)
-    spoken = _reply(program, following, answer, warnings)
+        others = yield from describe_others(desk, run, node.program, node.node, from_here=FORKS_TOLD)
+    warnings = (*((NEW_BRANCH,) if others is not None else ()), *outcome.warnings, *desk.drift)
+    if following is not None and following.require_confirmation:
+        warnings += yield from confirmations.warn(desk, run.run_id, following)
+    place = Handle("st", run.run_id, run.nodes, run.series)
+    tokens = mint_tokens(desk.keys, place, 0 if following is not None else None)
+    spoken = answers.answer_advance(run, node.program, tokens, following, warnings)
     if others is not None:
+        told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
         answer = msgspec.structs.replace(
-            answer,
+            spoken.answer,
             branches=others.from_here,
             other_branches=others.elsewhere or msgspec.UNSET,
             branches_omitted=others.omitted or msgspec.UNSET,
         )
-        told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
-        spoken = WorkflowReply(answer, f"{told_of}\n\n{spoken.text}")
-    return spoken, not warnings and others is None
-
-
-def _store_child(
-    desk: WorkflowCall,
-    node: NodeRecord,
-    new: NewNode,
-    spoken: WorkflowReply,
-    edge: str,
-    event_seq: int,
-    *,
-    lasting: bool,
-) -> Transaction[None]:
-    """Store the child of a node and its answer."""
-    workspace_id, run_id, answer = desk.workspace_id, node.run.run_id, spoken.answer
-    # Warnings cannot be computed again, and the parent holds one transition: such an answer is stored whole (W12).
-    way = FirstTransition(edge, new.node, answer.state_token, answer.ack_token) if lasting else None
-    yield from stored.insert_node(workspace_id, run_id, new, way=way, event_seq=event_seq, now_ms=desk.now_ms)
-    if way is None:
-        kept = KeptAnswer(new.node, msgspec.json.encode(answer).decode(), spoken.text)
-        yield from stored.keep_answer(workspace_id, run_id, node.node, edge, kept, desk.now_ms)
+        return WorkflowReply(answer, f"{told_of}\n\n{spoken.text}"), None
+    if warnings:
+        return spoken, None
+    return spoken, FirstTransition(edge, run.nodes, tokens)
 
 
 def _block(
     desk: WorkflowCall,
     head: Head,
     node: NodeRecord,
-    program: Program,
     outcome: Blocked,
     ack: Handle,
     edge: str,
@@ -330,15 +265,16 @@ def _block(
     """Keep the step pending and issue an ack token for the next attempt (W32). After ten in a row, return an error and
     store nothing (W39)."""
     run, now_ms = node.run, desk.now_ms
-    shown = pending(program, node.snapshot)
-    if outcome.exhausted or shown is None:
+    if outcome.exhausted:
         return answers.give_up(outcome.issues)
     body = {"node": node.node, "reason": outcome.reason, "issues": [issue.code for issue in outcome.issues]}
     yield from stored.log(head, "step_blocked", body, now_ms)
     yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, outcome.snapshot)
     yield from stored.touch_run(desk.workspace_id, run.run_id, now_ms)
-    answer = answers.block_answer(answers.make(desk, run, node.node, ack.attempt + 1, shown, ()), outcome)
-    said = text.write_blocked(outcome, shown, tokens_of(answer))
+    place = Handle("st", run.run_id, node.node, run.series)
+    tokens = mint_tokens(desk.keys, place, ack.attempt + 1)
+    answer = answers.block_answer(answers.shape_answer(run, tokens, outcome.pending, ()), outcome)
+    said = text.write_blocked(outcome, tokens)
     kept = KeptAnswer(None, msgspec.json.encode(answer).decode(), said)
     yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
     return WorkflowReply(answer, said)

@@ -9,14 +9,16 @@ from assent.engine.core import journal
 from assent.engine.core.idempotency import run_once
 from assent.engine.workflows import answers
 from assent.engine.workflows import store as stored
-from assent.engine.workflows.answers import WorkflowCall, WorkflowReply, tokens_of
+from assent.engine.workflows.answers import WorkflowCall, WorkflowReply
 from assent.engine.workflows.store import NewNode, StoredRun
 from assent.gate.records import Run
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
-from assent.workflow import Advanced, Blocked, Compiled, Complete, check_notes, pending, split_notes, start
+from assent.workflow import Advanced, Blocked, Compiled, Complete, check_notes, split_notes, start
+from assent.workflow.handles import Handle, mint_tokens
 from assent.workflow.machine.content import size_of
+from assent.workflow.machine.state import encode
 from assent.workflow.program import Program
 from assent.workflow.text import answers as text
 
@@ -93,8 +95,9 @@ def _store_start(
         step_key="",
         title=program.name,
         notes=notes,
-        artifacts=(),
-        snapshot=outcome.snapshot,
+        artifacts="[]",
+        snapshot=encode(outcome.snapshot),
+        is_complete=complete,
     )
     body = {
         "workflowId": program.id,
@@ -102,11 +105,9 @@ def _store_start(
         "sessionId": run.session_id,
         "by": desk.principal.name,
         "complete": complete,
-        "seal": first.seal(),
     }
     head = journal.new_head(desk.workspace_id, run.run_id)
-    head = yield from stored.log(head, "workflow_started", body, now_ms)
-    yield from stored.insert_node(desk.workspace_id, run.run_id, first, event_seq=head.seq, now_ms=now_ms)
+    yield from stored.grow(head, "workflow_started", body, first, now_ms)
 
 
 def _answer_start(
@@ -115,8 +116,9 @@ def _answer_start(
     warnings = compiled.warnings
     if not isinstance(outcome, Blocked):
         warnings += outcome.warnings
-    shown = pending(compiled.program, outcome.snapshot)
-    answer = answers.make(desk, run, 0, 0, shown, warnings)
+    place, shown = Handle("st", run.run_id, 0, run.series), outcome.pending
+    tokens = mint_tokens(desk.keys, place, 0 if shown is not None else None)
+    answer = answers.shape_answer(run, tokens, shown, warnings)
     if isinstance(outcome, Blocked):
         answer = answers.block_answer(answer, outcome)
-    return WorkflowReply(answer, text.write_start(compiled.program, shown, tokens_of(answer), warnings))
+    return WorkflowReply(answer, text.write_start(compiled.program, shown, tokens, warnings))

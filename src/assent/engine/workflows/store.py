@@ -18,7 +18,7 @@ from assent.engine.core.journal import Head
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
-from assent.workflow.handles import Handle
+from assent.workflow.handles import Handle, Tokens
 from assent.workflow.machine.state import Snapshot
 from assent.workflow.machine.state import decode as decode_snapshot
 from assent.workflow.machine.state import encode as encode_snapshot
@@ -42,9 +42,10 @@ class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """A stored node with its run."""
+    """A stored node with its run and the program that the run is pinned to."""
 
     run: StoredRun
+    program: Program
     node: int
     snapshot: Snapshot
     children: int
@@ -55,38 +56,23 @@ class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node to store: the completed step, the submitted content, and the snapshot after it."""
+    """A node to store: the completed step, the submitted content, and the snapshot after it, as JSON texts."""
 
     node: int
     parent: int | None
     step_key: str
     title: str
     notes: str
-    artifacts: tuple[dict[str, Any], ...]
-    snapshot: Snapshot
-
-    def seal(self) -> str:
-        """Digest of the node's content. The log holds it, so that verification finds an altered node (W67)."""
-        return seal(
-            self.parent,
-            self.step_key,
-            self.title,
-            self.notes,
-            artifacts_text(self.artifacts),
-            self.snapshot,
-        )
+    artifacts: str
+    snapshot: str
+    is_complete: bool
 
 
-def seal(
-    parent: int | None, step_key: str, title: str, notes: str, artifacts: str, snapshot: Snapshot
-) -> str:
-    """Digest of a node's content without its count of blocked attempts, which changes in place."""
-    if snapshot.blocked:
-        snapshot = msgspec.structs.replace(snapshot, blocked=0)
-    parts = msgspec.json.encode(
-        (parent, step_key, title, notes, artifacts, encode_snapshot(snapshot).decode())
-    )
-    return hashlib.sha256(parts).hexdigest()
+def seal(new: NewNode) -> str:
+    """Digest of a node's content. The log holds it, so that verification finds an altered node (W67). The count of
+    blocked attempts in the snapshot must be 0: it changes in place."""
+    parts = (new.parent, new.step_key, new.title, new.notes, new.artifacts, new.snapshot)
+    return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 
 
 def artifacts_text(artifacts: Sequence[dict[str, Any]]) -> str:
@@ -113,8 +99,7 @@ class FirstTransition(msgspec.Struct, frozen=True):
 
     edge: str
     child: int
-    state_token: str
-    ack_token: str | None
+    tokens: Tokens
 
 
 class Tampered(Exception):  # noqa: N818 - a state of the store
@@ -200,39 +185,40 @@ def insert_run(workspace_id: WorkspaceId, run: StoredRun, now_ms: int) -> Transa
     )
 
 
+def grow(
+    head: Head, kind: str, body: dict[str, Any], new: NewNode, now_ms: int, way: FirstTransition | None = None
+) -> Transaction[None]:
+    """Append the event of a new node, with its seal, to a locked run, and insert the node as `insert_node` does."""
+    head = yield from journal.append_to(head, [journal.NewEvent(kind, body | {"seal": seal(new)})], now_ms)
+    yield from insert_node(head, new, way=way, event_seq=head.seq, now_ms=now_ms)
+
+
 def insert_node(
-    workspace_id: WorkspaceId,
-    run_id: RunId,
-    new: NewNode,
-    *,
-    way: FirstTransition | None = None,
-    event_seq: int,
-    now_ms: int,
+    head: Head, new: NewNode, *, way: FirstTransition | None, event_seq: int, now_ms: int
 ) -> Transaction[None]:
     """Insert a node. `way` links it as the first child if no whole answer has to be stored for a replay."""
+    run = {"workspace_id": head.workspace_id, "run_id": head.stream_id}
     yield statements.insert_workflow_node(
-        workspace_id=workspace_id,
-        run_id=run_id,
+        **run,
         node=new.node,
         parent=new.parent,
         step_key=new.step_key,
         title=new.title,
         notes=new.notes,
-        artifacts=artifacts_text(new.artifacts),
-        snapshot=encode_snapshot(new.snapshot).decode(),
-        is_complete=1 if new.snapshot.is_complete else 0,
+        artifacts=new.artifacts,
+        snapshot=new.snapshot,
+        is_complete=1 if new.is_complete else 0,
         event_seq=event_seq,
         created_ms=now_ms,
     )
     if new.parent is None:
         return
-    parent = {"workspace_id": workspace_id, "run_id": run_id, "node": new.parent}
     if way is None:
-        yield statements.count_workflow_child(**parent)
+        yield statements.count_workflow_child(**run, node=new.parent)
     else:
-        given = {"state": way.state_token, "ack": way.ack_token}
-        yield statements.take_first_way(**parent, edge=way.edge, child=way.child, **given)
-    yield statements.grow_workflow_run(workspace_id=workspace_id, run_id=run_id, now_ms=now_ms)
+        given = {"state": way.tokens.state_token, "ack": way.tokens.ack_token}
+        yield statements.take_first_way(**run, node=new.parent, edge=way.edge, child=way.child, **given)
+    yield statements.grow_workflow_run(**run, now_ms=now_ms)
 
 
 def find_place(workspace_id: WorkspaceId, state: Handle) -> Transaction[NodeRecord | None]:
@@ -243,7 +229,10 @@ def find_place(workspace_id: WorkspaceId, state: Handle) -> Transaction[NodeReco
 
 def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transaction[NodeRecord | None]:
     rows = yield statements.find_workflow_node(workspace_id=workspace_id, run_id=run_id, node=node)
-    return _node(workspace_id, rows[0]) if rows else None
+    if not rows:
+        return None
+    program = yield from load_program(workspace_id, rows[0]["workflow_hash"])
+    return _node(workspace_id, rows[0], program)
 
 
 def find_step(
@@ -255,17 +244,19 @@ def find_step(
     )
     if not rows or rows[0]["series"] != state.series:
         return None
-    found = _node(workspace_id, rows[0])
-    return (yield from _find_answer(workspace_id, found, rows[0], edge)) or found
+    row = rows[0]
+    program = yield from load_program(workspace_id, row["workflow_hash"])
+    found = _node(workspace_id, row, program)
+    if row["next_edge"] != edge and not (found.children or found.snapshot.blocked):
+        return found  # no answer was given here yet
+    return (yield from _find_answer(workspace_id, found, row, edge)) or found
 
 
 def _find_answer(
     workspace_id: WorkspaceId, node: NodeRecord, row: Row, edge: str
 ) -> Transaction[FirstTransition | KeptAnswer | None]:
     if row["next_edge"] == edge:
-        return FirstTransition(edge, row["next_node"], row["next_state"], row["next_ack"])
-    if not (node.children or node.snapshot.blocked):
-        return None  # no answer was given here yet
+        return FirstTransition(edge, row["next_node"], Tokens(row["next_state"], row["next_ack"]))
     kept = yield statements.find_workflow_answer(
         workspace_id=workspace_id, run_id=node.run.run_id, node=node.node, edge=edge
     )
@@ -293,18 +284,19 @@ def look_again(
         seen,
         run=msgspec.structs.replace(seen.run, nodes=row["nodes"]),
         children=row["children"],
-        snapshot=decode_snapshot(row["snapshot"].encode()),
+        snapshot=decode_snapshot(row["snapshot"]),
         stored=row["snapshot"],
     )
     return (yield from _find_answer(workspace_id, now, row, edge)) or now
 
 
-def _node(workspace_id: WorkspaceId, row: Row) -> NodeRecord:
+def _node(workspace_id: WorkspaceId, row: Row, program: Program) -> NodeRecord:
     ended = row["seq"] is not None
     return NodeRecord(
         run=run_of(row),
+        program=program,
         node=row["node"],
-        snapshot=decode_snapshot(row["snapshot"].encode()),
+        snapshot=decode_snapshot(row["snapshot"]),
         children=row["children"],
         stored=row["snapshot"],
         head=Head(workspace_id, row["run_id"], row["seq"], row["hash"], row["updated_at"]) if ended else None,
@@ -327,7 +319,7 @@ def store_snapshot(
     workspace_id: WorkspaceId, run_id: RunId, node: int, snapshot: Snapshot
 ) -> Transaction[None]:
     yield statements.store_workflow_snapshot(
-        workspace_id=workspace_id, run_id=run_id, node=node, snapshot=encode_snapshot(snapshot).decode()
+        workspace_id=workspace_id, run_id=run_id, node=node, snapshot=encode_snapshot(snapshot)
     )
 
 

@@ -60,14 +60,14 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
 _ENCODER: Final = msgspec.json.Encoder(order="deterministic")
 
 
-def encode(snapshot: Snapshot) -> bytes:
-    return _ENCODER.encode(snapshot)
+def encode(snapshot: Snapshot) -> str:
+    return _ENCODER.encode(snapshot).decode()
 
 
 _DECODER: Final = msgspec.json.Decoder(Snapshot)
 
 
-def decode(stored: bytes) -> Snapshot:
+def decode(stored: str) -> Snapshot:
     """Decode a stored snapshot. Raises `UnknownFormat` for another format (W68)."""
     snapshot = _DECODER.decode(stored)
     if snapshot.format != SNAPSHOT_FORMAT:

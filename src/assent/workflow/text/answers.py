@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.workflow.handles import Tokens
 from assent.workflow.issues import Warning
 from assent.workflow.machine.history import Recap, cut
 from assent.workflow.machine.interpreter import Blocked, Pending
@@ -24,13 +25,6 @@ MAX_RULE_CHARS: Final = 120
 MAX_CONTEXT_LINES: Final = 20
 MAX_VALUE_CHARS: Final = 100
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s")
-
-
-class Tokens(msgspec.Struct, frozen=True):
-    """The tokens that the next call needs."""
-
-    state_token: str
-    ack_token: str
 
 
 def write_start(
@@ -60,11 +54,11 @@ def write_completion(program: Program, warnings: Sequence[Warning] = ()) -> str:
     )
 
 
-def write_blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
+def write_blocked(outcome: Blocked, tokens: Tokens) -> str:
     """Write the answer to a blocked advance: the issues, an example that passes, and the token for the retry (W33)."""
     lines = [f"- `{issue.path}` ({issue.code}): {issue.message}" for issue in outcome.issues]
     parts = [
-        f"# Not advanced: {pending.title}",
+        f"# Not advanced: {outcome.pending.title}",
         "The step stays pending. To pass it, correct:\n" + "\n".join(lines),
     ]
     if outcome.example is not None:
@@ -78,7 +72,7 @@ def write_blocked(outcome: Blocked, pending: Pending, tokens: Tokens) -> str:
 def write_rehydration(
     program: Program,
     pending: Pending | None,
-    tokens: Tokens | None,
+    tokens: Tokens,
     recap: Recap,
     branches: str = "",
     warnings: Sequence[Warning] = (),
@@ -90,7 +84,7 @@ def write_rehydration(
     that may have lost them."""
     omitted = f"({recap.omitted} older notes are left out.)\n\n" if recap.omitted else ""
     notes = f"## What was noted so far\n{omitted}{recap.text}" if recap.shown or recap.omitted else ""
-    body = [_step(pending), _next_call(tokens)] if pending and tokens else [f"# {program.name}: complete"]
+    body = [_step(pending), _next_call(tokens)] if pending else [f"# {program.name}: complete"]
     return _join(
         f"# Resumed: {program.name}",
         _reminder(program) if rules else "",
@@ -132,21 +126,19 @@ def _short(value: Any) -> str:
     return said if len(said) <= MAX_VALUE_CHARS else said[: MAX_VALUE_CHARS - 1].rstrip() + "…"
 
 
-def write_checkpoint(pending: Pending | None, tokens: Tokens | None, *, again: bool = False) -> str:
+def write_checkpoint(pending: Pending | None, tokens: Tokens, *, again: bool = False) -> str:
     """Write the answer to a checkpoint: the notes are stored and the step is unchanged."""
     head = (
         "These notes were already stored; nothing was added."
         if again
         else "Your notes are stored with this step."
     )
-    if pending is None or tokens is None:
+    if pending is None:
         return _join(head, "The run is complete.")
     return _join(head, f'The pending step is unchanged: "{pending.title}".', _next_call(tokens))
 
 
-def _step(pending: Pending | None) -> str:
-    if pending is None:
-        return ""
+def _step(pending: Pending) -> str:
     parts = [f"# {pending.title}", f"Step: `{pending.step_key}`", pending.prompt]
     if pending.model_tier is not None:
         parts.append(f"Recommended for this step: a {pending.model_tier} model.")
@@ -160,9 +152,7 @@ def _step(pending: Pending | None) -> str:
     return "\n\n".join(parts)
 
 
-def _next_call(tokens: Tokens | None) -> str:
-    if tokens is None:
-        return ""
+def _next_call(tokens: Tokens) -> str:
     return (
         "## When the step is done\nCall workflow_advance with these tokens, copied exactly, `notesMarkdown` (what you "
         "did and found) and `context` (values for later steps):\n" + _call(tokens)
