@@ -159,7 +159,7 @@ def step(
 def _replay(
     desk: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer
 ) -> Transaction[WorkflowReply]:
-    """Return the answer given before to the same content (W11), with the same tokens (W10), also if it completed the run
+    """Return the answer given before to the same content (W11), with its tokens (W10), also if it completed the run
     (W16). Judges nothing again (W18)."""
     if isinstance(answered, KeptAnswer):
         return WorkflowReply(msgspec.json.decode(answered.answer, type=WorkflowAnswer), answered.text)
