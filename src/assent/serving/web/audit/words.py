@@ -13,7 +13,7 @@ import msgspec
 from assent.engine.audit.views import Recorded
 from assent.kernel.ids import is_uuid
 from assent.serving.web.audit.sentences import WORDS
-from assent.serving.web.review.history import NOTES, Facts, who
+from assent.serving.web.review.history import NOTES, Facts, capital, say, who
 from assent.serving.web.review.times import When, when
 
 SESSION: Final = "session:"
@@ -141,13 +141,11 @@ def audit_lines(events: Iterable[Recorded], now_ms: int) -> tuple[AuditLine, ...
 
 def sentence(kind: str, facts: Facts) -> str:
     """The sentence of an event. Facts of another release may have any shape and must still be shown."""
-    words = WORDS.get(kind)
     try:
-        said = words(facts) if words is not None else _capital(kind.replace("_", " "))
-    except (TypeError, AttributeError, ValueError):
-        said = _capital(kind.replace("_", " "))
-    via = who(facts) if kind not in WORDS and "by" in facts else ""
-    return _capital(f"{said}, by {via}" if via else said)
+        return say(WORDS[kind], facts)
+    except (KeyError, TypeError, AttributeError, ValueError):
+        named = capital(kind.replace("_", " "))
+        return f"{named}, by {who(facts)}" if kind not in WORDS and "by" in facts else named
 
 
 def _facts(body: str) -> dict[str, Any]:
@@ -162,7 +160,3 @@ def _place(stream_id: str, kind: str) -> str | None:
     if GROUP_OF.get(kind, OTHER).id == "workflows":
         return f"/sessions/{stream_id}"
     return f"/runs/{stream_id}" if GROUP_OF.get(kind, OTHER).id != "access" else None
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

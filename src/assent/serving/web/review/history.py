@@ -13,7 +13,7 @@ from assent.gate.names import name_by_link
 from assent.gate.records import Assurance
 from assent.kernel.canonical import short_digest
 from assent.serving.web.review.times import When, when
-from assent.serving.web.review.words import agent_name
+from assent.serving.web.review.words import agent_name, connector_name
 
 
 class HistoryEntry(msgspec.Struct, frozen=True):
@@ -41,18 +41,38 @@ def who(facts: Facts) -> str:
     )
 
 
-def _tell_approval(facts: Facts) -> str:
-    if facts.get("assurance") == Assurance.AGENT:
-        return f"Approval relayed by {who(facts)}"
-    return f"Approved by {who(facts)}"
+MISSING_FACTS: Final = {
+    **dict.fromkeys(("by", "person"), "somebody"),
+    "shown": "an address",
+    "url": "a page",
+    "amount": 0,
+}
+
+
+class FactWords(dict[str, object]):
+    """The facts of an event by the names that a sentence uses. `by` is as stored, `agent` and `who` are in words."""
+
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
+        relayed = facts.get("assurance") == Assurance.AGENT
+        self["agent"] = agent_name(str(facts.get("by", "somebody")))
+        self["who"] = who(facts)
+        self["approval"] = f"{'Approval relayed' if relayed else 'Approved'} by {self['who']}"
+        self["connector"] = connector_name(str(facts.get("provider", "a connector")))
+        self["named"] = facts.get("name") or facts.get("person", "somebody")
+
+    def __missing__(self, name: str) -> object:
+        return {
+            "by": "somebody",
+            "person": "somebody",
+            "shown": "an address",
+            "url": "a page",
+            "amount": 0,
+        }.get(name, "")
 
 
 def _tell_answer(facts: Facts) -> str:
-    return f"{_capital(who(facts))} says that it {'happened' if facts.get('happened') else 'did not happen'}"
-
-
-def _attempt(facts: Facts) -> str:
-    return f"Sending began, asked for by {agent_name(str(facts.get('by', 'somebody')))}"
+    return f"{who(facts)} says that it {'happened' if facts.get('happened') else 'did not happen'}"
 
 
 def _tell_handover(facts: Facts) -> str:
@@ -61,39 +81,46 @@ def _tell_handover(facts: Facts) -> str:
     return f"Published by hand, recorded by {who(facts)}"
 
 
-SENTENCES: Final[dict[str, Callable[[Facts], str]]] = {
-    "run_prepared": lambda facts: f"Prepared by {agent_name(str(facts.get('by', 'somebody')))}",
-    "action_approve": _tell_approval,
-    "approval_recorded": lambda facts: (
-        f"{_tell_approval(facts)} ({facts.get('approvers')} of {facts.get('needed')})"
-    ),
-    "approval_taken_back": lambda facts: f"Approval taken back by {who(facts)}",
-    "changes_asked": lambda facts: f"{_capital(who(facts))} asked for changes",
-    "action_reject": lambda facts: f"Rejected by {who(facts)}",
-    "action_edit": lambda facts: f"Edited by {who(facts)}: revision {facts.get('revision')}",
-    "action_withdraw": lambda facts: f"Approval withdrawn by {who(facts)}",
-    "action_claim": _attempt,
-    "execution_refused": lambda facts: (
-        f"An attempt to send by {agent_name(str(facts.get('by', 'the server')))} was refused"
-    ),
-    "action_succeed": lambda facts: "Sent; the provider confirmed it",
-    "action_refuse": lambda facts: "Refused by the provider for good",
-    "action_postpone": lambda facts: "Not sent; it can be tried again",
-    "action_lose": lambda facts: "No answer from the provider: the outcome is unknown",
-    "action_found_done": lambda facts: "Found out: it had been sent",
-    "action_found_refused": lambda facts: "Found out: the provider had refused it",
-    "action_found_not_done": lambda facts: "Found out: it had not been sent",
+def _tell_readiness(facts: Facts) -> str:
+    return f"Connector looked at again: {'ready' if facts.get('ready') else 'not ready'}"
+
+
+Sentence = str | Callable[[Facts], str]
+"""A template for `FactWords`, or a function where the words depend on the facts."""
+
+SENTENCES: Final[dict[str, Sentence]] = {
+    "run_prepared": "Prepared by {agent}",
+    "action_approve": "{approval}",
+    "approval_recorded": "{approval} ({approvers} of {needed})",
+    "approval_taken_back": "Approval taken back by {who}",
+    "changes_asked": "{who} asked for changes",
+    "action_reject": "Rejected by {who}",
+    "action_edit": "Edited by {who}: revision {revision}",
+    "action_withdraw": "Approval withdrawn by {who}",
+    "action_claim": "Sending began, asked for by {agent}",
+    "execution_refused": "An attempt to send by {agent} was refused",
+    "action_succeed": "Sent; the provider confirmed it",
+    "action_refuse": "Refused by the provider for good",
+    "action_postpone": "Not sent; it can be tried again",
+    "action_lose": "No answer from the provider: the outcome is unknown",
+    "action_found_done": "Found out: it had been sent",
+    "action_found_refused": "Found out: the provider had refused it",
+    "action_found_not_done": "Found out: it had not been sent",
     "action_hand_over": _tell_handover,
-    "late_answer": lambda facts: "A late answer arrived and was kept as evidence",
+    "late_answer": "A late answer arrived and was kept as evidence",
     "outcome_answered": _tell_answer,
-    "outcome_still_unknown": lambda facts: f"{_capital(who(facts))} looked and cannot say yet",
-    "confirmation_asked": lambda facts: "A workflow asked a human",
-    "confirmation_superseded": lambda facts: "The agent submitted another version of this step",
-    "connector_rechecked": lambda facts: (
-        f"Connector looked at again: {'ready' if facts.get('ready') else 'not ready'}"
-    ),
-    "review_links_ended": lambda facts: f"Review links ended by {who(facts)}",
+    "outcome_still_unknown": "{who} looked and cannot say yet",
+    "confirmation_asked": "A workflow asked a human",
+    "confirmation_superseded": "The agent submitted another version of this step",
+    "connector_rechecked": _tell_readiness,
+    "review_links_ended": "Review links ended by {who}",
 }
+
+
+def say(sentence: Sentence, facts: Facts) -> str:
+    """The sentence about an event with these facts."""
+    return capital(sentence.format_map(FactWords(facts)) if isinstance(sentence, str) else sentence(facts))
+
 
 EVERY_ACTION: Final = "*"
 OF_EVERY_ACTION: Final = frozenset({"run_prepared", "review_links_ended"})
@@ -116,8 +143,7 @@ def of_action(
 
 def _entry(event: Event, now_ms: int) -> tuple[str | None, HistoryEntry]:
     facts: Facts = msgspec.json.decode(event.body)
-    sentence = SENTENCES.get(event.kind)
-    what = sentence(facts) if sentence is not None else _capital(event.kind.replace("_", " "))
+    what = say(SENTENCES.get(event.kind, event.kind.replace("_", " ")), facts)
     note = next((text for name in NOTES if isinstance(text := facts.get(name), str) and text), "")
     if event.kind == "action_edit" and isinstance(facts.get("digest"), str):
         note = f"Content is now {short_digest(facts['digest'])}"
@@ -125,5 +151,5 @@ def _entry(event: Event, now_ms: int) -> tuple[str | None, HistoryEntry]:
     return (about if isinstance(about, str) else None), HistoryEntry(what, note, when(event.at_ms, now_ms))
 
 
-def _capital(text: str) -> str:
+def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
