@@ -11,14 +11,8 @@ from assent.gate.calls import (
     execute_call,
     wait_call,
 )
-from assent.gate.cards import (
-    EDIT,
-    MANUAL,
-    UNPUBLISH,
-    Circumstances,
-    is_by_hand_only,
-    is_mail,
-)
+from assent.gate.cards import EDIT, MANUAL, UNPUBLISH, Circumstances, is_by_hand_only
+from assent.gate.mail import is_mail
 from assent.gate.preflight import blocking_gate
 from assent.gate.records import Action, when_taken_down
 from assent.gate.step_calls import WORKFLOW, calls_after_decision

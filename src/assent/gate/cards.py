@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from assent.gate.domains import with_ascii_form
+from assent.gate.mail import is_mail
 from assent.gate.records import Action, Effect, is_by_hand
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.limits import HOUR_MS
@@ -23,7 +24,6 @@ MANUAL: Final = "manual"
 EDIT: Final = "chieflab_edit_action"
 UNPUBLISH: Final = "unpublish"
 """The verb of an action that removes a published page."""
-MAIL_VERBS: Final = frozenset({"email", "send"})
 SENDS_LINK: Final = frozenset({"site", "slack", "bluesky", MANUAL})
 """Connectors that put the link of an effect beside its text."""
 HIDES_RECIPIENTS: Final = frozenset({"smtp", "resend"})
@@ -63,10 +63,6 @@ class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
 
 PLAIN: Final = Circumstances()
 """No obstacles."""
-
-
-def is_mail(effect: Effect) -> bool:
-    return effect.verb in MAIL_VERBS
 
 
 def readable_body(action: Action, circumstances: Circumstances = PLAIN) -> str:

@@ -24,11 +24,11 @@ from assent.gate.cards import (
     UNPUBLISH,
     Circumstances,
     goes_to,
-    is_mail,
     quote,
     readable_body,
     render_card,
 )
+from assent.gate.mail import is_mail
 from assent.gate.records import Action, Asset, Preflight
 from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 
 from assent.gate.records import Approval, Assurance, Severity
+from assent.kernel import canonical
 
 RANK: Final[dict[Assurance, int]] = {
     Assurance.AGENT: 0,
@@ -61,3 +63,9 @@ def suffices(assurance: Assurance, needed: Assurance) -> bool:
 def satisfies(approval: Approval, requirement: Requirement) -> bool:
     """Whether a stored approval meets the present policy, which may have become stricter."""
     return suffices(approval.assurance, requirement.assurance) and approval.approvers >= requirement.approvers
+
+
+@lru_cache(maxsize=16)
+def digest_policy(policy: Policy) -> str:
+    """Return the digest of a policy. Workspaces share few policies, so it is computed once for each."""
+    return canonical.digest(policy)

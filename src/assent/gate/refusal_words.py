@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from assent.gate.mail import MAIL_VERBS
 from assent.gate.policy import RANK, Policy
 from assent.gate.preflight import BLOCKING_GATES
 from assent.gate.records import Action, Assurance, Severity, Status
@@ -101,7 +102,7 @@ def describe_closed(action: Action) -> Words:
     if is_step(action):
         return _CLOSED_STEP.get(action.status, _CLOSED_STEP[Status.REJECTED])
     row = _CLOSED[action.status]
-    sent = "sent" if action.effect.verb in ("email", "send") else "published"
+    sent = "sent" if action.effect.verb in MAIL_VERBS else "published"
     summary, user_message = (text.format(sent=sent) for text in (row.summary or "", row.user_message or ""))
     return msgspec.structs.replace(row, summary=summary, user_message=user_message)
 
@@ -162,7 +163,7 @@ def describe_elsewhere(who_decides: str | None) -> Words:
 
 def describe_by_hand(action: Action) -> Words:
     """Words for an executor called on an action that a person publishes."""
-    mail = action.effect.verb in ("email", "send")
+    mail = action.effect.verb in MAIL_VERBS
     done = (
         "send it from your own mail program, and tell me that you did"
         if mail

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from assent.gate.policy import Policy
+from assent.gate.policy import Policy, digest_policy
 from assent.gate.records import Action, Approval
 from assent.kernel import canonical, tokens
 
@@ -30,7 +30,7 @@ class Seals(msgspec.Struct, frozen=True):
     def seal(self, action: Action, approval: Approval, policy: Policy | None = None) -> Action:
         """Return the action with this approval, sealed. A new approval stores the digest of its policy."""
         if policy is not None:
-            approval = msgspec.structs.replace(approval, policy=canonical.digest(policy))
+            approval = msgspec.structs.replace(approval, policy=digest_policy(policy))
         mac = tokens.encode(hmac.digest(self.keys[0], _cover(action, approval), "sha256"))
         return msgspec.structs.replace(action, approval=msgspec.structs.replace(approval, mac=mac))
 

@@ -9,6 +9,8 @@ import re
 from contextvars import ContextVar
 from typing import Final, NewType
 
+from assent.kernel.refusals import Reason, Refusal
+
 WorkspaceId = NewType("WorkspaceId", str)
 TenantId = NewType("TenantId", str)
 RunId = NewType("RunId", str)
@@ -44,3 +46,19 @@ def uuid7(now_ms: int, random: bytes) -> str:
 def is_uuid(text: str) -> bool:
     """Whether `text` is a UUID in its one canonical form: lower case, with dashes."""
     return _UUID.fullmatch(text) is not None
+
+
+def require_action_id(text: str) -> ActionId:
+    """Return a well-formed id. Raises `Refusal` for any other text, which reveals nothing about what exists (C1)."""
+    if not is_uuid(text):
+        raise Refusal(Reason.INVALID_ACTION_ID)
+    return ActionId(text)
+
+
+def require_run_id(text: str) -> RunId:
+    if not is_uuid(text):
+        raise Refusal(
+            Reason.INVALID_ACTION_ID,
+            user_message="I used a run id that cannot exist. Take it from a reply of mine.",
+        )
+    return RunId(text)

@@ -35,7 +35,7 @@ from assent.gate.guidance import channel_keys
 from assent.gate.preflight import Checked
 from assent.gate.records import Action, Assurance, ExecutionState, Media
 from assent.gate.review_link import EXECUTE_RIGHT
-from assent.kernel.ids import ActionId
+from assent.kernel.ids import ActionId, require_action_id, require_run_id
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.ports import Begin, Transaction
@@ -74,7 +74,7 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
     """Approve an action by its id (E20). No other tool approves, and the action must be the workspace's own (E69)."""
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     services, decider = call.services, _decider(call)
     before, outlook = await circumstances.read_action(services, call.caller, action_id)
     bound = None
@@ -173,7 +173,7 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
 
 async def reject_action(call: Call, request: RejectAction) -> Decided:
     """Reject an action by its id, with a reason (E20)."""
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     _, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     return await _decide(
         call,
@@ -187,7 +187,7 @@ async def reject_action(call: Call, request: RejectAction) -> Decided:
 
 
 async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     _, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     return await _decide(
         call,
@@ -199,7 +199,7 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
 
 
 async def edit_action(call: Call, request: EditAction) -> Decided:
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     changes: dict[str, Any] = {
         name: value
         for name in ("title", "subject", "preheader")
@@ -262,7 +262,7 @@ async def _pick(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media, 
 async def list_pending_actions(call: Call, request: ListPendingActions) -> PendingActions:
     workspace_id = call.caller.workspace_id
     if request.run_id is not None:
-        run_id = actions.require_run_id(request.run_id)
+        run_id = require_run_id(request.run_id)
         found = await call.services.store.read(lambda: actions.run_actions(workspace_id, run_id))
         shown = tuple(
             a

@@ -13,7 +13,7 @@ from assent.engine.core import journal
 from assent.gate.audit import WHAT_HASHES_PROVE, ActionRecord, record_of
 from assent.gate.records import Action, Status
 from assent.kernel.fields import from_record
-from assent.kernel.ids import RANDOM_BYTES, uuid7
+from assent.kernel.ids import RANDOM_BYTES, require_run_id, uuid7
 from assent.kernel.limits import MAX_PAGE
 from assent.kernel.refusals import bad_argument
 from assent.kernel.times import iso_time
@@ -70,7 +70,7 @@ async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
     if request.run_id is None:
         return await _of_workspace(call, request, status, since_ms)
     workspace_id, most = call.caller.workspace_id, request.limit
-    run_id = actions.require_run_id(request.run_id)
+    run_id = require_run_id(request.run_id)
     after, seen = _place(request.cursor)
 
     def begin() -> Transaction[tuple[tuple[Action, ...], list[journal.Event]]]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import msgspec
 
-from assent.engine.actions import actions, blocked, staging
+from assent.engine.actions import blocked, staging
 from assent.engine.actions.blocked import LookedAgain
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.gate.calls import NextToolCalls, SuggestedCall
@@ -17,6 +17,7 @@ from assent.gate.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, 
 from assent.gate.records import Action
 from assent.gate.review_link import DECIDE_RIGHT
 from assent.kernel.fields import from_record
+from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
 from assent.ports import Draft, Preparation, Transaction
 from assent.suite.connectors.registry import CONNECTORS, AuthMode, ConnectorInfo
@@ -224,7 +225,7 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
 
 
 async def retry_blocked_action(call: Call, request: RetryBlockedAction) -> LookedAgain:
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     refresh = await blocked.look_again(call.services, call.caller, action_id)
     return await call.write_once(request, refresh, LookedAgain, {"actionId": action_id})
 

@@ -16,6 +16,7 @@ from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance
 from assent.gate.refusal_words import SIGNED_IN_ANSWER
 from assent.gate.standing import explain
+from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
@@ -63,7 +64,7 @@ async def _execute(call: Call, request: ExecuteAction, tool: str) -> Executed:
         call.services,
         ExecutionOrder(
             workspace_id=call.caller.workspace_id,
-            action_id=actions.require_action_id(request.action_id),
+            action_id=require_action_id(request.action_id),
             tool=tool,
             by=call.caller.name,
             key=request.idempotency_key,
@@ -88,7 +89,7 @@ async def send_approved_email(call: Call, request: ExecuteAction) -> Executed:
 async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) -> Resolved:
     """Record a person's answer about an unknown outcome. An agent may relay that it happened; that it did not happen
     allows a second send and needs a person (C8)."""
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     workspace_id = call.caller.workspace_id
     happened = request.outcome == "happened"
 

@@ -7,13 +7,15 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.engine.actions import actions, by_hand, circumstances
+from assent.engine.actions import by_hand, circumstances
 from assent.engine.actions.recording import Executed, answer_executed
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import next_calls
-from assent.gate.cards import BY_HAND, BY_MAIL, Circumstances, ask, is_mail
+from assent.gate.cards import BY_HAND, BY_MAIL, Circumstances, ask
 from assent.gate.gate import Decider
+from assent.gate.mail import is_mail
 from assent.gate.records import Action, Assurance
+from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Replay, bad_argument
 from assent.ports import Transaction
 from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
@@ -61,7 +63,7 @@ class RecordManualPublish(
 
 
 async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedOver:
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
 
     def begin() -> Transaction[HandedOver]:
@@ -74,7 +76,7 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
 
 
 async def record_manual_publish(call: Call, request: RecordManualPublish) -> Executed:
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     url = request.url.strip() if request.url is not None else None
     parts = urlsplit(url or "")
     if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname):

@@ -14,7 +14,7 @@ from assent.gate.audit import ActionRecord, record_of
 from assent.gate.records import Asset
 from assent.gate.standing import describe_run, run_status, state_in_run
 from assent.kernel.fields import from_record
-from assent.kernel.ids import is_uuid
+from assent.kernel.ids import is_uuid, require_run_id
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
@@ -137,7 +137,7 @@ def _counts(standings: tuple[ActionCount, ...]) -> dict[str, int]:
 
 
 async def get_run(call: Call, request: GetRun) -> RunRecord:
-    workspace_id, run_id = call.caller.workspace_id, actions.require_run_id(request.run_id)
+    workspace_id, run_id = call.caller.workspace_id, require_run_id(request.run_id)
 
     def begin() -> Transaction[Any]:
         run = yield from actions.find_run(workspace_id, run_id)
@@ -168,7 +168,7 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
 async def list_assets(call: Call, request: ListAssets) -> AssetList:
     workspace_id = call.caller.workspace_id
     if request.run_id is not None:
-        run_id = actions.require_run_id(request.run_id)
+        run_id = require_run_id(request.run_id)
         found = await call.services.store.read(lambda: actions.run_assets(workspace_id, run_id))
         return AssetList(ok=True, assets=tuple(asset_record(asset) for asset in found), next_cursor=None)
 

@@ -22,7 +22,7 @@ from assent.gate.standing import SECTION_TITLES, Section, explain, section_of
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.fields import from_record
-from assent.kernel.ids import ActionId
+from assent.kernel.ids import ActionId, require_action_id
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Transaction
@@ -102,7 +102,7 @@ class FoundAction(msgspec.Struct, frozen=True):
 
 
 async def get_action(call: Call, request: GetAction) -> ShownAction:
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     until_ms = call.now_ms + request.wait_seconds * SECOND_MS
     seen = await _look(call, action_id, until_ms)
     first, ended = seen.action, _at_once(seen, request, call.caller.scopes, call.now_ms)

@@ -13,6 +13,7 @@ from assent.engine.learning import site_feed
 from assent.gate.calls import EXECUTE
 from assent.gate.cards import UNPUBLISH
 from assent.gate.records import Action, Effect
+from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import bad_argument
 from assent.ports import Draft, Preparation, StagedEffect, Transaction
 from assent.suite.operators import post
@@ -29,7 +30,7 @@ class TakeDownPost(msgspec.Struct, frozen=True, kw_only=True, rename="camel", fo
 
 
 async def take_down_post(call: Call, request: TakeDownPost) -> PreparedRun:
-    action_id = actions.require_action_id(request.action_id)
+    action_id = require_action_id(request.action_id)
     workspace_id = call.caller.workspace_id
 
     def look() -> Transaction[tuple[Action, site_feed.SitePost | None]]:

@@ -27,7 +27,7 @@ from assent.gate.records import (
     Status,
 )
 from assent.gate.transitions import Move, Step
-from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId, is_uuid
+from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
@@ -43,22 +43,6 @@ _ATTEMPT: Final = msgspec.json.Decoder(Attempt)
 _POLICY: Final = msgspec.json.Decoder(Policy)
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 _FIELDS: Final = len(Action.__struct_fields__)
-
-
-def require_action_id(text: str) -> ActionId:
-    """Return a well-formed id. Raises `Refusal` for any other text, which reveals nothing about what exists (C1)."""
-    if not is_uuid(text):
-        raise Refusal(Reason.INVALID_ACTION_ID)
-    return ActionId(text)
-
-
-def require_run_id(text: str) -> RunId:
-    if not is_uuid(text):
-        raise Refusal(
-            Reason.INVALID_ACTION_ID,
-            user_message="I used a run id that cannot exist. Take it from a reply of mine.",
-        )
-    return RunId(text)
 
 
 def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:

@@ -8,8 +8,8 @@ from assent.engine.actions import actions, decisions
 from assent.engine.actions.execution import MANUAL
 from assent.engine.learning import measurement
 from assent.gate import gate
-from assent.gate.cards import is_mail
 from assent.gate.gate import ANY_CONTENT, Decider, Links
+from assent.gate.mail import is_mail
 from assent.gate.records import BY_HAND, Action
 from assent.gate.seals import Seals
 from assent.gate.step_calls import refuse_confirmation

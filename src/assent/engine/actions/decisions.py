@@ -18,6 +18,7 @@ from assent.engine.learning import pictures
 from assent.engine.people import notifications
 from assent.gate import gate, schedules
 from assent.gate.gate import ANY_CONTENT, Decider, Links, Seen, approver_key
+from assent.gate.mail import keeps_requests, keeps_text
 from assent.gate.policy import Requirement, suffices
 from assent.gate.preflight import Checked, after_edit
 from assent.gate.records import Action, Approval, Assurance, Effect, Status
@@ -77,7 +78,7 @@ def approve(
         approval = _confirm(held, approval)
     if approval != held:
         action = yield from actions.put(seals.seal(action, approval, policy), steps, facts, now_ms)
-    if first and brain.keeps(action):
+    if first and keeps_text(action):
         yield from brain.remember_approval(action, facts, now_ms)
     if action.effect.connector == WORKFLOW:
         return action  # its effect is the agent's next advance; nothing is sent
@@ -158,7 +159,7 @@ def reject(
     facts = facts_of(decider, reason=reason)
     rejected = yield from actions.put(changed, steps, facts, now_ms)
     yield from brain.forget_approval(action)
-    if brain.keeps(rejected):
+    if keeps_text(rejected):
         entry = brain.decision_entry(rejected, "rejection", facts)
         yield from brain.remember(action.workspace_id, entry, now_ms)
     return rejected
@@ -256,10 +257,10 @@ def edit(
     if "media" in changes:
         yield from pictures.take_along(done)
     yield from brain.forget_approval(action)
-    if "body" in changes and brain.keeps(done) and brain.keeps(action):
+    if "body" in changes and keeps_text(done) and keeps_text(action):
         entry = brain.decision_entry(done, "edit", facts)
         yield from brain.remember(action.workspace_id, entry, now_ms)
-    if asked.strip() and brain.keeps_requests(done) and brain.keeps_requests(action):
+    if asked.strip() and keeps_requests(done) and keeps_requests(action):
         yield from brain.remember(action.workspace_id, brain.lesson_entry(done, asked.strip(), facts), now_ms)
     return done
 

@@ -77,6 +77,7 @@ from assent.engine.core import jobs
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
 from assent.gate import gate
+from assent.gate.mail import MAIL_VERBS
 from assent.gate.preflight import BLOCKING_GATES, Readiness, blocking_gate
 from assent.gate.records import Action, Attempt
 from assent.gate.review_link import LOOK, Scope
@@ -283,7 +284,7 @@ def claim(
 def refuse_wrong_tool(action: Action, tool: str) -> None:
     """Refuse a tool that does not execute this kind of action. The general executor takes every kind."""
     refuse_confirmation(action)
-    bound = SEND_TOOL if action.effect.verb in ("email", "send") else PUBLISH_TOOL
+    bound = SEND_TOOL if action.effect.verb in MAIL_VERBS else PUBLISH_TOOL
     if tool not in (action.executor_tool, bound, EXECUTE_TOOL):
         raise Refusal(
             Reason.VALIDATION_ERROR,

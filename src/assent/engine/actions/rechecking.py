@@ -16,7 +16,7 @@ from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.services import Services
 from assent.engine.learning import lessons as lessons_read
 from assent.engine.learning import memory as brain
-from assent.gate.personal_mail import is_personal_mail
+from assent.gate.mail import is_personal_mail
 from assent.gate.preflight import Checked, Readiness
 from assent.gate.records import Action, Asset, Effect, Run
 from assent.ports import Transaction

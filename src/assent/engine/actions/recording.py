@@ -20,6 +20,7 @@ from assent.gate import gate
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import next_calls
 from assent.gate.cards import PLAIN, describe_outcome
+from assent.gate.mail import MAIL_VERBS
 from assent.gate.records import Action, Attempt
 from assent.gate.transitions import Move, path
 from assent.kernel.limits import SECOND_MS
@@ -200,7 +201,7 @@ def outcome_facts(outcome: Delivered | NotSent | OutcomeUnknown) -> dict[str, An
 def answer_executed(action: Action) -> Executed:
     """Build the executor's answer for an executed action."""
     external_id = action.external_id or ""
-    mail = action.effect.verb in ("email", "send")
+    mail = action.effect.verb in MAIL_VERBS
     row = channels.BY_ID.get(action.effect.channel)
     told = describe_outcome(
         action, row.label if row is not None else "", measurement.automatic_interval(action)

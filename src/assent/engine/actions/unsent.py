@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 
 from assent.gate import gate, guidance
-from assent.gate.cards import PLAIN, is_mail
+from assent.gate.cards import PLAIN
+from assent.gate.mail import is_mail
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action
 from assent.gate.refusal_words import describe_by_hand

@@ -20,6 +20,7 @@ from assent.engine.learning import memory as brain
 from assent.engine.learning.measurement import Scheduled
 from assent.engine.learning.memory import Entry
 from assent.gate.connection import Connection
+from assent.gate.mail import keeps_text
 from assent.gate.records import Action, Status
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
@@ -208,6 +209,6 @@ def _deed(action: Action, unready: frozenset[str], now_ms: int) -> Deed:
         executed_ms=action.executed_ms,
         expired=action.expired(now_ms),
         ready=action.effect.connector not in unready,
-        rejection=shorten(action.rejection or "") if brain.keeps(action) else "",
+        rejection=shorten(action.rejection or "") if keeps_text(action) else "",
         last_attempt=shorten(str(action.metadata.get("lastAttempt", ""))).rstrip("."),
     )

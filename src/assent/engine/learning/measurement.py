@@ -22,9 +22,9 @@ from assent.engine.learning import measured
 from assent.engine.learning import memory as brain
 from assent.engine.learning.manual_metrics import without_numbers
 from assent.engine.learning.measured import Measurement, check_reading
-from assent.gate.cards import UNPUBLISH, is_mail
+from assent.gate.cards import UNPUBLISH
 from assent.gate.connection import Connection
-from assent.gate.personal_mail import is_personal
+from assent.gate.mail import is_mail, is_personal
 from assent.gate.records import Action, Asset, Status, is_by_hand
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, SECOND_MS

@@ -13,9 +13,8 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from assent.gate.personal_mail import is_personal, may_hold_personal_words
+from assent.gate.mail import keeps_text
 from assent.gate.records import Action
-from assent.gate.step_calls import WORKFLOW
 from assent.kernel import ids
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Row, Transaction
@@ -211,16 +210,6 @@ def lesson_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
     )
 
 
-def keeps(action: Action) -> bool:
-    """Whether decisions about this action are stored, with its present text."""
-    return keeps_requests(action) and not may_hold_personal_words(action)
-
-
-def keeps_requests(action: Action) -> bool:
-    """Whether an edit may carry a request for later drafts: not for workflow steps or personal data."""
-    return action.effect.connector != WORKFLOW and not is_personal(action)
-
-
 def remember_approval(action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
     """Store an approved text; a second approval after a withdrawal makes it active again."""
     if (yield from remember(action.workspace_id, decision_entry(action, "approval", facts), now_ms)) is None:
@@ -229,7 +218,7 @@ def remember_approval(action: Action, facts: dict[str, Any], now_ms: int) -> Tra
 
 def forget_approval(action: Action) -> Transaction[None]:
     """Retire the memory of a withdrawn approval; `action` is as it was approved."""
-    if action.approval is not None and keeps(action):
+    if action.approval is not None and keeps_text(action):
         yield from _set_approval_state(action, "retired")
 
 

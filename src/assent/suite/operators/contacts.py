@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.gate.personal_mail import CONTACTS
+from assent.gate.mail import CONTACTS
 from assent.gate.records import Effect
 from assent.ports import Draft, Preparation, StagedEffect
 from assent.suite.contact import contact_text

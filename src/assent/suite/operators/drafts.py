@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.personal_mail import ALONE
+from assent.gate.mail import ALONE
 from assent.gate.preflight import MANY_RECIPIENTS
 from assent.gate.records import Effect
 from assent.kernel.refusals import Problem, Reason, Refusal

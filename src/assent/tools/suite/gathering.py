@@ -17,6 +17,7 @@ from assent.engine.core.offloading import SHORT_CHARS, run_long_apart
 from assent.engine.learning import lessons as lessons_read
 from assent.engine.learning import memory as brain
 from assent.gate.records import Run
+from assent.kernel.ids import require_run_id
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.suite.content import channels
@@ -34,7 +35,7 @@ async def find_joined(call: Call, run_id: str | None) -> Run | None:
     """Return the run that a call joins. Refuses an id that this workspace does not have."""
     if run_id is None:
         return None
-    wanted = actions.require_run_id(run_id)
+    wanted = require_run_id(run_id)
     found = await call.services.store.read(lambda: actions.find_run(call.caller.workspace_id, wanted))
     if found is None:
         raise Refusal(Reason.WRONG_WORKSPACE, user_message="This workspace has no run with that id.")

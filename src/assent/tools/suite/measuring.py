@@ -19,6 +19,7 @@ from assent.gate.cards import Circumstances
 from assent.gate.guidance import AgentGuide, AgentUsefulness, InChat
 from assent.gate.records import Action, Run
 from assent.gate.standing import run_status, section_of, state_in_run
+from assent.kernel.ids import require_run_id
 from assent.kernel.refusals import Problem, Reason, Refusal, Replay
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
@@ -91,7 +92,7 @@ class MetricsRecorded(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
 
 
 async def measure(call: Call, request: Measure) -> MeasureReply:
-    workspace_id, run_id = call.caller.workspace_id, actions.require_run_id(request.run_id)
+    workspace_id, run_id = call.caller.workspace_id, require_run_id(request.run_id)
 
     def look() -> Transaction[tuple[Run, tuple[Action, ...]]]:
         run = yield from actions.find_run(workspace_id, run_id)
@@ -170,7 +171,7 @@ async def check_measurement_due(call: Call, request: CheckMeasurementDue) -> Due
 
 
 async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> MetricsRecorded:
-    workspace_id, run_id = call.caller.workspace_id, actions.require_run_id(request.run_id)
+    workspace_id, run_id = call.caller.workspace_id, require_run_id(request.run_id)
     if problems := _find_problems(request.metrics):
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
 

@@ -8,7 +8,7 @@ from tests.serving.web.review.kit import House, form, mail, post
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import Entry
-from assent.gate.personal_mail import ALONE
+from assent.gate.mail import ALONE
 
 pytestmark = pytest.mark.anyio
 

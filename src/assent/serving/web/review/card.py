@@ -7,9 +7,9 @@ import msgspec
 from assent.engine.actions import change_requests
 from assent.engine.actions.execution import MANUAL
 from assent.engine.core.jobs import JobState
-from assent.engine.learning import memory as brain
 from assent.engine.people.notifications import is_unsent
 from assent.engine.views.review import RunReview, SendJob, memory_used
+from assent.gate.mail import keeps_requests
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect, Status
 from assent.gate.step_calls import WORKFLOW
@@ -151,7 +151,7 @@ def card_of(
         done_word=review_words.word_for_done(effect),
         brief=manual_brief(effect) if effect.connector == MANUAL else None,
         is_mail=review_words.is_mail(effect),
-        keeps_requests=brain.keeps_requests(action),
+        keeps_requests=keeps_requests(action),
         effect=effect,
         content=content_of(action, now_ms, pictures.along),
         size=review_words.size(effect.body),

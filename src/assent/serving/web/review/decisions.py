@@ -16,8 +16,8 @@ import msgspec
 from assent.engine.actions import by_hand, change_requests, decisions, reconciliation
 from assent.engine.learning import pictures
 from assent.engine.views import review
-from assent.gate.cards import is_mail
 from assent.gate.gate import Decider, Seen, refuse_stale
+from assent.gate.mail import is_mail
 from assent.gate.names import is_taken
 from assent.gate.preflight import Checked
 from assent.gate.records import Action, Assurance, Media

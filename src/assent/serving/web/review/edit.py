@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import editing
-from assent.engine.learning import memory as brain
+from assent.gate.mail import keeps_requests
 from assent.gate.records import Action, Effect
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Refusal
@@ -47,7 +47,7 @@ def values(action: Action, form: dict[str, str] | None) -> dict[str, Any]:
     typed["asked"] = (form or {}).get("asked", "")
     return {
         "action": action,
-        "keeps_requests": brain.keeps_requests(action),
+        "keeps_requests": keeps_requests(action),
         "title_of": review_words.title(effect),
         "is_mail": review_words.is_mail(effect),
         "typed": typed,

@@ -12,6 +12,7 @@ import msgspec
 
 from assent.gate.cards import UNPUBLISH
 from assent.gate.domains import with_ascii_form
+from assent.gate.mail import MAIL_VERBS
 from assent.gate.names import name_by_link
 from assent.gate.policy import Policy, suffices
 from assent.gate.preflight import (
@@ -40,7 +41,6 @@ from assent.suite.connectors.registry import CONNECTORS
 SENDS_NOTHING: Final = frozenset({"manual", "workflow"})
 """Connectors through which the server sends nothing: a person publishes, or an agent continues."""
 
-MAIL_VERBS: Final = frozenset({"email", "send"})
 CONTACTS: Final = "contacts"
 NAMES_IN_A_SENTENCE: Final = 3
 SUMMARY_CHARS: Final = 110

@@ -1,4 +1,4 @@
-"""Personal data in actions: contacts, and personal mail, which has few recipients and is not part of a launch.
+"""Mail, and personal data: contacts, and personal mail, which has few recipients and is not part of a launch.
 
 Personal mail is correspondence. Its claims are not checked as marketing, and neither it nor a contact is stored in the
 memory, which every agent of the workspace can read.
@@ -8,15 +8,21 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.gate.cards import is_mail
 from assent.gate.preflight import MANY_RECIPIENTS
 from assent.gate.records import Action, Effect
+from assent.gate.step_calls import WORKFLOW
+
+MAIL_VERBS: Final = frozenset({"email", "send"})
 
 CONTACTS: Final = "contacts"
 """The channel of contacts."""
 
 ALONE: Final = "ownWords"
 """Metadata key of a mail that is not part of a launch."""
+
+
+def is_mail(effect: Effect) -> bool:
+    return effect.verb in MAIL_VERBS
 
 
 def is_personal_mail(effect: Effect, metadata: dict[str, Any]) -> bool:
@@ -29,10 +35,15 @@ def is_personal(action: Action) -> bool:
     return action.effect.channel == CONTACTS or is_personal_mail(action.effect, action.metadata)
 
 
-def may_hold_personal_words(action: Action) -> bool:
-    """Whether the text of an action may be about people, which includes an edited mail to few recipients in a
-    launch."""
-    return is_personal(action) or (_reaches_few(action.effect) and action.revision > 1)
+def keeps_text(action: Action) -> bool:
+    """Whether the memory keeps a decision with the present text. The text of an edited mail to few recipients may be
+    about people, also in a launch."""
+    return keeps_requests(action) and not (_reaches_few(action.effect) and action.revision > 1)
+
+
+def keeps_requests(action: Action) -> bool:
+    """Whether the memory keeps a request for later drafts: not about a step of a workflow or personal data."""
+    return action.effect.connector != WORKFLOW and not is_personal(action)
 
 
 def _reaches_few(effect: Effect) -> bool:
