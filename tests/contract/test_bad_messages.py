@@ -15,7 +15,7 @@ from tests.surfaces import Surface
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
 from assent.serving.arguments import TooDeep
 from assent.serving.edge import Credentials, RequestContext
-from assent.serving.exchange import parse
+from assent.serving.mcp import parse
 from assent.serving.unreadable import TOO_LONG, Unreadable
 
 PARSE, REQUEST, METHOD, PARAMS = -32700, -32600, -32601, -32602

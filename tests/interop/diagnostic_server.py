@@ -40,7 +40,6 @@ from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.processes.listening import bind
 from assent.processes.serve import Surfaces, http_server
 from assent.serving.edge import Edge
-from assent.serving.exchange import JsonRpcHandler
 from assent.serving.mcp import McpServer
 from assent.settings.load import load_settings
 
@@ -147,7 +146,7 @@ async def run(port: int, data_dir: str) -> None:
     try:
         await app.prepare()
         surfaces = Surfaces(app)
-        surfaces.messages = JsonRpcHandler(DiagnosticServer(surfaces.edge))
+        surfaces.messages = DiagnosticServer(surfaces.edge)
         await http_server(surfaces.site(), surfaces.end_streams).serve(sockets=bind(settings))
     finally:
         await app.close()

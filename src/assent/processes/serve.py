@@ -24,7 +24,6 @@ from assent.kernel.tokens import KeyRing
 from assent.ports import StoreUnavailable
 from assent.processes.listening import WAITING_TO_CONNECT, bind, leadership_of, listen
 from assent.serving.edge import Edge
-from assent.serving.exchange import JsonRpcHandler
 from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
 from assent.settings.load import Settings, SettingsError
@@ -73,8 +72,8 @@ class Surfaces:
         self._own_address = own_address
         settings = app.settings
         self.edge = Edge(partial(catalog_for, settings), app.services)
-        self.messages = JsonRpcHandler(
-            McpServer(self.edge, open_discovery=settings.open_discovery, toolsets=settings.toolsets)
+        self.messages = McpServer(
+            self.edge, open_discovery=settings.open_discovery, toolsets=settings.toolsets
         )
         self._live: Live | None = None
         self._documents: Documents | None = None

@@ -16,8 +16,8 @@ from assent.kernel.limits import MAX_BODY_BYTES
 from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
 from assent.serving.arguments import check_depth
 from assent.serving.edge import Answer, Credentials, Edge, RequestContext, answer_refusal
-from assent.serving.exchange import JsonRpcHandler, make_error
 from assent.serving.guard import respond
+from assent.serving.mcp import McpServer, make_error
 from assent.tools.definition import Peer
 
 INVALID_REQUEST: Final = -32600
@@ -98,7 +98,7 @@ async def read_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) 
 class McpEndpoint:
     """`/api/mcp` and `/mcp`: JSON-RPC 2.0 over POST (E58, E75)."""
 
-    def __init__(self, messages: JsonRpcHandler, metadata: Callable[[], bytes], *, trust_proxy: bool) -> None:
+    def __init__(self, messages: McpServer, metadata: Callable[[], bytes], *, trust_proxy: bool) -> None:
         self._messages = messages
         self._metadata = metadata
         self._trust_proxy = trust_proxy

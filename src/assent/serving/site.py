@@ -17,9 +17,9 @@ from assent import __version__
 from assent.ports import StoreUnavailable
 from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
-from assent.serving.exchange import JsonRpcHandler
 from assent.serving.guard import AllowedPeers, Guard
 from assent.serving.http import McpEndpoint, RestEndpoint
+from assent.serving.mcp import McpServer
 from assent.serving.web.shell.problems import http_problem
 
 log = logging.getLogger("assent.site")
@@ -30,7 +30,7 @@ DAY_CACHE: Final = {"Cache-Control": "public, max-age=300"}
 
 def build_site(
     edge: Edge,
-    messages: JsonRpcHandler,
+    messages: McpServer,
     documents: Documents,
     pages: list[BaseRoute],
     *,

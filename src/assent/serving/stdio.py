@@ -21,7 +21,7 @@ import msgspec
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.serving.edge import Credentials, RequestContext
-from assent.serving.exchange import FIRST_VERSION, JsonRpcHandler, make_error
+from assent.serving.mcp import FIRST_VERSION, McpServer, make_error
 from assent.serving.unreadable import TOO_LONG, Unreadable, id_at_the_edges
 from assent.tools.definition import Peer
 
@@ -35,7 +35,7 @@ class StdioSession:
 
     def __init__(
         self,
-        messages: JsonRpcHandler,
+        messages: McpServer,
         credentials: Credentials,
         write: Callable[[bytes], None],
         on_first_answer: Callable[[], None] = lambda: None,
