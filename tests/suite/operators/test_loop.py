@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from tests.suite.operators.conftest import CLUB, Loop
 from tests.surfaces import BASE_URL
 
 from assent.client import Client, Refused
+from assent.engine.core import jobs
+from assent.engine.core.jobs import JobFailed, JobState
+from assent.engine.learning.measurement import MEASURE_JOB, measure_job
+from assent.jobs.kinds import job_kinds
 
 BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/150.0"}
 
@@ -33,6 +39,29 @@ async def test_a_run_is_measured_by_itself_a_day_after_it_went_out(loop: Loop) -
     assert answer["runId"] == run["runId"]
     assert answer["measurement"]["sources"][0]["metrics"] == {"views": 3, "clicks": 0}
     assert answer["nextMove"]["move"]
+
+
+@pytest.mark.rule("E31")
+async def test_a_worker_that_lost_the_measurement_stores_nothing_of_it(loop: Loop) -> None:
+    run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
+    await loop.approve_and_send(run["actions"][0]["id"])
+    loop.clock.advance(hours=25)
+    services, store = loop.app.services, loop.app.store
+    kinds = {MEASURE_JOB: job_kinds(loop.app)[MEASURE_JOB]}
+    [lost] = await store.write(partial(jobs.claim_due, kinds, loop.clock.now_ms(), 1, "first"))
+    assert lost.lease_until_ms is not None
+    [held] = await store.write(partial(jobs.claim_due, kinds, lost.lease_until_ms, 1, "second"))
+
+    with pytest.raises(JobFailed):
+        await measure_job(services, lost)
+    assets = (await loop.call("chieflab_list_assets", {"runId": run["runId"]})).payload["assets"]
+    assert "measurement" not in [asset["type"] for asset in assets]
+
+    assert await measure_job(services, held)
+    done = await store.read(partial(jobs.find, held.workspace_id, held.job_id))
+    assets = (await loop.call("chieflab_list_assets", {"runId": run["runId"]})).payload["assets"]
+    assert done is not None and done.state is JobState.DONE
+    assert [asset["type"] for asset in assets].count("measurement") == 1
 
 
 @pytest.mark.rule("E99")
