@@ -103,7 +103,7 @@ class Surfaces:
 
     def site(self) -> ASGIApp:
         from assent.serving.discovery import Documents, operators
-        from assent.serving.guard import AllowedPeers
+        from assent.serving.http import AllowedPeers
         from assent.serving.site import build_site
         from assent.serving.web.feed.page import feed_routes
         from assent.serving.web.review.routes import review_routes

@@ -17,8 +17,7 @@ from assent import __version__
 from assent.ports import StoreUnavailable
 from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
-from assent.serving.guard import AllowedPeers, Guard
-from assent.serving.http import McpEndpoint, RestEndpoint
+from assent.serving.http import AllowedPeers, Guard, McpEndpoint, RestEndpoint
 from assent.serving.mcp import McpServer
 from assent.serving.web.shell.problems import http_problem
 
