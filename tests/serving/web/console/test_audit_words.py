@@ -15,7 +15,7 @@ from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.audit.words import GROUP_OF, audit_line, sentence
 
 ENGINE = Path(assent.__file__).parent / "engine"
-APPENDING = {"NewEvent", "note", "_note", "log", "_journal"}
+APPENDING = {"NewEvent", "note", "_note", "log", "grow", "_journal"}
 """Functions that are handed the kind of an event."""
 
 MADE_UP = {f"action_{move}" for move in Move} | {"webhook_delivered", "webhook_failed"}
@@ -59,5 +59,5 @@ def test_a_sentence_is_one_whatever_the_facts_are(kind: str) -> None:
 
 def test_a_kind_of_another_release_still_shows_and_so_does_a_body_that_is_no_object() -> None:
     line = audit_line(Recorded("s", 7, "moon_landed", 0, '["a"]', "00"), 0)
-    assert line.what == "Moon landed"
-    assert line.seq == 7
+    assert line["what"] == "Moon landed"
+    assert line["seq"] == 7

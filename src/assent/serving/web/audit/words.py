@@ -14,7 +14,7 @@ from assent.engine.audit.views import Recorded
 from assent.kernel.ids import is_uuid
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.review.history import NOTES, Facts, capital, say, who
-from assent.serving.web.review.times import When, when
+from assent.serving.web.review.times import when
 
 SESSION: Final = "session:"
 """Prefix of the stream ids of sessions."""
@@ -97,45 +97,29 @@ GROUP_OF: Final[dict[str, Group]] = {kind: group for group in GROUPS for kind in
 OTHER: Final = Group("other", "Other", ())
 
 
-class AuditLine(msgspec.Struct, frozen=True, kw_only=True):
-    what: str
-    note: str
-    at: When
-    day: str
-    clock: str
-    group: Group
-    kind: str
-    seq: int
-    stream_id: str
-    hash: str
-    href: str | None
-    action_id: str | None
-    raw: str
-
-
-def audit_line(event: Recorded, now_ms: int) -> AuditLine:
+def audit_line(event: Recorded, now_ms: int) -> dict[str, Any]:
     facts = _facts(event.body)
     at = when(event.at_ms, now_ms)
-    return AuditLine(
-        what=sentence(event.kind, facts),
-        note=next(
+    return {
+        "what": sentence(event.kind, facts),
+        "note": next(
             (text for name in (*NOTES, "why") if isinstance(text := facts.get(name), str) and text), ""
         ),
-        at=at,
-        day=at.text.partition(", ")[0],
-        clock=at.text.partition(", ")[2],
-        group=GROUP_OF.get(event.kind, OTHER),
-        kind=event.kind,
-        seq=event.seq,
-        stream_id=event.stream_id,
-        hash=event.hash,
-        href=_place(event.stream_id, event.kind),
-        action_id=about if isinstance(about := facts.get("actionId"), str) else None,
-        raw=msgspec.json.format(event.body, indent=2),
-    )
+        "at": at,
+        "day": at.text.partition(", ")[0],
+        "clock": at.text.partition(", ")[2],
+        "group": GROUP_OF.get(event.kind, OTHER),
+        "kind": event.kind,
+        "seq": event.seq,
+        "stream_id": event.stream_id,
+        "hash": event.hash,
+        "href": _place(event.stream_id, event.kind),
+        "action_id": about if isinstance(about := facts.get("actionId"), str) else None,
+        "raw": msgspec.json.format(event.body, indent=2),
+    }
 
 
-def audit_lines(events: Iterable[Recorded], now_ms: int) -> tuple[AuditLine, ...]:
+def audit_lines(events: Iterable[Recorded], now_ms: int) -> tuple[dict[str, Any], ...]:
     return tuple(audit_line(event, now_ms) for event in events)
 
 

@@ -7,9 +7,8 @@ one has changed since, or was decided by another person, none is decided.
 from __future__ import annotations
 
 import hashlib
-from typing import Final
+from typing import Any, Final
 
-import msgspec
 from starlette.responses import Response
 
 from assent.engine.actions import decisions
@@ -26,7 +25,7 @@ from assent.ports import Transaction
 from assent.serving.web.inbox.words import may_be_batched
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.access import VIA
-from assent.serving.web.review.content import ReviewContent, content_of
+from assent.serving.web.review.content import content_of
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
@@ -47,13 +46,6 @@ CHANGED: Final = PageProblem(
     "Go back to the inbox, look at what waits now, and select again.",
     INBOX,
 )
-
-
-class Item(msgspec.Struct, frozen=True):
-    action_id: str
-    happens: str
-    overdue: bool
-    content: ReviewContent
 
 
 async def select(visit: Visit) -> Response:
@@ -144,9 +136,14 @@ def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
     return tuple(found)
 
 
-def _item(action: Action, now_ms: int) -> Item:
+def _item(action: Action, now_ms: int) -> dict[str, Any]:
     happens, late = review_words.what_happens(action.effect), action.overdue(now_ms)
-    return Item(action.action_id, happens, late, content_of(action, now_ms))
+    return {
+        "action_id": action.action_id,
+        "happens": happens,
+        "overdue": late,
+        "content": content_of(action, now_ms),
+    }
 
 
 def _digests(form: dict[str, str]) -> dict[str, str]:

@@ -66,7 +66,7 @@ async def show(visit: Visit) -> Response:
         "filtered": wanted != InboxFilter(),
         "channels": sorted(CHANNELS.items(), key=lambda each: each[1]),
         "done_together": _describe_batch(visit),
-        "batches": any(line.batch for line in lines),
+        "batches": any(line["batch"] for line in lines),
         "batch_nonce": visit.nonce("batch"),
     }
     return visit.page("inbox.html", values)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
-import msgspec
+from typing import Any, Final
 
 from assent.engine.views.inbox import Waiting
 from assent.gate.records import Action, Severity
@@ -20,7 +18,7 @@ from assent.gate.transitions import (
 from assent.kernel.limits import DAY_MS
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.content import as_text
-from assent.serving.web.review.times import When, when
+from assent.serving.web.review.times import when
 from assent.serving.web.review.words import SEVERITIES, STATES, Badge
 
 EXPIRES_SOON_MS: Final = 3 * DAY_MS
@@ -33,35 +31,6 @@ BATCH: Final = frozenset({Severity.LOW})
 def may_be_batched(action: Action) -> bool:
     """Whether a batch may include it. An HTML part needs its own page, for its frame."""
     return action.preflight.severity in BATCH and not action.effect.html
-
-
-class InboxLine(msgspec.Struct, frozen=True, kw_only=True):
-    action_id: str
-    type: str
-    href: str
-    edit_href: str
-    approve_href: str
-    reject_href: str
-    channel: str
-    title: str
-    summary: str
-    destination: str
-    workspace: str
-    state: Badge | None
-    missing: str
-    """The change needed before it can be approved, or an empty text."""
-    stopped: str
-    """Why it was not sent, if known."""
-    severity: Badge
-    why: str
-    needs: str
-    cost: str
-    agent: str
-    run_id: str
-    prepared: When
-    expires: When | None
-    done: When | None
-    batch: bool
 
 
 BY_HAND: Final = Badge("Publish it by hand", "warn")
@@ -89,36 +58,36 @@ def _explain_stop(action: Action, state: State) -> str:
     )
 
 
-def inbox_line(waiting: Waiting, now_ms: int) -> InboxLine:
+def inbox_line(waiting: Waiting, now_ms: int) -> dict[str, Any]:
     action = waiting.action
     severity, state = action.preflight.severity, state_of(action)
     ends = action.expires_ms if state == AWAITING else None
     here = f"/runs/{action.run_id}"
     place = f"#action-{action.action_id}"
     opened = f"{here}?action={action.action_id}&open="
-    return InboxLine(
-        action_id=action.action_id,
-        type=action.effect.type,
-        href=here + place,
-        edit_href=f"{here}/actions/{action.action_id}/edit",
-        approve_href=f"{opened}approve{place}",
-        reject_href=f"{opened}reject{place}",
-        channel=review_words.channel_name(action.effect.channel),
-        title=review_words.title(action.effect),
-        summary=review_words.summary(action.effect),
-        destination=review_words.destination(action.effect),
-        workspace=waiting.workspace_name,
-        state=_badge(action, state),
-        missing=review_words.missing(action.effect) if state == AWAITING else "",
-        stopped=_explain_stop(action, state),
-        severity=SEVERITIES[severity],
-        why=review_words.why_severe(action),
-        needs=review_words.needs(waiting.policy, severity),
-        cost=review_words.cost(action.preflight.estimated_cost_credits),
-        agent=review_words.agent_name(waiting.prepared_by) if waiting.prepared_by else "",
-        run_id=action.run_id,
-        prepared=when(action.created_ms, now_ms),
-        expires=when(ends, now_ms) if ends is not None and ends - now_ms <= EXPIRES_SOON_MS else None,
-        done=when(action.executed_ms, now_ms) if action.executed_ms is not None else None,
-        batch=may_be_batched(action) and state == AWAITING,
-    )
+    return {
+        "action_id": action.action_id,
+        "type": action.effect.type,
+        "href": here + place,
+        "edit_href": f"{here}/actions/{action.action_id}/edit",
+        "approve_href": f"{opened}approve{place}",
+        "reject_href": f"{opened}reject{place}",
+        "channel": review_words.channel_name(action.effect.channel),
+        "title": review_words.title(action.effect),
+        "summary": review_words.summary(action.effect),
+        "destination": review_words.destination(action.effect),
+        "workspace": waiting.workspace_name,
+        "state": _badge(action, state),
+        "missing": review_words.missing(action.effect) if state == AWAITING else "",
+        "stopped": _explain_stop(action, state),
+        "severity": SEVERITIES[severity],
+        "why": review_words.why_severe(action),
+        "needs": review_words.needs(waiting.policy, severity),
+        "cost": review_words.cost(action.preflight.estimated_cost_credits),
+        "agent": review_words.agent_name(waiting.prepared_by) if waiting.prepared_by else "",
+        "run_id": action.run_id,
+        "prepared": when(action.created_ms, now_ms),
+        "expires": when(ends, now_ms) if ends is not None and ends - now_ms <= EXPIRES_SOON_MS else None,
+        "done": when(action.executed_ms, now_ms) if action.executed_ms is not None else None,
+        "batch": may_be_batched(action) and state == AWAITING,
+    }

@@ -19,7 +19,7 @@ from assent.gate.transitions import AWAITING, State, state_of
 from assent.kernel.ids import RunId, is_uuid
 from assent.ports import Transaction
 from assent.serving.web.audit.words import audit_lines
-from assent.serving.web.review.times import When, when
+from assent.serving.web.review.times import when
 from assent.serving.web.review.words import (
     STATES,
     Badge,
@@ -146,26 +146,16 @@ async def runs(visit: Visit) -> Response:
     return visit.page("runs.html", values)
 
 
-class ActionRow(msgspec.Struct, frozen=True, kw_only=True):
-    href: str
-    title: str
-    summary: str
-    badge: Badge
-    external_url: str | None
-    at: When
-    position: int
-
-
-def action_row(action: Action, now_ms: int) -> ActionRow:
-    return ActionRow(
-        href=f"/runs/{action.run_id}#action-{action.action_id}",
-        title=title(action.effect),
-        summary=summary(action.effect),
-        badge=status_badge(action, now_ms),
-        external_url=web_address(action.external_url),
-        at=when(action.executed_ms or action.created_ms, now_ms),
-        position=action.position,
-    )
+def action_row(action: Action, now_ms: int) -> dict[str, Any]:
+    return {
+        "href": f"/runs/{action.run_id}#action-{action.action_id}",
+        "title": title(action.effect),
+        "summary": summary(action.effect),
+        "badge": status_badge(action, now_ms),
+        "external_url": web_address(action.external_url),
+        "at": when(action.executed_ms or action.created_ms, now_ms),
+        "position": action.position,
+    }
 
 
 def asset_row(asset: Asset) -> dict[str, Any]:

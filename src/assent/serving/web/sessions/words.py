@@ -22,7 +22,7 @@ from assent.engine.views.session_views import (
     TreeNode,
 )
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.times import When, when
+from assent.serving.web.review.times import when
 from assent.serving.web.review.word_diff import PAGE_STEPS, Piece, differs, word_diff
 from assent.serving.web.review.words import Badge
 from assent.serving.web.sessions.graph import LaidOutRow
@@ -67,28 +67,18 @@ def node_title(node: TreeNode | Passage) -> str:
     return node.title or node.step_key or START_TITLE
 
 
-class GraphRow(msgspec.Struct, frozen=True, kw_only=True):
-    """A row beside the drawing."""
-
-    row: LaidOutRow
-    title: str
-    at: When
-    badges: tuple[Badge, ...]
-    is_selected: bool
-
-
-def graph_row(row: LaidOutRow, view: RunView, selected: int, now_ms: int) -> GraphRow:
+def graph_row(row: LaidOutRow, view: RunView, selected: int, now_ms: int) -> dict[str, Any]:
     node = row.node
     title = START_TITLE if node.parent is None else node_title(node)
     if row.folded:
         title = f"{row.folded:,} steps without a fork"
-    return GraphRow(
-        row=row,
-        title=title,
-        at=when(node.created_ms, now_ms),
-        badges=() if row.folded else _badges(row, waiting_at(view, node.node)),
-        is_selected=node.node == selected and not row.folded,
-    )
+    return {
+        "row": row,
+        "title": title,
+        "at": when(node.created_ms, now_ms),
+        "badges": () if row.folded else _badges(row, waiting_at(view, node.node)),
+        "is_selected": node.node == selected and not row.folded,
+    }
 
 
 def _badges(row: LaidOutRow, asked: tuple[Confirmation, ...]) -> tuple[Badge, ...]:
@@ -113,78 +103,52 @@ def waiting_at(view: RunView, node: int) -> tuple[Confirmation, ...]:
     return tuple(each for each in view.confirmations if each.node == node)
 
 
-class FindingView(msgspec.Struct, frozen=True, kw_only=True):
-    severity: Badge
-    title: str
-    place: str
-    rationale: RenderedText | None
-    suggestion: RenderedText | None
-
-
-class Comment(msgspec.Struct, frozen=True):
-    title: str
-    place: str
-    text: str
-
-
-class ResultTable(msgspec.Struct, frozen=True):
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-
-
-class Results(msgspec.Struct, frozen=True, kw_only=True):
-    facts: tuple[tuple[str, str], ...]
-    tables: tuple[ResultTable, ...]
-    findings: tuple[FindingView, ...]
-    comments: tuple[Comment, ...]
-    log: tuple[str, ...]
-    documents: tuple[tuple[str, str], ...]
-
-
 SEVERITY_TONES: Final = {"critical": "danger", "major": "danger", "minor": "warn", "nit": ""}
 
 
-def results(outputs: tuple[tuple[str, dict[str, Any]], ...]) -> Results | None:
+def results(outputs: tuple[tuple[str, dict[str, Any]], ...]) -> dict[str, Any] | None:
     """The tables, findings, comments and documents of the outputs, in the order they were sent."""
     if not outputs:
         return None
     board = reduce(outputs)
     if board == Dashboard():
         return None
-    return Results(
-        facts=tuple((_label(name), _plain(value)) for name, value in board.header.items()),
-        tables=tuple(
-            ResultTable(
-                table.title,
-                tuple(_label(column) for column in table.columns),
-                tuple(tuple(_plain(row.get(column, "")) for column in table.columns) for row in table.rows),
-            )
+    return {
+        "facts": tuple((_label(name), _plain(value)) for name, value in board.header.items()),
+        "tables": tuple(
+            {
+                "title": table.title,
+                "columns": tuple(_label(column) for column in table.columns),
+                "rows": tuple(
+                    tuple(_plain(row.get(column, "")) for column in table.columns) for row in table.rows
+                ),
+            }
             for table in board.tables.values()
         ),
-        findings=tuple(_finding(each) for each in board.findings),
-        comments=tuple(
-            Comment(str(each.get("title", "")), _place(each), copy_ready(each)) for each in board.comments
+        "findings": tuple(_finding(each) for each in board.findings),
+        "comments": tuple(
+            {"title": str(each.get("title", "")), "place": _place(each), "text": copy_ready(each)}
+            for each in board.comments
         ),
-        log=tuple(line["entry"] for line in board.revision_log),
-        documents=_documents(board),
-    )
+        "log": tuple(line["entry"] for line in board.revision_log),
+        "documents": _documents(board),
+    }
 
 
 def _documents(board: Dashboard) -> tuple[tuple[str, str], ...]:
     return tuple((title, cut(pretty(each.body), SHOWN_BYTES)) for title, each in add_titles(board.documents))
 
 
-def _finding(each: dict[str, Any]) -> FindingView:
+def _finding(each: dict[str, Any]) -> dict[str, Any]:
     severity = str(each.get("severity", "")).casefold()
     known = severity if severity in SEVERITIES else ""
-    return FindingView(
-        severity=Badge(str(each.get("severity") or "Finding").capitalize(), SEVERITY_TONES.get(known, "")),
-        title=str(each.get("title", "")),
-        place=_place(each),
-        rationale=render_text(str(each.get("rationale", ""))),
-        suggestion=render_text(str(each.get("suggestion", ""))),
-    )
+    return {
+        "severity": Badge(str(each.get("severity") or "Finding").capitalize(), SEVERITY_TONES.get(known, "")),
+        "title": str(each.get("title", "")),
+        "place": _place(each),
+        "rationale": render_text(str(each.get("rationale", ""))),
+        "suggestion": render_text(str(each.get("suggestion", ""))),
+    }
 
 
 def _place(entry: dict[str, Any]) -> str:
@@ -214,24 +178,6 @@ def pretty(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-class StepCard(msgspec.Struct, frozen=True, kw_only=True):
-    step: StepView
-    title: str
-    at: When
-    prompt: str
-    notes: RenderedText | None
-    results: Results | None
-    checkpoints: tuple[tuple[When, RenderedText], ...]
-    next_title: str
-    next_prompt: str
-    refused: tuple[tuple[When, Any], ...]
-    asked: tuple[tuple[str, Badge], ...]
-    """The actions staged here for approval: id and state."""
-    before: TreeNode | None
-    after: tuple[TreeNode, ...]
-    context: tuple[tuple[str, str], ...]
-
-
 ASKED: Final[dict[str, Badge]] = {
     "awaiting_approval": Badge("Waits for a person", "warn"),
     "approved": Badge("Approved", "ok"),
@@ -241,31 +187,31 @@ ASKED: Final[dict[str, Badge]] = {
 }
 
 
-def step_card(view: RunView, step: StepView, now_ms: int) -> StepCard:
+def step_card(view: RunView, step: StepView, now_ms: int) -> dict[str, Any]:
     by_number = {each.node: each for each in view.nodes}
-    return StepCard(
-        step=step,
-        title=START_TITLE if step.parent is None else step.title or step.step_key,
-        at=when(step.created_ms, now_ms),
-        prompt=cut(step.asked.prompt, SHOWN_BYTES) if step.asked is not None else "",
-        notes=render_text(step.notes),
-        results=results(tuple((step.step_key, artifact) for artifact in step.artifacts)),
-        checkpoints=tuple(
+    return {
+        "step": step,
+        "title": START_TITLE if step.parent is None else step.title or step.step_key,
+        "at": when(step.created_ms, now_ms),
+        "prompt": cut(step.asked.prompt, SHOWN_BYTES) if step.asked is not None else "",
+        "notes": render_text(step.notes),
+        "results": results(tuple((step.step_key, artifact) for artifact in step.artifacts)),
+        "checkpoints": tuple(
             (when(each.at_ms, now_ms), text)
             for each in step.checkpoints
             if (text := render_text(each.notes)) is not None
         ),
-        next_title=step.following.title if step.following is not None else "",
-        next_prompt=cut(step.following.prompt, SHOWN_BYTES) if step.following is not None else "",
-        refused=tuple((when(each.at_ms, now_ms), each) for each in step.refused),
-        asked=tuple(
+        "next_title": step.following.title if step.following is not None else "",
+        "next_prompt": cut(step.following.prompt, SHOWN_BYTES) if step.following is not None else "",
+        "refused": tuple((when(each.at_ms, now_ms), each) for each in step.refused),
+        "asked": tuple(
             (each.action_id, ASKED.get(each.status, Badge(each.status)))
             for each in waiting_at(view, step.node)
         ),
-        before=by_number.get(step.parent) if step.parent is not None else None,
-        after=tuple(each for each in view.nodes if each.parent == step.node),
-        context=tuple((name, cut(pretty(value), 4_000)) for name, value in sorted(step.context.items())),
-    )
+        "before": by_number.get(step.parent) if step.parent is not None else None,
+        "after": tuple(each for each in view.nodes if each.parent == step.node),
+        "context": tuple((name, cut(pretty(value), 4_000)) for name, value in sorted(step.context.items())),
+    }
 
 
 class Pair(msgspec.Struct, frozen=True, kw_only=True):
@@ -292,33 +238,24 @@ class Pair(msgspec.Struct, frozen=True, kw_only=True):
         return self.left is not None and self.right is not None
 
 
-class ContextChange(msgspec.Struct, frozen=True):
-    name: str
-    pieces: tuple[Piece, ...]
-
-
-class Compared(msgspec.Struct, frozen=True, kw_only=True):
-    pairs: tuple[Pair, ...]
-    context: tuple[ContextChange, ...]
-    same_context: int
-    left_out: int
-
-
-def describe_comparison(found: Comparison) -> Compared:
+def describe_comparison(found: Comparison) -> dict[str, Any]:
     """Describe the differences between two branches, step by step."""
     left, right = found.left, found.right
     steps = Steps(PAGE_STEPS)
     names = sorted({*left.context, *right.context})
     differing = [name for name in names if left.context.get(name, ...) != right.context.get(name, ...)]
-    return Compared(
-        pairs=pairs(left, right, steps),
-        context=tuple(
-            ContextChange(name, word_diff(_value(left.context, name), _value(right.context, name), steps))
+    return {
+        "pairs": pairs(left, right, steps),
+        "context": tuple(
+            {
+                "name": name,
+                "pieces": word_diff(_value(left.context, name), _value(right.context, name), steps),
+            }
             for name in differing
         ),
-        same_context=len(names) - len(differing),
-        left_out=left.left_out + right.left_out,
-    )
+        "same_context": len(names) - len(differing),
+        "left_out": left.left_out + right.left_out,
+    }
 
 
 def pairs(left: ComparedBranch, right: ComparedBranch, steps: Steps) -> tuple[Pair, ...]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -51,16 +50,6 @@ async def serve_asset(request: Request) -> Response:
     return Response(asset.content, media_type=asset.media_type, headers=headers)
 
 
-class ReasonRow(msgspec.Struct, frozen=True):
-    reason: str
-    status: int
-    retry: str
-    recovery_tool: str | None
-    summary: str
-    fix: str
-    stop_rule: str
-
-
 class ReadingPages:
     def __init__(self, services: Services, catalog: Catalog, base_url: str) -> None:
         self._services = services
@@ -97,14 +86,14 @@ class _Blanks(dict[str, str]):
         return "" if name == "suggestion" else "[…]"
 
 
-def reason_row(reason: Reason) -> ReasonRow:
+def reason_row(reason: Reason) -> dict[str, Any]:
     meaning, blanks = MEANINGS[reason], _Blanks()
-    return ReasonRow(
-        reason=reason.value,
-        status=meaning.status,
-        retry=meaning.retry,
-        recovery_tool=meaning.recovery_tool,
-        summary=meaning.summary.format_map(blanks),
-        fix=meaning.fix.format_map(blanks),
-        stop_rule=meaning.stop_rule.format_map(blanks),
-    )
+    return {
+        "reason": reason.value,
+        "status": meaning.status,
+        "retry": meaning.retry,
+        "recovery_tool": meaning.recovery_tool,
+        "summary": meaning.summary.format_map(blanks),
+        "fix": meaning.fix.format_map(blanks),
+        "stop_rule": meaning.stop_rule.format_map(blanks),
+    }
