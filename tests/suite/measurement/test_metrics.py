@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.learning.measured import Measurement, describe, describe_reading, draw_up
+from assent.engine.learning.measured import Measurement, describe_reading, draw_up
 from assent.ports import Reading
 from assent.suite.content.channels import label_of
 from assent.suite.measurement.metrics import (
@@ -67,7 +67,7 @@ def test_every_number_of_a_measurement_is_given_added_or_averaged_within_one_met
     for name, total in found.totals.items():
         assert find_metric(name) is not None
         assert total == pytest.approx(sum(each[name] for each in grouped.values() if name in each))
-    assert found.next_move.move and describe(found)
+    assert found.next_move.move
 
 
 def _averages_are_true(found: Measurement, past: list[Measurement]) -> None:

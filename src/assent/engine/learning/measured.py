@@ -74,12 +74,21 @@ def refresh_asset(asset: Asset) -> Asset:
     if not isinstance(kept, dict) or kept.get("rules") == RULES:
         return asset
     found = _draw_up_again(msgspec.convert(kept, _Facts))
-    return msgspec.structs.replace(asset, **present(found)) if found is not None else asset
+    if found is None:
+        return asset
+    return msgspec.structs.replace(asset, **present(found, describe_sources(found.sources)))
 
 
-def present(found: Measurement) -> dict[str, Any]:
-    """Return the text and the metadata of a measurement's asset."""
-    return {"body": describe(found), "metadata": {ASSET_TYPE: msgspec.to_builtins(found)}}
+def present(found: Measurement, described: list[str]) -> dict[str, Any]:
+    """Return the text and the metadata of a measurement's asset; `described` has the texts of its sources."""
+    lines = [
+        text + _mention_left_out(reading) for text, reading in zip(described, found.sources, strict=True)
+    ]
+    advice = f"Next: {found.next_move.move} {found.next_move.why}"
+    return {
+        "body": "\n".join([*lines, "", advice]),
+        "metadata": {ASSET_TYPE: msgspec.to_builtins(found)},
+    }
 
 
 def check_reading(reading: Reading) -> Reading:
@@ -96,18 +105,25 @@ def check_reading(reading: Reading) -> Reading:
     return Reading(source=reading.source, channel=reading.channel, status="unavailable", reason=reason)
 
 
+def describe_sources(readings: Iterable[Reading]) -> list[str]:
+    """Describe the numbers of each source, or why it has none, under the name of its channel."""
+    return [f"{label_of(each.channel)}: {_describe_numbers(each)}" for each in readings]
+
+
 def describe_reading(reading: Reading, *, short: bool = False) -> str:
-    """Describe the numbers of one source, or why it has none."""
-    if reading.status != "ok":
-        return f"no numbers ({reading.reason})"
-    told = read_numbers(reading.metrics).summarise() if short else describe_numbers(reading.metrics)
-    return f"{told} (left out as not credible: {', '.join(reading.left_out)})" if reading.left_out else told
+    """Describe the numbers of one source, or why it has none, and the values that were left out."""
+    if short and reading.status == "ok":
+        return read_numbers(reading.metrics).summarise() + _mention_left_out(reading)
+    return _describe_numbers(reading) + _mention_left_out(reading)
 
 
-def describe(found: Measurement) -> str:
-    """Describe the measurement to a person."""
-    lines = [f"{label_of(each.channel)}: {describe_reading(each)}" for each in found.sources]
-    return "\n".join([*lines, "", f"Next: {found.next_move.move} {found.next_move.why}"])
+def _describe_numbers(reading: Reading) -> str:
+    return describe_numbers(reading.metrics) if reading.status == "ok" else f"no numbers ({reading.reason})"
+
+
+def _mention_left_out(reading: Reading) -> str:
+    named = ", ".join(reading.left_out)
+    return f" (left out as not credible: {named})" if named and reading.status == "ok" else ""
 
 
 def _draw_up_again(facts: _Facts) -> Measurement | None:

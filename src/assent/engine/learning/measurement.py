@@ -33,7 +33,6 @@ from assent.kernel.times import iso_time, readable_time
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.sql.loader import statements
 from assent.suite.content import channels
-from assent.suite.measurement.metrics import describe_numbers
 from assent.suite.measurement.recommend import NO_SOURCE, NOT_MEASURED, RULES
 
 log = logging.getLogger("assent.measurement")
@@ -140,20 +139,22 @@ async def measure(
             + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
             retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
         )
+    asset_id = AssetId(services.new_id(now_ms))
     found = measured.draw_up(iso_time(now_ms), readings, facts.earlier)
+    described = measured.describe_sources(readings)
     asset = Asset(
         workspace_id=workspace_id,
-        asset_id=AssetId(services.new_id(now_ms)),
+        asset_id=asset_id,
         run_id=run_id,
         tenant_id=sent[0].tenant_id,
         type=measured.ASSET_TYPE,
         title="What became of it",
         created_ms=now_ms,
-        **measured.present(found),
+        **measured.present(found, described),
     )
 
     def keep() -> Transaction[tuple[Measurement, Asset]]:
-        kept = yield from _keep(facts, asset, found, by, now_ms)
+        kept = yield from _keep(facts, asset, found, described, by, now_ms)
         if job is not None:
             yield from jobs.complete_with_work(job, now_ms)
         return kept
@@ -325,7 +326,7 @@ def list_measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Trans
 
 
 def _keep(
-    facts: RunFacts, asset: Asset, found: Measurement, by: str, now_ms: int
+    facts: RunFacts, asset: Asset, found: Measurement, described: list[str], by: str, now_ms: int
 ) -> Transaction[tuple[Measurement, Asset]]:
     """Store a measurement. If the numbers equal the last ones, the last one is kept: one asset, one memory (E30)."""
     workspace_id = asset.workspace_id
@@ -334,7 +335,7 @@ def _keep(
     if last is not None and last.measurement is not None and last.measurement.sources == found.sources:
         kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
         if kept is not None:
-            yield from _remember(facts, kept, found, now_ms)
+            yield from _remember(facts, kept, found, described, now_ms)
             return last.measurement, kept
     yield from actions.insert_asset(asset)
     yield statements.store_measurement(
@@ -346,30 +347,27 @@ def _keep(
     )
     event = {"assetId": asset.asset_id, "totals": found.totals, "by": by, "rules": found.rules}
     yield from journal.append_to(head, [journal.NewEvent("run_measured", event)], now_ms)
-    yield from _remember(facts, asset, found, now_ms)
+    yield from _remember(facts, asset, found, described, now_ms)
     return found, asset
 
 
-def _remember(facts: RunFacts, asset: Asset, found: Measurement, now_ms: int) -> Transaction[None]:
+def _remember(
+    facts: RunFacts, asset: Asset, found: Measurement, described: list[str], now_ms: int
+) -> Transaction[None]:
     """Store a memory of each reading, once; none of personal e-mail. It replaces one that an earlier version made."""
     for number, reading in enumerate(found.sources):
         if reading.status == "ok" and reading.channel not in facts.personal:
-            entry = performance_entry(facts.planned.tenant_id, asset, reading, number)
+            entry = brain.NewEntry(
+                tenant_id=facts.planned.tenant_id,
+                kind="channel_performance",
+                body=f"{described[number]}.",
+                source=reading.source,
+                natural_key=f"performance:{asset.asset_id}:{number}",
+                channel=reading.channel,
+                run_id=asset.run_id,
+                facts={"metrics": reading.metrics, "rules": RULES},
+            )
             yield from brain.remember(asset.workspace_id, entry, now_ms)
-
-
-def performance_entry(tenant_id: str, asset: Asset, reading: Reading, number: int) -> brain.NewEntry:
-    """Return the memory of one reading, with its own numbers only."""
-    return brain.NewEntry(
-        tenant_id=tenant_id,
-        kind="channel_performance",
-        body=f"{channels.label_of(reading.channel)}: {describe_numbers(reading.metrics)}.",
-        source=reading.source,
-        natural_key=f"performance:{asset.asset_id}:{number}",
-        channel=reading.channel,
-        run_id=asset.run_id,
-        facts={"metrics": reading.metrics, "rules": RULES},
-    )
 
 
 def _note_empty(
