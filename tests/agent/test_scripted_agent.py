@@ -25,7 +25,7 @@ from assent.ports import Single
 from assent.processes.serve import Surfaces
 from assent.sql.loader import statements
 from assent.testing import zernio
-from assent.testing.emulator import Outcome
+from assent.testing.provider_server import Outcome
 from assent.tools.catalog import Catalog
 
 pytestmark = pytest.mark.own_database

@@ -18,7 +18,7 @@ import msgspec
 
 from assent.suite.content import counting
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer, route
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
 from assent.testing.standalone import Scripted, main
 
 HANDLE: Final = "alice.test"
@@ -54,12 +54,12 @@ class Bluesky(Scripted):
 
     def routes(self) -> tuple[Route, ...]:
         return (
-            route("POST", "/xrpc/com.atproto.server.createSession", self.sign_in),
-            route("GET", "/xrpc/com.atproto.identity.resolveHandle", self.resolve),
-            route("POST", "/xrpc/com.atproto.repo.uploadBlob", self.upload),
-            route("POST", "/xrpc/com.atproto.repo.createRecord", self.create),
-            route("GET", "/xrpc/com.atproto.repo.getRecord", self.read),
-            route("GET", "/xrpc/app.bsky.feed.getPosts", self.posts),
+            Route("POST", "/xrpc/com.atproto.server.createSession", self.sign_in, is_open=True),
+            Route("GET", "/xrpc/com.atproto.identity.resolveHandle", self.resolve, is_open=True),
+            Route("POST", "/xrpc/com.atproto.repo.uploadBlob", self.upload),
+            Route("POST", "/xrpc/com.atproto.repo.createRecord", self.create),
+            Route("GET", "/xrpc/com.atproto.repo.getRecord", self.read, is_open=True),
+            Route("GET", "/xrpc/app.bsky.feed.getPosts", self.posts),
         )
 
     def refusal(self, status: int) -> Any:
@@ -86,8 +86,6 @@ class Bluesky(Scripted):
         return json_answer(200, {"did": did})
 
     def upload(self, asked: ProviderRequest) -> ProviderAnswer:
-        if (refused := self._refuse_stranger(asked)) is not None:
-            return refused
         kind = asked.headers.get("content-type", "")
         digest = hashlib.sha256(asked.body).digest()
         link = "bafkrei" + base64.b32encode(digest).decode().lower().rstrip("=")
@@ -96,8 +94,6 @@ class Bluesky(Scripted):
         return json_answer(200, {"blob": blob})
 
     def create(self, asked: ProviderRequest) -> ProviderAnswer:
-        if (refused := self._refuse_stranger(asked)) is not None:
-            return refused
         given = asked.json
         key, record = given.get("rkey", ""), given["record"]
         if TID.fullmatch(key) is None:
@@ -121,8 +117,6 @@ class Bluesky(Scripted):
         return json_answer(200, {**self._named(key), "value": self.records[key]})
 
     def posts(self, asked: ProviderRequest) -> ProviderAnswer:
-        if (refused := self._refuse_stranger(asked)) is not None:
-            return refused
         key = asked.query.get("uris", "").rpartition("/")[2]
         if key not in self.records or self.numbers is None:
             return json_answer(200, {"posts": []})
@@ -154,7 +148,7 @@ class Bluesky(Scripted):
             "cid": "bafyrei" + base64.b32encode(digest).decode().lower().rstrip("="),
         }
 
-    def _refuse_stranger(self, asked: ProviderRequest) -> ProviderAnswer | None:
+    def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if not asked.bearer:
             return _refuse(401, "AuthMissing", "Authentication Required")
         if asked.bearer not in self._sessions:

@@ -21,7 +21,6 @@ from assent.testing.provider_server import (
     ProviderServer,
     Route,
     json_answer,
-    route,
 )
 
 ANALYTICS: Final = "https://www.googleapis.com/auth/analytics.readonly"
@@ -51,7 +50,7 @@ class GoogleAccounts(OAuthServer):
     offline_by_asking = True
 
     def routes(self) -> tuple[Route, ...]:
-        return (*super().routes(), route("POST", "/revoke", self.revoke))
+        return (*super().routes(), Route("POST", "/revoke", self.revoke))
 
     def revoke(self, asked: ProviderRequest) -> ProviderAnswer:
         token = asked.form.get("token", "")
@@ -68,16 +67,14 @@ class _GoogleData(ProviderServer):
 
     scope = ""
 
-    def __init__(
-        self, ledger: Ledger, valid: Callable[[str, str], bool], *, now_ms: Callable[[], int] | None = None
-    ) -> None:
-        super().__init__(ledger, **({"now_ms": now_ms} if now_ms is not None else {}))
+    def __init__(self, ledger: Ledger, valid: Callable[[str, str], bool], **options: Any) -> None:
+        super().__init__(ledger, **options)
         self._valid = valid
 
     def refusal(self, status: int) -> Any:
         return google_error(status, f"Planned refusal {status}.")
 
-    def refused(self, asked: ProviderRequest) -> ProviderAnswer | None:
+    def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if not self._valid(asked.bearer, self.scope):
             return json_answer(401, google_error(401, "Request had invalid authentication credentials."))
         return None
@@ -107,9 +104,9 @@ class Ga4(_GoogleData):
 
     def routes(self) -> tuple[Route, ...]:
         return (
-            route("POST", r"/v1beta/properties/([^/:]+):runReport", self.run_report),
-            route("GET", "/v1beta/accountSummaries", self.summaries),
-            route("POST", "/emulate", self.emulate, is_page=True),
+            Route("POST", r"/v1beta/properties/([^/:]+):runReport", self.run_report),
+            Route("GET", "/v1beta/accountSummaries", self.summaries),
+            Route("POST", "/emulate", self.emulate, is_page=True),
         )
 
     def emulate(self, asked: ProviderRequest) -> ProviderAnswer:
@@ -126,11 +123,9 @@ class Ga4(_GoogleData):
         ]
         account = {"name": "accountSummaries/100", "account": "accounts/100", "displayName": "Example"}
         found = [{**account, "propertySummaries": listed}] if listed else []
-        return self.refused(asked) or json_answer(200, {"accountSummaries": found} if found else {})
+        return json_answer(200, {"accountSummaries": found} if found else {})
 
     def run_report(self, asked: ProviderRequest, property_id: str) -> ProviderAnswer:
-        if (refused := self.refused(asked)) is not None:
-            return refused
         if property_id not in self.properties:
             text = "User does not have sufficient permissions for this property."
             return json_answer(403, google_error(403, text))
@@ -197,9 +192,9 @@ class SearchConsole(_GoogleData):
 
     def routes(self) -> tuple[Route, ...]:
         return (
-            route("GET", "/webmasters/v3/sites", self.list_sites),
-            route("POST", r"/webmasters/v3/sites/([^/]+)/searchAnalytics/query", self.query),
-            route("POST", "/emulate", self.emulate, is_page=True),
+            Route("GET", "/webmasters/v3/sites", self.list_sites),
+            Route("POST", r"/webmasters/v3/sites/([^/]+)/searchAnalytics/query", self.query),
+            Route("POST", "/emulate", self.emulate, is_page=True),
         )
 
     def emulate(self, asked: ProviderRequest) -> ProviderAnswer:
@@ -212,11 +207,9 @@ class SearchConsole(_GoogleData):
         if not self.offers_list:
             return json_answer(404, google_error(404, "Not found."))
         entries = [{"siteUrl": site, "permissionLevel": "siteOwner"} for site in self.sites]
-        return self.refused(asked) or json_answer(200, {"siteEntry": entries} if entries else {})
+        return json_answer(200, {"siteEntry": entries} if entries else {})
 
     def query(self, asked: ProviderRequest, site: str) -> ProviderAnswer:
-        if (refused := self.refused(asked)) is not None:
-            return refused
         if site not in self.sites:
             text = f"User does not have sufficient permission for site '{site}'."
             return json_answer(403, google_error(403, text))

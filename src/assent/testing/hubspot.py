@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assent.testing.oauth_provider import Grant, OAuthServer
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer, route
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
 
 HUB_ID: Final = 62515
 CORRELATION: Final = "aeb5f871-7f07-4993-9211-075dc63e7cbf"
@@ -45,10 +45,9 @@ class HubSpot(OAuthServer):
         contacts = "/crm/v3/objects/contacts"
         return (
             *super().routes(),
-            route("POST", contacts, self.create),
-            route("POST", f"{contacts}/search", self.search),
-            route("GET", f"{contacts}/([^/]+)", self.read),
-            route("PATCH", f"{contacts}/([^/]+)", self.update),
+            Route("POST", contacts, self.create),
+            Route("GET", f"{contacts}/([^/]+)", self.read),
+            Route("PATCH", f"{contacts}/([^/]+)", self.update),
         )
 
     def refusal(self, status: int) -> Any:
@@ -62,8 +61,6 @@ class HubSpot(OAuthServer):
         return {"token_type": "bearer", "hub_id": self.hub_id, "scopes": grant.scope.split()}
 
     def create(self, asked: ProviderRequest) -> ProviderAnswer:
-        if (refused := self._refused(asked)) is not None:
-            return refused
         properties = asked.json.get("properties", {})
         email = str(properties.get("email", "")).lower()
         if "@" not in email:
@@ -79,27 +76,11 @@ class HubSpot(OAuthServer):
 
     def read(self, asked: ProviderRequest, number: str) -> ProviderAnswer:
         found = self._by_email(number.lower()) if asked.query.get("idProperty") == "email" else number
-        if (refused := self._refused(asked)) is not None:
-            return refused
         if found not in self.contacts:
             return json_answer(404, hubspot_error(404, "resource not found"))
         return json_answer(200, self._shown(found))
 
-    def search(self, asked: ProviderRequest) -> ProviderAnswer:
-        if (refused := self._refused(asked)) is not None:
-            return refused
-        wanted = {
-            each["value"].lower()
-            for group in asked.json.get("filterGroups", ())
-            for each in group["filters"]
-            if (each["propertyName"], each["operator"]) == ("email", "EQ")
-        }
-        found = [self._shown(number) for number, known in self.contacts.items() if known["email"] in wanted]
-        return json_answer(200, {"total": len(found), "results": found})
-
     def update(self, asked: ProviderRequest, number: str) -> ProviderAnswer:
-        if (refused := self._refused(asked)) is not None:
-            return refused
         if number not in self.contacts:
             return json_answer(404, hubspot_error(404, "resource not found"))
         changed = asked.json.get("properties", {})
@@ -107,7 +88,7 @@ class HubSpot(OAuthServer):
         self.done("contact_updated", {"id": number, **changed}, self.contacts[number]["email"])
         return json_answer(200, self._shown(number))
 
-    def _refused(self, asked: ProviderRequest) -> ProviderAnswer | None:
+    def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if self.valid(asked.bearer):
             return None
         return json_answer(401, hubspot_error(401, "The OAuth token used to make this call expired."))

@@ -11,7 +11,6 @@ import base64
 import hashlib
 import html
 import secrets
-from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -26,7 +25,6 @@ from assent.testing.provider_server import (
     json_answer,
     page_answer,
     redirect,
-    route,
 )
 
 CODE_TTL_MS: Final = 60_000
@@ -71,10 +69,8 @@ class OAuthServer(ProviderServer):
     offline_by_asking = False
     """Whether a refresh token is issued only for `access_type=offline`."""
 
-    def __init__(
-        self, ledger: Ledger, client: RegisteredApp, *, now_ms: Callable[[], int] | None = None
-    ) -> None:
-        super().__init__(ledger, **({"now_ms": now_ms} if now_ms is not None else {}))
+    def __init__(self, ledger: Ledger, client: RegisteredApp, **options: Any) -> None:
+        super().__init__(ledger, **options)
         self.client = client
         self.codes: dict[str, Grant] = {}
         self.access: dict[str, tuple[Grant, int]] = {}
@@ -89,10 +85,10 @@ class OAuthServer(ProviderServer):
 
     def routes(self) -> tuple[Route, ...]:
         return (
-            route("GET", self.authorize_path, self.authorize, is_page=True),
-            route("POST", "/consent", self.consent, is_page=True),
-            route("POST", self.token_path, self.token),
-            route("POST", "/emulate", self.emulate, is_page=True),
+            Route("GET", self.authorize_path, self.authorize, is_page=True),
+            Route("POST", "/consent", self.consent, is_page=True),
+            Route("POST", self.token_path, self.token, is_open=True),
+            Route("POST", "/emulate", self.emulate, is_page=True),
         )
 
     def oauth_error(self, status: int, error: str, description: str) -> ProviderAnswer:

@@ -3,16 +3,20 @@
     POST /plan      {"outcomes": […]}: outcomes of the next API calls; later calls succeed
     GET  /ledger    the ledger
 
-A fault wraps the whole call (`assent.testing.emulator.STEPS`): a handler may have its effect while its answer is lost.
-Pages for people have no faults. Knows no provider.
+A fault wraps the whole call (`STEPS`): a handler may have its effect while its answer is lost. An outcome with a
+timeout waits until the caller gives up. Pages for people have no faults. Knows no provider.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import enum
 import re
+import socket
+import struct
 import time
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import Any, Final
@@ -20,12 +24,61 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
-from assent.testing.emulator import SLOW_SECONDS, STEPS, Outcome, OutcomeStep, reset_connection, send_answer
 from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
-from assent.testing.wire import LocalServer, Malformed, Message, read_message
+from assent.testing.wire import LocalServer, Malformed, Message, read_message, response
 
 HTML: Final = "text/html; charset=utf-8"
 RETRY_AFTER: Final = {"Retry-After": "7"}
+SLOW_SECONDS: Final = 0.05
+
+
+class Outcome(enum.StrEnum):
+    """The planned outcomes of a call."""
+
+    DELIVER = "deliver"
+    DELIVER_SLOWLY = "deliver_slowly"
+    REFUSE_400 = "refuse_400"
+    REFUSE_401 = "refuse_401"
+    REFUSE_403 = "refuse_403"
+    REFUSE_404 = "refuse_404"
+    REFUSE_422 = "refuse_422"
+    REFUSE_429 = "refuse_429"
+    TIMEOUT_BEFORE = "timeout_before"
+    TIMEOUT_DURING = "timeout_during"
+    TIMEOUT_AFTER = "timeout_after"
+    ERROR_AFTER = "error_after"
+    GARBAGE_AFTER = "garbage_after"
+    RESET_AFTER = "reset_after"
+    ERROR_BEFORE = "error_before"
+    RESET_BEFORE = "reset_before"
+
+
+class OutcomeStep(enum.Enum):
+    """The steps that make up an outcome."""
+
+    EFFECT = enum.auto()
+    PAUSE = enum.auto()
+    ANSWER = enum.auto()
+    REFUSE = enum.auto()
+    ERROR = enum.auto()
+    GARBAGE = enum.auto()
+    WAIT_UNTIL_CALLER_LEAVES = enum.auto()
+    RESET = enum.auto()
+
+
+STEPS: Final[dict[Outcome, tuple[OutcomeStep, ...]]] = {
+    Outcome.DELIVER: (OutcomeStep.EFFECT, OutcomeStep.ANSWER),
+    Outcome.DELIVER_SLOWLY: (OutcomeStep.EFFECT, OutcomeStep.PAUSE, OutcomeStep.ANSWER),
+    **{outcome: (OutcomeStep.REFUSE,) for outcome in Outcome if outcome.startswith("refuse_")},
+    Outcome.TIMEOUT_BEFORE: (OutcomeStep.WAIT_UNTIL_CALLER_LEAVES,),
+    Outcome.TIMEOUT_DURING: (OutcomeStep.WAIT_UNTIL_CALLER_LEAVES, OutcomeStep.EFFECT),
+    Outcome.TIMEOUT_AFTER: (OutcomeStep.EFFECT, OutcomeStep.WAIT_UNTIL_CALLER_LEAVES),
+    Outcome.ERROR_AFTER: (OutcomeStep.EFFECT, OutcomeStep.ERROR),
+    Outcome.GARBAGE_AFTER: (OutcomeStep.EFFECT, OutcomeStep.GARBAGE),
+    Outcome.RESET_AFTER: (OutcomeStep.EFFECT, OutcomeStep.RESET),
+    Outcome.ERROR_BEFORE: (OutcomeStep.ERROR,),
+    Outcome.RESET_BEFORE: (OutcomeStep.RESET,),
+}
 
 
 class ProviderRequest(msgspec.Struct, frozen=True):
@@ -75,17 +128,15 @@ Handler = Callable[..., ProviderAnswer]
 
 
 class Route(msgspec.Struct, frozen=True):
-    """The method and path of a handler; the groups of `path` are its arguments. A page is for people and has no
-    faults."""
+    """The method and path of a handler; the groups of `path` are its arguments. A page is for people: it has no faults
+    and needs no key."""
 
     method: str
-    path: re.Pattern[str]
+    path: str
     handler: Handler
     is_page: bool = False
-
-
-def route(method: str, path: str, handler: Handler, *, is_page: bool = False) -> Route:
-    return Route(method, re.compile(path), handler, is_page)
+    is_open: bool = False
+    """Whether the handler answers without a key."""
 
 
 class ProviderServer(LocalServer):
@@ -101,6 +152,8 @@ class ProviderServer(LocalServer):
         self.now_ms = now_ms
         self._plan: list[Outcome] = []
         self._news = asyncio.Event()
+        self._busy: Counter[str] = Counter()
+        self._idle = asyncio.Condition()
 
     def routes(self) -> tuple[Route, ...]:
         raise NotImplementedError
@@ -109,11 +162,19 @@ class ProviderServer(LocalServer):
         """Return the body of a planned refusal."""
         return {"error": f"refused with {status}"}
 
+    def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
+        """Return the answer to a caller that may not do this."""
+        return None
+
+    def read_reference(self, asked: ProviderRequest) -> str | None:
+        """Return the name that the caller gives the effect."""
+        return None
+
     def plan(self, *outcomes: Outcome) -> None:
         """Set the outcomes of the next calls, one each; later calls succeed."""
         self._plan = list(outcomes)
 
-    def done(self, kind: str, content: Any, reference: str | None = None) -> DoneEffect:
+    def done(self, kind: str | None, content: Any, reference: str | None = None) -> DoneEffect:
         """Record an effect."""
         number = len(self.ledger.effects()) + 1
         effect = DoneEffect(f"{self.name}_{number}", reference, kind, content, self.now_ms())
@@ -131,51 +192,76 @@ class ProviderServer(LocalServer):
             self._news.clear()
             await self._news.wait()
 
+    async def settled(self) -> None:
+        """Wait until no call is in progress."""
+        async with self._idle:
+            await self._idle.wait_for(lambda: not self._busy.total())
+
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, Malformed):
             asked = _read_asked(await read_message(reader))
-            found = self.control(asked)
-            if found is not None:
-                await _send(writer, found)
+            said = self.control(asked)
+            found = self._find(asked) if said is None else None
+            if found is None:
+                await _send(writer, said or json_answer(404, {"error": "there is nothing here"}))
+            elif found[0].is_page:
+                self._note(asked, Outcome.DELIVER)
+                await _send(writer, found[0].handler(asked, *found[1]))
             else:
-                await self._answer(asked, reader, writer)
+                await self._answer(asked, *found, reader, writer)
         writer.close()
 
-    async def _answer(
-        self, asked: ProviderRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    def _find(self, asked: ProviderRequest) -> tuple[Route, list[str]] | None:
         for each in self.routes():
-            match = each.path.fullmatch(asked.path)
+            match = re.fullmatch(each.path, asked.path)
             if each.method == asked.method and match is not None:
-                arguments = [unquote(part) for part in match.groups()]
-                break
-        else:
-            await _send(writer, json_answer(404, {"error": "there is nothing here"}))
-            return
-        outcome = self._plan.pop(0) if self._plan and not each.is_page else Outcome.DELIVER
-        number = len(self.ledger.entries()) + 1
-        self.ledger.append(LedgerCall(number, asked.method, asked.path, None, outcome.value, self.now_ms()))
-        said = json_answer(503, {"error": "out of order"})
-        for step in STEPS[outcome]:
-            if step is OutcomeStep.EFFECT:
-                said = each.handler(asked, *arguments)
-            elif step is OutcomeStep.PAUSE:
-                await asyncio.sleep(SLOW_SECONDS)
-            elif step is OutcomeStep.WAIT_UNTIL_CALLER_LEAVES:
-                with contextlib.suppress(ConnectionError):
-                    await reader.read()
-            elif step is OutcomeStep.RESET:
-                reset_connection(writer)
-            else:
-                await _send(writer, self._said(step, outcome, said))
+                return each, [unquote(part) for part in match.groups()]
+        return None
 
-    def _said(self, step: OutcomeStep, outcome: Outcome, said: ProviderAnswer) -> ProviderAnswer:
+    def _note(self, asked: ProviderRequest, outcome: Outcome) -> None:
+        number, reference = len(self.ledger.entries()) + 1, self.read_reference(asked)
+        call = LedgerCall(number, asked.method, asked.path, reference, outcome.value, self.now_ms())
+        self.ledger.append(call)
+
+    async def _answer(
+        self,
+        asked: ProviderRequest,
+        route: Route,
+        arguments: list[str],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> None:
+        outcome = self._plan.pop(0) if self._plan else Outcome.DELIVER
+        reference = self.read_reference(asked) or ""
+        self._busy[reference] += 1
+        self._note(asked, outcome)
+        said = None
+        try:
+            for step in STEPS[outcome]:
+                if step is OutcomeStep.EFFECT:
+                    said = None if route.is_open else self.refuse_caller(asked)
+                    said = said or route.handler(asked, *arguments)
+                elif step is OutcomeStep.PAUSE:
+                    await asyncio.sleep(SLOW_SECONDS)
+                elif step is OutcomeStep.WAIT_UNTIL_CALLER_LEAVES:
+                    with contextlib.suppress(ConnectionError):
+                        await reader.read()
+                elif step is OutcomeStep.RESET:
+                    _reset_connection(writer)
+                else:
+                    await _send(writer, self._said(step, outcome, said))
+        finally:
+            async with self._idle:
+                self._busy[reference] -= 1
+                self._idle.notify_all()
+
+    def _said(self, step: OutcomeStep, outcome: Outcome, said: ProviderAnswer | None) -> ProviderAnswer:
         if step is OutcomeStep.REFUSE:
             status = int(outcome.removeprefix("refuse_"))
             return json_answer(status, self.refusal(status), RETRY_AFTER if status == 429 else None)
-        if step is OutcomeStep.ERROR:
-            return json_answer(503, self.refusal(503))
-        return ProviderAnswer(200, b"<html>It works!</html>") if step is OutcomeStep.GARBAGE else said
+        if step is OutcomeStep.GARBAGE:
+            return ProviderAnswer(200, b"<html>It works!</html>")
+        return said if said and step is OutcomeStep.ANSWER else json_answer(503, self.refusal(503))
 
     def control(self, asked: ProviderRequest) -> ProviderAnswer | None:
         """Handle a request to the emulator itself; the ledger leaves it out."""
@@ -194,7 +280,15 @@ def _read_asked(message: Message) -> ProviderRequest:
 
 
 async def _send(writer: asyncio.StreamWriter, answer: ProviderAnswer) -> None:
-    await send_answer(writer, answer.status, answer.body, answer.headers)
+    writer.write(response(answer.status, answer.body, answer.headers))
+    await writer.drain()
+
+
+def _reset_connection(writer: asyncio.StreamWriter) -> None:
+    """Close the connection with a reset."""
+    sock: socket.socket = writer.get_extra_info("socket")
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
 
 
 @asynccontextmanager

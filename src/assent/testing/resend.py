@@ -15,7 +15,7 @@ from typing import Any, Final
 from assent.kernel.canonical import digest
 from assent.kernel.times import iso_time
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer, route
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
 from assent.testing.standalone import Scripted, main
 
 KEY_WINDOW_MS: Final = 24 * 3600 * 1000
@@ -69,10 +69,10 @@ class Resend(Scripted):
 
     def routes(self) -> tuple[Route, ...]:
         return (
-            route("POST", "/emails", self.send),
-            route("GET", "/emails/metrics", self._reading(self.metrics)),
-            route("GET", "/emails/([^/]+)", self._reading(self.read)),
-            route("GET", "/domains", self._reading(self.list_domains)),
+            Route("POST", "/emails", self.send),
+            Route("GET", "/emails/metrics", self.metrics),
+            Route("GET", "/emails/([^/]+)", self.read),
+            Route("GET", "/domains", self.list_domains),
         )
 
     def refusal(self, status: int) -> Any:
@@ -80,8 +80,6 @@ class Resend(Scripted):
         return {"statusCode": status, "name": name, "message": f"Planned refusal {status}."}
 
     def send(self, asked: ProviderRequest) -> ProviderAnswer:
-        if (refused := self._refused(asked)) is not None:
-            return refused
         key = asked.headers.get("idempotency-key")
         if key is not None and not 1 <= len(key) <= MAX_KEY_CHARS:
             return resend_error(400, "invalid_idempotency_key", "The key must be 1 to 256 characters.")
@@ -135,25 +133,16 @@ class Resend(Scripted):
             return resend_error(403, "validation_error", f"The {domain} domain is not verified.")
         return None
 
-    def _refused(self, asked: ProviderRequest) -> ProviderAnswer | None:
+    def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if not asked.bearer:
             return resend_error(401, "missing_api_key", "Missing API key.")
         if asked.bearer not in {*self.keys, *self.send_only} or asked.bearer in self.revoked:
             return resend_error(403, "invalid_api_key", f"API key {asked.bearer} is invalid")
         if self.quota is not None and asked.method == "POST":
             return resend_error(429, self.quota, "You have reached your quota.")
+        if asked.method == "GET" and asked.bearer in self.send_only:
+            return resend_error(401, "restricted_api_key", "This key can only send e-mails")
         return None
-
-    def _reading(self, handler: Any) -> Any:
-        def reading(asked: ProviderRequest, *arguments: str) -> ProviderAnswer:
-            if (refused := self._refused(asked)) is not None:
-                return refused
-            if asked.bearer in self.send_only:
-                return resend_error(401, "restricted_api_key", "This key can only send e-mails")
-            answer: ProviderAnswer = handler(asked, *arguments)
-            return answer
-
-        return reading
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, route
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route
 from assent.testing.standalone import Scripted, main
 
 PATH: Final = "/services/T00000001/B00000001/abcdefghijklmnopqrstuvwx"
@@ -36,7 +36,7 @@ class Slack(Scripted):
         return self.url + PATH
 
     def routes(self) -> tuple[Route, ...]:
-        return (route("POST", "/services/(.+)", self.post),)
+        return (Route("POST", "/services/(.+)", self.post),)
 
     def refusal(self, status: int) -> Any:
         return {400: "invalid_payload", 403: "action_prohibited", 404: "channel_not_found"}.get(

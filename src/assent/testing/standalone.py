@@ -1,6 +1,6 @@
 """Runs an emulated provider as a process, for checks from outside and for tests that kill the server under test.
 
-    python -m assent.testing.zernio --ledger FILE [--port N]
+    python -m assent.testing.zernio --ledger FILE [--port N] [--outcomes timeout_after,deliver]
 
 prints its address as one line of JSON and stays until it is ended. `POST /emulate` changes how it behaves: a JSON
 object of the attributes that the provider's module lists, and `advanceMs` for its clock.
@@ -22,7 +22,13 @@ from typing import Any
 import msgspec
 
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, ProviderServer, json_answer
+from assent.testing.provider_server import (
+    Outcome,
+    ProviderAnswer,
+    ProviderRequest,
+    ProviderServer,
+    json_answer,
+)
 
 
 class Scripted(ProviderServer):
@@ -50,9 +56,10 @@ class Scripted(ProviderServer):
 
 
 @contextmanager
-def provider_process(name: str, ledger: Path) -> Iterator[str]:
+def provider_process(name: str, ledger: Path, *outcomes: Outcome) -> Iterator[str]:
     """Run an emulated provider in another process for the block; yields its address."""
     command = [sys.executable, "-m", f"assent.testing.{name}", "--ledger", str(ledger)]
+    command += ["--outcomes", ",".join(outcomes)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
         try:
             line = process.stdout.readline() if process.stdout is not None else b""
@@ -66,10 +73,12 @@ def main(kind: type[ProviderServer]) -> None:
     parser = argparse.ArgumentParser(description=f"An emulated {kind.name}.")
     parser.add_argument("--ledger", type=Path, required=True, help="the file that says what really happened")
     parser.add_argument("--port", type=int, default=0, help="a free one unless given")
+    parser.add_argument("--outcomes", default="", help=f"comma-separated, of: {', '.join(Outcome)}")
     given = parser.parse_args()
 
     async def serve() -> None:
         server = kind(Ledger(given.ledger), now_ms=lambda: time.time_ns() // 1_000_000)
+        server.plan(*(Outcome(name) for name in given.outcomes.split(",") if name))
         async with server.serving(given.port) as url:
             sys.stdout.write(msgspec.json.encode({"url": url}).decode() + "\n")
             sys.stdout.flush()

@@ -18,7 +18,7 @@ import msgspec
 from assent.kernel.canonical import digest
 from assent.kernel.times import iso_time
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer, route
+from assent.testing.provider_server import ProviderAnswer, ProviderRequest, Route, json_answer
 from assent.testing.standalone import Scripted, main
 
 REQUEST_WINDOW_MS: Final = 5 * 60 * 1000
@@ -81,14 +81,14 @@ class Zernio(Scripted):
 
     def routes(self) -> tuple[Route, ...]:
         return (
-            route("POST", "/v1/posts", self._guarded(self.create)),
-            route("GET", "/v1/posts", self._guarded(self.listing)),
-            route("GET", "/v1/posts/([^/]+)", self._guarded(self.read)),
-            route("POST", "/v1/posts/([^/]+)/retry", self._guarded(self.retry)),
-            route("GET", "/v1/accounts", self._guarded(self.list_accounts)),
-            route("GET", "/v1/analytics", self._guarded(self.analytics)),
-            route("POST", "/v1/media/presign", self._guarded(self.presign)),
-            route("PUT", "/upload/([^/]+)", self.upload),
+            Route("POST", "/v1/posts", self.create),
+            Route("GET", "/v1/posts", self.listing),
+            Route("GET", "/v1/posts/([^/]+)", self.read),
+            Route("POST", "/v1/posts/([^/]+)/retry", self.retry),
+            Route("GET", "/v1/accounts", self.list_accounts),
+            Route("GET", "/v1/analytics", self.analytics),
+            Route("POST", "/v1/media/presign", self.presign),
+            Route("PUT", "/upload/([^/]+)", self.upload, is_open=True),
         )
 
     def refusal(self, status: int) -> Any:
@@ -230,17 +230,13 @@ class Zernio(Scripted):
         said = {"error": "Duplicate content", "code": "duplicate_content"}
         return json_answer(409, {**said, "details": facts} if self.nested else {**said, **facts})
 
-    def _guarded(self, handler: Any) -> Any:
-        def guarded(asked: ProviderRequest, *arguments: str) -> ProviderAnswer:
-            if asked.bearer not in self.keys or asked.bearer in self.revoked:
-                return json_answer(401, {"error": f"Invalid API key {asked.bearer}", "code": "unauthorized"})
-            if self.limit_reset is not None and self.now_ms() < self.limit_reset * 1000:
-                headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(self.limit_reset)}
-                return json_answer(429, {"error": "Too many requests", "code": "rate_limited"}, headers)
-            answer: ProviderAnswer = handler(asked, *arguments)
-            return answer
-
-        return guarded
+    def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
+        if asked.bearer not in self.keys or asked.bearer in self.revoked:
+            return json_answer(401, {"error": f"Invalid API key {asked.bearer}", "code": "unauthorized"})
+        if self.limit_reset is not None and self.now_ms() < self.limit_reset * 1000:
+            headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(self.limit_reset)}
+            return json_answer(429, {"error": "Too many requests", "code": "rate_limited"}, headers)
+        return None
 
 
 def _content(post: dict[str, Any], each: dict[str, Any]) -> str:

@@ -40,9 +40,9 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Action
 from assent.kernel.ids import ActionId
 from assent.testing.connector import DELIVERIES
-from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger
-from assent.testing.process import emulator_process
+from assent.testing.provider_server import Outcome
+from assent.testing.standalone import provider_process
 
 pytestmark = [pytest.mark.own_database, pytest.mark.slow, pytest.mark.rule("E29", "E61", "E72")]
 
@@ -61,7 +61,7 @@ NEVER = {("reconcile.recorded", "none")}
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ledger]]:
     """A provider that outlives everybody."""
     path = tmp_path_factory.mktemp("provider") / "ledger.jsonl"
-    with emulator_process(path) as url:
+    with provider_process("emulator", path) as url:
         yield url, Ledger(path)
 
 

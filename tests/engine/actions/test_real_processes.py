@@ -29,7 +29,7 @@ from assent.app import App
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
 from assent.testing.ledger import Ledger
-from assent.testing.process import emulator_process
+from assent.testing.standalone import provider_process
 
 pytestmark = [
     pytest.mark.prove,
@@ -54,7 +54,7 @@ class GoneAtStart(Gone):
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ledger]]:
     path = tmp_path_factory.mktemp("provider") / "ledger.jsonl"
-    with emulator_process(path) as url:
+    with provider_process("emulator", path) as url:
         yield url, Ledger(path)
 
 

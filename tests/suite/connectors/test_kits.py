@@ -28,10 +28,11 @@ from assent.suite.connectors.mail.smtp import SmtpConnector
 from assent.suite.connectors.manual import ManualConnector
 from assent.testing.connector import DELIVERIES, EmulatedConnector
 from assent.testing.connector_contract import ContractBroken, check_connector, claim_action
-from assent.testing.emulator import Emulator, Outcome
+from assent.testing.emulator import Emulator
 from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
 from assent.testing.operator import TOOL, Wanted, stage
-from assent.testing.process import emulator_process
+from assent.testing.provider_server import Outcome
+from assent.testing.standalone import provider_process
 from assent.tools.catalog import ALL_TOOLS, Catalog
 
 POST = Effect(channel="linkedin", verb="post", connector="emulated", body="We shipped it.")
@@ -144,11 +145,14 @@ async def test_the_ledger_outlives_the_emulator(tmp_path: Path) -> None:
     path = tmp_path / "ledger.jsonl"
     connector = EmulatedConnector("", DELIVERIES[0])
     approved = gate.open_gate(claim_action(POST))
-    with emulator_process(path, [Outcome.RESET_AFTER]) as connector.url, pytest.raises(OutcomeUnknown):
+    with (
+        provider_process("emulator", path, Outcome.RESET_AFTER) as connector.url,
+        pytest.raises(OutcomeUnknown),
+    ):
         await connector.perform(approved, 20)
     ledger = Ledger(path)
     assert [type(entry) for entry in ledger.entries()] == [LedgerCall, DoneEffect]
-    with emulator_process(path) as connector.url:
+    with provider_process("emulator", path) as connector.url:
         delivered = await connector.perform(approved, 20)
     (done,) = ledger.effects()
     assert (done.effect_id, done.reference) == (delivered.external_id, approved.action.provider_key)

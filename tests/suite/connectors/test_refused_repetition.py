@@ -6,7 +6,7 @@ import pytest
 from tests.suite.connectors.world import NOWHERE, Expected, World
 
 from assent.kernel.refusals import Reason
-from assent.testing.emulator import Outcome
+from assent.testing.provider_server import Outcome
 
 NO_CONNECTION = "no_connection"
 UNKNOWN_DONE = Expected(Reason.OUTCOME_UNKNOWN, "approved", "outcome_unknown", 1)

@@ -14,7 +14,7 @@ from assent.engine.actions.recording import Executed
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.testing.connector import DELIVERIES
-from assent.testing.emulator import Outcome
+from assent.testing.provider_server import Outcome
 
 KINDS = tuple(delivery.kind for delivery in DELIVERIES)
 NO_CONNECTION = "no_connection"

@@ -22,9 +22,9 @@ from assent.suite.connectors.bluesky import facets, record_key
 from assent.suite.connectors.key_access import API_KEY
 from assent.testing.bluesky import DID, KEY, OTHERS, PASSWORD, TID, Bluesky
 from assent.testing.connector_contract import claim_action
-from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger
 from assent.testing.operator import Wanted
+from assent.testing.provider_server import Outcome
 
 pytestmark = pytest.mark.anyio
 

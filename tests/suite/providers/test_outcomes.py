@@ -21,9 +21,8 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.suite.connectors.json_http import exchange
 from assent.suite.connectors.zernio_posts import request_id
 from assent.testing.connector_contract import check_connector, claim_action
-from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger
-from assent.testing.provider_server import ProviderServer, Route, redirect, route
+from assent.testing.provider_server import Outcome, ProviderServer, Route, redirect
 
 BOTH = pytest.mark.parametrize("provider", ["zernio", "resend"])
 LOST = (
@@ -228,8 +227,8 @@ async def test_a_redirect_is_not_followed(tmp_path: Path) -> None:
     class Elsewhere(ProviderServer):
         def routes(self) -> tuple[Route, ...]:
             return (
-                route("GET", "/here", lambda asked: redirect("/there")),
-                route("GET", "/there", lambda asked: redirect("/")),
+                Route("GET", "/here", lambda asked: redirect("/there")),
+                Route("GET", "/there", lambda asked: redirect("/")),
             )
 
     server = Elsewhere(Ledger(tmp_path / "ledger"))

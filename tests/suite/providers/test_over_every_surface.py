@@ -13,8 +13,8 @@ from tests.suite.providers.kit import KEYS
 from tests.surfaces import BASE_URL
 
 from assent.engine.core import journal
-from assent.testing import emulator
 from assent.testing.ledger import LedgerCall
+from assent.testing.provider_server import Outcome
 
 pytestmark = pytest.mark.every_surface
 
@@ -122,7 +122,7 @@ async def test_no_secret_is_in_any_answer_log_page_or_file(
     for name, action in by_channel(run).items():
         await hosted.tool("chieflab_approve_action", actionId=action["id"])
         if name == "x":
-            hosted.zernio.plan(emulator.Outcome.RESET_AFTER)
+            hosted.zernio.plan(Outcome.RESET_AFTER)
         if name == "email":
             hosted.resend.revoked = [KEYS["resend"]]  # which it answers by saying the key back
         await hosted.tool("chieflab_execute_approved_action", actionId=action["id"])

@@ -20,7 +20,7 @@ from assent.ports import KeyChecked, NotSent, Reading
 from assent.suite.connectors.mail.resend import TEST_SENDER
 from assent.suite.connectors.mail.resend_mail import mail
 from assent.testing.connector_contract import claim_action
-from assent.testing.emulator import Outcome
+from assent.testing.provider_server import Outcome
 
 
 @pytest.fixture

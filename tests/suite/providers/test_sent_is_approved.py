@@ -193,9 +193,7 @@ class Listening:
 
     def routes(self) -> tuple[Route, ...]:
         known: tuple[Route, ...] = super().routes()  # type: ignore[misc]
-        return tuple(
-            Route(each.method, each.path, self._listen(each.handler), each.is_page) for each in known
-        )
+        return tuple(msgspec.structs.replace(each, handler=self._listen(each.handler)) for each in known)
 
     def _listen(self, handler: Handler) -> Handler:
         def listen(asked: ProviderRequest, *more: str) -> ProviderAnswer:

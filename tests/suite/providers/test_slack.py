@@ -20,9 +20,9 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent
 from assent.suite.connectors.key_access import API_KEY
 from assent.testing.connector_contract import claim_action
-from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger
 from assent.testing.operator import Wanted
+from assent.testing.provider_server import Outcome
 from assent.testing.slack import Slack
 
 pytestmark = pytest.mark.anyio

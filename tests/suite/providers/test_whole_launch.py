@@ -24,9 +24,8 @@ from assent.engine.audit.log import Signer
 from assent.engine.core import journal
 from assent.kernel.ids import WorkspaceId
 from assent.processes.serve import Surfaces
-from assent.testing.emulator import Outcome
 from assent.testing.ledger import Ledger, LedgerCall
-from assent.testing.provider_server import all_serving
+from assent.testing.provider_server import Outcome, all_serving
 from assent.testing.resend import Resend
 from assent.testing.zernio import Zernio
 

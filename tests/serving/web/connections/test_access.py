@@ -16,7 +16,7 @@ from assent.gate.connection import OpenedSecrets
 from assent.kernel.refusals import Reason
 from assent.ports import NotSent
 from assent.suite.connectors.oauth_access import ACCESS, REFRESH
-from assent.testing.emulator import Outcome
+from assent.testing.provider_server import Outcome
 
 CONTACTS = "/crm/v3/objects/contacts/1"
 

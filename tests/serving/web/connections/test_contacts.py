@@ -19,8 +19,8 @@ from assent.kernel.refusals import Refusal
 from assent.ports import NotSent
 from assent.suite.contact import UnreadableContact, contact_text, read_contact
 from assent.testing.connector_contract import check_connector, claim_action
-from assent.testing.emulator import Outcome
 from assent.testing.operator import Wanted
+from assent.testing.provider_server import Outcome
 
 ADA = "E-mail: ada@example.org\nFirst name: Ada\nLast name: Lovelace\nCompany: Engines"
 

@@ -14,7 +14,7 @@ from assent.serving.web.connections.words import words_of
 from assent.suite.connectors.key_access import API_KEY
 from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.testing import bluesky, resend, zernio
-from assent.testing.emulator import Outcome
+from assent.testing.provider_server import Outcome
 
 KEYS = {"zernio": zernio.KEY, "resend": resend.KEY, "bluesky": bluesky.KEY}
 

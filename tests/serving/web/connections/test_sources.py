@@ -17,10 +17,9 @@ from assent.kernel.ids import ActionId, RunId
 from assent.kernel.refusals import Refusal
 from assent.ports import Reading
 from assent.suite.measurement.recommend import assess
-from assent.testing.emulator import Outcome
 from assent.testing.google import DailyVisits, Query
 from assent.testing.operator import Wanted
-from assent.testing.provider_server import json_answer
+from assent.testing.provider_server import Outcome, json_answer
 
 PAGE = "https://example.org/launch"
 DAY = {"hours": 25.0}
