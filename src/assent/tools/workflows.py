@@ -27,8 +27,8 @@ from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.tools.workflow_choice import WorkflowId, find_definition
 from assent.tools.workflow_gate import with_gate
-from assent.workflow import Compiled, ContentRefused, Warning
-from assent.workflow.handles import read
+from assent.workflow import ContentRefused
+from assent.workflow.handles import Handle, read
 from assent.workflow.text import runs as text
 from assent.workflow.text.refusals import render_refusal
 
@@ -122,10 +122,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
 
 async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
     """Advance with both tokens, rehydrate with the state token alone; rehydrating with content is refused (W21)."""
-    desk = await _desk(call)
-    state = read(desk.keys, request.state_token, "st")
-    ack = read(desk.keys, request.ack_token, "ack") if request.ack_token is not None else None
-    desk = await _with_drift(call, desk, state.run_id)
+    desk, state, ack = await _open_run(call, await _desk(call), request.state_token, request.ack_token)
     if ack is None:
         if request.output is not None or request.notes_markdown is not None or request.context:
             raise bad_argument(
@@ -168,7 +165,8 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
         latest = await store.read(lambda: run_search.latest_runs(desk))
         return Prose(Resumed(ok=True, runs=(), resumed=None, latest=latest), text.tell_latest(latest))
     best = _best(found)
-    spoken = await _rehydrate(call, desk, best)
+    told, state, _ = await _open_run(call, desk, best.state_token)
+    spoken = await store.read(lambda: recollection.rehydrate(told, state, rules=True))
     words = len(run_search.split_query(request.query or ""))
     said = text.tell_found(spoken.text, best, found, words)
     return Prose(Resumed(ok=True, runs=found, resumed=spoken.answer), said)
@@ -178,12 +176,6 @@ def _best(found: tuple[FoundRun, ...]) -> FoundRun:
     """Choose the run to resume: of the best matches the newest one that is not complete."""
     fitting = [each for each in found if each.words_found == found[0].words_found]
     return next((each for each in fitting if not each.is_complete), fitting[0])
-
-
-async def _rehydrate(call: Call, desk: WorkflowCall, best: FoundRun) -> WorkflowReply:
-    state = read(desk.keys, best.state_token, "st")
-    told = await _with_drift(call, desk, state.run_id)
-    return await call.services.store.read(lambda: recollection.rehydrate(told, state, rules=True))
 
 
 async def _write(call: Call, begin: Begin[WorkflowReply | Refusal]) -> Prose:
@@ -212,27 +204,23 @@ async def _desk(call: Call) -> WorkflowCall:
     )
 
 
-async def _with_drift(call: Call, desk: WorkflowCall, run_id: RunId) -> WorkflowCall:
-    """Add a warning if the workflow's file has changed. The file is read here, outside the transaction."""
-    key = (desk.workspace_id, run_id)
+async def _open_run(
+    call: Call, desk: WorkflowCall, state_token: str, ack_token: str | None = None
+) -> tuple[WorkflowCall, Handle, Handle | None]:
+    """Read the tokens of a run. Returns them, and the call with a warning if the workflow's file has changed: files are
+    read here, outside the transaction."""
+    state = read(desk.keys, state_token, "st")
+    ack = read(desk.keys, ack_token, "ack") if ack_token is not None else None
+    key = (desk.workspace_id, state.run_id)
     pin = _pins.get(key) or await call.services.store.read(lambda: stored.find_pin(*key))
     if pin is None:
-        return desk
+        return desk, state, ack
     if key not in _pins:
         if len(_pins) >= KEPT_PINS:
             _pins.pop(next(iter(_pins)))
         _pins[key] = pin
-    return msgspec.structs.replace(desk, drift=_drift(call, *pin))
-
-
-def _drift(call: Call, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
-    """Whether the file still has the version that the run is pinned to (W55, W56)."""
-    found = call.services.workflows().find_again(workflow_id)
-    if isinstance(found, Compiled) and (pinned == found.workflow_hash or pinned == found.older_hash):
-        return ()
-    now = "has changed" if isinstance(found, Compiled) else "is gone or cannot be read"
-    message = f"The workflow {workflow_id} {now} since this run started; the run goes on with what it was pinned to."
-    return (Warning("workflow_drifted", message, workflow_id),)
+    drift = call.services.workflows().find_drift(*pin)
+    return msgspec.structs.replace(desk, drift=drift), state, ack
 
 
 def _ticket(context: dict[str, Any]) -> str | None:

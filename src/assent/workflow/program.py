@@ -12,7 +12,6 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent.kernel.canonical import digest
-from assent.workflow.regex.patterns import Engine
 
 PROGRAM_FORMAT: Final = 1
 """Increased when stored programs can no longer be read."""
@@ -141,11 +140,7 @@ class Program(Data, frozen=True):
     references: tuple[dict[str, Any], ...] = ()
     patterns: Literal["re2"] | msgspec.UnsetType = msgspec.UNSET
     """The regular-expression engine. Absent in programs without patterns and in programs older than the choice of
-    engine, so that they keep their hash."""
-
-    @property
-    def engine(self) -> Engine:
-        return "automaton" if self.patterns is msgspec.UNSET else self.patterns
+    engine, so that they keep their hash; these run on the automaton."""
 
 
 def with_engine(program: Program) -> Program:

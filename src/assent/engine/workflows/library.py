@@ -21,7 +21,15 @@ from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 import msgspec
 
 from assent.engine.workflows.files import SUFFIXES, DocumentRefused, load_document, refuse_size
-from assent.workflow import Compiled, Definition, DefinitionRefused, Issue, compile_definition, parse
+from assent.workflow import (
+    Compiled,
+    Definition,
+    DefinitionRefused,
+    Issue,
+    Warning,
+    compile_definition,
+    parse,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -205,6 +213,16 @@ class WorkflowLibrary:
         if made_of is not None and self._watched and self._unchanged(made_of):
             return self._compiled[workflow_id]
         return self.find(workflow_id)
+
+    def find_drift(self, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
+        """Warn if the files no longer have the version that a run is pinned to (W55, W56)."""
+        found = self.find_again(workflow_id)
+        if isinstance(found, Compiled) and (pinned == found.workflow_hash or pinned == found.older_hash):
+            return ()
+        now = "has changed" if isinstance(found, Compiled) else "is gone or cannot be read"
+        message = f"The workflow {workflow_id} {now} since this run started; "
+        message += "the run goes on with what it was pinned to."
+        return (Warning("workflow_drifted", message, workflow_id),)
 
     @_one_at_a_time
     def check(self, path: Path) -> Compiled | Invalid:

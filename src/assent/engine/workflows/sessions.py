@@ -203,8 +203,8 @@ def _move(
         step_key=outcome.step_key,
         title=outcome.title,
         notes=outcome.notes,
-        artifacts=stored.artifacts_text(outcome.artifacts),
         snapshot=encode(outcome.snapshot),
+        artifacts=stored.artifacts_text(outcome.artifacts),
         is_complete=complete,
     )
     body = {

@@ -188,9 +188,10 @@ def insert_run(workspace_id: WorkspaceId, run: StoredRun, now_ms: int) -> Transa
 def grow(
     head: Head, kind: str, body: dict[str, Any], new: NewNode, now_ms: int, way: FirstTransition | None = None
 ) -> Transaction[None]:
-    """Append the event of a new node, with its seal, to a locked run, and insert the node as `insert_node` does."""
-    head = yield from journal.append_to(head, [journal.NewEvent(kind, body | {"seal": seal(new)})], now_ms)
-    yield from insert_node(head, new, way=way, event_seq=head.seq, now_ms=now_ms)
+    """Insert a node of a locked run as `insert_node` does, and append its event, with its seal."""
+    event = journal.NewEvent(kind, body | {"seal": seal(new)})
+    yield from insert_node(head, new, way=way, event_seq=head.seq + 1, now_ms=now_ms)
+    yield from journal.append_to(head, [event], now_ms)
 
 
 def insert_node(
