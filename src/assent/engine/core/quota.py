@@ -31,18 +31,18 @@ def meter(begin: Begin[T], workspace_id: WorkspaceId, most_bytes: int, now_ms: i
     """Wrap a transaction so that the bytes it writes are counted at its end. Raises `Refusal` above `most_bytes`."""
 
     def counting() -> Transaction[T]:
-        written = 0
+        written: list[Any] = []
         transaction = begin()
         try:
             bound = next(transaction)
             while True:
                 if bound.statement.writes:
-                    written += size_of(astuple(bound))
+                    written.extend(astuple(bound))
                 bound = transaction.send((yield bound))
         except StopIteration as end:
             result: T = end.value
         if written:
-            yield from _count(workspace_id, written, most_bytes, now_ms)
+            yield from _count(workspace_id, size_of(written), most_bytes, now_ms)
         return result
 
     return counting
