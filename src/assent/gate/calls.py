@@ -61,15 +61,6 @@ def execution_key(action_id: str, revision: int) -> str:
     return f"execute-{action_id}-r{revision}"
 
 
-def execute_call(action: Action, when: str) -> SuggestedCall:
-    """Build the complete call that executes an approved action."""
-    return SuggestedCall(
-        EXECUTE,
-        {"actionId": action.action_id, "idempotencyKey": execution_key(action.action_id, action.revision)},
-        when,
-    )
-
-
 def wait_call(action: Action, when: str) -> SuggestedCall:
     """Build the call that waits for a change of an action."""
     return SuggestedCall(

@@ -17,17 +17,8 @@ from assent.gate.calls import (
     about_content,
     wait_call,
 )
-from assent.gate.card_calls import commands, repair_call
-from assent.gate.cards import (
-    EDIT,
-    PLAIN,
-    UNPUBLISH,
-    Circumstances,
-    goes_to,
-    quote,
-    readable_body,
-    render_card,
-)
+from assent.gate.card_calls import EDIT, PLAIN, UNPUBLISH, Circumstances, commands, repair_call
+from assent.gate.cards import goes_to, quote, readable_body, render_card
 from assent.gate.mail import is_mail
 from assent.gate.records import Action, Asset, Preflight
 from assent.gate.transitions import TABLE

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from assent.gate.cards import UNPUBLISH
+from assent.gate.card_calls import UNPUBLISH
 from assent.gate.records import (
     OUTCOME_TOLD,
     Action,

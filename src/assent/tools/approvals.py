@@ -28,8 +28,8 @@ from assent.engine.learning import pictures
 from assent.engine.workflows.answers import ADVANCE
 from assent.gate.audit import ActionRecord, record_of
 from assent.gate.calls import SuggestedCall, execution_key
-from assent.gate.card_calls import next_calls
-from assent.gate.cards import describe_stuck, render_card
+from assent.gate.card_calls import describe_stuck, next_calls
+from assent.gate.cards import render_card
 from assent.gate.gate import Decider, Links, Seen, refuse_stale
 from assent.gate.guidance import channel_keys
 from assent.gate.preflight import Checked

@@ -6,8 +6,8 @@ import msgspec
 
 from assent.engine.actions.circumstances import Outlook
 from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import next_calls
-from assent.gate.cards import MANUAL, describe_decision, render_card
+from assent.gate.card_calls import MANUAL, describe_decision, next_calls
+from assent.gate.cards import render_card
 from assent.gate.guidance import InChat, as_it_is
 from assent.gate.records import Action
 from assent.gate.step_calls import WORKFLOW, describe_step
@@ -50,6 +50,7 @@ def answer_decision(action: Action, move: str, outlook: Outlook) -> Decided:
     key, waits = action.effect.channel, action.status == "awaiting_approval"
     message = describe_step(action) if action.effect.connector == WORKFLOW else None
     message = message or describe_decision(move, key, action, around)
+    following = next_calls(key, action, around)
     card = render_card(key, action, around) if waits and move == "edit" else None
     if action.status == "approved" and action.effect.connector == MANUAL:
         card = manual_brief(action.effect).text
@@ -66,7 +67,7 @@ def answer_decision(action: Action, move: str, outlook: Outlook) -> Decided:
         approved_at=iso_time(approval.at_ms) if approval is not None else None,
         user_message=message,
         show="\n\n".join(filter(None, (message, card))),
-        next=next_calls(key, action, around),
+        next=following,
         stop_rule="Do only what the human just decided.",
         render_in_chat=as_it_is(action, around) if waits else msgspec.UNSET,
     )

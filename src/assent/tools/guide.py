@@ -15,8 +15,7 @@ from assent.engine.learning.memory import Entry
 from assent.engine.views import overview
 from assent.engine.views.overview import MOST_COUNTED, Measured, Overview
 from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
-from assent.gate.card_calls import next_calls
-from assent.gate.cards import Circumstances
+from assent.gate.card_calls import Circumstances, next_calls
 from assent.gate.records import Action
 from assent.gate.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.kernel.times import iso_time, readable_time

@@ -10,8 +10,7 @@ import msgspec
 from assent.engine.actions import by_hand, circumstances
 from assent.engine.actions.recording import Executed, answer_executed
 from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import next_calls
-from assent.gate.cards import BY_HAND, BY_MAIL, Circumstances, ask
+from assent.gate.card_calls import BY_HAND, BY_MAIL, Circumstances, ask, next_calls
 from assent.gate.gate import Decider
 from assent.gate.mail import is_mail
 from assent.gate.records import Action, Assurance

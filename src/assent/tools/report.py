@@ -13,7 +13,7 @@ from assent.engine.views import reporting
 from assent.engine.views.reporting import Report, StreamHead
 from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval
 from assent.gate.calls import SuggestedCall
-from assent.gate.cards import PLAIN
+from assent.gate.card_calls import PLAIN
 from assent.gate.records import Action, is_by_hand
 from assent.gate.standing import (
     SECTION_TITLES,

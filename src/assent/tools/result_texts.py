@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from assent.engine.learning.measured import Measurement, describe_reading
-from assent.gate.cards import PLAIN, Circumstances
+from assent.gate.card_calls import PLAIN, Circumstances
 from assent.gate.records import Action, when_taken_down
 from assent.gate.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.kernel.limits import DAY_MS, HOUR_MS

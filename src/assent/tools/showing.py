@@ -14,8 +14,8 @@ from assent.engine.core.waits import WaitedAction
 from assent.engine.learning import measurement
 from assent.gate.audit import ActionRecord, record_of
 from assent.gate.calls import SuggestedCall, wait_call
-from assent.gate.card_calls import next_calls
-from assent.gate.cards import Circumstances, render_card
+from assent.gate.card_calls import Circumstances, next_calls
+from assent.gate.cards import render_card
 from assent.gate.records import Action, Assurance, ExecutionState, Status, is_by_hand
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.gate.standing import SECTION_TITLES, Section, explain, section_of

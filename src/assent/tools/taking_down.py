@@ -11,7 +11,7 @@ from assent.engine.actions import actions, staging
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.learning import site_feed
 from assent.gate.calls import EXECUTE
-from assent.gate.cards import UNPUBLISH
+from assent.gate.card_calls import UNPUBLISH
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import bad_argument

@@ -12,8 +12,8 @@ import msgspec
 from assent.engine.actions import actions, circumstances
 from assent.engine.workflows.answers import ADVANCE
 from assent.gate.calls import Command, SuggestedCall
-from assent.gate.card_calls import commands
-from assent.gate.cards import Circumstances, ask, quote
+from assent.gate.card_calls import Circumstances, ask, commands
+from assent.gate.cards import quote
 from assent.gate.records import Action, Status
 from assent.gate.step_calls import OTHER_CONTENT, is_rewritten
 from assent.kernel.ids import ActionId

@@ -12,7 +12,8 @@ from tests.suite.providers.kit import KEYS, Providers, connect, serving
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning.measurement import read_action
-from assent.gate.cards import PLAIN, destination
+from assent.gate.card_calls import PLAIN
+from assent.gate.cards import destination
 from assent.gate.records import Effect
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal

@@ -17,9 +17,9 @@ import msgspec
 from assent.engine.actions import actions, policies
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
-from assent.engine.learning.site_feed import feed_path
-from assent.gate.cards import MANUAL, Circumstances
-from assent.gate.policy import Policy, suffices
+from assent.engine.learning.site_feed import FEED_PATH
+from assent.gate.card_calls import MANUAL, Circumstances
+from assent.gate.policy import Policy, Requirement, suffices
 from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
 from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
@@ -69,37 +69,35 @@ class Outlook:
         return msgspec.structs.replace(action, preflight=found)
 
     def of(self, action: Action) -> Circumstances:
-        """Compute the circumstances of an action."""
-        effect, now_ms = action.effect, self.services.clock.now_ms()
-        decides, executes = (right in self.caller.scopes for right in (DECIDE_RIGHT, EXECUTE_RIGHT))
-        needed = self.policy.requirement(action.preflight.severity)
-        enough = suffices(Assurance.AGENT, needed.assurance) and needed.approvers == 1
-        gate = blocking_gate(effect)
+        """Compute the circumstances of an action. The policy matters only while a decision is due."""
+        effect, now_ms, rights = action.effect, self.services.clock.now_ms(), self.caller.scopes
         readiness = self.readiness_of(effect)
-        help_url = None
-        if gate is None and connectable(readiness):
-            help_url = connect_page(self.services, self.caller.workspace_id, effect)
-        blocker = BLOCKING_GATES[gate] if gate is not None else _why_not(readiness, effect, help_url)
+        label, views, place = _label(effect), self._views(action), self._place(action)
+        unfit, help_url = blocking_gate(effect), None
+        blocker = BLOCKING_GATES[unfit] if unfit is not None else None
+        if unfit is None and not readiness.ready:
+            if connectable(readiness):
+                help_url = connect_page(self.services, self.caller.workspace_id, effect)
+            blocker = _why_not(readiness, effect, help_url)
+        who = None if DECIDE_RIGHT in rights else NOT_THIS_CHAT
+        if who is None and action.status is Status.AWAITING_APPROVAL:
+            who = _who_must_decide(self.policy.requirement(action.preflight.severity))
+        executes = EXECUTE_RIGHT in rights
         in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
-        who = None
-        if not decides:
-            who = NOT_THIS_CHAT
-        elif not enough:
-            who = NEEDS_SIGN_IN if needed.approvers == 1 else NEEDS_PEOPLE.format(count=needed.approvers)
         return Circumstances(
-            label=_label(effect),
-            place=self._place(action),
+            label=label,
+            place=place,
             blocker=blocker,
             help_url=help_url,
-            nameable=gate is None and readiness.nameable,
-            unfit=gate is not None,
-            may_edit=decides,
-            may_decide=decides and enough,
+            nameable=unfit is None and readiness.nameable,
+            unfit=unfit is not None,
+            may_edit=DECIDE_RIGHT in rights,
+            may_decide=who is None,
             may_execute=executes,
-            may_write=WRITE_RIGHT in self.caller.scopes,
+            may_write=WRITE_RIGHT in rights,
             who_decides=who,
             review_url=self._link(action) if who is not None or not executes or in_doubt else None,
-            views=self._views(action),
+            views=views,
             overdue=action.overdue(now_ms),
             expired=action.expired(now_ms),
         )
@@ -123,7 +121,7 @@ class Outlook:
         """Describe this server's feed, if the action is published there, and distinguish it from the product's site."""
         if action.effect.connector != "site":
             return None
-        address = self.services.links.base_url + feed_path(action.workspace_id)
+        address = self.services.links.base_url + FEED_PATH.format(action.workspace_id)
         host = urlsplit(action.effect.link).hostname
         other = f" (not {host})" if host and host != urlsplit(address).hostname else ""
         return f"the public feed of this server, {address}{other}"
@@ -184,10 +182,15 @@ def _way(effect: Effect) -> tuple[object, ...]:
     return effect.connector, effect.channel, effect.sender, account
 
 
-def _why_not(readiness: Readiness, effect: Effect, help_url: str | None) -> str | None:
+def _who_must_decide(needed: Requirement) -> str | None:
+    """Explain who decides if an approval in the chat does not suffice."""
+    if needed.approvers > 1:
+        return NEEDS_PEOPLE.format(count=needed.approvers)
+    return None if suffices(Assurance.AGENT, needed.assurance) else NEEDS_SIGN_IN
+
+
+def _why_not(readiness: Readiness, effect: Effect, help_url: str | None) -> str:
     """Explain why an effect cannot be performed: briefly before a link, else in full."""
-    if readiness.ready:
-        return None
     if help_url is not None and readiness.summary is not None:
         return readiness.summary
     return readiness.fix_hint or f"{_label(effect)} is not connected yet."

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions.content import content_problems
-from assent.gate.cards import UNPUBLISH
+from assent.gate.card_calls import UNPUBLISH
 from assent.gate.records import Effect
 from assent.kernel.headers import is_one_line
 from assent.kernel.limits import MAX_CONTENT_CHARS

@@ -15,7 +15,7 @@ from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.gate.calls import wait_call
 from assent.gate.card_calls import commands, next_calls
-from assent.gate.cards import Circumstances, render_card
+from assent.gate.cards import render_card
 from assent.gate.records import Action, Status
 from assent.gate.refusal_words import describe_elsewhere
 from assent.kernel.ids import ActionId, RunId, is_uuid
@@ -53,9 +53,12 @@ async def _with_calls(
 ) -> Recovery:
     """Add the present action and its next calls to a refusal."""
     action, outlook = await circumstances.read_action(services, principal, action_id)
-    around = outlook.of(action)
+    early = False
     if told.reason is Reason.REQUIRES_APPROVAL:
-        action, around = _as_refused(action, around, services.clock.now_ms())
+        action, early = _as_refused(action, services.clock.now_ms())
+    around = outlook.of(action)
+    if early:
+        around = msgspec.structs.replace(around, may_execute=False)
     key = action.effect.channel
     is_open = action.status is Status.AWAITING_APPROVAL or (
         action.status is Status.APPROVED and action.execution_state in ("none", "retryable")
@@ -74,14 +77,14 @@ async def _with_calls(
     return msgspec.structs.replace(told, **added)
 
 
-def _as_refused(action: Action, around: Circumstances, now_ms: int) -> tuple[Action, Circumstances]:
-    """Present an approved action that may not be sent: before its time, or with an approval that is no longer
-    enough."""
+def _as_refused(action: Action, now_ms: int) -> tuple[Action, bool]:
+    """Return an approved action that may not be sent as waiting if its approval is no longer enough, and whether it is
+    only too early for it."""
     if action.status is not Status.APPROVED or action.execution_state not in ("none", "retryable"):
-        return action, around
+        return action, False
     if action.schedule_ms is not None and now_ms < action.schedule_ms:
-        return action, msgspec.structs.replace(around, may_execute=False)
-    return msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL), around
+        return action, True
+    return msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL), False
 
 
 async def _with_link(services: Services, principal: Principal, told: Recovery, arguments: Any) -> Recovery:

@@ -18,8 +18,7 @@ from assent.engine.learning import measurement
 from assent.engine.people import notifications
 from assent.gate import gate
 from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import next_calls
-from assent.gate.cards import PLAIN, describe_outcome
+from assent.gate.card_calls import PLAIN, describe_outcome, next_calls
 from assent.gate.mail import MAIL_VERBS
 from assent.gate.records import Action, Attempt
 from assent.gate.transitions import Move, path

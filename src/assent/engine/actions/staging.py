@@ -35,7 +35,7 @@ from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.gate import guidance, schedules
 from assent.gate.calls import SuggestedCall, about_content
-from assent.gate.cards import EDIT, Circumstances
+from assent.gate.card_calls import EDIT, Circumstances
 from assent.gate.guidance import (
     ActionView,
     AgentGuide,

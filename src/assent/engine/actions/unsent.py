@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from assent.gate import gate, guidance
-from assent.gate.cards import PLAIN
+from assent.gate.card_calls import PLAIN
 from assent.gate.mail import is_mail
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action

@@ -22,7 +22,7 @@ from assent.engine.learning import measured
 from assent.engine.learning import memory as brain
 from assent.engine.learning.manual_metrics import without_numbers
 from assent.engine.learning.measured import Measurement, check_reading
-from assent.gate.cards import UNPUBLISH
+from assent.gate.card_calls import UNPUBLISH
 from assent.gate.connection import Connection
 from assent.gate.mail import is_mail, is_personal
 from assent.gate.records import Action, Asset, Status, is_by_hand

@@ -29,6 +29,9 @@ from assent.sql.loader import statements
 
 log = logging.getLogger("assent.feed")
 
+FEED_PATH: Final = "/feed/{}/"
+"""The path of a workspace's feed, with its id."""
+
 MAX_SLUG_CHARS: Final = 60
 MAX_HEADLINE_CHARS: Final = 80
 _ID_CHARS: Final = 12
@@ -108,12 +111,8 @@ def take_down(action: Action, now_ms: int) -> Transaction[Published | None]:
     return Published(post_id, post_path(workspace_id, post_id), now_ms)
 
 
-def feed_path(workspace_id: str) -> str:
-    return f"/feed/{workspace_id}/"
-
-
 def post_path(workspace_id: str, post_id: str) -> str:
-    return f"{feed_path(workspace_id)}{post_id}"
+    return FEED_PATH.format(workspace_id) + post_id
 
 
 def new_post_id(action: Action) -> str:

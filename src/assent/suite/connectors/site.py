@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from assent.gate.cards import UNPUBLISH
+from assent.gate.card_calls import UNPUBLISH
 from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action

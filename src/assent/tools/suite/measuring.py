@@ -14,8 +14,7 @@ from assent.engine.learning.measured import Measurement
 from assent.engine.learning.measurement import unavailable
 from assent.gate import guidance
 from assent.gate.calls import LAUNCH_NEEDS, NextToolCalls, SuggestedCall
-from assent.gate.card_calls import next_calls
-from assent.gate.cards import Circumstances
+from assent.gate.card_calls import Circumstances, next_calls
 from assent.gate.guidance import AgentGuide, AgentUsefulness, InChat
 from assent.gate.records import Action, Run
 from assent.gate.standing import run_status, section_of, state_in_run

@@ -12,7 +12,7 @@ from xml.etree import ElementTree as Xml
 
 import msgspec
 
-from assent.engine.learning.site_feed import SitePost, feed_path, post_path
+from assent.engine.learning.site_feed import FEED_PATH, SitePost, post_path
 from assent.kernel.times import iso_time
 
 ATOM: Final = "http://www.w3.org/2005/Atom"
@@ -33,7 +33,7 @@ class FeedEntry(msgspec.Struct, frozen=True):
 def atom(base_url: str, entries: list[FeedEntry]) -> bytes:
     """Build the Atom document. Needs at least one entry."""
     first = entries[0].post
-    home = base_url + feed_path(first.workspace_id)
+    home = base_url + FEED_PATH.format(first.workspace_id)
     feed = Xml.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
     _add(feed, "id", f"urn:uuid:{first.workspace_id}")
     _add(feed, "title", first.author)
@@ -57,7 +57,7 @@ def atom(base_url: str, entries: list[FeedEntry]) -> bytes:
 def json_feed(base_url: str, entries: list[FeedEntry]) -> bytes:
     """Build the JSON Feed. Needs at least one entry."""
     first = entries[0].post
-    home = base_url + feed_path(first.workspace_id)
+    home = base_url + FEED_PATH.format(first.workspace_id)
     return msgspec.json.encode(
         {
             "version": JSON_FEED,

@@ -23,7 +23,7 @@ from starlette.routing import Route
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
 from assent.engine.learning import pictures, site_feed
-from assent.engine.learning.site_feed import SitePost, Visits, feed_path, post_path
+from assent.engine.learning.site_feed import FEED_PATH, SitePost, Visits, post_path
 from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.times import iso_time
 from assent.serving.web.feed import documents as feed_documents
@@ -119,9 +119,9 @@ class FeedPages:
         shown, more = found[:POSTS_PER_PAGE], len(found) > POSTS_PER_PAGE
         values = {
             "author": found[0].author,
-            "feed": feed_path(workspace_id),
+            "feed": FEED_PATH.format(workspace_id),
             "posts": await run_apart(lambda: [summarise(post) for post in shown]),
-            "older": f"{feed_path(workspace_id)}?before={shown[-1].post_id}" if more else None,
+            "older": f"{FEED_PATH.format(workspace_id)}?before={shown[-1].post_id}" if more else None,
             "newest": before is None,
         }
         return page(request, "feed_list.html", values)
@@ -134,7 +134,7 @@ class FeedPages:
         go = go_path(post)
         values = {
             "post": post,
-            "feed": feed_path(post.workspace_id),
+            "feed": FEED_PATH.format(post.workspace_id),
             "html": _mark_safe(shown.html),
             "pictures": pictures_of(post),
             "below": [(go(number, url), url) for number, url in shown.below],

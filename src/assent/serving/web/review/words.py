@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from assent.gate.cards import UNPUBLISH
+from assent.gate.card_calls import UNPUBLISH
 from assent.gate.domains import with_ascii_form
 from assent.gate.mail import MAIL_VERBS
 from assent.gate.names import name_by_link
