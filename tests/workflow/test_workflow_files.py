@@ -65,8 +65,8 @@ def test_an_author_is_told_where_it_is(text: str, suffix: str, where: str) -> No
     [
         ("a: !!python/name:os.system", "write the plain value"),
         ("a: &a [*a]", "write the value out"),
-        ("a: 1\n---\nb: 2", "a file of its own"),
-        ("a:\n\tb: 1", "indent with blanks"),
+        ("a: 1\n---\nb: 2", "into another file"),
+        ("a:\n\tb: 1", "indent with spaces"),
     ],
 )
 def test_an_author_is_told_what_to_write_instead(text: str, told: str) -> None:

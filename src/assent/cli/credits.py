@@ -37,7 +37,7 @@ def show(
             "--grant",
             min=1,
             max=credits.MAX_CREDITS,
-            help="Add N; one without a limit then has N and no more.",
+            help="Add N. A workspace without a limit then has exactly N.",
         ),
     ] = None,
 ) -> None:

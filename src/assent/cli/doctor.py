@@ -118,7 +118,7 @@ def _check_data_dir(name: str, path: Path, *, uses_it: bool) -> DoctorCheck:
     mode = path.stat().st_mode
     if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         return DoctorCheck(
-            name, False, f"{path} cannot be written by you (mode {mode & 0o777:04o})", f"chmod u+rwx {path}"
+            name, False, f"{path} is not writable for you (mode {mode & 0o777:04o})", f"chmod u+rwx {path}"
         )
     if mode & SHARED_BITS:
         return DoctorCheck(

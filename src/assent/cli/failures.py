@@ -40,7 +40,7 @@ def _unavailable(error: BaseException, settings: Settings | None) -> str:
     if settings is None:
         return f"The database cannot be used: {error}.\nRun: {in_shell([*this_command(), 'doctor'])}"
     if settings.sqlite_path is not None:
-        check = f"Check that {settings.sqlite_path} can be written by you and that its disk has space."
+        check = f"Check that you can write {settings.sqlite_path} and that its disk has space."
     else:
         shown = hide_password(settings.database_url)
         check = f"Check that the server behind {shown} runs and lets this user in."

@@ -38,7 +38,7 @@ def owner_link(
     watched = sys.stdout.isatty()
     if not watched and not session.json:
         raise Failure(
-            "This link signs in whoever opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
+            "This link signs in anyone who opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
             "Run it in a terminal of your own. If a program of yours needs it: assent owner-link --json, which the "
             "audit trail records."
         )

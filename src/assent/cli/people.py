@@ -25,12 +25,14 @@ def invite(
     session: CommandSession,
     name: Annotated[str, typer.Argument(help="What they are called.")],
     workspace: OfWorkspace = None,
-    email: Annotated[str | None, typer.Option("--email", help="To know who is who.")] = None,
+    email: Annotated[
+        str | None, typer.Option("--email", help="Tells people with the same name apart.")
+    ] = None,
     owner: Annotated[bool, typer.Option("--owner", help="Let them see and decide everything.")] = False,
 ) -> None:
-    """Invite somebody and print their sign-in link: it works once, for three days.
+    """Invite a person and print their sign-in link: it works once, for three days.
 
-    Whoever opens the link decides as that person, so it is printed to a terminal only; an agent reads pipes. With
+    Anyone who opens the link decides as that person, so it is printed to a terminal only; an agent reads pipes. With
     --json it is written to a pipe, too, and the audit trail says so.
     """
     from assent.engine.people import members, people
@@ -39,7 +41,7 @@ def invite(
     watched = sys.stdout.isatty()
     if not watched and not session.json:
         raise Failure(
-            "This link signs in whoever opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
+            "This link signs in anyone who opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
             "Run it in a terminal of your own, or with --json, which the audit trail records."
         )
     checked = check_name(name, "A name")
@@ -96,7 +98,7 @@ def remove(
     session: CommandSession,
     person_id: Annotated[str, typer.Argument(help="Their id, as `people list` shows it.")],
 ) -> None:
-    """Take somebody's access away: their sessions and links end at once."""
+    """Take a person's access away: their sessions and links end at once."""
     from assent.engine.people import members
 
     async def end(app: App) -> bool:

@@ -70,7 +70,7 @@ def export(
         made = use_workspace(session, workspace, run)
     except Tampered as tampered:
         raise Failure(
-            f"Session {session_id} was changed behind the server's back: {tampered}.\n"
+            f"Session {session_id} was changed outside the server: {tampered}.\n"
             "Nothing was written. See what else was: assent audit verify"
         ) from None
     except (BundleRefused, ValueError) as error:
@@ -98,7 +98,7 @@ def import_file(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A bundle of `assent session export`.")],
     workspace: OfWorkspace = None,
 ) -> None:
-    """Bring a session in. Where it is there already, it comes in as a new one beside it."""
+    """Import a session. If it exists already, it is imported as a new one."""
     try:
         raw = file.read_bytes()
     except OSError as error:

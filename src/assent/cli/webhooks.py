@@ -131,7 +131,7 @@ def resend(
             f"See when it is tried next: assent workspace webhooks {workspace_id}"
         )
     view = {"workspaceId": workspace_id, "deliveryId": delivery, "resent": True}
-    session.give(view, f"Delivery {delivery} is on its way again.")
+    session.give(view, f"Delivery {delivery} is being sent again.")
 
 
 def register(app: typer.Typer) -> None:

@@ -40,7 +40,7 @@ def _library(session: CommandSession, *more: Path) -> WorkflowLibrary:
 
 
 def list_workflows(session: CommandSession) -> None:
-    """List the workflows that can be followed here, and the files that are none."""
+    """List the workflows that can be started here, and the files that failed to load."""
     catalogue, refused = _library(session).listing()
     broken = {each.file for each in refused}
     rows = [

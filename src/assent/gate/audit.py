@@ -19,7 +19,7 @@ from assent.kernel.times import iso_time
 WHAT_HASHES_PROVE: Final = (
     "Each event carries the hash of the one before it, and the server signs the ends of all chains from time to time: "
     "a change to an earlier event can be found by anyone who kept a later hash or signature. They prove that the "
-    "record is unchanged, not who was at the keyboard; how sure each approval is stands beside it."
+    "record is unchanged, not who was at the keyboard; each approval shows how certain that is."
 )
 
 

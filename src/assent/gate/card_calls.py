@@ -282,7 +282,7 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
         when = "now, to show where it goes" if circumstances.nameable else "the user has connected it"
         if circumstances.may_write:
             found.append(SuggestedCall("chieflab_retry_blocked_action", about, when))
-        brief = "the user wants the text to do it by hand; that asks for a new yes"
+        brief = "the user wants the text to do it by hand; that needs a new approval"
         if circumstances.may_edit:
             found.append(SuggestedCall("chieflab_use_manual_fallback", about, brief))
         if circumstances.may_execute:

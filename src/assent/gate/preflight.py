@@ -20,7 +20,7 @@ RESEND_RECIPIENTS: Final = 50
 BLOCKING_GATES: Final[dict[str, str]] = {
     "recipients_missing": "It has no recipients. Tell me who gets it.",
     "too_many_recipients": f"The mail service takes at most {RESEND_RECIPIENTS} recipients in one mail. Name fewer.",
-    "picture_cannot_be_sent": "A picture goes along, and this mail service sends text alone. Take the picture away.",
+    "picture_cannot_be_sent": "It has a picture, and this mail service sends only text. Remove the picture.",
 }
 """Gates for content that can never be delivered, with their messages."""
 
@@ -130,7 +130,8 @@ def _find_declared(old: Preflight, effect: Effect) -> Severity | None:
 
 
 TOO_MANY_TODAY: Final = (
-    f"Together with what else waits or went out within a day it reaches more than {MANY_RECIPIENTS} people."
+    "Together with other actions that wait or were sent within a day it reaches more "
+    f"than {MANY_RECIPIENTS} people."
 )
 
 

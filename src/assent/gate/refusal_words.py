@@ -235,8 +235,8 @@ def refuse_cut(action: Action) -> Refusal:
         Reason.VALIDATION_ERROR,
         words=Words(
             summary="This cannot be read whole.",
-            user_message="The end of this text is not shown, because an earlier version of the server left it "
-            "away. It cannot be approved: ask for a shorter version.",
+            user_message="The end of this text is not shown, because an earlier version of the server cut it off. It "
+            "cannot be approved: ask for a shorter version.",
             fix="STOP. Submit a shorter version of the same step; it needs a new approval.",
             stop_rule="Do not approve this action.",
         ),

@@ -142,7 +142,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         Section.REJECTED: f"“{action.rejection}”" if action.rejection else "",
         Section.BY_HAND: "You publish it yourself and then tell me.",
         Section.TAKEN_DOWN: describe_removal(action, now_ms),
-        Section.EXPIRED: "It was approved and not sent in time, so that it does not go out any more."
+        Section.EXPIRED: "It was approved but not sent in time, so it will not be sent."
         if action.status is Status.APPROVED
         else "It was not approved and sent in time.",
         Section.WENT_OUT: "You did it by hand and told me."

@@ -59,6 +59,6 @@ def require_run_id(text: str) -> RunId:
     if not is_uuid(text):
         raise Refusal(
             Reason.INVALID_ACTION_ID,
-            user_message="I used a run id that cannot exist. Take it from a reply of mine.",
+            user_message="I used a run id that cannot exist. Use the run id from a previous reply.",
         )
     return RunId(text)

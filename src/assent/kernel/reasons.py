@@ -89,7 +89,7 @@ class Meaning(msgspec.Struct, frozen=True):
 
 WHAT_IT_DOES: Final = (
     "This server prepares posts and e-mails, asks for approval, publishes or sends them, measures the results, and "
-    "leads through workflows. It cannot refund or charge anybody, or change and delete what it did not publish."
+    "leads through workflows. It cannot refund or charge anyone, or change and delete what it did not publish."
 )
 
 MEANINGS: Final[dict[Reason, Meaning]] = {
@@ -223,9 +223,9 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         summary="It is not known whether this was sent.",
         user_message="It is not known whether it went out: {connector} did not confirm it. The server asks the "
         "provider where it can. If it stays open, please look there and tell me, or answer on the review page.",
-        fix="STOP. Look with chieflab_get_action in a minute: where the provider can be asked, the server has found "
-        "out by then. If executionState is still outcome_unknown, ask the human to check with the provider. After "
-        "their answer call chieflab_resolve_unknown_outcome with it and their evidence.",
+        fix="STOP. Call chieflab_get_action in a minute: if the provider can be asked, the server knows the outcome "
+        "by then. If executionState is still outcome_unknown, ask the human to check with the provider. After their "
+        "answer call chieflab_resolve_unknown_outcome with it and their evidence.",
         stop_rule="Never send it again before a human said that it did not happen.",
     ),
     Reason.EXECUTION_IN_PROGRESS: Meaning(
@@ -276,7 +276,7 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         retry=Retry.CHANGED,
         summary="The call has {count} bad argument(s).",
         user_message="I made a mistake in a call and will correct it.",
-        fix="Correct every entry of problems (path, what was expected, what came) and call again.",
+        fix="Correct every entry of problems (path, expected value, received value) and call again.",
         stop_rule="Do not repeat the call unchanged.",
     ),
     Reason.TOO_MANY_PICTURES: Meaning(
@@ -284,8 +284,8 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         retry=Retry.CHANGED,
         recovery_tool="chieflab_list_assets",
         summary="The workspace keeps as many pictures as it may.",
-        user_message="This workspace has no room for more pictures. Those that no post took along are removed 90 days "
-        "after they were made; use one of them, or go on without a picture.",
+        user_message="This workspace has no room for more pictures. Unused pictures are removed 90 days after they "
+        "were made; use one of them, or go on without a picture.",
         fix="Use an image asset that is there already (the recovery tool lists them), or prepare without pictures.",
         stop_rule="Do not make the same pictures in another workspace.",
     ),
@@ -302,8 +302,8 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         status=507,
         retry=Retry.SAME,
         summary="The workspace has stored as much as it may today.",
-        user_message="This workspace has stored its {megabytes} MB of today, so this was not kept. What is there can "
-        "be approved, sent and read as before. It can store more after midnight UTC; the operator of the server can "
+        user_message="This workspace has used its {megabytes} MB for today, so this was not stored. Everything stored "
+        "before can be approved, sent and read. It can store more after midnight UTC; the operator of the server can "
         "allow more now.",
         fix="Stop preparing, and tell the human. Go on with what is stored already. After retryAfterSeconds repeat the "
         "call once, with the same idempotencyKey if it had one.",

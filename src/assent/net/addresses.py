@@ -70,7 +70,7 @@ async def check(
         raise FetchRefused("dns", f"The name {place.host} has no address.")
     # One private address among public ones suffices: such a name is an attack or a mistake.
     if not place.allowed and not all(is_global(address) for address in found):
-        raise FetchRefused("address", f"The name {place.host} leads to an address that is not public.")
+        raise FetchRefused("address", f"The name {place.host} resolves to an address that is not public.")
     return CheckedTarget(url=place.url, host=place.host, addresses=addresses)
 
 
@@ -78,13 +78,13 @@ async def numbers_of(host: str, port: int, *, allow_hosts: Sequence[str] = ()) -
     """Check and resolve a host that is not reached over https, such as a mail server. Raises `FetchRefused`."""
     allowed = is_allowed(host.lower(), port, allow_hosts)
     if not allowed and _is_odd_number(host.lower()):
-        raise FetchRefused("address", "The host is a number in an unusual form.")
+        raise FetchRefused("address", "The host is an IP address in an unusual notation.")
     found = await _resolve(host, port)
     addresses = tuple(dict.fromkeys(address.partition("%")[0] for address in found))[:MAX_ADDRESSES]
     if not addresses:
         raise FetchRefused("dns", f"The name {host} has no address.")
     if not allowed and not all(is_global(address) for address in found):
-        raise FetchRefused("address", f"The name {host} leads to an address that is not public.")
+        raise FetchRefused("address", f"The name {host} resolves to an address that is not public.")
     return addresses
 
 
@@ -94,7 +94,7 @@ def screen(url: str, *, allow_hosts: Sequence[str] = ()) -> None:
     if place.allowed:
         return
     if any(place.host == name or place.host.endswith("." + name) for name in PRIVATE_NAMES):
-        raise FetchRefused("address", f"The name {place.host} is one of a private network.")
+        raise FetchRefused("address", f"The name {place.host} belongs to a private network.")
     try:
         ipaddress.ip_address(place.host)
     except ValueError:
@@ -118,11 +118,11 @@ def _place(url: str, allow_hosts: Sequence[str]) -> _Address:
     port = parsed.port or {"https": 443, "http": 80}.get(parsed.scheme, 0)
     allowed = is_allowed(host, port, allow_hosts)
     if parsed.scheme != "https" and not (allowed and parsed.scheme == "http"):
-        raise FetchRefused("scheme", "Only https addresses are read.")
+        raise FetchRefused("scheme", "Only https addresses are allowed.")
     if port != 443 and not allowed:
-        raise FetchRefused("port", "Only the usual https port is asked.")
+        raise FetchRefused("port", "Only the default https port is allowed.")
     if not allowed and _is_odd_number(host):
-        raise FetchRefused("address", "The host is a number in an unusual form.")
+        raise FetchRefused("address", "The host is an IP address in an unusual notation.")
     return _Address(parsed, host, port, allowed)
 
 
@@ -180,7 +180,7 @@ def _parse(url: str) -> httpx.URL:
     if not parsed.is_absolute_url or not host or not re.fullmatch(r"[A-Za-z0-9._:\[\]-]+", host):
         raise FetchRefused("url", "That is not a web address.")
     if parsed.userinfo or "@" in parsed.netloc.decode("ascii", "replace"):
-        raise FetchRefused("url", "An address with a user name or password is not read.")
+        raise FetchRefused("url", "An address with a user name or password is not allowed.")
     return parsed.copy_with(fragment=None)
 
 

@@ -100,7 +100,7 @@ def _next(url: httpx.URL, location: str) -> str:
     try:
         return str(url.join(location[: MAX_URL_CHARS + 1]))
     except (httpx.InvalidURL, UnicodeError, ValueError):
-        raise FetchRefused("redirects", "The page redirects to something that is no address.") from None
+        raise FetchRefused("redirects", "The page redirects to an invalid address.") from None
 
 
 @asynccontextmanager
@@ -158,7 +158,7 @@ async def _connect(
         except httpx.TimeoutException:
             refused = FetchRefused("timeout", f"{target.host} did not answer in time.")
         except (httpx.TransportError, httpx.StreamError):
-            raise FetchRefused("broken", f"{target.host} broke the conversation off.") from None
+            raise FetchRefused("broken", f"{target.host} closed the connection.") from None
     raise refused
 
 
@@ -170,9 +170,7 @@ async def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Fet
     kind, _, parameters = response.headers.get("content-type", "").partition(";")
     content_type = kind.strip().lower()
     if content_type not in READABLE:
-        raise FetchRefused(
-            "type", "The address leads to something that is no page of text.", response.status_code
-        )
+        raise FetchRefused("type", "The address is not that of a text page.", response.status_code)
     body, truncated = await _read(response, max_bytes)
     return FetchedPage(
         url=str(url), content_type=content_type, text=_decode(body, parameters), truncated=truncated
@@ -183,7 +181,7 @@ async def _read(response: httpx.Response, most: int) -> tuple[bytes, bool]:
     """Read at most `most` bytes. Decompresses here, to stop decompression bombs."""
     packing = response.headers.get("content-encoding", "identity").strip().lower()
     if packing not in ("identity", "", "gzip", "x-gzip", "deflate"):
-        raise FetchRefused("type", "The page is packed in a way that is not read.")
+        raise FetchRefused("type", "The page has an unsupported content encoding.")
     unpack = zlib.decompressobj(zlib.MAX_WBITS | 32) if packing not in ("identity", "") else None
     gathered = bytearray()
     raw = 0
@@ -195,11 +193,11 @@ async def _read(response: httpx.Response, most: int) -> tuple[bytes, bool]:
             if len(gathered) > most or raw > most:
                 return bytes(gathered[:most]), True
     except zlib.error:
-        raise FetchRefused("broken", "The page is packed wrongly.") from None
+        raise FetchRefused("broken", "The page has an invalid content encoding.") from None
     except httpx.TimeoutException:
-        raise FetchRefused("timeout", "The page did not come in time.") from None
+        raise FetchRefused("timeout", "The page was not received in time.") from None
     except (httpx.TransportError, httpx.StreamError):
-        raise FetchRefused("broken", "The page broke off while it was read.") from None
+        raise FetchRefused("broken", "The connection broke while the page was read.") from None
     return bytes(gathered), False
 
 

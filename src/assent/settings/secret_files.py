@@ -157,7 +157,7 @@ def _read(path: Path) -> tuple[str, ...]:
             raise SettingsError(
                 f"The secret file {path} can be read by other users (mode {mode & 0o777:04o}).\n"
                 f"Run: chmod 600 {path}\n"
-                "If somebody may have read it, put a new secret on a line above it, and remove the old line "
+                "If someone may have read it, put a new secret on a line above it, and remove the old line "
                 "once nothing signed with it is needed."
             )
         return tuple(line.strip() for line in file if line.strip())

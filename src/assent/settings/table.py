@@ -198,7 +198,7 @@ TABLE: Final[tuple[Setting, ...]] = (
     Setting(
         name="font_dirs",
         kind=Kind.FOLDERS,
-        doc="Folders with fonts for pictures, asked for characters that the fonts of Assent do not have.",
+        doc="Folders with fonts for characters in pictures that the fonts of Assent do not have.",
     ),
     Setting(
         name="workflow_checkpoints",
@@ -217,7 +217,7 @@ TABLE: Final[tuple[Setting, ...]] = (
         kind=Kind.SECONDS,
         low=0,
         high=DAY,
-        doc="How long an execution is believed to be alive before its outcome counts as unknown.",
+        doc="How long an execution may take before its outcome counts as unknown.",
     ),
     Setting(
         name="smtp_url",
@@ -256,12 +256,12 @@ TABLE: Final[tuple[Setting, ...]] = (
         name="model_kind",
         kind=Kind.CHOICE,
         choices=("openai", "anthropic"),
-        doc="How the model is spoken to: chat completions, or messages.",
+        doc="The model's API: chat completions, or messages.",
     ),
     Setting(
         name="model_name",
         kind=Kind.TEXT,
-        doc="Which model is asked for.",
+        doc="The name of the model.",
     ),
     Setting(
         name="model_api_key",
@@ -288,12 +288,12 @@ TABLE: Final[tuple[Setting, ...]] = (
     Setting(
         name="ga4_url",
         kind=Kind.ENDPOINT,
-        doc="Where Google Analytics 4 gives reports.",
+        doc="The address of Google Analytics 4's API.",
     ),
     Setting(
         name="search_console_url",
         kind=Kind.ENDPOINT,
-        doc="Where Google Search Console is asked.",
+        doc="The address of Google Search Console's API.",
     ),
     Setting(
         name="hubspot_client_id",
@@ -309,7 +309,7 @@ TABLE: Final[tuple[Setting, ...]] = (
     Setting(
         name="hubspot_url",
         kind=Kind.ENDPOINT,
-        doc="Where HubSpot is asked. At another address its consent page is expected there too.",
+        doc="The address of HubSpot's API. At another address its consent page is expected there, too.",
     ),
     Setting(
         name="pool_size",

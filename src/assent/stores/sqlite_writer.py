@@ -170,7 +170,9 @@ class SqliteWriter:
             self._turnstile.close()
         if self._connection is None:
             if self._was_there and not self._path.exists():
-                raise StoreUnavailable(f"sqlite: {self._path} is gone; put it back, or restart to begin anew")
+                raise StoreUnavailable(
+                    f"sqlite: {self._path} is gone; restore it, or restart to create a new one"
+                )
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self._turnstile.acquire(TURN_SECONDS):
             raise StoreUnavailable(f"sqlite: another process has held {self._path} for {TURN_SECONDS:.0f} s")

@@ -52,7 +52,7 @@ def read_contact(text: str) -> dict[str, str]:
             known = ", ".join(FIELDS)
             raise UnreadableContact(f"a line starts with none of {known}: “{line[:60]}”")
         if name in found:
-            raise UnreadableContact(f"{label.strip()} stands there twice")
+            raise UnreadableContact(f"{label.strip()} is given twice")
         if len(value.strip()) > MAX_VALUE_CHARS:
             raise UnreadableContact(f"{label.strip()} is longer than {MAX_VALUE_CHARS} characters")
         if value.strip():

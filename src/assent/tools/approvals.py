@@ -141,7 +141,7 @@ async def _send(call: Call, answer: Decided) -> Decided:
 
 
 OVERTAKEN = (
-    "Nothing was sent: this yes was for an earlier version. Look at the present one and decide about it."
+    "Nothing was sent: this approval was for an earlier version. Read the current one and decide about it."
 )
 
 

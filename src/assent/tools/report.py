@@ -263,8 +263,8 @@ TOOLS = (
     Tool(
         name="chieflab_report",
         title="What was done, with proof",
-        description="What was done since a moment: per action who said yes and how sure that is, what went out, where "
-        "and when, refused attempts, and what proves the record. USE WHEN the user asks what you did for them, or for "
+        description="What was done since a given time: who approved each action and how certain that is, what was "
+        "sent, where and when, refused attempts, and the proof. USE WHEN the user asks what you did for them, or for "
         "proof.",
         category="primary",
         behaviour=READS,

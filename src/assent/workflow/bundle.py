@@ -139,14 +139,14 @@ def read(raw: bytes) -> Bundle:
             "Export the session again where it came from."
         )
     for flaw in _flaws(bundle):
-        raise BundleRefused(f"This bundle holds together by its digest but not by itself: {flaw}.")
+        raise BundleRefused(f"The digest of this bundle is valid, but its content is not: {flaw}.")
     return bundle
 
 
 def _flaws(bundle: Bundle) -> Iterator[str]:
     """Yield names, times and references that no export writes, even if the digest is valid."""
     if not 0 < len(bundle.session_id) <= MAX_SESSION_ID_CHARS or "\0" in bundle.session_id:
-        yield "its session has no name that can be used"
+        yield "its session has no valid name"
     if not bundle.runs or len({run.run_id for run in bundle.runs}) != len(bundle.runs):
         yield "it has no runs, or one of them twice"
     if len({note.note_id for note in bundle.notes}) != len(bundle.notes):
@@ -161,7 +161,7 @@ def _flaws(bundle: Bundle) -> Iterator[str]:
         for flaw in _run_flaws(run):
             yield f"run {quote(run.run_id)} {flaw}"
     if not all(0 <= time <= _LAST_MS for time in times):
-        yield "it holds a time that is none"
+        yield "it has an invalid time"
     if any("\0" in text for text in _texts(bundle)):
         yield "it holds a NUL character, which no text of a session has"
 
@@ -180,9 +180,9 @@ def _texts(bundle: Bundle) -> Iterator[str]:
 
 def _run_flaws(run: ExportedRun) -> Iterator[str]:
     if not _RUN_ID.fullmatch(run.run_id):
-        yield "has no id that can be used"
+        yield "has no valid id"
     if {event.kind for event in run.events} - EVENT_KINDS:
-        yield "tells of what does not belong to a session"
+        yield "has events that do not belong to a session"
     if [event.seq for event in run.events] != list(range(1, len(run.events) + 1)):
         yield "has events out of order"
     yield from _log_flaws(run)
@@ -198,11 +198,11 @@ def _run_flaws(run: ExportedRun) -> Iterator[str]:
         yield "has a step that its log does not know"
     named = {place for answer in run.answers for place in (answer.node, answer.at, answer.child)} - {None}
     if not named | {each.node for each in run.checkpoints} <= nodes:
-        yield "has an answer that leads nowhere"
+        yield "has an answer that refers to no step"
     if any(
         answer.attempt < 0 or not isinstance(answer.answer.get("ackToken"), bool) for answer in run.answers
     ):
-        yield "has an answer that is none"
+        yield "has an invalid answer"
 
 
 def _log_flaws(run: ExportedRun) -> Iterator[str]:
@@ -211,7 +211,7 @@ def _log_flaws(run: ExportedRun) -> Iterator[str]:
         for event in run.events
         for name, kind in _FACTS.get(event.kind, {}).items()
     ):
-        yield "has a log that tells of no run"
+        yield "has a log without a run"
         return
     if run.events[0].body.get("workflowHash") != run.workflow_hash:
         yield "is pinned to another workflow than its log says"

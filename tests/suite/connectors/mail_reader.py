@@ -13,7 +13,7 @@ _MAILBOX = re.compile(
 
 
 def read_by_hand(raw: bytes) -> dict[str, str]:
-    """The headers of a mail by name, each as its reader sees it. A name that stands there twice is an error."""
+    """The headers of a mail by name, each as its reader sees it. A name that is given twice is an error."""
     head = raw.partition(b"\r\n\r\n")[0].decode("ascii")
     found: dict[str, str] = {}
     for line in re.sub(r"\r\n(?=[ \t])", "", head).split("\r\n"):

@@ -93,14 +93,14 @@ async def nothing_staged(loop: Loop) -> bool:
 
 UNUSABLE = {
     "an error": (Answer(status=500), "status 500"),
-    "no page of text": (Answer(headers={"Content-Type": "application/pdf"}), "no page of text"),
+    "no page of text": (Answer(headers={"Content-Type": "application/pdf"}), "not that of a text page"),
     "packed to burst": (
         Answer(body=packed_bomb(40), headers={"Content-Type": "text/html", "Content-Encoding": "gzip"}),
         "says nothing",
     ),
     "packed wrongly": (
         Answer(body=b"no gzip", headers={"Content-Type": "text/html", "Content-Encoding": "gzip"}),
-        "packed wrongly",
+        "an invalid content encoding",
     ),
     "in circles": (redirect("/product"), "redirects more than"),
     "empty": (Answer(body=b""), "says nothing"),

@@ -63,7 +63,7 @@ def without_numbers(sent: tuple[Action, ...]) -> Refusal:
         needs["channel"] = "one of " + ", ".join(channels)
     refusal = Refusal(
         Reason.MEASUREMENT_UNAVAILABLE,
-        user_message="This was done by hand, so that no numbers arrive by themselves. Tell me those that you see "
+        user_message="This was done by hand, so no numbers arrive automatically. Tell me the numbers that you see "
         "there, and where you read them.",
         fix="STOP. Ask the user for the numbers they see and record those; never guess them.",
         retry=Retry.NEVER,

@@ -95,7 +95,7 @@ def pick(action: Action, asset_id: str, base_url: str) -> Transaction[tuple[Medi
     if channel not in PUBLISHES_PICTURES:
         raise bad_argument("imageAssetId", "no picture: this channel takes text alone", channel)
     if (yield from find(action.workspace_id, media.digest)) is None:
-        raise bad_argument("imageAssetId", "a picture that is still kept; make it anew", repr(asset_id))
+        raise bad_argument("imageAssetId", "a picture that is still stored; make it again", repr(asset_id))
     return (media,)
 
 

@@ -204,7 +204,7 @@ async def tell(services: Services, job: Job) -> None:
     now_ms = services.clock.now_ms()
     await services.store.write(lambda: _note(workspace_id, target_id, problem or None, now_ms))
     if problem:
-        raise JobFailed(f"nobody was told: {problem}")
+        raise JobFailed(f"no one was notified: {problem}")
 
 
 def _prepare(

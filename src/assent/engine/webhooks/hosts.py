@@ -39,8 +39,8 @@ def why_not(hosts: Sequence[str] | None, host: str) -> str | None:
     if hosts is None or host in hosts:
         return None
     if not hosts:
-        return "This workspace lets nothing be posted to webhooks."
-    return f"This workspace lets results be posted to these hosts only: {', '.join(hosts)}."
+        return "This workspace allows no webhooks."
+    return f"This workspace allows webhooks to these hosts only: {', '.join(hosts)}."
 
 
 def require(workspace_id: WorkspaceId, host: str) -> Transaction[None]:

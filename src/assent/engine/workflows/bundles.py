@@ -237,7 +237,7 @@ def _answers_kept(run: ExportedRun) -> dict[Edge, int]:
 
 def _snapshot(node: ExportedNode) -> Snapshot:
     if node.snapshot.get("format") != SNAPSHOT_FORMAT:
-        raise BundleRefused(f"Node {node.node} was written by another generation of this server.")
+        raise BundleRefused(f"Node {node.node} was written by another version of this server.")
     return msgspec.convert(node.snapshot, Snapshot)
 
 

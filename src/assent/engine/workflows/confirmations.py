@@ -254,9 +254,9 @@ def _earlier(
 
 _ALREADY: Final = {
     "approved": "A person has approved what was submitted here as action {0}. Exactly that content passes; "
-    "chieflab_get_action shows it. Other content is asked about anew.",
+    "chieflab_get_action shows it. Other content needs a new approval.",
     "awaiting_approval": "A person is being asked about what was submitted here as action {0}. Exactly that content "
-    "passes once it is approved; chieflab_get_action shows it. Other content is asked about anew.",
+    "passes once it is approved; chieflab_get_action shows it. Other content needs a new approval.",
 }
 
 _TOLD: Final = {

@@ -16,9 +16,9 @@ _MAX_YAML_NODES: Final = 50_000
 
 _TOLD: Final = {
     "constructor for the tag": "Tags are not read; remove it and write the plain value",
-    "recursive node": "An anchor holds itself; write the value out",
-    "another document": "A file holds one document; put what follows into a file of its own",
-    "'\\t'": "A tab cannot stand here; indent with blanks",
+    "recursive node": "An anchor contains itself; write the value out",
+    "another document": "A file has one document; put the next one into another file",
+    "'\\t'": "A tab is not allowed here; indent with spaces",
 }
 """Advice that replaces messages of the YAML parser."""
 
@@ -69,7 +69,7 @@ class _Odd(NamedTuple):
 
 
 def _twice(key: str) -> _Odd:
-    return _Odd("duplicate_key", f'The key "{key[:60]}" stands twice in one object; keep one.')
+    return _Odd("duplicate_key", f'The key "{key[:60]}" is in one object twice; keep one.')
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _yaml(text: str) -> Any:
         def construct_object(self, node: Any, deep: bool = False) -> Any:
             self.nodes += 1
             if self.nodes > _MAX_YAML_NODES:
-                raise _refusal("too_large", "The file unfolds to too many values; use fewer anchors.")
+                raise _refusal("too_large", "The file expands to too many values; use fewer anchors.")
             return super().construct_object(node, deep=deep)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
@@ -161,7 +161,7 @@ def _check_size(value: Any) -> None:
         node = stack.pop()
         count += 1
         if count > _MAX_YAML_NODES:
-            raise _refusal("too_large", "The file unfolds to too many values; use fewer anchors.")
+            raise _refusal("too_large", "The file expands to too many values; use fewer anchors.")
         if isinstance(node, dict):
             stack.extend(node.values())
         elif isinstance(node, list):

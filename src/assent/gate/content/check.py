@@ -32,12 +32,12 @@ Kind = Literal["empty", "frame", "brief", "prompt", "metadata", "pointer", "slot
 
 WHY: Final[dict[Kind, str]] = {
     "empty": "It has no text that a person could read; stage the finished text.",
-    "frame": "A generator's header stands over the text and would be published with it; stage the text alone.",
+    "frame": "A generator's header is above the text and would be published with it; stage only the text.",
     "brief": "It is a brief for a text that is still to be written; write it and stage the finished text.",
     "prompt": "It is an instruction to a model; follow it and stage what comes out.",
     "metadata": "It lists facts about a text; stage the text itself.",
     "pointer": "It only says where a text is kept; stage the text itself.",
-    "slot": "It has a slot that was left open; fill it in or take it out.",
+    "slot": "It has a template slot that was not filled in; fill it in or remove it.",
 }
 EXCERPT_CHARS: Final = 120
 SHORT_CHARS: Final = 4_000

@@ -66,7 +66,7 @@ class GoogleSource:
 
     @property
     def choose_hint(self) -> str:
-        return f"{self.label} is connected, but nobody has chosen yet what it reads. Choose it on its page."
+        return f"{self.label} is connected, but what it reads is not chosen yet. Choose it on its page."
 
     def chosen(self, connection: Connection) -> str | None:
         value = connection.settings.get(self.setting)

@@ -154,5 +154,5 @@ def no_account(label: str, effect: Effect) -> Readiness:
         said = f"{label} is connected to another account than the one this was prepared for."
     else:
         said = f"{label} was connected after this was prepared."
-    hint = f"{said} Say that it may go out: you are shown where it goes, and approve that."
+    hint = f"{said} Ask for it to be sent: you then see where it goes, and approve that."
     return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, said, nameable=True)

@@ -49,7 +49,7 @@ CHANNELS: Final[dict[str, ManualChannel]] = {
         "Hacker News",
         "https://news.ycombinator.com/submit",
         (ManualField("title", "title", 80), ManualField("url", "link"), ManualField("text", "body")),
-        ("Submit from your own account, and do not ask anybody for votes.",),
+        ("Submit from your own account, and do not ask anyone for votes.",),
     ),
     "reddit": ManualChannel(
         "Reddit",

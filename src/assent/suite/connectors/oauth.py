@@ -136,7 +136,7 @@ class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
     def what_to_set(self) -> str:
         """The message for the server's operator."""
         return (
-            f"Who runs this server registers it as an app with {self.grantor.label}, sets "
+            f"The person who runs this server registers it as an app with {self.grantor.label}, sets "
             f"{self.grantor.client_id_setting} and {self.grantor.client_secret_setting}, and restarts it."
         )
 

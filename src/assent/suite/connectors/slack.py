@@ -90,7 +90,7 @@ class SlackConnector(KeyConnector):
             detail = "this was approved for another webhook than the one that is connected"
             raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
         if action.effect.media:
-            raise NotSent(Reason.CONNECTOR_FAILED, "a webhook takes no picture along", curable=False)
+            raise NotSent(Reason.CONNECTOR_FAILED, "a webhook posts no pictures", curable=False)
         text = message(action.effect)
         if len(text) > MOST_CHARS:
             detail = f"the text has {len(text):,} characters; Slack takes {MOST_CHARS:,}"

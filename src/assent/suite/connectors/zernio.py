@@ -180,7 +180,7 @@ class ZernioConnector(KeyConnector):
             raise NotSent(
                 Reason.CONNECTOR_FAILED,
                 f"Zernio has published the same text to this account within a day (post {existing}), so it refuses to "
-                "publish it again. Change the text and stage it anew.",
+                "publish it again. Change the text and stage it again.",
                 curable=False,
             )
         return post

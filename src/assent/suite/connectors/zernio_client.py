@@ -94,7 +94,7 @@ class ZernioClient:
             if not place.ok or not isinstance(upload, str) or not isinstance(public, str):
                 raise self.failed(place)
             if not upload.startswith(self._scheme):
-                raise OutcomeUnknown("the address to upload to is none")
+                raise OutcomeUnknown("the upload address is invalid")
             put = await exchange(
                 "PUT",
                 upload,

@@ -67,7 +67,7 @@ TABLE: Final[tuple[Channel, ...]] = (
     Channel(
         id="x", label="X", shape="post", connectors=("zernio",), verb="post",
         body=Limit(280, counting.x_weight, "as X counts"), splits=True, hashtags_habit=2, links_habit=1,
-        habits="One thought a post; a long text becomes a thread; hashtags are rare.",
+        habits="One thought per post; a long text becomes a thread; hashtags are rare.",
     ),
     Channel(
         id="threads", label="Threads", shape="post", connectors=("zernio",), verb="post",
@@ -121,19 +121,19 @@ TABLE: Final[tuple[Channel, ...]] = (
         id="email", label="E-mail", shape="email", connectors=("resend", "smtp"), verb="send",
         body=Limit(100_000, counting.code_points), title=Limit(255, counting.code_points), title_required=True,
         title_advice=60, preheader_advice=90, short=2_500, hashtags_habit=0, links_habit=2,
-        habits="A subject that says what is inside; one thing to do.",
+        habits="A subject that names the content; one call to action.",
     ),
     Channel(
         id="site", label="Site", shape="page", connectors=("site",), verb="publish",
         body=Limit(100_000, counting.code_points), title=Limit(200, counting.code_points), title_required=True,
         title_advice=70, hashtags_habit=0,
-        habits="A page of its own that stays; says it whole.",
+        habits="A permanent page; tell the whole story.",
     ),
     Channel(
         id="landing", label="Landing page", shape="page", connectors=("manual",), verb="copy",
         body=Limit(20_000, counting.code_points), title=Limit(120, counting.code_points), title_advice=70, action=False,
         hashtags_habit=0,
-        habits="One promise, three reasons, one thing to do.",
+        habits="One promise, three reasons, one call to action.",
     ),
 )  # fmt: skip
 

@@ -115,7 +115,7 @@ def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
     if risky and not has_grounds(evidence):
         named = ", ".join(f"“{cut(strip_full_stop(each.text), 60)}”" for each in risky[:MAX_NAMED])
         more = f" and {len(risky) - MAX_NAMED} more" if len(risky) > MAX_NAMED else ""
-        return [f"No facts were handed in to check this: {named}{more}."]
+        return [f"There are no facts to check this against: {named}{more}."]
     risky += [each for each in claims if each.supported and ALWAYS_TOLD.intersection(each.risk)]
     found = []
     for each in risky[:MAX_WARNINGS]:

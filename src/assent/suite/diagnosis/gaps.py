@@ -22,8 +22,8 @@ GOALS: Final[dict[str, tuple[str, ...]]] = {
 """Words of a goal, and the numbers of which any one measures it."""
 
 TELLS: Final[dict[str, str]] = {
-    "ga4": "It would say what visitors do after they came.",
-    "search_console": "It would say what people search for when they find the page.",
+    "ga4": "It would show what visitors do on the page.",
+    "search_console": "It would show which searches lead to the page.",
 }
 """The sentence about the use of each source."""
 
@@ -102,7 +102,7 @@ def _goal(facts: Facts) -> Iterator[Missing]:
     }
     if wanted and not wanted & reported:
         yield Missing(
-            what=f"Whether the goal is reached is not counted: no source reports {' or '.join(sorted(wanted))}.",
+            what=f"The goal is not measured: no source reports {' or '.join(sorted(wanted))}.",
             how="Connect a source that does, or tell me the number.",
             call=SuggestedCall("chieflab_list_connectors", {}, "to see which sources there are"),
         )

@@ -128,7 +128,7 @@ def falling(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
                 {views[0]: views[1], f"usual {views[0]}": usual},
                 f"{facts.label(runs[0].channel)} is seen less than before: {describe_number(*views)}, and "
                 f"{amount(usual)} on average over the {len(earlier)} before.",
-                "Go back to what the earlier ones did, or rest the channel for a while.",
+                "Return to the style of the earlier posts, or pause the channel for a while.",
                 SuggestedCall(
                     "chieflab_brain_read", {"kind": "channel_performance"}, "to see what worked before"
                 ),
@@ -206,9 +206,9 @@ def far_down(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {"position": place, "impressions": shown},
-                f"In search the page stands at place {amount(place)} on average, beyond the first ten "
+                f"In search the page is at position {amount(place)} on average, below the first ten "
                 f"({amount(shown)} impressions).",
-                "Let title and first paragraph of the page say what people look for.",
+                "Use the words that people search for in the page's title and first paragraph.",
                 SuggestedCall(
                     "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
                 ),
@@ -223,7 +223,7 @@ def no_conversion(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
                 rule,
                 each,
                 {"sessions": visits, "conversions": 0},
-                f"People come and do nothing: {amount(visits)} sessions, 0 conversions.",
+                f"Visitors come and do nothing: {amount(visits)} sessions, 0 conversions.",
                 "Put one clear step on the page that the posts lead to.",
                 SuggestedCall(
                     "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"

@@ -39,10 +39,10 @@ def find_failed(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             deeds[0],
             {"failed": len(deeds)},
             f"{_count(deeds)} on {facts.label(channel)} were refused for good.{why}",
-            "Mend what was refused and prepare it again.",
-            SuggestedCall("chieflab_send", {"to": ["…"]}, "it has been mended")
+            "Fix what was refused and prepare it again.",
+            SuggestedCall("chieflab_send", {"to": ["…"]}, "it has been fixed")
             if channel == "email"
-            else SuggestedCall("chieflab_post", {"channel": channel}, "it has been mended"),
+            else SuggestedCall("chieflab_post", {"channel": channel}, "it has been fixed"),
         )
 
 
@@ -93,8 +93,8 @@ def find_expired(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             facts,
             gone[0],
             {"actions": len(gone)},
-            f"{_count(gone)} expired before anybody sent them.",
-            "Prepare what is still true again.",
+            f"{_count(gone)} expired before they were sent.",
+            "Prepare those that are still true again.",
             SuggestedCall("chieflab_launch_product", {}, "the user wants to try again", LAUNCH_NEEDS),
         )
 
@@ -111,7 +111,7 @@ def find_rejected(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
                 no[0],
                 {"rejected": len(no), "decided": len(deeds)},
                 f"Most drafts for {facts.label(channel)} are rejected: {len(no)} of {len(deeds)}.{why}",
-                "Write the draft from the reasons, and record the voice that is wanted.",
+                "Use the reasons for the next draft, and record the wanted voice.",
                 SuggestedCall("chieflab_brain_read", {"kind": "rejection"}, "to read every reason"),
             )
 
@@ -129,7 +129,7 @@ def quiet(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             last,
             {"days": days},
             f"Nothing has gone out for {days} days.",
-            "Say something new, however small.",
+            "Publish something new, even something small.",
             SuggestedCall("chieflab_launch_product", {}, "the user wants to say something", LAUNCH_NEEDS),
         )
 

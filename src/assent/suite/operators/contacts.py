@@ -13,7 +13,7 @@ from assent.suite.contact import contact_text
 CONNECTOR: Final = "hubspot"
 EXECUTE: Final = "chieflab_execute_approved_action"
 
-IF_THERE: Final = "If HubSpot has a contact with this e-mail address, these lines replace what it has there."
+IF_THERE: Final = "If HubSpot has a contact with this e-mail address, these lines overwrite its fields."
 
 
 def prepare(contacts: tuple[dict[str, str], ...]) -> Preparation:

@@ -88,8 +88,8 @@ TOOLS = (
         name="chieflab_save_contacts",
         title="Prepare contacts",
         description="Prepares contacts for the user's HubSpot, each staged for approval; nothing is saved by this "
-        "call. USE WHEN the user wants somebody kept as a contact, such as who answered a launch. A contact that is "
-        "there already is brought up to date.",
+        "call. USE WHEN the user wants to keep someone as a contact, such as a person who answered a launch. An "
+        "existing contact is updated.",
         category="primary",
         behaviour=WRITES,
         request=SaveContacts,

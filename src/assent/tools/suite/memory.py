@@ -358,7 +358,7 @@ TOOLS = (
     Tool(
         name="chieflab_create_tenant",
         title="Create a tenant",
-        description="Makes a tenant of this workspace. Tenants also come into being when first named in a call. USE "
+        description="Makes a tenant of this workspace. Naming a new tenant in a call makes it, too. USE "
         "WHEN the user begins to work for another client or product.",
         category="workspace",
         behaviour=WRITES,

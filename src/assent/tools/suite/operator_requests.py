@@ -110,8 +110,8 @@ class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
         Annotated[
             bool,
             msgspec.Meta(
-                description="true: each post takes along a picture made for its channel; false: no pictures; "
-                "otherwise one for the launch that no post takes along."
+                description="true: each post gets a picture for its channel; false: no pictures; otherwise one for the "
+                "launch, in no post."
             ),
         ]
         | None
@@ -127,7 +127,7 @@ class Post(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
         Annotated[
             str,
             msgspec.Meta(
-                max_length=100, description="A run that this post joins: its evidence counts here, too."
+                max_length=100, description="The run that this post joins; its evidence is used here, too."
             ),
         ]
         | None

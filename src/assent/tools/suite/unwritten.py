@@ -30,10 +30,10 @@ ONLY_NOTES: Final = (
     "The server writes plain notes about a product only. I will write this one and show it to you."
 )
 WRITE_IT: Final = (
-    "Write the text yourself and call the same tool again with it in {argument}; writing has what is known, "
+    "Write the text yourself and call the same tool again with it in {argument}; writing has the known facts, "
     "recoveryTool the rest of the call."
 )
-OR_WRITE: Final = " Or write the texts yourself and hand them in as {argument}: they need no such facts."
+OR_WRITE: Final = " Or write the texts yourself and pass them as {argument}: they need no such facts."
 
 
 def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: Any) -> None:
@@ -123,7 +123,7 @@ def _tell_composed(composed: tuple[str, ...], goal: str | None) -> tuple[str, ..
         return ()
     labels = ", ".join(dict.fromkeys(map(channels.label_of, composed)))
     what = "a plain note" if len(composed) == 1 else "plain notes"
-    kept = "Your goal is kept; such a note does not speak about it. " if goal else ""
+    kept = "Your goal is stored, but such a note does not mention it. " if goal else ""
     return (f"{labels}: {what} from the product's own facts. {kept}I can write better.",)
 
 

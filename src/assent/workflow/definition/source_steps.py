@@ -90,7 +90,7 @@ def _check_conditions(step: Raw, path: str) -> Iterator[Issue]:
                 yield Issue(
                     f"{path}.requireConfirmation.{extra[0]}",
                     "unknown_field",
-                    "Only kind and condition stand here.",
+                    "Only kind and condition are allowed here.",
                 )
             if "condition" in rule:
                 yield from conditions.check(rule["condition"], f"{path}.requireConfirmation.condition")
@@ -233,9 +233,7 @@ def _follow(step: Raw, path: str, top: dict[str, Raw]) -> Iterator[Issue]:
             return
         if name in trail:
             way = " → ".join(str(part) for part in [*trail, name])
-            yield Issue(
-                f"{path}.body", "cycle", f"The body leads back to itself: {way}. Point it at another step."
-            )
+            yield Issue(f"{path}.body", "cycle", f"The loop body contains itself: {way}. Name another step.")
             return
         trail.append(name)
         if len(trail) > MAX_LOOP_DEPTH:

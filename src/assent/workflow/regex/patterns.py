@@ -44,7 +44,7 @@ class Pattern:
         if self._most_chars is not None and len(text) > self._most_chars:
             why = "looks ahead or behind" if self._looks else "names very many different characters"
             raise TextTooLong(
-                f"The pattern {quote(self._source)} {why}, so it is held against at most "
+                f"The pattern {quote(self._source)} {why}, so it is applied to at most "
                 f"{self._most_chars} characters; this text has {len(text)}. Shorten it."
             )
         return self._automaton.run(text, first=True)[0]

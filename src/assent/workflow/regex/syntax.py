@@ -23,7 +23,7 @@ _OCTAL: Final = "01234567"
 _DIGITS: Final = "0123456789"
 _BLANKS: Final = " \t\n\r\v\f"
 _MOST_CODE: Final = 0x10FFFF
-_NO_AUTOMATON: Final = "Back references and conditional groups are not taken; write the choices out."
+_NO_AUTOMATON: Final = "Back references and conditional groups are not supported; write out the alternatives."
 
 
 class BadPattern(ValueError):  # noqa: N818 - a state of the pattern
@@ -247,7 +247,7 @@ class _PatternReader:
                 raise _bad("a flag is missing after -", begun)
         elif on and self.takes(")"):
             if not first:
-                raise _bad("flags for the whole pattern stand at its start, this one does not", begun)
+                raise _bad("flags for the whole pattern must be at its start", begun)
             self.added |= frozenset(on) & set("imsx")
             return None
         if not (on or off) or not self.takes(":") or {*on} & {*off} or {"a", "u"} <= {*on}:
@@ -288,7 +288,7 @@ class _PatternReader:
                 self.at += 1
                 high = self.member(self.take(), begun)
                 if isinstance(low, str) or isinstance(high, str) or high < low:
-                    raise _bad("a set has a range that is none", begun)
+                    raise _bad("a set has an invalid range", begun)
                 ranges.append((low, high))
             elif isinstance(low, str):
                 classes.append(low)

@@ -115,5 +115,5 @@ async def test_links_that_have_ended_say_how_to_get_a_fresh_one(screen: OpenScre
     await expect(at.page.locator("main")).to_contain_text("fresh review link")
     await at.check()
     await at.goto("/sign-in/" + "A" * 54)
-    await expect(at.page.locator("main")).to_contain_text("ask whoever invited you")
+    await expect(at.page.locator("main")).to_contain_text("ask the person who invited you")
     await at.check()

@@ -218,7 +218,7 @@ async def test_severity_is_explained(house: House) -> None:
     )
     page = await house.page(await house.owner(), run.run_id)
 
-    assert "Whoever prepared it declared it so." in page
+    assert "The risk was declared when it was prepared." in page
     assert "It stays on your own site." in page
     assert "A charge cannot be taken back." in page
 

@@ -119,7 +119,7 @@ async def test_nobody_takes_the_name_of_a_person_or_a_role_over_a_link(house_on_
     ):
         answer = await house.decide(browser, run.run_id, action_id, "approve", name=name)
         assert answer.status_code == 400, name
-        assert "belongs to somebody who can sign in" in answer.text
+        assert "belongs to someone who can sign in" in answer.text
     assert (await house.action(action_id)).status == "awaiting_approval"
     answer = await house.decide(browser, run.run_id, action_id, "approve", name="Grace Kelly")
     assert answer.status_code == 303
@@ -243,7 +243,7 @@ async def test_an_edit_takes_the_approval_back_and_needs_another(house_on_any_st
     assert action.effect.html == ""
     assert action.digest == action.effect.digest()
     page = (await browser.get(saved.headers["location"])).text
-    assert "what you saved needs an approval of its own" in page
+    assert "the new version needs its own approval" in page
     assert "Edited by someone with the review link, calling themselves “Ada Reviewer”: revision 2" in page
     again = await house.decide(browser, run.run_id, action_id, "approve")
     assert again.status_code == 303

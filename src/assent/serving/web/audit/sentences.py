@@ -41,38 +41,38 @@ def _numbers(facts: Facts) -> str:
 
 def _memory(facts: Facts) -> str:
     did = "confirmed" if facts.get("state") == "confirmed" else "stopped the use of"
-    return f"{facts.get('by', 'Somebody')} {did} a memory"
+    return f"{facts.get('by', 'Someone')} {did} a memory"
 
 
 def _hosts(facts: Facts) -> str:
     hosts = facts.get("hosts")
     listed = ", ".join(map(str, hosts if isinstance(hosts, list) else ())) or "no host"
     allowed = "any public host" if hosts is None else listed
-    return "{agent} lets results be posted to ".format_map(FactWords(facts)) + allowed
+    return "{agent} allowed webhooks to ".format_map(FactWords(facts)) + allowed
 
 
 def _signed_in(facts: Facts) -> str:
-    by_claim = " by the page of a sign-up" if facts.get("by") == "signup" else ""
+    by_claim = " on a sign-up page" if facts.get("by") == "signup" else ""
     return f"{facts.get('name') or facts.get('person', 'Someone')} signed in{by_claim}"
 
 
 def _signed_out_everywhere(facts: Facts) -> str:
     sessions = _count(facts.get("sessions", 0), "session")
-    return f"{facts.get('person', 'somebody')} signed out everywhere ({sessions})"
+    return f"{facts.get('person', 'someone')} signed out everywhere ({sessions})"
 
 
 WORDS: Final[dict[str, Sentence]] = {
     **SENTENCES,
-    "action_staged": "What was left over became an action of its own, to be approved",
+    "action_staged": "The part that was not delivered became an action of its own, to be approved",
     "workspace_created": "The workspace “{name}” was made by {agent}",
     "key_issued": "A {mode} key “{label}” was issued by {agent}",
     "key_revoked": "The key {keyId} was revoked by {agent}",
     "workflow_started": "{agent} started the workflow {workflowId}",
     "step_acked": _step,
     "step_blocked": _blocked,
-    "checkpoint_kept": "A checkpoint was kept",
+    "checkpoint_kept": "A checkpoint was stored",
     "session_noted": "{by} wrote a note on the session",
-    "session_imported": "This run came in from a file",
+    "session_imported": "This run was imported from a file",
     "metrics_recorded": _numbers,
     "run_started": "Begun by {agent}; the result follows",
     "run_failed": "The run ended without a result",
@@ -80,8 +80,8 @@ WORDS: Final[dict[str, Sentence]] = {
     "measurement_empty": "Measured, and no source had numbers yet",
     "memory_decided": _memory,
     "person_invited": "{named} was invited by {agent}",
-    "person_removed": "{named} may not sign in any more, says {agent}",
-    "person_renamed": "{person} is called {name} now",
+    "person_removed": "{named} was removed by {agent}",
+    "person_renamed": "{person} is now named {name}",
     "connector_connected": "{connector} was connected by {agent}",
     "connector_disconnected": "{connector} was disconnected by {agent}",
     "connector_expired": "The access to {connector} has ended",
@@ -89,16 +89,16 @@ WORDS: Final[dict[str, Sentence]] = {
     "connector_accounts_changed": "The accounts at {connector} have changed",
     "credits_granted": "{amount} credits were granted by {agent}",
     "credits_limited": "Credits were limited to {amount} by {agent}",
-    "credits_unlimited": "The limit of credits was taken away by {agent}",
+    "credits_unlimited": "The limit of credits was removed by {agent}",
     "webhook_delivered": "The result was posted to its webhook",
     "webhook_failed": "The result could not be posted to its webhook",
-    "webhook_resent": "The result is posted to its webhook again, asked for by {agent}",
-    "page_fetched": "{url} was asked for by {agent}",
+    "webhook_resent": "The result is posted to its webhook again, at the request of {agent}",
+    "page_fetched": "{url} was requested by {agent}",
     "webhook_secret_made": "A secret that signs webhooks was made",
     "policy_changed": "The policy became “{policy}”, set by {agent}",
-    "notification_added": "{agent} wants to be told at {shown}",
-    "notification_removed": "{shown} is not told any more, says {agent}",
-    "approvals_sealed": "Approvals from before they were sealed got the server's seal",
+    "notification_added": "{agent} asked for notifications at {shown}",
+    "notification_removed": "Notifications to {shown} were stopped by {agent}",
+    "approvals_sealed": "Earlier approvals were sealed by the server",
     "webhook_hosts_changed": _hosts,
     "webhook_secret_rotated": "The secret that signs webhooks was replaced",
     "sign_in_link_issued": "A sign-in link for {person} was made",

@@ -108,8 +108,8 @@ def words_of(info: ConnectorInfo) -> ProviderWords | None:
 
 
 DONE: Final[dict[str, str]] = {
-    "connected": "Connected. What waits for it can go out now: you see where it goes, and approve that.",
-    "chosen": "Saved. What is prepared from now on goes by this.",
+    "connected": "Connected. Waiting drafts can be sent now: check where each one goes, and approve it.",
+    "chosen": "Saved. This applies to everything prepared from now on.",
     "disconnected": "Disconnected. Its keys and tokens are destroyed on this server.",
 }
 
@@ -120,7 +120,7 @@ DONE_READING: Final[dict[str, str]] = {
 }
 """The same for providers that are only read from."""
 
-LOSES: Final = "What is prepared for it stays, and cannot go out until it is connected again."
+LOSES: Final = "Drafts for it are kept. They cannot be sent until it is connected again."
 LOSES_READING: Final = "Measurements do without its numbers until it is connected again."
 
 
@@ -143,9 +143,9 @@ def back_to(provider: str, label: str) -> Link:
 def no_such_consent(provider: str, label: str) -> PageProblem:
     return PageProblem(
         400,
-        "This answer does not belong to a question of ours",
-        f"{label} sent your browser here, but the consent it speaks of was not asked for by you in this browser, was "
-        "answered already, or was asked for more than ten minutes ago. Nothing was connected.",
+        "This consent was not requested from this browser",
+        f"{label} sent your browser here, but this browser has no open request for that consent: it was started "
+        "elsewhere, was already answered, or is older than ten minutes. Nothing was connected.",
         "Start again from the connect page, in this browser, and answer within ten minutes.",
         back_to(provider, label),
     )
@@ -155,7 +155,7 @@ def no_consent(provider: str, label: str) -> PageProblem:
     return PageProblem(
         403,
         f"{label} was not connected",
-        f"You said no, or {label} did not let you say yes. Nothing was changed here.",
+        f"Access was not granted: you declined, or {label} blocked the request. Nothing changed.",
         "If that was not what you wanted, start again and press the button that allows access.",
         back_to(provider, label),
     )
@@ -165,8 +165,8 @@ def no_refresh_token(provider: str, label: str, permissions: str) -> PageProblem
     return PageProblem(
         502,
         f"{label} gave access for an hour only",
-        "It gave no refresh token, which happens when this app was allowed before. Nothing was kept, because the "
-        "connection would end unnoticed.",
+        "It sent no refresh token, which happens when this app was allowed before. Nothing was stored, because the "
+        "connection would end after an hour.",
         f"Remove this app’s access ({permissions}), then start again.",
         back_to(provider, label),
     )

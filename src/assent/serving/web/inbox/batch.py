@@ -42,7 +42,7 @@ NOT_TOGETHER: Final = PageProblem(
 CHANGED: Final = PageProblem(
     409,
     "Something changed while you were looking",
-    "One of these was edited or decided by somebody else. Nothing was decided.",
+    "One of these was edited or decided by someone else. Nothing was decided.",
     "Go back to the inbox, look at what waits now, and select again.",
     INBOX,
 )

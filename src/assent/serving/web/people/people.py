@@ -46,8 +46,8 @@ SIGN_IN_FIRST: Final = PageProblem(
 CONFIRM_FIRST: Final = PageProblem(
     403,
     "Confirm first that this is you",
-    "This browser is signed in by the page on which the key was shown, and your agent may have had its address. That "
-    "is enough to look, to connect providers and to decide about low and medium risk, and not for this.",
+    "This browser was signed in by the page that showed the key, and your agent may know that page’s address. That is "
+    "enough to read, to connect providers and to decide about low and medium risk, but not for this.",
     "Confirm your e-mail address, or sign in by a link from the person who runs this server.",
     Link("/sign-in", "Confirm that it is you"),
 )

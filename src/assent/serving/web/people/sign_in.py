@@ -39,7 +39,7 @@ LINK_ENDED: Final = PageProblem(
     404,
     "This sign-in link does not work",
     "It was used already, has ended, or is not complete. Each link works once, for a short time.",
-    "Make a new one in a terminal on the machine of the server, or ask whoever invited you for a fresh one.",
+    "Make a new one in a terminal on the machine of the server, or ask the person who invited you for a new one.",
     HOW_TO_SIGN_IN,
 )
 

@@ -25,12 +25,12 @@ LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
 """Delays of the automatic refreshes after sending. After the last one the page stops."""
 
 DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
-    "approve": (frozenset({APPROVED, EXECUTING, EXECUTED}), "Approved. Nothing has been sent by that alone."),
-    "recorded": (frozenset({AWAITING}), "Your approval is recorded. Somebody else has to approve it, too."),
+    "approve": (frozenset({APPROVED, EXECUTING, EXECUTED}), "Approved. The approval itself sends nothing."),
+    "recorded": (frozenset({AWAITING}), "Your approval is recorded. Another person has to approve it, too."),
     "send": (frozenset({APPROVED, EXECUTING}), "Approved, and on its way out."),
     "edit": (
         frozenset({AWAITING}),
-        "Saved. Please read it once more: what you saved needs an approval of its own.",
+        "Saved. Please read it once more: the new version needs its own approval.",
     ),
     "reject": (frozenset({REJECTED}), "Rejected. It will never be sent; your reason is kept."),
     "withdraw": (

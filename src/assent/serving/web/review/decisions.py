@@ -59,7 +59,7 @@ def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ())
     if viewer.session is None and is_taken(name, known):
         raise BadFields(
             {
-                "name": "This name belongs to somebody who can sign in here, or to a role. Sign in to decide under it, "
+                "name": "This name belongs to someone who can sign in here, or to a role. Sign in to decide under it, "
                 "or give another name."
             }
         )

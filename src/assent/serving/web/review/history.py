@@ -27,7 +27,7 @@ Facts = dict[str, Any]
 
 def who(facts: Facts) -> str:
     """Name the actor, worded by assurance."""
-    by, assurance = str(facts.get("by", "somebody")), facts.get("assurance")
+    by, assurance = str(facts.get("by", "someone")), facts.get("assurance")
     if assurance == Assurance.AGENT:
         return agent_name(by)
     if assurance == Assurance.LINK:
@@ -42,7 +42,7 @@ def who(facts: Facts) -> str:
 
 
 MISSING_FACTS: Final = {
-    **dict.fromkeys(("by", "person"), "somebody"),
+    **dict.fromkeys(("by", "person"), "someone"),
     "shown": "an address",
     "url": "a page",
     "amount": 0,
@@ -55,16 +55,16 @@ class FactWords(dict[str, object]):
     def __init__(self, facts: Facts) -> None:
         super().__init__(facts)
         relayed = facts.get("assurance") == Assurance.AGENT
-        self["agent"] = agent_name(str(facts.get("by", "somebody")))
+        self["agent"] = agent_name(str(facts.get("by", "someone")))
         self["who"] = who(facts)
         self["approval"] = f"{'Approval relayed' if relayed else 'Approved'} by {self['who']}"
         self["connector"] = connector_name(str(facts.get("provider", "a connector")))
-        self["named"] = facts.get("name") or facts.get("person", "somebody")
+        self["named"] = facts.get("name") or facts.get("person", "someone")
 
     def __missing__(self, name: str) -> object:
         return {
-            "by": "somebody",
-            "person": "somebody",
+            "by": "someone",
+            "person": "someone",
             "shown": "an address",
             "url": "a page",
             "amount": 0,
@@ -77,12 +77,12 @@ def _tell_answer(facts: Facts) -> str:
 
 def _tell_handover(facts: Facts) -> str:
     if facts.get("via") == ADVANCE:
-        return f"The workflow went on past this step, led by {agent_name(str(facts.get('by', 'somebody')))}"
+        return f"The workflow went on past this step, led by {agent_name(str(facts.get('by', 'someone')))}"
     return f"Published by hand, recorded by {who(facts)}"
 
 
 def _tell_readiness(facts: Facts) -> str:
-    return f"Connector looked at again: {'ready' if facts.get('ready') else 'not ready'}"
+    return f"Connector checked again: {'ready' if facts.get('ready') else 'not ready'}"
 
 
 Sentence = str | Callable[[Facts], str]

@@ -122,11 +122,11 @@ def _target(url: str, says: str) -> LinkTarget:
         return LinkTarget(url, "", says, "cannot be read as an address")
     odd = []
     if user:
-        odd.append(f"leads to {host}, not to what stands before the @")
+        odd.append(f"leads to {host}, not to the name before the @")
     if "xn--" in host:
         odd.append("its name may look like another")
     if _NUMBER.fullmatch(host.rpartition(".")[2]) and not _QUAD.fullmatch(host):
-        odd.append("leads to a number that is written in an unusual way")
+        odd.append("leads to an IP address in an unusual notation")
     odd += [
         f"says {claimed}, leads to {host}"
         for claimed in _claims(says)
@@ -202,7 +202,7 @@ def _mail_target(url: str, says: str, rest: str) -> LinkTarget:
             to += _mailboxes(value)
         elif name.lower() in ("cc", "bcc"):
             others += [f"{mailbox} ({name.lower()})" for mailbox in _mailboxes(value)]
-    whom = ", ".join(to) or "nobody"
+    whom = ", ".join(to) or "no one"
     domains = {_bare_host(domain) for mailbox in to for domain in _hosts_in(mailbox.rpartition("@")[2])}
     named = [mailbox.strip(".").lower() for mailbox in _MAILBOX.findall(without_unseen(says))]
     odd = [f"says {mailbox}, writes to {whom}" for mailbox in named if mailbox not in to]

@@ -49,7 +49,7 @@ _TITLES: Final[dict[Reason, tuple[str, str]]] = {
     ),
     Reason.ACTION_CLOSED: (
         "This was decided already",
-        "Somebody was faster, here or in a chat. Below is how it stands; that cannot be changed any more.",
+        "Someone already decided this, here or in the chat. The current state is below and is final.",
     ),
     Reason.ACTION_EXPIRED: (
         "This draft has expired",
@@ -138,8 +138,8 @@ def out_of_date(action_id: str, decision: str, form: dict[str, str]) -> Tried:
         decision,
         403,
         "This form was out of date",
-        "It was opened too long ago, in another browser, or about other content. Nothing was decided. Below is how "
-        "it stands now: look at it, then decide.",
+        "It was opened too long ago, in another browser, or about other content. Nothing was decided. The current "
+        "state is below: read it, then decide.",
         {},
         typed,
         reopen=decision == "edit",

@@ -66,7 +66,7 @@ CONNECTOR_LABELS: Final[dict[str, str]] = {info.id: info.label for info in CONNE
 
 GATES: Final[dict[str, str]] = {
     "human_approval": "A human approves it",
-    "recipients_missing": "Somebody is named to receive it (nobody is yet)",
+    "recipients_missing": "It has recipients (none are named yet)",
     "connector_not_ready": "Its connector is ready (it was not when this was prepared)",
 }
 
@@ -130,9 +130,9 @@ LOOK_AT: Final[dict[str, str]] = {
 """Where an account's own posts are listed."""
 
 NEEDED: Final[dict[Assurance, str]] = {
-    Assurance.AGENT: "anybody with the link",
-    Assurance.LINK: "anybody with the link",
-    Assurance.CLIENT: "somebody who answers in their client’s own dialog",
+    Assurance.AGENT: "anyone with the link",
+    Assurance.LINK: "anyone with the link",
+    Assurance.CLIENT: "someone who answers in their client’s own dialog",
     Assurance.PERSON: "a signed-in person",
     Assurance.PASSKEY: "a person signed in with a passkey",
 }
@@ -184,10 +184,7 @@ def what_happens(effect: Effect) -> str:
     if effect.verb in MAIL_VERBS:
         return f"Sends this to {people_named(effect.recipients)}{_sender(effect)} through {through}."
     if effect.channel == CONTACTS:
-        return (
-            f"Creates this contact in {through}{_account(effect)}, or brings the one with the same e-mail address up "
-            "to date."
-        )
+        return f"Creates this contact in {through}{_account(effect)}, or updates the one with the same e-mail address."
     if effect.verb == UNPUBLISH:
         return "Takes this page down. Its address says that it is gone; its text and numbers are kept."
     if effect.connector == "site":
@@ -225,7 +222,7 @@ def word_for_done(effect: Effect) -> str:
 def people_named(recipients: tuple[str, ...]) -> str:
     """`2 people: a@example.org, b@example.org`, shortened past three."""
     if not recipients:
-        return "nobody yet (recipients are missing)"
+        return "no one yet (recipients are missing)"
     if len(recipients) == 1:
         return with_ascii_form(recipients[0])
     shown = ", ".join(map(with_ascii_form, recipients[:NAMES_IN_A_SENTENCE]))
@@ -252,7 +249,7 @@ def why_severe(action: Action) -> str:
             return f"It goes to {len(effect.recipients)} people, which is more than {MANY_RECIPIENTS}."
         if TOO_MANY_TODAY in action.preflight.warnings:
             return TOO_MANY_TODAY
-        return "Whoever prepared it declared it so."
+        return "The risk was declared when it was prepared."
     if severity is Severity.LOW:
         return (
             "Nothing leaves for another service."
@@ -260,7 +257,11 @@ def why_severe(action: Action) -> str:
             else "It stays on your own site."
         )
     if effect.connector in LOW_CONNECTORS:
-        return "There are warnings." if action.preflight.warnings else "Whoever prepared it declared it so."
+        return (
+            "There are warnings."
+            if action.preflight.warnings
+            else "The risk was declared when it was prepared."
+        )
     if effect.verb in MAIL_VERBS:
         return f"It goes to other people, at most {MANY_RECIPIENTS}."
     if effect.channel == CONTACTS:

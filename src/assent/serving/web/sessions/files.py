@@ -32,14 +32,14 @@ from assent.workflow.text import sessions as session_text
 TOO_LARGE: Final = PageProblem(
     413,
     "This file is too large",
-    f"A session of at most {MAX_BUNDLE_BYTES // 1_048_576} MB can be brought in here. Nothing was stored.",
-    "Bring it in on the machine of the server: assent session import FILE",
+    f"A session of at most {MAX_BUNDLE_BYTES // 1_048_576} MB can be imported here. Nothing was stored.",
+    "Import it on the server’s machine: assent session import FILE",
     Link("/sessions/import", "Back"),
 )
 TAMPERED: Final = PageProblem(
     409,
-    "This session cannot be taken out",
-    "What is stored of it is not what its log says, so it would prove nothing.",
+    "This session cannot be exported",
+    "Its stored data differs from its log, so an export would prove nothing.",
     "Check the journal to see where it was changed.",
     Link("/audit", "Open the audit"),
 )

@@ -40,16 +40,16 @@ DELIVERIES: Final = 20
 KINDS: Final[dict[str, tuple[str, str]]] = {
     "email": ("E-mail", "An address, such as ada@example.org"),
     "slack": ("Slack-compatible webhook", "The address that Slack, Mattermost or Discord (/slack) gives you"),
-    "ntfy": ("ntfy-compatible push", "The address of a topic, such as https://ntfy.sh/a-name-nobody-guesses"),
+    "ntfy": ("ntfy-compatible push", "The address of a topic, such as https://ntfy.sh/a-name-hard-to-guess"),
 }
 RETENTION: Final[tuple[tuple[str, str], ...]] = (
     ("The journal, and what was decided", "for ever"),
-    ("Drafts that nobody decided about can be approved", f"{ACTION_TTL_MS // DAY_MS} days"),
+    ("Drafts without a decision can be approved", f"{ACTION_TTL_MS // DAY_MS} days"),
     ("Review links", f"{REVIEW_TTL_SECONDS // 86_400} days unless the settings of the server say otherwise"),
     ("Answers kept for the same idempotency key", f"{IDEMPOTENCY_TTL_MS // DAY_MS} days"),
     ("Finished jobs", f"{JOB_RETENTION_MS // DAY_MS} days"),
     (
-        "Workflow sessions that nobody has touched",
+        "Unused workflow sessions",
         f"{WORKFLOW_RETENTION_DAYS} days unless the settings of the server say otherwise",
     ),
     ("A signed-in browser", f"{SESSION_TTL_MS // DAY_MS} days"),

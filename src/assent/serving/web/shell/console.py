@@ -65,7 +65,7 @@ NAVIGATION: Final[tuple[NavigationEntry, ...]] = (
 NO_WORKSPACE: Final = PageProblem(
     403,
     "You are in no workspace yet",
-    "You can sign in, but nobody has put you into a workspace.",
+    "You can sign in, but you are in no workspace yet.",
     "Ask the person who runs this server to invite you to one.",
     HOW_TO_SIGN_IN,
 )
@@ -73,7 +73,7 @@ NO_WORKSPACE: Final = PageProblem(
 OWNERS_ONLY: Final = PageProblem(
     403,
     "This is for an owner of the server",
-    "Members decide in their workspaces; who may sign in, and what a workspace asks for, is an owner’s to say.",
+    "Members decide in their workspaces. Only an owner chooses who may sign in and which policy a workspace has.",
     "Ask an owner, or go back.",
     None,
 )

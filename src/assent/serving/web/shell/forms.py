@@ -3,7 +3,7 @@
 Three walls against a foreign page that submits a form in a person's name, each enough for most cases:
 
 1. *Origin*: a browser says where a request comes from, in `Sec-Fetch-Site` or, on plain http, in `Origin`. Every
-   POST passes `require_own_form`. A request with neither comes from a program, not from somebody's browser, and
+   POST passes `require_own_form`. A request with neither comes from a program, not from a browser, and
    brings no authority that a foreign page could borrow.
 2. *Cookies* are `SameSite=Lax`, and `__Host-` where the address is https.
 3. *A nonce per form* (`FormNonces`) for forms that act on a cookie's authority: signed, bound to this browser and to

@@ -30,7 +30,7 @@ def mail(action: Action, default_sender: str, pictures: tuple[Picture, ...] = ()
     sender, *_ = _boxes("sender", (effect.sender or default_sender,))
     recipients = _boxes("recipients", effect.recipients)
     if not recipients:
-        raise refusal("nobody is named to receive it")
+        raise refusal("it has no recipients")
     if len(recipients) > MAX_RECIPIENTS:
         raise refusal(
             f"Resend takes at most {MAX_RECIPIENTS} recipients in one mail, this has {len(recipients)}"

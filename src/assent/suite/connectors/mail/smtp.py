@@ -229,7 +229,7 @@ class SmtpConnector:
             waited = f"within {patience:.1f} seconds"
             if conversation.call_off():
                 raise not_now(f"the mail server was not ready {waited}") from error
-            raise OutcomeUnknown(f"no last word from the mail server {waited}") from error
+            raise OutcomeUnknown(f"no final reply from the mail server {waited}") from error
         except asyncio.CancelledError:
             conversation.call_off()
             raise

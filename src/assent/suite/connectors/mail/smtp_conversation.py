@@ -88,7 +88,7 @@ class Conversation:
             # Disconnects, timeouts, unreadable replies, and the effects of a cancellation on the socket.
             said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
             if self._handing_over:
-                raise OutcomeUnknown(f"no last word from the mail server ({said})") from error
+                raise OutcomeUnknown(f"no final reply from the mail server ({said})") from error
             raise not_now(f"the mail server cannot be used ({said})") from error
 
     def _connect(self) -> smtplib.SMTP:
@@ -123,7 +123,7 @@ class Conversation:
         except smtplib.SMTPAuthenticationError as error:
             said = _reply(error.smtp_code, error.smtp_error)
             if 400 <= error.smtp_code < 500:
-                raise not_now(f"the mail server cannot sign anybody in now: {said}") from error
+                raise not_now(f"the mail server cannot sign in anyone now: {said}") from error
             raise not_signed_in(said) from error
         except (smtplib.SMTPServerDisconnected, smtplib.SMTPResponseException):
             raise

@@ -53,9 +53,9 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
     sender = _mailbox("sender", effect.sender) if effect.sender else default_sender
     recipients = tuple(_mailbox("recipients", each) for each in effect.recipients)
     if not recipients:
-        raise refusal("nobody is named to receive it")
+        raise refusal("it has no recipients")
     if effect.media:
-        raise refusal("a picture goes along, and this mail server gets text alone")
+        raise refusal("it has a picture, and this mail server sends only text")
     meant = Meant(
         sender=sender,
         # A single recipient sees their own name; several do not see each other.

@@ -69,7 +69,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
         return _missing(step, name, lowering, within, path)
     if routine_id in within.routines or routine_id == lowering.definition.id:
         way = " → ".join([lowering.definition.id, *within.routines, routine_id])
-        lowering.refuse(path, "cycle", f"The routine leads back to itself: {way}. Break the circle.")
+        lowering.refuse(path, "cycle", f"The routine calls itself: {way}. Remove that call.")
     if len(within.routines) >= MAX_TEMPLATE_DEPTH:
         lowering.refuse(path, "too_deep", f"Routines inject routines at most {MAX_TEMPLATE_DEPTH} deep.")
     return _inject(step, routine, routine_id, lowering, within, path)
