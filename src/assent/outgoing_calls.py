@@ -54,7 +54,7 @@ async def post_webhook(
     headers: Mapping[str, str],
     timeout_seconds: float = WEBHOOK_TIMEOUT_SECONDS,
 ) -> WebhookReply:
-    """Post once to a URL that a caller chose. Every name is resolved and checked again; redirects are not followed."""
+    """Every name is resolved and checked again; redirects are not followed."""
     from assent.net.addresses import FetchRefused
     from assent.net.outgoing import post_json
 

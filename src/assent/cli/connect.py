@@ -135,7 +135,7 @@ def disconnect(session: CommandSession, provider: WhichProvider, workspace: OfWo
 
 
 def _describe(connection: Connection) -> dict[str, Any]:
-    """A connection for a JSON answer, without secrets. Effects go to the default accounts."""
+    """Without secrets. Effects go to the default accounts."""
     return {
         "workspaceId": connection.workspace_id,
         "provider": connection.provider,

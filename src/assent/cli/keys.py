@@ -140,7 +140,7 @@ command(app, "rotate")(rotate)
 
 
 def _which(key: str, workspace: str | None) -> tuple[KeyId, str | None]:
-    """The id and workspace of a key. A whole pasted key names both; its secret is not used."""
+    """A whole pasted key names both; its secret is not used."""
     public = tenancy.parse_key(key)
     return (KeyId(key), workspace) if public is None else (public.key_id, workspace or public.workspace_id)
 

@@ -96,7 +96,7 @@ class CommandSession:
         return in_shell([*this_command(), *words, *given])
 
     def require_data(self) -> None:
-        """Refuse to run without existing data, rather than create an empty server beside the real one."""
+        """Refuse to create an empty server beside the real one."""
         path = self.settings.sqlite_path
         if path is not None and not path.exists():
             raise Failure(
@@ -138,7 +138,7 @@ class CommandSession:
         sys.stdout.flush()
 
     def table(self, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-        """Format rows under headings. Wraps on a terminal only, so that piped rows stay on one line."""
+        """Wraps on a terminal only, so that piped rows stay on one line."""
         from rich.console import Console
         from rich.table import Table
         from rich.text import Text

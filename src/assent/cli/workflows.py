@@ -165,7 +165,7 @@ def _follow(session: CommandSession, program: Program, snapshot: Snapshot) -> in
 
 
 def _step(session: CommandSession, program: Program, snapshot: Snapshot, shown: Pending) -> Snapshot | None:
-    """Read the step's output. Returns the next snapshot once the input passes, None at the end of input."""
+    """Returns the next snapshot once the input passes, None at its end."""
     content = Content()
     while True:
         typed = _ask("notes, or a JSON object with notesMarkdown, context and output")

@@ -141,7 +141,7 @@ def _describe(workspace: Workspace) -> dict[str, str | None]:
 
 
 def describe_key(key: KeyRecord) -> dict[str, Any]:
-    """A key for a JSON answer, without its secret. Empty `toolsets` stand for the server's default."""
+    """Empty `toolsets` stand for the server's default."""
     return {
         "keyId": key.key_id,
         "mode": key.mode,

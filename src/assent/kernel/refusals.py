@@ -73,7 +73,7 @@ class Recovery(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Words(msgspec.Struct, frozen=True):
-    """The four texts of a refusal whose reason has several cases. None keeps the text of the reason's row."""
+    """None keeps the text of the reason's row."""
 
     summary: str | None = None
     user_message: str | None = None
@@ -194,7 +194,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         return _Named(self._facts | {name: value for name, value in own.items() if value is not None})
 
     def _recovery_call(self, meaning: Meaning) -> ToolCall | None:
-        """Return the recovery tool with its known arguments; `needs` lists the others."""
+        """The tool with its known arguments; `needs` lists the others."""
         tool = self._recovery_tool or meaning.recovery_tool
         if tool is None:
             return None

@@ -18,7 +18,7 @@ import msgspec
 
 MAX_URL_CHARS: Final = 2_048
 MAX_ADDRESSES: Final = 4
-"""Limit of a host's addresses that are tried. With several, a host reachable only over IPv4 is found."""
+"""Several, so that a host reachable only over IPv4 is found."""
 
 PRIVATE_NAMES: Final = ("localhost", "local", "internal", "home.arpa", "invalid")
 """Names reserved for private use (RFC 6761, 6762, 8375, and ICANN's `internal`)."""
@@ -52,7 +52,7 @@ class FetchRefused(Exception):  # noqa: N818 - what was decided
 
 
 class CheckedTarget(msgspec.Struct, frozen=True, kw_only=True):
-    """A URL that may be fetched, with the checked addresses. Connect to no others."""
+    """A URL with its checked addresses. Connect to no others."""
 
     url: httpx.URL
     host: str
@@ -75,7 +75,7 @@ async def check(
 
 
 async def numbers_of(host: str, port: int, *, allow_hosts: Sequence[str] = ()) -> tuple[str, ...]:
-    """Check and resolve a host that is not reached over https, such as a mail server. Raises `FetchRefused`."""
+    """For a host without https, such as a mail server. Raises `FetchRefused`."""
     allowed = is_allowed(host.lower(), port, allow_hosts)
     if not allowed and _is_odd_number(host.lower()):
         raise FetchRefused("address", "The host is an IP address in an unusual notation.")
@@ -136,7 +136,6 @@ def _host(parsed: httpx.URL) -> str:
 
 
 def is_allowed(host: str, port: int, allow_hosts: Sequence[str]) -> bool:
-    """Whether the operator's settings allow this host, with any port or with this one."""
     for entry in allow_hosts:
         name, _, only = (
             entry.lower().rpartition(":")
@@ -154,7 +153,7 @@ _TUNNELS: Final = (ipaddress.ip_network("2001::/32"), ipaddress.ip_network("2002
 
 
 def is_global(address: str) -> bool:
-    """Whether an IP address belongs to the public internet only. False if it cannot be parsed."""
+    """False for an address that cannot be parsed."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:

@@ -41,7 +41,7 @@ CHARSETS: Final = re.compile(
 
 
 class FetchedPage(msgspec.Struct, frozen=True, kw_only=True):
-    """A page as text. `url` is the final URL after redirects; `truncated`: the page was longer."""
+    """`url` is the final URL; `truncated`: the page was longer."""
 
     url: str
     content_type: str
@@ -85,7 +85,7 @@ async def post_json(
     allow_hosts: Sequence[str] = (),
     timeout_seconds: float = 10.0,
 ) -> Posted:
-    """Post JSON and return the response. Redirects are not followed: their status is returned."""
+    """Redirects are not followed: their status is returned."""
     sent = {"content-type": "application/json", "accept-encoding": "identity", **(headers or {})}
     async with _within(timeout_seconds):
         target = await check(url, allow_hosts=allow_hosts)
@@ -202,7 +202,7 @@ async def _read(response: httpx.Response, most: int) -> tuple[bytes, bool]:
 
 
 def _decode(body: bytes, parameters: str) -> str:
-    """Decode by the header's charset, else the page's, else UTF-8, with replacement characters for invalid bytes."""
+    """Decode by the header's charset, else the page's, else UTF-8."""
     named = re.search(r"charset\s*=\s*[\"']?([\w-]{1,40})", parameters, re.IGNORECASE)
     inside = re.search(rb"<meta[^>]{0,200}charset\s*=\s*[\"']?([\w-]{1,40})", body[:2_048], re.IGNORECASE)
     charset = named.group(1) if named else inside.group(1).decode("ascii", "replace") if inside else "utf-8"

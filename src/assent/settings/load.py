@@ -30,7 +30,7 @@ from assent.settings.values import BadValue, absolute_path, parse_value
 
 
 class SettingsError(Exception):
-    """The server cannot start with these settings. The message is for a person and holds no secret."""
+    """The message is for a person and holds no secret."""
 
 
 class BadFlag(SettingsError):  # noqa: N818 - what was written
@@ -38,7 +38,7 @@ class BadFlag(SettingsError):  # noqa: N818 - what was written
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """All settings with their values. The table describes them. Secrets are listed newest first."""
+    """The table describes the settings. Secrets are listed newest first."""
 
     data_dir: Path
     database_url: str
@@ -90,9 +90,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     pool_size: int = 10
     no_color: bool = False
     database_in_file: bool = False
-    """Whether the settings file names the database. A process that reads the file then needs no flag for it."""
+    """Another process that reads the file then needs no flag for it."""
     config_file: Path | None = None
-    """The file that was read, if any. A process started with the same settings needs its path."""
+    """The file that was read, if any."""
 
     @property
     def sqlite_path(self) -> Path | None:
@@ -102,7 +102,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return None
 
     def __repr__(self) -> str:
-        """Data directory, store and base URL only: the repr may end up in a log or a traceback."""
+        """Without secrets: the repr may end up in a log or a traceback."""
         store = "sqlite" if self.sqlite_path else "postgresql"
         return f"Settings(data_dir={str(self.data_dir)!r}, store={store!r}, base_url={self.base_url!r}, …)"
 
@@ -317,13 +317,13 @@ def own_address(host: str, port: int) -> str:
 
 
 def _reachable(host: str) -> str:
-    """The host of a bind address in a link. Wildcard addresses are reached over loopback."""
+    """Wildcard addresses are reached over loopback."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
     return f"[{name}]" if ":" in name else name
 
 
 def _fit_timeout_into_lease(values: dict[str, Any]) -> list[str]:
-    """Shorten the call timeout to fit into the lease. Otherwise a running execution would be recorded as unknown."""
+    """A call that outlives its lease would be recorded as unknown."""
     timeout, lease = values["connector_timeout_seconds"], values["execution_lease_seconds"]
     if timeout < lease:
         return []

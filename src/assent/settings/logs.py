@@ -71,7 +71,7 @@ def configure_logging(settings: Settings, stream: TextIO | None = None) -> None:
 
 
 def configure_first_logging(settings: Settings, stream: TextIO | None = None) -> None:
-    """Set up logging with the same fields and the standard library alone, for a fast first answer."""
+    """Write the same fields without structlog, for a fast first answer."""
     target = sys.stderr if stream is None else stream
     _install(settings, _PlainFormatter(redactor_for(settings), as_json=writes_json(settings, target)), target)
 

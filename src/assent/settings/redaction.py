@@ -17,14 +17,14 @@ SECRET_FIELDS: Final = re.compile(
 """Names of fields whose value is always hidden."""
 
 LONGEST_TEXT: Final = 8_192
-"""Limit of the text that patterns search, to bound the time. The remainder is cut."""
+"""Text beyond this length is cut, to bound the time."""
 
 MIN_LITERAL_CHARS: Final = 8
 """A shorter known secret would hide ordinary words."""
 
 
 class RedactionRule(NamedTuple):
-    """A pattern and its replacement. `sign` is a cheap pattern that every matching text contains."""
+    """`sign` is a cheap pattern that every matching text contains."""
 
     sign: str
     pattern: re.Pattern[str]

@@ -93,7 +93,7 @@ def _read_given(settings: Settings) -> dict[SecretHome, tuple[str, ...]]:
 
 
 def ensure_data_dir(path: Path) -> None:
-    """Create the data directory with access for its owner only. Restricts an existing empty one of ours as well."""
+    """For its owner only. Restricts an existing empty one of ours, too."""
     try:
         path.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
         status = path.stat()

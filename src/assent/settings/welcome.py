@@ -100,11 +100,11 @@ def this_command() -> list[str]:
 
 
 FROM_ENVIRONMENT: Final = "$ASSENT_DATABASE_URL"
-"""Replaces a URL with a password. The shell substitutes the variable, and nothing is shown."""
+"""Replaces a URL with a password; the shell substitutes it."""
 
 
 def same_settings(settings: Settings) -> list[str]:
-    """The flags for another process on the same data. Contains no secret: only a file or a variable."""
+    """The flags for another process on the same data, without secrets."""
     flags = ["--data-dir", str(settings.data_dir)]
     if settings.config_file is not None and settings.config_file != settings.data_dir / CONFIG_FILE:
         flags += ["--config", str(settings.config_file)]
@@ -144,7 +144,7 @@ def stdio_entry(settings: Settings) -> dict[str, Any]:
 
 
 def client_entry(words: list[str], environment: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """A command as an entry of a client's settings. No shell reads it, so variables go into the entry's `env`."""
+    """No shell reads the entry, so variables go into its `env`."""
     command, *args = words
     env = dict(environment or {})
     if FROM_ENVIRONMENT in args:
@@ -165,7 +165,7 @@ def vs_code_stdio(settings: Settings) -> str:
 
 
 def key_command(settings: Settings, label: str, *scopes: str) -> str:
-    """A command that creates a key and prints only the key. Without scopes the key may do everything."""
+    """Without scopes the key may do everything."""
     limits = [word for scope in scopes for word in ("--scope", scope)]
     return in_shell(own_command(settings, "keys", "create", "--label", label, *limits))
 
@@ -181,7 +181,7 @@ def cursor_http(settings: Settings) -> dict[str, Any]:
 
 
 def vs_code_http(settings: Settings) -> dict[str, Any]:
-    """The entry for VS Code, which asks for the key once and stores it, so that the file can be shared."""
+    """VS Code asks for the key once, so that the file can be shared."""
     ask = {
         "type": "promptString",
         "id": "assent-key",

@@ -105,7 +105,7 @@ async def alternatives(call: Call, info: ConnectorInfo) -> list[Standing]:
 
 
 async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
-    """Return the open actions that cannot be sent until one of these connectors is connected."""
+    """Return the open actions that one of these connectors blocks."""
     services, workspace_id, now_ms = call.services, call.caller.workspace_id, call.now_ms
     waiting = await services.store.read(lambda: actions.waiting(workspace_id, "", 50, now_ms))
     approved = await services.store.read(lambda: actions.trail(workspace_id, Status.APPROVED, "", 50))

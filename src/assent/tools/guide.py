@@ -287,7 +287,7 @@ def _line(each: StatusEntry, at_ms: int, now_ms: int) -> str:
 def _next(
     found: Overview, around: dict[str, Circumstances], now_ms: int, rights: Collection[str]
 ) -> tuple[SuggestedCall, ...]:
-    """Suggest a call for each kind of open action, the most urgent first; else the calls that start something."""
+    """The most urgent calls first; else the calls that start something."""
     urgent = tuple(_open_calls(found, around, now_ms))[:MOST_CALLS]
     return urgent or (BEGIN if WRITE_RIGHT in rights else (REPORT,))
 

@@ -36,7 +36,7 @@ class Told(msgspec.Struct):
     """The approvers of its present content, with their assurance."""
     external_id: str | None = None
     elsewhere: bool = False
-    """Whether the action stayed on another server: the log of an imported run names such actions."""
+    """Whether the action of an imported run stayed on another server."""
 
 
 class Story:
@@ -60,7 +60,7 @@ class Story:
                     _move(told, Move(event.kind.removeprefix(PREFIX)), body)
 
     def differences(self, found: tuple[Action, ...], seals: Seals | None) -> Iterator[str]:
-        """Yield the differences between records and journal. Without `seals`, open approvals need no seal."""
+        """Without `seals`, open approvals need no seal."""
         stored = {action.action_id: action for action in found}
         for action_id, told in self.told.items():
             action = stored.pop(action_id, None)  # type: ignore[call-overload]

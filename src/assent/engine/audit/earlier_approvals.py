@@ -49,7 +49,7 @@ def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
 
 
 def reseal_open(seals: Seals, now_ms: int) -> Transaction[int]:
-    """Seal open approvals with the newest master secret, so that the earlier one can be removed."""
+    """Seal with the newest master secret, so that earlier ones can go."""
     count = 0
     for action in (yield from _open()):
         if action.approval is not None and seals.hold(action) and not seals.is_newest(action):

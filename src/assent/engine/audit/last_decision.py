@@ -37,7 +37,7 @@ class LastDecision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def last_decision(action: Action) -> Transaction[LastDecision | None]:
-    """Return the newest decision about an action; None if the newest decisions of its run have none."""
+    """None if the newest decisions of the run have none about the action."""
     page = yield from audit_views.stream_events(
         action.workspace_id, action.run_id, kinds=tuple(DECISIONS), before=AuditCursor(), most=LOOKED_AT
     )

@@ -29,7 +29,7 @@ from assent.sql.loader import statements
 
 PURPOSE: Final = "audit checkpoint"
 OVERLAP_MS: Final = 10 * MINUTE_MS
-"""Heads from this long before the last checkpoint are signed again, because clocks of replicas differ."""
+"""Overlap of two checkpoints, because clocks of replicas differ."""
 
 PAGE: Final = 500
 
@@ -101,7 +101,7 @@ class Signer:
 
 
 def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | None]:
-    """Sign the heads that changed since the last checkpoint. Returns None if none changed."""
+    """Returns None if no head changed since the last checkpoint."""
     rows = yield statements.last_checkpoint(workspace_id=SYSTEM_WORKSPACE)
     last = from_row(Checkpoint, rows[0]).content() if rows else None
     since_ms = last.at_ms - OVERLAP_MS - journal.DATE_GRAIN_MS if last is not None else 0
@@ -309,7 +309,7 @@ async def stream_pages(
 
 
 async def export(store: Store, *, workspace_id: str | None = None) -> AsyncIterator[bytes]:
-    """Yield every event as a line of JSON; the checkpoints, which belong to the server, come last."""
+    """Yield every event as a line of JSON, then the checkpoints."""
     async for head, page in stream_pages(store, workspace_id):
         for line in _event_lines(head, page):
             yield line

@@ -36,7 +36,7 @@ _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
 class ConnectionStore:
-    """The connections of all workspaces of a store. Connectors use it through the port `Connections`."""
+    """Connectors use it through the port `Connections`."""
 
     def __init__(self, store: Store, vault: Vault, clock: Clock) -> None:
         self._store = store
@@ -65,7 +65,7 @@ class ConnectionStore:
             return None
 
     async def renew(self, used: Connection, secrets: OpenedSecrets, expires_ms: int | None) -> bool:
-        """Replace all secrets of the connection `used` with renewed ones. Returns False if it was replaced."""
+        """Replace the secrets. Returns False if `used` was replaced."""
         seal, now_ms = self._vault.seal(len(list(secrets))), self._clock.now_ms()
         return await self._store.write(lambda: renew(self._vault, used, secrets, expires_ms, seal, now_ms))
 
@@ -74,7 +74,7 @@ class ConnectionStore:
         return await self._store.write(lambda: mark_expired(used, why, self._clock.now_ms()))
 
     async def update_accounts(self, used: Connection, accounts: tuple[Account, ...], why: str) -> bool:
-        """Store the provider's accounts of the connection `used`; the person's choice is kept."""
+        """The person's choice is kept."""
         return await self._store.write(lambda: update_accounts(used, accounts, why, self._clock.now_ms()))
 
     async def choose(
@@ -92,7 +92,7 @@ class ConnectionStore:
         )
 
     async def disconnect(self, workspace_id: WorkspaceId, provider: str, *, by: str) -> bool:
-        """End a connection and delete its secrets. Returns False if there is none."""
+        """Delete the secrets. Returns False if there is no connection."""
         return await self._store.write(lambda: self.ending(workspace_id, provider, by=by))
 
     def ending(self, workspace_id: WorkspaceId, provider: str, *, by: str) -> Transaction[bool]:
@@ -273,7 +273,7 @@ def as_chosen_before(before: Connection | None, accounts: tuple[Account, ...]) -
 
 
 def count_all() -> Transaction[list[tuple[str, str, int]]]:
-    """Count connections by provider and state over all workspaces, for the operator of the server."""
+    """By provider and state, over all workspaces."""
     rows = yield statements.count_connections()
     return [(row["provider"], row["state"], row["connections"]) for row in rows]
 

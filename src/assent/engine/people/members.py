@@ -72,7 +72,7 @@ def invite(
 
 
 def invite_again(person_id: str, entropy: bytes, now_ms: int, *, by: str) -> Transaction[str]:
-    """Create a new link for a known person and invalidate the earlier ones. Returns its token."""
+    """Return the token of a new link. Earlier links end."""
     yield statements.end_sign_in_links(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
     return (
         yield from people.new_link(person_id, entropy, now_ms, ttl_ms=INVITATION_TTL_MS, facts={"by": by})
@@ -138,7 +138,7 @@ def everybody(now_ms: int) -> Transaction[tuple[ListedPerson, ...]]:
 
 
 def remove(person_id: str, now_ms: int, *, by: str) -> Transaction[bool]:
-    """Remove a person and end their sessions and links. The first owner cannot be removed."""
+    """End sessions and links, too. The first owner cannot be removed."""
     if person_id == OWNER:
         return False
     ended = yield statements.end_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)

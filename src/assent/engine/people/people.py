@@ -66,7 +66,7 @@ class Session(msgspec.Struct, frozen=True):
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the server knows that this is a person and not an agent with the link."""
+        """Whether this is surely a person and not an agent with the link."""
         return self.assurance is not Assurance.LINK
 
 
@@ -78,7 +78,7 @@ class SignedIn(msgspec.Struct, frozen=True):
 def issue_link(
     entropy: bytes, now_ms: int, *, shown_to: str, person_id: str = OWNER, name: str | None = None
 ) -> Transaction[str]:
-    """Create the owner's sign-in token. `shown_to` says who could read it: a terminal, or a program behind a pipe."""
+    """Create the owner's sign-in token. `shown_to` says who could read it."""
     yield statements.insert_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person_id,
@@ -114,7 +114,7 @@ def new_link(
 
 
 def find_link(token: str, now_ms: int) -> Transaction[Person | None]:
-    """Return the person of a usable link. Unknown, used and expired links give None."""
+    """Unknown, used and expired links give None."""
     found = yield from _link(token, now_ms)
     return found[1] if found is not None else None
 
@@ -187,7 +187,7 @@ def sign_out(session: Session, now_ms: int) -> Transaction[bool]:
 
 
 def sign_out_everywhere(person_id: str, now_ms: int) -> Transaction[int]:
-    """End all sessions and unused links of a person. Returns the number of sessions ended."""
+    """End sessions and unused links. Returns the number of sessions."""
     ended = yield statements.end_sessions(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)
     links = yield statements.end_sign_in_links(
         workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms
@@ -219,7 +219,7 @@ def person_of(row: Row) -> Person:
 
 
 def _make_secret(entropy: bytes) -> tuple[str, str]:
-    """Return the public id, which finds the row, and the whole secret, of which only a hash is stored."""
+    """Return the public id and the whole secret. Only its hash is stored."""
     if len(entropy) != ENTROPY_BYTES:
         raise ValueError(f"a link or session needs {ENTROPY_BYTES} random bytes")
     public = entropy[:ID_BYTES]

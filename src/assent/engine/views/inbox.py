@@ -46,7 +46,7 @@ class InboxFilter(msgspec.Struct, frozen=True):
 
 
 class Inbox(msgspec.Struct, frozen=True):
-    """A page of waiting actions, their total, and the other sections, which only the first page has."""
+    """Only the first page has the sections other than `waiting`."""
 
     waiting: tuple[Waiting, ...]
     found: int
@@ -59,7 +59,7 @@ class Inbox(msgspec.Struct, frozen=True):
 def look(
     person: Person, wanted: InboxFilter, page: tuple[int, int], since_ms: int, now_ms: int
 ) -> Transaction[Inbox]:
-    """Return a page of the inbox, by number to skip and number to show. Only the first page has the other sections."""
+    """Return a page of the inbox: the number to skip and the number to show."""
     skipped, most = page
     who = {"everywhere": int(person.is_owner), "person_id": person.person_id}
     about = {

@@ -44,7 +44,7 @@ def entries(
 
 
 def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_ms: int) -> Transaction[bool]:
-    """Confirm or retire an entry, with its event. Returns False if the workspace has no such entry."""
+    """Returns False if the workspace has no such entry."""
     rows = yield statements.find_brain_entry(workspace_id=workspace_id, entry_id=entry_id)
     if not rows:
         return False

@@ -40,7 +40,7 @@ MOST_COUNTED: Final = 1_000
 
 LESSONS: Final = 6
 LESSONS_READ: Final = 4 * LESSONS
-"""Memory entries that are read for the lessons; a rejection that is not about the text gives none."""
+"""More than are shown: a rejection may not be about the text."""
 LESSON_KINDS: Final = ("channel_performance", "rejection", "lesson")
 
 

@@ -59,7 +59,7 @@ class SendJob(msgspec.Struct, frozen=True):
 
 
 class Yes(msgspec.Struct, frozen=True):
-    """One of several needed approvals. `approver` is the approver key, `name` the displayed name."""
+    """One of several approvals. `approver` is the approver key."""
 
     approver: str
     name: str
@@ -189,7 +189,7 @@ def require_of_run(run: Run, action_id: ActionId) -> Transaction[Action]:
 
 
 def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
-    """Revoke all review links of a run made until now, and the browser access they gave."""
+    """Revoke the review links of a run, and the access they gave."""
     # A link has its time in whole seconds, so one made in this second is revoked too.
     moved = yield statements.end_review_links(
         workspace_id=run.workspace_id, run_id=run.run_id, links_from_ms=now_ms + 1
@@ -203,7 +203,7 @@ def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
 
 
 def still_unknown(run: Run, action_id: ActionId, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
-    """Record that a person looked and cannot tell yet. The action does not change."""
+    """Record that a person looked and cannot tell yet."""
     action = yield from require_of_run(run, action_id)
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         yield from actions.note(action, "outcome_still_unknown", facts, now_ms)

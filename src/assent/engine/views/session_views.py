@@ -102,8 +102,6 @@ class CheckpointNote(msgspec.Struct, frozen=True):
 
 
 class StepView(msgspec.Struct, frozen=True, kw_only=True):
-    """A node in full: the completed step, its content, checkpoints, and the pending step."""
-
     node: int
     parent: int | None
     step_key: str
@@ -353,7 +351,7 @@ def timeline(workspace_id: WorkspaceId, run_id: str) -> Transaction[Timeline | N
 def compare(
     workspace_id: WorkspaceId, run_id: str, left: int, right: int, most: int
 ) -> Transaction[Comparison | None]:
-    """Compare two branches of a run from their divergence, at most the last `most` steps of each."""
+    """Compare two branches: at most the last `most` steps of each."""
     view = yield from run(workspace_id, run_id)
     known = {each.node for each in view.nodes} if view is not None else set()
     if view is None or left not in known or right not in known:

@@ -77,7 +77,7 @@ class Outbound(msgspec.Struct, frozen=True):
 def enqueue(
     workspace_id: WorkspaceId, delivery_id: str, run_id: RunId, kind: str, url: str, result: Any, now_ms: int
 ) -> Transaction[None]:
-    """Enqueue a delivery in the transaction that stores the result: it is posted if and only if that commits."""
+    """In the transaction that stores the result: both commit or none."""
     yield statements.insert_webhook_delivery(
         workspace_id=workspace_id,
         delivery_id=delivery_id,
@@ -93,7 +93,7 @@ def enqueue(
 
 
 async def deliver(services: Services, job: Job) -> None:
-    """Handle the job: one attempt. Raises to be tried again on the schedule; the last failure is only logged."""
+    """Attempt once. Raises to be tried again; the last failure is logged."""
     workspace_id, delivery_id = job.workspace_id, str(job.payload["deliveryId"])
     outbound = await services.store.read(partial(_outbound, workspace_id, delivery_id))
     if outbound is None or outbound.delivery.state != "waiting":
@@ -218,7 +218,7 @@ def find(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[DeliveryRec
 
 
 def recent(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[DeliveryRecord, ...]]:
-    """List a workspace's deliveries before a cursor (the last delivery's id), newest first."""
+    """List deliveries before a cursor, newest first."""
     rows = yield statements.list_webhook_deliveries(workspace_id=workspace_id, before=before, most=most)
     return tuple(from_row(DeliveryRecord, row) for row in rows)
 
@@ -230,7 +230,7 @@ def tries(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[tuple[Try,
 
 
 def forget_old(now_ms: int, most: int) -> Transaction[int]:
-    """Delete ended deliveries past their retention, with their log. Returns the number deleted."""
+    """Returns the number of deliveries deleted."""
     before_ms = now_ms - WEBHOOK_RETENTION_MS
     yield statements.forget_webhook_tries(created_before_ms=before_ms, most=most)
     return len((yield statements.forget_webhook_deliveries(created_before_ms=before_ms, most=most)))

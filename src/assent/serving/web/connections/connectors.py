@@ -19,7 +19,7 @@ from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 log = logging.getLogger("assent.web")
 
 READINESS_SECONDS: Final = 3.0
-"""Timeout for a connector's readiness; after it the page shows that the provider does not answer."""
+"""After this time the page shows that the provider does not answer."""
 
 AUTH_MODES: Final[dict[str, str]] = {
     "none": "Needs no account",

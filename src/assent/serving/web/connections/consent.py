@@ -85,7 +85,7 @@ async def callback(visit: Visit) -> Response:
 
 
 async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: str, code: str) -> OAuthTokens:
-    """Exchange the code for tokens. Refuses tokens that lack a needed scope or a refresh token."""
+    """Refuses tokens that lack a needed scope or a refresh token."""
     try:
         granted = await granting.exchange_code(
             provider,
@@ -105,7 +105,7 @@ async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: st
 
 
 async def _settings_kept(visit: Visit, provider: str, workspace_id: WorkspaceId) -> dict[str, str]:
-    """Settings to keep when an expired connection is made again. A disconnect deletes them."""
+    """Settings that a renewed connection keeps. A disconnect deletes them."""
     before = await visit.services.connections.find(workspace_id, provider)
     if before is None or before.state is ConnectionState.REVOKED:
         return {}

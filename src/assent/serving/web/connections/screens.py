@@ -55,7 +55,6 @@ async def providers(visit: Visit) -> Response:
 
 
 async def provider_page(visit: Visit) -> Response:
-    """The page of one provider: how to connect it, or the state of its connection."""
     visit = at_place(visit)
     return await show(visit, await door(visit, visit.part("provider")))
 
@@ -206,7 +205,7 @@ async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
 
 
 def _whole(text: str) -> str:
-    """Write a typed id as the provider does: a bare number, a site with its slash."""
+    """Write a typed id as the provider does."""
     bare = re.fullmatch(r"https?://[^\s/]+", text) is not None
     return f"{text}/" if bare else text.removeprefix("properties/")
 

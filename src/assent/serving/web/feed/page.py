@@ -40,7 +40,7 @@ from assent.serving.web.shell.visitors import is_view
 POSTS_PER_PAGE: Final = 20
 MAX_EXCERPT_CHARS: Final = 280
 RENDERED_KEPT: Final = 64
-"""Size of the cache of rendered posts. A post never changes, and a long one is slow to render."""
+"""Rendered posts that are cached: a post never changes."""
 
 FEED_CACHE: Final = "public, max-age=300"
 PUBLIC_PICTURE: Final = {

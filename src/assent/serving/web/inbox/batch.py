@@ -118,7 +118,7 @@ async def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: di
 
 
 def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
-    """Load the actions. Refuses them unless this person may decide all of them together."""
+    """Refuses actions that this person may not decide together."""
     found: list[Action] = []
     for action_id in dict.fromkeys(picked):
         place = (yield from inbox.find_place(action_id)) if is_uuid(action_id) else None

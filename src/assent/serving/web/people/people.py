@@ -28,7 +28,7 @@ NAME_SECONDS: Final = 365 * 24 * 3600
 
 MOST_SEEN: Final = 60
 SEEN_SECONDS: Final = 30 * 24 * 3600
-"""Lifetime of the cookie with the revisions seen. It is bounded because every request carries it."""
+"""Lifetime of the cookie with the revisions seen."""
 
 _REVISION: Final = re.compile(r"[0-9]{1,6}")
 
@@ -102,7 +102,7 @@ class Cookies:
         return {short: int(number) for short, _, number in pairs if _REVISION.fullmatch(number)}
 
     def keep_seen(self, response: Response, seen: dict[str, int]) -> None:
-        """Store the seen revisions in the browser, so that viewing writes nothing here."""
+        """In the browser, so that viewing writes nothing here."""
         kept = list(seen.items())[-MOST_SEEN:]
         value = "-".join(f"{short}.{revision}" for short, revision in kept)
         self.keep(response, self._seen, value, SEEN_SECONDS)

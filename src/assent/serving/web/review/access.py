@@ -82,7 +82,7 @@ class Viewer(msgspec.Struct, frozen=True):
         return self.decider("").approver if self.session is not None else ""
 
     def decider(self, claimed_name: str, shown_ms: int | None = None) -> Decider:
-        """The decider: the signed-in person, or the holder of the link under the given name."""
+        """The signed-in person, or the link's holder under the given name."""
         workspace_id = self.run.workspace_id
         if self.session is None or not self.session.is_confirmed:
             by = name_by_link(claimed_name if self.session is None else self.session.person.name)
@@ -92,7 +92,7 @@ class Viewer(msgspec.Struct, frozen=True):
 
 
 class PresentedAccess(msgspec.Struct, frozen=True):
-    """The credentials a browser presented for one run, not yet compared with the store."""
+    """Credentials that are not yet compared with the store."""
 
     run_id: str
     session_secret: str | None
@@ -160,7 +160,7 @@ def find_run(claims: ReviewClaims) -> Transaction[Run]:
 
 
 def admit(shown: PresentedAccess, now_ms: int) -> Transaction[Viewer]:
-    """The viewer of a run. Refuses invalid credentials. A session takes precedence over a link."""
+    """Refuses invalid credentials. A session precedes a link."""
     session = None
     if shown.session_secret is not None:
         session = yield from people.authenticate(shown.session_secret, now_ms)

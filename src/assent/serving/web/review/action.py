@@ -101,7 +101,7 @@ async def show(visit: Visit) -> Response:
 
 
 def moments(events: list[Event], action: Action, now_ms: int) -> list[TimelineEntry]:
-    """The timeline of one action. A decision made on a page also shows when that page was rendered."""
+    """A decision made on a page also shows when that page was rendered."""
     found: list[TimelineEntry] = []
     entries = review_history.entries(events, now_ms)
     for event, (about, entry) in zip(events, entries, strict=True):

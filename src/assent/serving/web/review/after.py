@@ -22,7 +22,7 @@ from assent.gate.transitions import (
 from assent.serving.web.review.card import Card
 
 LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
-"""Delays of the automatic refreshes after sending. After the last one the page stops."""
+"""Delays of the automatic refreshes after sending."""
 
 DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
     "approve": (frozenset({APPROVED, EXECUTING, EXECUTED}), "Approved. The approval itself sends nothing."),
@@ -44,12 +44,10 @@ DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
     "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
     "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
 }
-"""Confirmation by decision. It is shown only while the action is in one of these states."""
+"""Confirmation by decision, for these states of the action."""
 
 
 class Done(msgspec.Struct, frozen=True):
-    """Confirmation of a decision, shown on its card, or at the top of the page without one."""
-
     text: str
     action_id: str | None
     tone: str = "ok"

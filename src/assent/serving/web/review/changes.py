@@ -44,7 +44,6 @@ class FieldChange(msgspec.Struct, frozen=True):
 def compare_fields(
     old: Effect, new: Effect, now_ms: int, steps: Steps | None = None
 ) -> tuple[FieldChange, ...]:
-    """The fields that differ between two effects, compared within a budget of `steps`."""
     names = [*LABELS, *(name for name in Effect.__struct_fields__ if name not in LABELS)]
     return tuple(
         FieldChange(

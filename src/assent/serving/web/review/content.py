@@ -59,7 +59,7 @@ class ReviewContent(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     short_digest: str
     unfolded: bool
-    """Whether every part is expanded: at high risk nothing is hidden behind a click."""
+    """At high risk nothing is hidden behind a click."""
 
 
 def content_of(action: Action, now_ms: int, pictures: tuple[PictureView, ...] | None = None) -> ReviewContent:
@@ -110,7 +110,7 @@ def _html(source: str) -> HtmlPart | None:
 
 
 def _extras(effect: Effect) -> tuple[LabelledFact, ...]:
-    """All other fields that are sent, so that nothing that an approval covers is hidden."""
+    """All other fields that an approval covers."""
     facts = [LabelledFact("Link", effect.link)] if effect.link else []
     if (account := goes_to(effect.target)) is not None:
         facts.append(LabelledFact("Goes to", account))
@@ -126,7 +126,7 @@ def _extras(effect: Effect) -> tuple[LabelledFact, ...]:
 
 
 def _detail(name: str, value: Any, effect: Effect) -> LabelledFact:
-    """One detail. The posts of a thread are already shown above, so they are not repeated as data."""
+    """The posts of a thread are shown above and not repeated."""
     if name == "thread" and isinstance(value, list) and "\n\n".join(map(str, value)) == effect.body:
         return LabelledFact("As a thread", f"{len(value)} posts, divided where the numbers stand")
     return LabelledFact(name, as_text(value))

@@ -25,8 +25,6 @@ FIELDS: Final = (("subject", "Subject"), ("title", "Title"), ("body", "Text"))
 
 
 class Counted(msgspec.Struct, frozen=True):
-    """A limit: the length used, the maximum, and the counting rule for the script."""
-
     most: int
     used: int
     counts: str

@@ -65,11 +65,11 @@ class Looking(msgspec.Struct, frozen=True):
 
 
 SENDING: Final = frozenset({"send", "publish"})
-"""Decisions that send something or record that it was sent. A link needs the execute scope for them."""
+"""Decisions for which a link needs the execute scope."""
 
 
 def permits(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
-    """Whether a link of this scope permits a decision. A signed-in person has the widest scope."""
+    """A signed-in person has the widest scope."""
     if scope == REVIEW:
         return True
     return scope == APPROVE and decision not in SENDING and not send_now
@@ -78,7 +78,7 @@ def permits(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
 def offer_decisions(
     action: Action, looking: Looking, may_approve: bool, *, in_flight: bool, own_yes: bool = False
 ) -> tuple[str, ...]:
-    """The decisions available to the viewer. `own_yes`: the viewer has given one of several approvals."""
+    """`own_yes`: the viewer has given one of several approvals."""
     state = state_of(action)
     if state == UNKNOWN:
         return ("resolve",)

@@ -53,7 +53,7 @@ def frame(source: str) -> str:
 
 
 def has_style_sheet(source: str) -> bool:
-    """Whether the source has a style sheet, which mail programs may apply and the frame does not."""
+    """Mail programs may apply a style sheet; the frame does not."""
     return any(
         (tag.name == "style" and tag.attributes.get("style", "").strip())
         or (tag.name == "link" and "stylesheet" in tag.attributes.get("rel", "").lower())
@@ -62,7 +62,7 @@ def has_style_sheet(source: str) -> bool:
 
 
 def _page_style(source: str) -> str:
-    """The style of the body, including legacy colour attributes. The frame applies it to its own body."""
+    """The style of the body, with legacy colour attributes."""
     for tag in tags_of(source):
         if tag.name == "body" and not tag.closes:
             given = tag.attributes
@@ -87,14 +87,14 @@ def _clean(source: str) -> str:
 
 
 def _without_loads(tag: str, name: str, value: str) -> str:
-    """Remove every declaration from a style that could load something. Others, such as colours, stay."""
+    """Remove the declarations of a style that could load something."""
     if name != "style":
         return value
     return ";".join(each for each in _ADDRESS.sub(" ", value).split(";") if not _LOADS.search(each))
 
 
 def html_text(source: str) -> str:
-    """The text of an HTML source without tags, including text that a mail program would hide. Takes linear time."""
+    """All text, also what a mail program would hide. Takes linear time."""
     text = unescape(_TAG.sub("", _BLOCK.sub("\n", source)))
     lines = (" ".join(line.split()) for line in text.split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -32,7 +32,7 @@ class Tag(msgspec.Struct, frozen=True):
 
 
 def links_of(source: str) -> list[tuple[str, str]]:
-    """Every URL with its link text. The text is empty for URLs that are loaded instead of followed."""
+    """Every URL with its link text, which a loaded URL lacks."""
     found: list[tuple[str, str]] = []
     url: str | None = None
     words: list[str] = []
@@ -61,7 +61,7 @@ def links_of(source: str) -> list[tuple[str, str]]:
 
 
 def tags_of(source: str) -> Iterator[Tag]:
-    """Every tag in order. A style sheet is returned as the `style` attribute of its tag."""
+    """Every tag in order. A style sheet becomes its `style` attribute."""
     return (part for part in _parts(source) if isinstance(part, Tag))
 
 

@@ -51,7 +51,7 @@ class LinkTarget(msgspec.Struct, frozen=True):
 
 
 class LinkList(msgspec.Struct, frozen=True):
-    """The links of a text as a page lists them. `more`: the number and the hosts of unlisted links."""
+    """`more`: the number and the hosts of unlisted links."""
 
     shown: tuple[LinkTarget, ...]
     more: int = 0

@@ -25,7 +25,7 @@ class Steps:
         self.left = most
 
     def take(self, count: int) -> bool:
-        """Charge `count` steps. Returns False if too few are left; the budget is then exhausted."""
+        """Charge `count` steps. Returns False if too few are left."""
         if self.left < count:
             self.left = -1
         else:

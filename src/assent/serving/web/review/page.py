@@ -70,7 +70,7 @@ from assent.serving.web.shell.rendering import page
 log = logging.getLogger("assent.web")
 
 READINESS_SECONDS: Final = 2.0
-"""Timeout for a connector's readiness. After it the page shows the readiness recorded at preparation."""
+"""After this time the page shows the readiness at preparation."""
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,

@@ -11,7 +11,7 @@ from assent.suite.pictures.graphics import LAYOUTS
 
 
 class PictureView(msgspec.Struct, frozen=True):
-    """One picture: URL, description, and whether it is attached. Only variants have an id to select them by."""
+    """Only variants have an id to select them by."""
 
     address: str
     alt: str
@@ -57,7 +57,7 @@ def list_attached(action: Action) -> tuple[PictureView, ...]:
 
 
 def loose(found: RunReview) -> tuple[PictureView, ...]:
-    """Pictures of a run without a post for their channel. They cannot be selected."""
+    """Pictures without a post for their channel."""
     channels = {action.effect.channel for action in found.actions}
     return tuple(
         _show(found.run.run_id, each, False) for each in pictures_of(found) if each.channel not in channels

@@ -23,7 +23,7 @@ SOCIAL: Final = frozenset({"bluesky", "facebook", "instagram", "linkedin", "thre
 
 
 class PreviewPart(msgspec.Struct, frozen=True):
-    """One post: the text before the fold, the text after it, and its share of the limit."""
+    """One post: the text before the fold and after it."""
 
     shown: tuple[UnseenPiece, ...]
     more: tuple[UnseenPiece, ...]

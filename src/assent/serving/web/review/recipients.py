@@ -27,7 +27,6 @@ class Recipients(msgspec.Struct, frozen=True):
     """Recipients per domain, rarest first. Only for long lists."""
 
     def found(self, words: str) -> tuple[Addressee, ...]:
-        """The recipients whose address contains the words, as written or in ASCII."""
         wanted = words.casefold()
         return tuple(each for each in self.people if wanted in f"{each.text} {each.ascii_domain}".casefold())
 

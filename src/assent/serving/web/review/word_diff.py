@@ -17,7 +17,7 @@ from assent.serving.web.review.matching import Steps, compare
 Change = Literal["same", "added", "removed"]
 
 MAX_WORDS: Final = 800
-"""Limit of words matched in one changed passage. A longer passage is shown as replaced."""
+"""A passage with more words is shown as replaced."""
 
 MAX_LINES: Final = 5_000
 """Limit of lines that are matched."""
@@ -37,7 +37,7 @@ class Piece(msgspec.Struct, frozen=True):
 
 
 def word_diff(old: str, new: str, steps: Steps | None = None) -> tuple[Piece, ...]:
-    """The pieces in reading order; removed text precedes its replacement. All diffs of one page share `steps`."""
+    """Removed text precedes its replacement. The diffs of a page share `steps`."""
     if old == new:
         return (Piece("same", new),) if new else ()
     before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)

@@ -150,7 +150,7 @@ _WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 
 
 def web_address(url: str | None) -> str | None:
-    """The URL if a link may lead to it. Providers and callers can supply anything."""
+    """The URL if a link may lead to it."""
     return url if url is not None and _WEB.match(url) else None
 
 
@@ -270,7 +270,7 @@ def why_severe(action: Action) -> str:
 
 
 def status_badge(action: Action, now_ms: int) -> Badge:
-    """The state as a badge. An approval by an agent or over a link does not look like a person's."""
+    """An approval by an agent or a link does not look like a person's."""
     if action.expired(now_ms):
         return Badge("Expired")
     state = state_of(action)

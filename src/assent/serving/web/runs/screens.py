@@ -76,7 +76,6 @@ RUN_STATUSES: Final[dict[str, str]] = {
     "failed": "Failed",
     "expired": "Expired",
 }
-"""The status of a run in words; one that only prepared something says so by what it prepared."""
 
 ASSET_BYTES: Final = 4_000
 

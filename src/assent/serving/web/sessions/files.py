@@ -46,7 +46,7 @@ TAMPERED: Final = PageProblem(
 NO_FILE: Final = "Choose a file first: a bundle that was exported from a session."
 
 MAX_PRINTED_MARKS: Final = 500_000
-"""Limit of Markdown marks on the printable page, which has every step. Rendering runs in a thread."""
+"""The printable page has every step. Rendering runs in a thread."""
 
 _ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
@@ -63,7 +63,7 @@ async def markdown(visit: Visit) -> Response:
 
 
 async def on_paper(visit: Visit) -> Response:
-    """`/sessions/{run_id}/print`: the whole session on one page, for printing or PDF."""
+    """The whole session on one page, for printing or PDF."""
     made = await _bundle(visit)
     values = {
         "run_id": visit.part("run_id"),
@@ -96,7 +96,7 @@ def _text(made: Bundle) -> str:
 
 
 def _file_name(made: Bundle) -> str:
-    """A file name valid on every system. The session's own name is inside the file."""
+    """A file name that is valid on every system."""
     return _ODD.sub("-", made.session_id).strip("-.")[:60] or "session"
 
 

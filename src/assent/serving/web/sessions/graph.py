@@ -25,7 +25,7 @@ FOLDED_FROM: Final = 5
 
 LANE: Final = 18
 ROW: Final = 44
-"""Width of a lane and height of a row in pixels at the default text size. The drawing scales with the text."""
+"""Pixels at the default text size, with which the drawing scales."""
 
 REM: Final = 16
 
@@ -184,8 +184,6 @@ def _plain(row: LaidOutRow) -> bool:
 
 
 class Drawing(msgspec.Struct, frozen=True, kw_only=True):
-    """The lanes beside the list: lines and marks, in pixels at the default text size."""
-
     width: int
     height: int
     lines: tuple[tuple[int, bool, str], ...]
@@ -236,7 +234,7 @@ def draw(graph: Graph) -> Drawing:
 def _on_way(
     rows: tuple[LaidOutRow, ...], lines: dict[tuple[int, bool], list[str]]
 ) -> Iterable[tuple[tuple[int, bool], list[str]]]:
-    """The straight segments of the path to the selected node, drawn over the others."""
+    """The straight segments of the path to the selected node."""
     found: dict[tuple[int, bool], list[str]] = {}
     above: dict[int, int] = {}
     for place, row in enumerate(rows):
@@ -256,7 +254,6 @@ def _on_way(
 
 
 def _marks(row: LaidOutRow) -> tuple[str, ...]:
-    """The marks of a row: one for its position in the tree, others for its events."""
     if row.folded:
         return ("folded",)
     where = "tip" if row.is_tip else "end" if not row.goes_on else "fork" if row.forks else "step"

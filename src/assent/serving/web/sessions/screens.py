@@ -195,7 +195,6 @@ async def add_note(visit: Visit) -> Response:
 
 
 async def compare(visit: Visit) -> Response:
-    """`/sessions/{run_id}/compare`: two branches from their fork."""
     run_id = visit.part("run_id")
     left, right = _number(visit.query("a")), _number(visit.query("b"))
     if not is_uuid(run_id):
@@ -226,7 +225,7 @@ async def compare(visit: Visit) -> Response:
 
 
 async def timeline(visit: Visit) -> Response:
-    """`/sessions/{run_id}/timeline`: all runs of the session in chronological order."""
+    """All runs of the session in chronological order."""
     run_id = visit.part("run_id")
 
     def look() -> Transaction[session_views.Timeline]:

@@ -31,7 +31,7 @@ from assent.workflow.dashboard import SEVERITIES, Dashboard, add_titles, copy_re
 from assent.workflow.machine.history import cut
 
 RENDERED_CHARS: Final = 20_000
-"""Limit for rendering as Markdown. Longer text is shown unrendered, which costs nothing."""
+"""Longer text is not rendered as Markdown."""
 
 SHOWN_BYTES: Final = 48_000
 """Limit of one text on a page. The export has the whole text."""
@@ -107,7 +107,6 @@ SEVERITY_TONES: Final = {"critical": "danger", "major": "danger", "minor": "warn
 
 
 def results(outputs: tuple[tuple[str, dict[str, Any]], ...]) -> dict[str, Any] | None:
-    """The tables, findings, comments and documents of the outputs, in the order they were sent."""
     if not outputs:
         return None
     board = reduce(outputs)

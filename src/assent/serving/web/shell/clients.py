@@ -79,7 +79,7 @@ def on_this_machine(services: Services) -> bool:
 
 
 def terminal_command(services: Services, *words: str) -> str:
-    """A command for the server's operator, with full paths if the reader is at its machine."""
+    """A command with full paths if the reader is at the server's machine."""
     return (
         services.links.shell_command(*words) if on_this_machine(services) else shlex.join(["assent", *words])
     )

@@ -60,7 +60,7 @@ NAVIGATION: Final[tuple[NavigationEntry, ...]] = (
     NavigationEntry("audit", "/audit", "Audit"),
     NavigationEntry("settings", "/settings", "Settings"),
 )
-"""All entries of the navigation. An entry appears if a screen is registered at its path."""
+"""An entry appears if a screen is registered at its path."""
 
 NO_WORKSPACE: Final = PageProblem(
     403,
@@ -239,7 +239,7 @@ class Console:
         return answer
 
     async def visit(self, request: Request, nav: str) -> Visit:
-        """The visit of the signed-in person. Raises the sign-in page for anyone else."""
+        """Raises the sign-in page for anyone who is not signed in."""
         secret = request.cookies.get(self._cookies.session)
         if secret is None:
             raise PageRefused(SIGN_IN_FIRST)

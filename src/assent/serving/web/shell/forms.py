@@ -50,7 +50,7 @@ _NOT_TEXT: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 async def read_form(request: Request, most: int = MAX_FORM_BYTES) -> dict[str, str]:
-    """Read the fields of a form, bounded, with normalized line ends. The first value of a repeated field counts."""
+    """Normalizes line ends. The first value of a repeated field counts."""
     try:
         body = await read_body(request.scope, request.receive, most)
     except BodyTooLarge:

@@ -9,7 +9,7 @@ import msgspec
 
 
 class Pages(msgspec.Struct, frozen=True):
-    """A page of a list of `count` entries, `size` per page. `path` and `query` build the URLs of the others."""
+    """A page of a list. `path` and `query` build the URLs of the others."""
 
     number: int
     size: int
@@ -28,7 +28,7 @@ class Pages(msgspec.Struct, frozen=True):
 
 
 def page_number(text: str) -> int:
-    """The requested page number; the first page for anything that is not a number."""
+    """The first page for anything that is not a number."""
     return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 7 else 1
 
 

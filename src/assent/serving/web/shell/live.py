@@ -29,7 +29,7 @@ from assent.serving.web.shell.problems import PageRefused
 log = logging.getLogger("assent.web")
 
 POLL_SECONDS: Final = 1.0
-"""Longest delay until a page learns of a change. Each poll is one indexed read for all streams."""
+"""Each poll is one indexed read for all streams."""
 
 HEARTBEAT_SECONDS: Final = 20.0
 """Proxies close idle connections, strict ones after half a minute."""
@@ -54,7 +54,7 @@ class Live:
         return await self._services.store.read(members.journal_position)
 
     async def changes(self, after: str) -> AsyncIterator[str | None]:
-        """Yield the position after each change, and None after a quiet interval. Ends with the server."""
+        """Yield the position after each change, and None after a quiet interval."""
         self._listeners += 1
         seen = after
         try:
@@ -75,7 +75,7 @@ class Live:
             self._listeners -= 1
 
     def end(self) -> None:
-        """End every stream, because the server stops. Browsers reconnect to the next server."""
+        """End every stream, because the server stops."""
         self.ending = True
         self._tell()
 

@@ -41,7 +41,7 @@ _BARE: Final = re.compile(r"https?://[^\s<>\"“”„`]+", re.IGNORECASE)
 _TRAILING: Final = ".,;:!?'’*_"
 
 Href = Callable[[int, str], str]
-"""Maps a web link to its href, from its number among the distinct links (from 0) and its URL."""
+"""The href of a link, by its number among the distinct links and its URL."""
 
 
 class Rendered(msgspec.Struct, frozen=True):

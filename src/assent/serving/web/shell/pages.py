@@ -27,7 +27,6 @@ LOOK_AND_SEND: Final = ("GET", "POST")
 def page_routes(
     services: Services, *, base_url: str, catalog: Catalog | None = None, trust_proxy: bool = False
 ) -> list[Route]:
-    """The routes of all pages. `base_url` is the public URL; `trust_proxy` as for the other surfaces."""
     signup = SignupPages(services, base_url=base_url, trust_proxy=trust_proxy)
     reading = ReadingPages(services, catalog if catalog is not None else Catalog(), base_url)
     table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (

@@ -63,7 +63,7 @@ def pieces(text: str) -> tuple[UnseenPiece, ...]:
 
 
 def mark_unseen(text: object) -> Markup:
-    """The text as escaped HTML, with every invisible character named. The `marked` filter of the templates."""
+    """Escaped HTML with every invisible character named: the `marked` filter."""
     return Markup("").join(
         Markup('<span class="unseen">{}</span>').format(piece.text) if piece.unseen else escape(piece.text)
         for piece in pieces(str(text))
