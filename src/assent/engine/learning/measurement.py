@@ -197,20 +197,12 @@ async def read_all(
 async def read_action(services: Services, action: Action) -> Reading:
     """Read the connector of an action."""
     channel, source = action.effect.channel, action.effect.connector
-    connector = services.connectors.get(source)
-    measurable: object = connector
-    if not isinstance(measurable, Measurable):
-        return Reading(
-            source=source,
-            channel=channel,
-            status="unavailable",
-            reason=NO_SOURCE,
-        )
+    connector: object = services.connectors.get(source)
+    if not isinstance(connector, Measurable):
+        return Reading(source=source, channel=channel, status="unavailable", reason=NO_SOURCE)
+    seconds = services.limits.connector_timeout_seconds
     try:
-        return await asyncio.wait_for(
-            measurable.measure(action, services.limits.connector_timeout_seconds),
-            services.limits.connector_timeout_seconds,
-        )
+        return await asyncio.wait_for(connector.measure(action, seconds), seconds)
     except NotSent as refused:
         reason = refused.detail
     except Exception as error:

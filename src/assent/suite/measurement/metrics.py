@@ -91,6 +91,7 @@ METRICS: Final[dict[str, Metric]] = {
     "spend": Metric("spend", "money"),
     "cost": Metric("cost", "money"),
 }
+_MONEY: Final = frozenset(name for name, row in METRICS.items() if row.kind == "money")
 ORDER: Final = {name: place for place, name in enumerate(METRICS)}
 _CURRENCY: Final = re.compile(r"(.+) (usd|eur|gbp|chf|jpy|cad|aud|sek|nok|dkk|pln|czk|inr|brl|cny)", re.ASCII)
 
@@ -103,12 +104,7 @@ def fold_name(name: str) -> str:
 
 def find_metric(name: str) -> Metric | None:
     """Return the row of a name; None if the table has none."""
-    folded = fold_name(name)
-    money = _CURRENCY.fullmatch(folded)
-    row = METRICS.get(money[1] if money else folded)
-    if money is None or row is None:
-        return row
-    return row if row.kind == "money" else None
+    return METRICS.get(_row_name(name))
 
 
 def sort_names(names: Iterable[str]) -> list[str]:
@@ -238,9 +234,10 @@ def describe_numbers(metrics: Mapping[str, float]) -> str:
 
 
 def _row_name(name: str) -> str:
+    """Return the name of its row: a sum of money with a currency has the row of its kind."""
     folded = fold_name(name)
     money = _CURRENCY.fullmatch(folded)
-    return money[1] if money and money[1] in METRICS else folded
+    return money[1] if money and money[1] in _MONEY else folded
 
 
 def _shorten(value: object) -> str:
