@@ -166,6 +166,7 @@ def _floor_values(stream: str, seq: int) -> FloorTransaction:
             response=ANSWER,
             now_ms=NOW_MS,
             expires_at=NOW_MS + 1,
+            holder=None,
         ),
     )
     return tuple(map(astuple, bound))

@@ -198,6 +198,7 @@ def _pgbench_script() -> str:
         "request_digest": f"'{DIGEST}'",
         "response": f"'{ANSWER}'",
         "expires_at": str(NOW_MS + 1),
+        "holder": "NULL",
     }
     lock, *others = (_filled(text.statement, values) for text in FLOOR if text.statement.postgres)
     lines = [
