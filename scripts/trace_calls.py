@@ -38,6 +38,9 @@ from assent.app import App  # noqa: E402
 from assent.jobs.kinds import job_kinds  # noqa: E402
 from assent.jobs.worker import Runner  # noqa: E402
 from assent.processes.serve import Surfaces  # noqa: E402
+from assent.stores import sqlite_transactions  # noqa: E402
+
+sqlite_transactions.BRIEF_SECONDS = 60.0  # type: ignore[misc] # a slow disk must not change which thread writes
 
 POST = {
     "channel": "site",

@@ -6,7 +6,6 @@ it is migrated, has the default workspace, and the secrets are checked against i
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import time
@@ -14,7 +13,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from assent.engine.audit import earlier_approvals
 from assent.engine.connections.connections import ConnectionStore
@@ -39,7 +38,6 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS
 from assent.outgoing_calls import post_webhook, read_product_page, screen_webhook, webhook_host
 from assent.ports import (
-    Begin,
     Clock,
     Connector,
     PicturesOf,
@@ -62,8 +60,6 @@ if TYPE_CHECKING:
     from assent.suite.pictures.making import PictureMaker
 
 log = logging.getLogger("assent.app")
-
-T = TypeVar("T")
 
 
 class SystemClock:
@@ -95,8 +91,11 @@ class App:
         self.clock = clock or SystemClock()
         self._keys: ServerKeys | None = None
         self.executions = ShieldedTasks()
-        self.store: Store = _PreparedStore(
-            open_store(settings.database_url, pool_size=settings.pool_size, one_client=one_client), self
+        self.store: Store = open_store(
+            settings.database_url,
+            pool_size=settings.pool_size,
+            one_client=one_client,
+            prepare=self._prepare_store,
         )
         self.vault = Vault(lambda: self.keys().master, os.urandom)
         self.connections = ConnectionStore(self.store, self.vault, self.clock)
@@ -212,6 +211,18 @@ class App:
         """Open and check the store now instead of at the first call. Raises the errors in `UNFIT`."""
         await self.services.check_store()
 
+    async def _prepare_store(self) -> None:
+        """Check the secrets against the store, seal with the newest of them, and create the default workspace."""
+        keys = self.read_keys()
+        await check_secrets(self.store, keys)
+        if len(keys.master) > 1:
+            await reseal(self.store, self.vault)
+        now_ms = self.clock.now_ms()
+        await seal_approvals(self.store, keys.seals, now_ms)
+        await self.store.write(
+            lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
+        )
+
     async def close(self) -> None:
         """Close after the sends in flight, because their outcome must be recorded."""
         await self.waits.close()
@@ -274,59 +285,6 @@ def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, st
         await mailer.tell(to, subject, text, key, settings.connector_timeout_seconds)
 
     return send
-
-
-class _PreparedStore:
-    """Opens the store at the first call. Other calls wait for that; a failed attempt is repeated by a later call."""
-
-    def __init__(self, store: Store, app: App) -> None:
-        self._store = store
-        self._app = app
-        self._ready = False
-        self._opening: asyncio.Task[None] | None = None
-        self.dialect = store.dialect
-
-    async def write(self, begin: Begin[T]) -> T:
-        if not self._ready:
-            await self._prepare()
-        done = await self._store.write(begin)
-        self._app.waits.note_write()
-        return done
-
-    async def read(self, begin: Begin[T]) -> T:
-        if not self._ready:
-            await self._prepare()
-        return await self._store.read(begin)
-
-    async def open(self) -> None:
-        if not self._ready:
-            await self._prepare()
-
-    async def close(self) -> None:
-        if self._opening is not None:
-            self._opening.cancel()
-        await self._store.close()
-
-    async def _prepare(self) -> None:
-        # One attempt at a time. All waiting callers share its outcome instead of trying one after another.
-        if self._opening is None or self._opening.done():
-            self._opening = asyncio.create_task(self._open_all())
-            self._opening.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-        await asyncio.shield(self._opening)
-
-    async def _open_all(self) -> None:
-        app = self._app
-        keys = app.read_keys()
-        await self._store.open()
-        await check_secrets(self._store, keys)
-        if len(keys.master) > 1:
-            await reseal(self._store, app.vault)
-        now_ms = app.clock.now_ms()
-        await seal_approvals(self._store, keys.seals, now_ms)
-        await self._store.write(
-            lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
-        )
-        self._ready = True
 
 
 async def reseal(store: Store, vault: Vault) -> None:

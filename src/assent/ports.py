@@ -9,6 +9,7 @@ A connector performs only an `ApprovedAction`. An operator returns the effects i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeVar, cast, runtime_checkable
 
@@ -102,6 +103,8 @@ class Store(Protocol):
     """
 
     dialect: str
+    written: asyncio.Event
+    """Set after every write through this object. The task that waits for writes clears it."""
 
     async def open(self) -> None: ...
 

@@ -43,6 +43,7 @@ class Watched:
     def __init__(self, store: Store) -> None:
         self.store = store
         self.dialect = store.dialect
+        self.written = store.written
         self.fault: Exception | None = None
         self.answered = 0
         self.refused = 0

@@ -16,8 +16,8 @@ import pytest
 from tests.stores.kit import append, at_rest, count, marks
 
 from assent.ports import Store, StoreUnavailable
-from assent.stores import open_store, sqlite_connection, sqlite_writer
-from assent.stores.turnstile import Turnstile
+from assent.stores import open_store, sqlite_connection, sqlite_transactions
+from assent.stores.sqlite_transactions import Turnstile
 
 pytestmark = pytest.mark.anyio
 
@@ -160,7 +160,7 @@ class TestSqlite:
     async def test_a_process_that_keeps_the_turn_is_waited_for_and_then_said(
         self, opened: Opened, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 0.05)
+        monkeypatch.setattr(sqlite_transactions, "TURN_SECONDS", 0.05)
         store = opened(f"sqlite:///{file}")
         await store.open()
         stopped = Turnstile(file)
@@ -168,7 +168,7 @@ class TestSqlite:
         assert await unavailable(store, "early")
         assert await unavailable(store, "still")
         assert await store.read(count) == 0
-        monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 10.0)
+        monkeypatch.setattr(sqlite_transactions, "TURN_SECONDS", 10.0)
         stopped.release()
         assert not await unavailable(store, "late")
         stopped.close()
@@ -216,14 +216,14 @@ class TestSqlite:
     async def test_a_store_closed_while_it_waits_keeps_no_turn(
         self, opened: Opened, file: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 0.05)
+        monkeypatch.setattr(sqlite_transactions, "TURN_SECONDS", 0.05)
         store, other = open_store(f"sqlite:///{file}"), opened(f"sqlite:///{file}")
         await store.open()
         stopped = Turnstile(file)
         assert stopped.acquire(1)
         assert await unavailable(store, "early")
         await store.close()
-        monkeypatch.setattr(sqlite_writer, "TURN_SECONDS", 10.0)
+        monkeypatch.setattr(sqlite_transactions, "TURN_SECONDS", 10.0)
         stopped.close()
         assert not await unavailable(other, "late")
         await other.close()
@@ -231,7 +231,7 @@ class TestSqlite:
 
 async def three_written(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The writer has found its way and rests."""
-    monkeypatch.setattr(sqlite_writer, "BRIEF_SECONDS", 30.0)
+    monkeypatch.setattr(sqlite_transactions, "BRIEF_SECONDS", 30.0)
     assert await store.read(count) == 0
     for mark in ("first", "second", "third"):
         assert not await unavailable(store, mark)

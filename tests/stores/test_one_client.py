@@ -11,9 +11,9 @@ import pytest
 from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, at_rest, marks
 
 from assent.ports import StoreUnavailable, Transaction, UniqueViolation
-from assent.stores import sqlite_writer
+from assent.stores import sqlite_transactions
 from assent.stores.sqlite import SqliteStore
-from assent.stores.turnstile import Turnstile
+from assent.stores.sqlite_transactions import Turnstile
 
 pytestmark = pytest.mark.anyio
 
@@ -54,7 +54,7 @@ async def one_by_one(store: SqliteStore, values: Iterable[object]) -> list[bool]
 @pytest.fixture
 async def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SqliteStore]:
     """An open store whose disk is never slow."""
-    monkeypatch.setattr(sqlite_writer, "BRIEF_SECONDS", DEADLINE_SECONDS)
+    monkeypatch.setattr(sqlite_transactions, "BRIEF_SECONDS", DEADLINE_SECONDS)
     opened = SqliteStore(tmp_path / "store.db", one_client=True)
     await opened.open()
     await at_rest(opened)
@@ -98,9 +98,9 @@ async def test_a_server_of_many_clients_never_writes_on_the_event_loop(tmp_path:
 async def test_after_a_slow_commit_the_next_one_holds_up_nobody(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_writer, "BRIEF_SECONDS", 0.0)
+    monkeypatch.setattr(sqlite_transactions, "BRIEF_SECONDS", 0.0)
     assert await one_by_one(store, ["slow", "next"]) == [HERE, not HERE]
-    monkeypatch.setattr(sqlite_writer, "BRIEF_SECONDS", DEADLINE_SECONDS)
+    monkeypatch.setattr(sqlite_transactions, "BRIEF_SECONDS", DEADLINE_SECONDS)
     assert await one_by_one(store, ["quick once more", "back"]) == [not HERE, HERE]
 
 
@@ -108,7 +108,7 @@ async def test_the_log_is_looked_after_all_the_same(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert store._writer is not None
-    monkeypatch.setattr(sqlite_writer, "LOG_BYTES", 200_000)
+    monkeypatch.setattr(sqlite_transactions, "LOG_BYTES", 200_000)
     store._writer._log_limit = 200_000
     log = store.path.with_name(store.path.name + "-wal")
     went, longest = [], 0

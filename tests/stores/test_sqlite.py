@@ -12,10 +12,10 @@ import pytest
 from tests.stores.kit import DEADLINE_SECONDS, append, count, marks
 
 from assent.ports import Transaction
-from assent.stores import sqlite_writer
+from assent.stores import sqlite_transactions
 from assent.stores.sqlite import SqliteStore
 from assent.stores.sqlite_connection import connect_reader, connect_writer
-from assent.stores.turnstile import Turnstile
+from assent.stores.sqlite_transactions import Turnstile
 
 pytestmark = pytest.mark.anyio
 
@@ -43,7 +43,7 @@ class Held:
 async def test_the_log_stays_short_and_a_long_read_only_delays_that(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_writer, "LOG_BYTES", 256 * KILOBYTES)
+    monkeypatch.setattr(sqlite_transactions, "LOG_BYTES", 256 * KILOBYTES)
     store = SqliteStore(tmp_path / "store.db")
     await store.write(lambda: append("s", "first"))
     log = tmp_path / "store.db-wal"

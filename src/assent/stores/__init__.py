@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from assent.ports import Clock, Store
 
 __all__ = ["open_store", "sqlite_path"]
@@ -19,21 +21,29 @@ FORMS = (
 
 
 def open_store(
-    url: str, *, pool_size: int | None = None, clock: Clock | None = None, one_client: bool = False
+    url: str,
+    *,
+    pool_size: int | None = None,
+    clock: Clock | None = None,
+    one_client: bool = False,
+    prepare: Callable[[], Awaitable[None]] | None = None,
 ) -> Store:
     """Return the store for a database URL. Does no I/O: the store connects in `open` or at its first call.
 
     `pool_size` is the number of connections to PostgreSQL, or of SQLite readers. `one_client` says that calls mostly
-    come one at a time, as over stdio.
+    come one at a time, as over stdio. `prepare` runs before the first call and may use the store; other calls wait for
+    it, share its error, and a later call repeats it.
     """
     if url.startswith(POSTGRES):
         from assent.stores.postgres import POOL_SIZE, PostgresStore
 
-        return PostgresStore(url, pool_size=pool_size or POOL_SIZE, clock=clock)
+        return PostgresStore(url, pool_size=pool_size or POOL_SIZE, clock=clock, prepare=prepare)
     path = sqlite_path(url)
     from assent.stores.sqlite import READERS, SqliteStore
 
-    return SqliteStore(path, readers=pool_size or READERS, clock=clock, one_client=one_client)
+    return SqliteStore(
+        path, readers=pool_size or READERS, clock=clock, one_client=one_client, prepare=prepare
+    )
 
 
 def sqlite_path(url: str) -> Path:

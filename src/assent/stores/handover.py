@@ -4,37 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import queue
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
 
 from assent.ports import Begin
 
 
-class PendingTransaction(NamedTuple):
-    """A transaction with the future that its caller awaits."""
+class Request(msgspec.Struct, eq=False):
+    """A transaction, the future that its caller awaits, and once it has run its result or its error."""
 
     begin: Begin[Any]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[Any]
+    result: Any = None
+    error: BaseException | None = None
 
 
-class FinishedTransaction(NamedTuple):
-    """The result or the error of a transaction."""
-
-    request: PendingTransaction
-    result: Any
-    error: BaseException | None
-
-
-def request_for(begin: Begin[Any]) -> PendingTransaction:
-    loop = asyncio.get_running_loop()
-    return PendingTransaction(begin, loop, loop.create_future())
-
-
-def batches(
-    waiting: queue.SimpleQueue[PendingTransaction | None], most: int
-) -> Iterator[list[PendingTransaction]]:
-    """Yield the queued transactions in batches of at most `most`, until the queue yields None."""
+def batches(waiting: queue.SimpleQueue[Request | None], most: int) -> Iterator[list[Request]]:
+    """Yield the queued requests in batches of at most `most`, until the queue yields None."""
     while (first := waiting.get()) is not None:
         batch = [first]
         while len(batch) < most and not waiting.empty():
@@ -47,11 +36,11 @@ def batches(
         del batch, first  # an idle thread must not keep callers' objects alive
 
 
-def deliver(answers: Iterable[FinishedTransaction]) -> None:
-    """Set the futures of finished transactions, waking each event loop once. Called from a thread."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[FinishedTransaction]] = {}
-    for answer in answers:
-        by_loop.setdefault(answer.request.loop, []).append(answer)
+def deliver(requests: list[Request]) -> None:
+    """Set the futures of requests that have run, waking each event loop once. Called from a thread."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Request]] = {}
+    for request in requests:
+        by_loop.setdefault(request.loop, []).append(request)
     for loop, mine in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle, mine)
@@ -59,11 +48,11 @@ def deliver(answers: Iterable[FinishedTransaction]) -> None:
             continue  # the loop was closed, so no caller waits
 
 
-def _settle(answers: list[FinishedTransaction]) -> None:
-    for request, result, error in answers:
+def _settle(requests: list[Request]) -> None:
+    for request in requests:
         if request.future.done():
             continue  # cancelled meanwhile
-        if error is None:
-            request.future.set_result(result)
+        if request.error is None:
+            request.future.set_result(request.result)
         else:
-            request.future.set_exception(error)
+            request.future.set_exception(request.error)

@@ -39,7 +39,7 @@ async def schema_state(url: str) -> SchemaState:
 
 def _migrate_sqlite(path: Path, now_ms: int) -> MigrationReport:
     from assent.stores.sqlite_connection import migrate_file, translate
-    from assent.stores.turnstile import Turnstile
+    from assent.stores.sqlite_transactions import Turnstile
 
     turnstile = Turnstile(path)
     try:

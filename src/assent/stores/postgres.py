@@ -11,11 +11,12 @@ import asyncio
 import importlib.util
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from assent.ports import Begin, Clock, StoreUnavailable
+from assent.stores.first_use import FirstUse
 
 if TYPE_CHECKING:
     import asyncpg
@@ -53,8 +54,17 @@ class PostgresStore:
 
     dialect = "postgres"
 
-    def __init__(self, url: str, *, pool_size: int = POOL_SIZE, clock: Clock | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        pool_size: int = POOL_SIZE,
+        clock: Clock | None = None,
+        prepare: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         require_driver()
+        self.written = asyncio.Event()
+        self._first_use = FirstUse(prepare)
         self._url = url
         self._pool_size = pool_size
         self._clock = clock
@@ -62,12 +72,16 @@ class PostgresStore:
         self._closed = False
 
     async def open(self) -> None:
+        if not self._first_use.done:
+            await self._first_use.wait()
         await self._pool(self._place())
 
     async def write(self, begin: Begin[T]) -> T:
         from assent.stores.postgres_connection import write
 
-        return await self._run(write, begin)
+        result = await self._run(write, begin)
+        self.written.set()
+        return result
 
     async def read(self, begin: Begin[T]) -> T:
         from assent.stores.postgres_connection import read
@@ -75,6 +89,7 @@ class PostgresStore:
         return await self._run(read, begin)
 
     async def close(self) -> None:
+        self._first_use.cancel()
         self._closed = True
         mine = self._places.pop(asyncio.get_running_loop(), None)
         for loop, place in self._places.items():
@@ -89,6 +104,8 @@ class PostgresStore:
 
     async def _run(self, run: Callable[[Connection, Begin[T]], Coroutine[Any, Any, T]], begin: Begin[T]) -> T:
         """Run a transaction in its own task, so that a cancelled caller does not interrupt a COMMIT."""
+        if not self._first_use.done:
+            await self._first_use.wait()
         place = self._place()
         task = asyncio.create_task(self._try(place, run, begin))
         place.tasks.add(task)

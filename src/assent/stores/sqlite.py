@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
 
-The writer (`sqlite_writer`, which describes the theory) commits queued transactions in batches. Readers have read-only
-connections. In a process with one client, a write that need not wait runs on the event loop.
+The writer (`sqlite_transactions`, which describes the theory) commits queued transactions in batches. Readers have
+read-only connections. In a process with one client, a write that need not wait runs on the event loop.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ import asyncio
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from assent.ports import Begin, Clock, StoreUnavailable, Transaction
-from assent.stores.handover import FinishedTransaction, PendingTransaction, deliver, request_for
+from assent.stores.first_use import FirstUse
+from assent.stores.handover import Request, deliver
 
 if TYPE_CHECKING:
     import sqlite3
 
-    from assent.stores.sqlite_writer import SqliteWriter
+    from assent.stores.sqlite_transactions import SqliteWriter
 
 T = TypeVar("T")
 
@@ -40,16 +41,20 @@ class SqliteStore:
         readers: int = READERS,
         clock: Clock | None = None,
         one_client: bool = False,
+        prepare: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self.path = Path(path).absolute()
+        self.written = asyncio.Event()
         self._clock = clock
-        self._writes: queue.SimpleQueue[PendingTransaction | None] = queue.SimpleQueue()
-        self._reads: queue.SimpleQueue[PendingTransaction | None] = queue.SimpleQueue()
+        self._first_use = FirstUse(prepare)
+        self._writes: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
+        self._reads: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._lifecycle = threading.Lock()
         self._writer_thread: threading.Thread | None = None
         self._writer: SqliteWriter | None = None
         self._one_client = one_client
-        self._written_this_round = False
+        self._wrote_here = asyncio.Event()
+        """Set from a write on the event loop until the loop's next iteration."""
         self._readers: list[threading.Thread] = []
         self._max_readers = readers
         self._unread = 0
@@ -58,42 +63,46 @@ class SqliteStore:
         self._retired: list[sqlite3.Connection] = []
 
     async def open(self) -> None:
-        await self.write(_nothing)
+        if not self._first_use.done:
+            await self._first_use.wait()
+        if not self._opened:
+            await self.write(_nothing)
 
     async def write(self, begin: Begin[T]) -> T:
-        request = request_for(begin)
-        answer = self._written_here(request) if self._one_client else None
-        if answer is not None:
-            if answer.error is not None:
-                raise answer.error
-            here: T = answer.result
-            self._opened = True
-            return here
-        with self._lifecycle:
-            self._refuse_when_closed()
-            if self._writer_thread is None:
-                self._writer_thread = _start(self._write_until_closed, "assent-writer")
-            self._writes.put(request)
-        result: T = await request.future
+        if not self._first_use.done:
+            await self._first_use.wait()
+        loop = asyncio.get_running_loop()
+        request = Request(begin, loop, loop.create_future())
+        result: T
+        if self._one_client and self._write_here(request):
+            if request.error is not None:
+                raise request.error
+            result = request.result
+        else:
+            with self._lifecycle:
+                self._refuse_when_closed()
+                if self._writer_thread is None:
+                    self._writer_thread = _start(self._write_until_closed, "assent-writer")
+                self._writes.put(request)
+            result = await request.future
         self._opened = True
+        self.written.set()
         return result
 
-    def _written_here(self, request: PendingTransaction) -> FinishedTransaction | None:
-        """Run the first write of an event-loop iteration on this thread if no other waits; else return None. Writes of
-        the same iteration share a commit in the queue."""
-        if self._written_this_round or self._writer is None or self._closed or not self._writes.empty():
-            return None
-        self._written_this_round = True
-        request.loop.call_soon(self._begin_round)
-        return self._writer.here(request)
-
-    def _begin_round(self) -> None:
-        self._written_this_round = False
+    def _write_here(self, request: Request) -> bool:
+        """Run the first write of an event-loop iteration on this thread if no other waits. Returns whether it ran.
+        Writes of the same iteration share a commit in the queue."""
+        if self._wrote_here.is_set() or self._writer is None or self._closed or not self._writes.empty():
+            return False
+        self._wrote_here.set()
+        request.loop.call_soon(self._wrote_here.clear)
+        return self._writer.run_here(request)
 
     async def read(self, begin: Begin[T]) -> T:
-        if not self._opened:
+        if not self._opened or not self._first_use.done:
             await self.open()
-        request = request_for(begin)
+        loop = asyncio.get_running_loop()
+        request = Request(begin, loop, loop.create_future())
         with self._lifecycle:
             self._refuse_when_closed()
             if len(self._readers) < min(self._unread + 1, self._max_readers):
@@ -104,6 +113,7 @@ class SqliteStore:
         return result
 
     async def close(self) -> None:
+        self._first_use.cancel()
         with self._lifecycle:
             already, self._closed = self._closed, True
         if not already:
@@ -127,7 +137,7 @@ class SqliteStore:
     # On the writer thread
 
     def _write_until_closed(self) -> None:
-        from assent.stores.sqlite_writer import SqliteWriter
+        from assent.stores.sqlite_transactions import SqliteWriter
 
         self._writer = SqliteWriter(self.path, self._clock, retired=self._retired)
         self._writer.work_off(self._writes)
@@ -135,7 +145,8 @@ class SqliteStore:
     # On a reader thread
 
     def _read_until_closed(self) -> None:
-        from assent.stores.sqlite_connection import connect_reader, look, translate
+        from assent.stores.sqlite_connection import connect_reader, translate
+        from assent.stores.sqlite_transactions import drive
 
         connection: sqlite3.Connection | None = None
         place: tuple[int, int] | None = None
@@ -148,16 +159,19 @@ class SqliteStore:
                     connection = None
                 place = (found.st_dev, found.st_ino)
                 connection = connection or connect_reader(self.path)
-                answer = FinishedTransaction(request, *look(connection, request.begin))
+                connection.execute("BEGIN")  # one snapshot
+                request.result, request.error = drive(connection, request.begin)
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
             except Exception as error:
                 if connection is not None:
                     connection.close()
                     connection = None
-                answer = FinishedTransaction(request, None, translate(error))
+                request.error = translate(error)
             with self._lifecycle:
                 self._unread -= 1
-            deliver([answer])
-            del request, answer  # an idle thread must not keep callers' objects alive
+            deliver([request])
+            del request  # an idle thread must not keep callers' objects alive
         if connection is not None:
             self._retired.append(connection)
 

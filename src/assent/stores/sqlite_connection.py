@@ -1,7 +1,4 @@
-"""Connections to a SQLite file: durability settings, running a transaction, translation of errors.
-
-Threads, batches and other processes are in `sqlite_writer`.
-"""
+"""Connections to a SQLite file: durability settings, translation of errors. `sqlite_transactions` uses them."""
 
 from __future__ import annotations
 
@@ -10,22 +7,11 @@ import re
 import sqlite3
 import time
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
-from msgspec.structs import astuple
-
-from assent.ports import (
-    Begin,
-    Clock,
-    ConstraintViolation,
-    Rows,
-    StoreUnavailable,
-    UniqueViolation,
-)
+from assent.ports import Clock, ConstraintViolation, StoreUnavailable, UniqueViolation
 from assent.sql.schema import MigrationReport
 from assent.stores.sqlite_schema import bring_up_to_date
-
-T = TypeVar("T")
 
 BUSY_SECONDS: Final = 5.0
 """Busy timeout, for writers that do not take the turnstile, such as a shell on the same file."""
@@ -86,67 +72,6 @@ def translate(error: BaseException) -> BaseException:
     elif isinstance(error, OSError):
         return StoreUnavailable(f"sqlite: {error}")
     return error
-
-
-def drive(connection: sqlite3.Connection, begin: Begin[T]) -> T:
-    """Run a transaction's statements and return its result. Exceptions of the generator pass through unchanged."""
-    transaction = begin()
-    try:
-        bound = next(transaction)
-        while True:
-            statement = bound.statement
-            rows: Rows = []
-            if statement.sqlite:
-                try:
-                    done = connection.execute(statement.sqlite, astuple(bound))
-                    rows = [()] * done.rowcount if statement.counted else done.fetchall()
-                except sqlite3.Error as error:
-                    raise translate(error) from error
-            bound = transaction.send(rows)
-    except StopIteration as end:
-        result: T = end.value
-        return result
-
-
-def commit_alone(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
-    """Run and commit the only transaction of a batch. Returns its result or its error; raises `Broken`."""
-    try:
-        result = drive(connection, begin)
-    except Broken:
-        raise
-    except BaseException as error:
-        connection.execute("ROLLBACK")
-        return None, error
-    connection.execute("COMMIT")
-    return result, None
-
-
-def attempt(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
-    """Run one transaction of a batch under a savepoint. Returns its result or its error; raises `Broken`."""
-    connection.execute("SAVEPOINT request")
-    try:
-        result, failure = drive(connection, begin), None
-    except Broken:
-        raise
-    except BaseException as error:
-        result, failure = None, error
-        connection.execute("ROLLBACK TO request")
-    connection.execute("RELEASE request")
-    return result, failure
-
-
-def look(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
-    """Run one read in one snapshot. Returns its result or its error; raises `Broken`."""
-    connection.execute("BEGIN")
-    try:
-        return drive(connection, begin), None
-    except Broken:
-        raise
-    except BaseException as error:
-        return None, error
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
 
 
 def empty_log(connection: sqlite3.Connection) -> bool:

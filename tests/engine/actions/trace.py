@@ -19,32 +19,25 @@ class Step(NamedTuple):
 
 
 class Traced:
-    """A store around another."""
+    """Follows the transactions of a store."""
 
     def __init__(self, store: Store) -> None:
-        self._store = store
-        self.dialect = store.dialect
+        self._write, self._read = store.write, store.read
         self.trace: list[Step] = []
 
     @classmethod
     def around(cls, app: App) -> Traced:
-        """Put one between an app and its database."""
-        prepared = cast(Any, app.store)
-        traced = cls(prepared._store)
-        prepared._store = traced
+        """Follow the transactions of an app."""
+        traced = cls(app.store)
+        store = cast(Any, app.store)
+        store.write, store.read = traced.write, traced.read
         return traced
 
-    async def open(self) -> None:
-        await self._store.open()
-
-    async def close(self) -> None:
-        await self._store.close()
-
     async def write(self, begin: Begin[T]) -> T:
-        return await self._store.write(lambda: self._followed("write", begin))
+        return await self._write(lambda: self._followed("write", begin))
 
     async def read(self, begin: Begin[T]) -> T:
-        return await self._store.read(lambda: self._followed("read", begin))
+        return await self._read(lambda: self._followed("read", begin))
 
     def _followed(self, mode: str, begin: Begin[T]) -> Transaction[T]:
         transaction = begin()

@@ -50,17 +50,11 @@ class Waits:
         self._waiting: dict[asyncio.Event, WaitedAction] = {}
         self._by_workspace: Counter[WorkspaceId] = Counter()
         self._poller: asyncio.Task[None] | None = None
-        self._written = asyncio.Event()
         self._released: set[asyncio.Event] = set()
 
     @property
     def count(self) -> int:
         return len(self._waiting)
-
-    def note_write(self) -> None:
-        """Tell the poller that this process wrote something."""
-        if self._waiting:
-            self._written.set()
 
     async def wait(self, place: WaitedAction, until_ms: int, gone: Gone | None) -> Ending:
         """Wait until the action's version differs from the given one. Returns why the wait ended."""
@@ -125,11 +119,11 @@ class Waits:
         if self._poller is None or self._poller.done():
             self._poller = asyncio.create_task(self._poll())
         else:
-            self._written.set()
+            self._store.written.set()
 
     async def _poll(self) -> None:
         while self._waiting:
-            self._written.clear()
+            self._store.written.clear()
             try:
                 found = await self._store.read(self._versions)
             except StoreUnavailable as error:
@@ -139,7 +133,7 @@ class Waits:
                     if found.get((place.workspace_id, place.action_id), place.version) != place.version:
                         changed.set()
             try:
-                await asyncio.wait_for(self._written.wait(), self.poll_seconds)
+                await asyncio.wait_for(self._store.written.wait(), self.poll_seconds)
             except TimeoutError:
                 continue
             await asyncio.sleep(SETTLE_SECONDS)

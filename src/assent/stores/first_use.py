@@ -1,0 +1,35 @@
+"""Work that an application does in a store before its first call, such as checking its secrets against it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+
+class FirstUse:
+    """Runs `prepare` once for a store. `prepare` may use the store; every other call waits for its end."""
+
+    def __init__(self, prepare: Callable[[], Awaitable[None]] | None) -> None:
+        self._prepare = prepare
+        self._attempt: asyncio.Task[None] | None = None
+        self.done = prepare is None
+
+    async def wait(self) -> None:
+        """Wait until the store is prepared. Raises the error of the attempt; a later call repeats it.
+
+        All waiting callers share one attempt instead of trying one after another.
+        """
+        if self._attempt is None or self._attempt.done():
+            self._attempt = asyncio.create_task(self._try())
+            self._attempt.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        if asyncio.current_task() is not self._attempt:
+            await asyncio.shield(self._attempt)
+
+    def cancel(self) -> None:
+        if self._attempt is not None:
+            self._attempt.cancel()
+
+    async def _try(self) -> None:
+        if self._prepare is not None:
+            await self._prepare()
+        self.done = True

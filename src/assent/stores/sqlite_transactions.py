@@ -1,0 +1,398 @@
+"""Runs the transactions of the SQLite store: one writer, group commit, an inter-process lock, WAL checkpoints.
+
+Theory of operation
+
+Threads. A store has one `SqliteWriter`, which owns the store's only writing connection. Callers on
+event loops put `Request`s into a queue. The writer thread runs `work_off`: it takes up to `MAX_BATCH`
+requests, commits them together and delivers the results to the event loops (`handover`). Readers have
+their own connections and never wait for the writer, because the file is in WAL mode.
+
+Group commit. `_commit` opens BEGIN IMMEDIATE, runs the transactions of the batch one after the other,
+and ends with one COMMIT. With `synchronous = FULL` (`sqlite_connection`) the COMMIT syncs the WAL to
+disk, so one sync serves the whole batch. Each transaction of a larger batch runs under its own
+savepoint: an exception from it rolls back to that savepoint, goes to its caller, and leaves its
+neighbours untouched. A single transaction needs no savepoint. No result is delivered before the COMMIT
+has returned, so every caller that sees a result sees one that is on disk. A transaction whose caller
+was cancelled before the batch began is left out.
+
+Inter-process lock. Several processes may share the file. SQLite lets only one of them write and does
+not queue the others: a waiting writer polls, and a busy process takes the lock again before the waiting
+one wakes. So a batch first takes the `Turnstile`, a fair lock on two files beside the database, and
+waits for it at most `TURN_SECONDS`. `_in_turn` always releases it. SQLite's own lock stays as the
+backstop against programs that do not take the turnstile.
+
+Writing on the caller's thread. A thread switch there and back costs as much as a small transaction. A
+store with one client therefore calls `run_here`, which runs a single transaction on the caller's thread.
+It returns False, and the caller uses the queue, unless all of these hold: the writer is idle (`_in_use`
+is free), the connection is open, the last commit took less than `BRIEF_SECONDS`, the WAL is short, and
+the turnstile is free at once. `_in_use` guarantees that only one thread uses the connection at a time.
+
+The WAL. Readers get slower as the WAL grows, and SQLite restarts it only while no reader uses it. After
+each batch, once the results are delivered, `_empty_log` runs a truncating checkpoint if the WAL has
+reached `LOG_BYTES`. If a reader still needs the WAL, the next attempt waits until the WAL has grown by
+another `LOG_BYTES`.
+
+Failures. An error of one transaction is its caller's. An error of the database or the file system fails
+the whole batch: the connection is closed, which rolls back, and the next batch opens a new one. After a
+full disk or an I/O error (`OUT_OF_SPACE`) the batch is repeated one transaction at a time, so that one
+large transaction does not fail the others. Before each batch the writer compares device and inode of
+the WAL with those it first saw. If the files were moved or replaced, it drops the connection. If the
+database file is gone, it raises StoreUnavailable and does not create an empty one.
+
+A crash. The process may die at any point. A crash before COMMIT leaves nothing of the batch: SQLite
+ignores an incomplete transaction in the WAL. A crash after COMMIT leaves all of it, although callers
+may not have their results; they repeat the call with the same idempotency key. A crash during COMMIT
+leaves all or nothing. The kernel releases the file locks of a dead process.
+
+Invariants
+
+1. The transactions of a batch that succeed commit together; one that fails leaves no row.
+2. No caller gets a result before its transaction is on disk.
+3. Transactions and checkpoints run only while the writer holds the turnstile and `_in_use`.
+4. The queue is served in order, and every transaction in it gets one result or one exception, unless
+   its caller was cancelled.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import queue
+import sqlite3
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, TypeVar
+
+from msgspec.structs import astuple
+
+from assent.ports import Begin, Clock, Rows, StoreUnavailable
+from assent.stores.handover import Request, batches, deliver
+from assent.stores.sqlite_connection import (
+    OUT_OF_SPACE,
+    Broken,
+    connect_writer,
+    empty_log,
+    translate,
+)
+
+T = TypeVar("T")
+
+MAX_BATCH: Final = 128
+"""Most transactions in one commit: enough to share the sync, few enough to let another process take its turn."""
+
+TURN_SECONDS: Final = 10.0
+"""How long a batch waits for the turnstile. Only a stopped process holds it that long."""
+
+LOG_BYTES: Final = 32 * 1024 * 1024
+"""WAL size at which the writer runs a truncating checkpoint: twice the size at which SQLite checkpoints on its own
+while no reader blocks it."""
+
+BRIEF_SECONDS: Final = 0.005
+"""A commit that takes longer sends the next write to the writer thread, so that a slow disk does not block an event
+loop."""
+
+
+def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
+    """Run the statements of a transaction. Returns its result, or the error that ended it; raises `Broken`."""
+    try:
+        transaction = begin()
+        bound = next(transaction)
+        while True:
+            statement = bound.statement
+            rows: Rows = []
+            if statement.sqlite:
+                try:
+                    done = connection.execute(statement.sqlite, astuple(bound))
+                    rows = [()] * done.rowcount if statement.counted else done.fetchall()
+                except sqlite3.Error as error:
+                    raise translate(error) from error
+            bound = transaction.send(rows)
+    except StopIteration as end:
+        return end.value, None
+    except Broken:
+        raise
+    except BaseException as error:
+        return None, error
+
+
+class SqliteWriter:
+    """The writing connection of a process and its inter-process lock."""
+
+    def __init__(self, path: Path, clock: Clock | None, *, retired: list[sqlite3.Connection]) -> None:
+        self._path = path
+        self._clock = clock
+        self._retired = retired
+        self._turnstile = Turnstile(path)
+        self._log = f"{path}-wal"
+        self._log_limit = LOG_BYTES
+        self._log_place: tuple[int, int] | None = None
+        self._connection: sqlite3.Connection | None = None
+        self._was_there = False
+        self._in_use = threading.Lock()
+        self._brief = False
+
+    def work_off(self, waiting: queue.SimpleQueue[Request | None]) -> None:
+        """Commit queued transactions until the queue yields None, then close the connections."""
+        for batch in batches(waiting, MAX_BATCH):
+            with self._in_use:
+                self._serve(batch)
+                size = self._measure_log()
+                deliver(batch)
+                if size >= self._log_limit:
+                    self._empty_log(size)
+        with self._in_use:
+            self._close_connections()
+
+    def run_here(self, request: Request) -> bool:
+        """Run one transaction on the caller's thread. Returns False, having run nothing, where it would wait or may be
+        slow."""
+        if not self._in_use.acquire(blocking=False):
+            return False
+        try:
+            if not self._may_write_here():
+                return False
+            self._in_turn([request])
+            return True
+        finally:
+            self._in_use.release()
+
+    def _may_write_here(self) -> bool:
+        """Take the turnstile if a write on this thread would be quick. The writer thread shortens a long WAL."""
+        if self._connection is None or not self._brief:
+            return False
+        try:
+            return self._log_bytes() < self._log_limit and self._turnstile.take_if_free()
+        except OSError:
+            return False  # the writer thread meets the same error and reports it
+
+    def _serve(self, batch: list[Request]) -> None:
+        try:
+            self._take_turn()
+        except Exception as error:
+            _fail(batch, translate(error))
+        else:
+            self._in_turn(batch)
+
+    def _in_turn(self, batch: list[Request]) -> None:
+        """Commit the batch, or roll all of it back; then release the turnstile."""
+        began = time.monotonic()
+        try:
+            self._commit(batch)
+            return
+        except BaseException as error:
+            self._drop_connection()
+            if not isinstance(error, Exception):
+                raise
+            failure = translate(error)
+        finally:
+            self._turnstile.release()
+            self._brief = time.monotonic() - began < BRIEF_SECONDS
+        if len(batch) > 1 and isinstance(failure, Broken) and failure.code in OUT_OF_SPACE:
+            # One transaction that is too large for the disk must not fail the others.
+            for request in batch:
+                self._serve([request])
+        else:
+            _fail(batch, failure)
+
+    def _take_turn(self) -> None:
+        if self._connection is not None and not self._in_place():
+            # The lock files were moved with the database.
+            self._drop_connection()
+            self._turnstile.close()
+        if self._connection is None:
+            if self._was_there and not self._path.exists():
+                raise StoreUnavailable(
+                    f"sqlite: {self._path} is gone; restore it, or restart to create a new one"
+                )
+            self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self._turnstile.acquire(TURN_SECONDS):
+            raise StoreUnavailable(f"sqlite: another process has held {self._path} for {TURN_SECONDS:.0f} s")
+
+    def _commit(self, batch: list[Request]) -> None:
+        if self._connection is None:
+            self._connection = connect_writer(self._path, self._clock)
+            self._was_there = True
+        connection = self._connection
+        wanted = [request for request in batch if not request.future.cancelled()]
+        connection.execute("BEGIN IMMEDIATE")
+        if len(wanted) == 1:
+            [request] = wanted
+            request.result, request.error = drive(connection, request.begin)
+            connection.execute("COMMIT" if request.error is None else "ROLLBACK")
+            return
+        for request in wanted:
+            connection.execute("SAVEPOINT request")
+            request.result, request.error = drive(connection, request.begin)
+            if request.error is not None:
+                connection.execute("ROLLBACK TO request")
+            connection.execute("RELEASE request")
+        connection.execute("COMMIT")
+
+    def _measure_log(self) -> int:
+        """Return the size of the WAL, or 0 if there is none. The next batch meets and reports an error."""
+        try:
+            return self._log_bytes() if self._connection is not None else 0
+        except OSError:
+            return 0
+
+    def _in_place(self) -> bool:
+        """Whether the open connection still writes to the file at this path. Commits to a file that was moved or
+        removed would be lost."""
+        try:
+            self._log_bytes()
+        except OSError:
+            return False
+        return True
+
+    def _log_bytes(self) -> int:
+        """Return the size of the WAL. Raises FileNotFoundError where it is not the file the connection writes to."""
+        found = os.stat(self._log)  # noqa: PTH116 - at every commit
+        place = (found.st_dev, found.st_ino)
+        if self._log_place is None:
+            self._log_place = place
+        elif place != self._log_place:
+            raise FileNotFoundError(f"{self._log} is another file now")
+        return found.st_size
+
+    def _empty_log(self, size: int) -> None:
+        """Shorten the WAL between batches. Errors are ignored: the next batch meets and reports them."""
+        try:
+            self._take_turn()
+            try:
+                if self._connection is not None:
+                    # While a long read needs the WAL, another attempt at every commit would only cost time.
+                    self._log_limit = LOG_BYTES if empty_log(self._connection) else size + LOG_BYTES
+            finally:
+                self._turnstile.release()
+        except Exception:
+            self._drop_connection()
+
+    def _drop_connection(self) -> None:
+        """Close the connection, which rolls back. The next batch opens a new one."""
+        connection, self._connection = self._connection, None
+        self._log_place = None
+        if connection is not None:
+            with suppress(Exception):  # the connection is dropped either way, and the thread must go on
+                connection.close()
+
+    def _close_connections(self) -> None:
+        # Closing the last connection checkpoints the WAL into the file, which is a write and needs the turnstile.
+        with suppress(Exception):
+            if self._connection is not None:
+                self._turnstile.acquire(TURN_SECONDS)
+            for connection in self._retired:
+                connection.close()
+        self._drop_connection()
+        self._turnstile.close()
+
+
+def _fail(batch: list[Request], failure: BaseException) -> None:
+    for request in batch:
+        request.error = failure
+
+
+class Turnstile:
+    """The inter-process writer lock of one SQLite file, fair by two `flock` files beside it. Not thread-safe.
+
+    A process that waits for the writer lock holds the turnstile lock during the wait. A process that has just written
+    must pass the turnstile first, so it queues behind the waiting one.
+    """
+
+    def __init__(self, database: Path) -> None:
+        self._paths = [database.with_name(database.name + suffix) for suffix in (".turnstile", ".writer")]
+        self._files: list[int] = []
+        self._waiting: _Wait | None = None
+
+    def acquire(self, timeout_seconds: float) -> bool:
+        """Acquire the lock. Returns False after the timeout. Raises OSError if the files cannot be created."""
+        if self._waiting is None:
+            turnstile, writer = self._open()
+            entered = _try(turnstile)
+            if entered and _try(writer):
+                fcntl.flock(turnstile, fcntl.LOCK_UN)
+                return True
+            self._waiting = _Wait(turnstile, writer, entered)
+        if not self._waiting.arrived.wait(timeout_seconds):
+            return False  # a lock acquired later is kept for the next call
+        failure, self._waiting = self._waiting.failure, None
+        if failure is not None:
+            self.close()
+            raise failure
+        return True
+
+    def take_if_free(self) -> bool:
+        """Non-blocking `acquire`."""
+        if self._waiting is not None:
+            return False
+        turnstile, writer = self._open()
+        if not _try(turnstile):
+            return False
+        free = _try(writer)
+        fcntl.flock(turnstile, fcntl.LOCK_UN)
+        return free
+
+    def release(self) -> None:
+        fcntl.flock(self._files[1], fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        """Close the files, which releases the lock."""
+        files, self._files = self._files, []
+        if self._waiting is not None:
+            self._waiting.abandon(files)
+            self._waiting = None
+            return
+        for file in files:
+            os.close(file)
+
+    def _open(self) -> list[int]:
+        while len(self._files) < len(self._paths):
+            path = self._paths[len(self._files)]
+            self._files.append(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+        return self._files
+
+
+class _Wait:
+    """A thread that waits for the lock, because a blocking flock cannot be interrupted."""
+
+    def __init__(self, turnstile: int, writer: int, entered: bool) -> None:
+        self.arrived = threading.Event()
+        self.failure: OSError | None = None
+        self._abandoned: list[int] | None = None
+        self._lock = threading.Lock()
+        threading.Thread(
+            target=self._run, args=(turnstile, writer, entered), name="assent-turnstile", daemon=True
+        ).start()
+
+    def abandon(self, files: list[int]) -> None:
+        """Close the files as soon as no flock call blocks on them."""
+        with self._lock:
+            self._abandoned = files
+            if self.arrived.is_set():
+                self._close()
+
+    def _run(self, turnstile: int, writer: int, entered: bool) -> None:
+        try:
+            if not entered:
+                fcntl.flock(turnstile, fcntl.LOCK_EX)
+            fcntl.flock(writer, fcntl.LOCK_EX)
+            fcntl.flock(turnstile, fcntl.LOCK_UN)
+        except OSError as error:
+            self.failure = error
+        with self._lock:
+            self.arrived.set()
+            self._close()
+
+    def _close(self) -> None:
+        for file in self._abandoned or ():
+            os.close(file)
+        self._abandoned = None
+
+
+def _try(file: int) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
