@@ -10,12 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import staging
-from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.actions.staging import PreparedRun
 from assent.engine.learning import diagnosis
 from assent.engine.learning import memory as brain
 from assent.engine.webhooks import long_runs
 from assent.gate.calls import SuggestedCall
-from assent.kernel.ids import TenantId
 from assent.ports import Draft, Preparation
 from assent.suite.connectors.registry import CONNECTORS
 from assent.suite.content import channels
@@ -26,7 +25,7 @@ from assent.tools.arguments import IdempotencyKey, TenantIdArgument
 from assent.tools.definition import Behaviour, Call, Tool
 from assent.tools.suite.long_runs import patiently
 from assent.tools.suite.operating import refuse_webhook
-from assent.tools.suite.operator_requests import Goal, WebhookUrl
+from assent.tools.suite.operator_requests import Goal, WebhookUrl, make_request
 
 NAME: Final = "chieflab_diagnose_marketing"
 MAX_CALLS: Final = 6
@@ -60,7 +59,7 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
     facts = await patiently(call, request.webhook_url, reading)
     if facts is None:
         return await long_runs.begin(
-            call.services, _request(call, request), DiagnoseReply, {"diagnosis": None}
+            call.services, make_request(call, request, MEASURE.id, NAME), DiagnoseReply, {"diagnosis": None}
         )
     found = diagnose(msgspec.structs.replace(facts, labels=LABELS))
     draft = Draft(
@@ -77,7 +76,7 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
     }
     return await staging.stage(
         call.services,
-        _request(call, request),
+        make_request(call, request, MEASURE.id, NAME),
         Preparation(
             drafts=(draft,),
             outputs=outputs,
@@ -87,21 +86,6 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
         ),
         DiagnoseReply,
         lambda assets, staged: {"diagnosis": found},
-    )
-
-
-def _request(call: Call, request: DiagnoseMarketing) -> Request:
-    inputs = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
-    inputs.pop("idempotencyKey", None)
-    return Request(
-        principal=call.caller,
-        operator=MEASURE.id,
-        tool=NAME,
-        inputs=inputs,
-        tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
-        key=request.idempotency_key,
-        webhook_url=request.webhook_url,
-        run_id=call.continuing,
     )
 
 

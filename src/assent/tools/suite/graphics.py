@@ -11,13 +11,12 @@ import logging
 import msgspec
 
 from assent.engine.actions import run_pictures, staging
-from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.actions.staging import PreparedRun
 from assent.engine.learning import lessons as lessons_read
 from assent.engine.learning import memory as brain
 from assent.engine.learning import pictures
 from assent.gate.calls import SuggestedCall
 from assent.gate.guidance import AssetView
-from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_PICTURE_BYTES
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.ports import Preparation
@@ -28,7 +27,7 @@ from assent.suite.operators import graphics, launch
 from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
 from assent.suite.pictures.sizes import DEFAULT_CHANNELS, PUBLISHES_PICTURES
 from assent.tools.definition import WRITES, Call, Tool
-from assent.tools.suite.operator_requests import Brand, CreateSocialGraphics
+from assent.tools.suite.operator_requests import Brand, CreateSocialGraphics, make_request
 
 log = logging.getLogger("assent.pictures")
 
@@ -59,17 +58,9 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         next_calls=NEXT,
         user_message=_message(result),
     )
-    inputs = {key: value for key, value in msgspec.to_builtins(request).items() if value is not None}
     return await staging.stage(
         call.services,
-        Request(
-            principal=call.caller,
-            operator=launch.INFO.id,
-            tool=NAME,
-            inputs={key: value for key, value in inputs.items() if key != "idempotencyKey"},
-            tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
-            key=request.idempotency_key,
-        ),
+        make_request(call, request, launch.INFO.id, NAME),
         preparation,
         GraphicsReply,
         lambda assets, staged: {"images": run_pictures.list_images(call.services, assets)},

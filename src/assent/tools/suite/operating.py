@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from assent.engine.actions import run_pictures, staging
-from assent.engine.actions.staging import PreparedRun, Request
+from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.offloading import run_apart, run_long_apart
 from assent.engine.webhooks import long_runs
 from assent.engine.webhooks.webhooks import mask_url
@@ -20,7 +20,6 @@ from assent.gate.calls import SuggestedCall
 from assent.gate.cards import quote
 from assent.gate.guidance import ActionRef, AssetView, action_ref
 from assent.gate.records import Action
-from assent.kernel.ids import TenantId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import bad_argument
 from assent.ports import Measurable, Preparation, StagedEffect
@@ -38,7 +37,14 @@ from assent.tools.definition import WRITES, Call, Tool
 from assent.tools.suite.gathering import count_chars, find_joined, gather_bench
 from assent.tools.suite.graphics import add_one_picture, illustrate
 from assent.tools.suite.long_runs import patiently
-from assent.tools.suite.operator_requests import DraftGiven, LaunchProduct, MailOptions, Post, Send
+from assent.tools.suite.operator_requests import (
+    DraftGiven,
+    LaunchProduct,
+    MailOptions,
+    Post,
+    Send,
+    make_request,
+)
 from assent.tools.suite.unwritten import (
     may_compose,
     offer_writing,
@@ -90,7 +96,7 @@ class SendReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
 
 async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     refuse_webhook(call, request.webhook_url)
-    asked = _request(call, request, launch.INFO.id, "chieflab_launch_product")
+    asked = make_request(call, request, launch.INFO.id, "chieflab_launch_product")
     made = await patiently(call, request.webhook_url, _launch(call, request))
     if made is None:
         nothing_yet = {
@@ -211,7 +217,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
         said = NOT_OURS_TO_CHANGE.format(label=channel.label)
         text = "\n\n".join(quote(draft.body) for draft in made.drafts)
         made = msgspec.structs.replace(made, user_message=said, show=f"{said}\n\n{text}")
-    asked = _request(call, request, post.INFO.id, "chieflab_post")
+    asked = make_request(call, request, post.INFO.id, "chieflab_post")
     if joined is not None:
         asked = msgspec.structs.replace(
             asked, parent_run_id=joined.run_id, tenant_id=asked.tenant_id or joined.tenant_id
@@ -250,7 +256,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         made = _with_subject(made, line("subject", request.subject))
     return await staging.stage(
         call.services,
-        _request(call, request, email.INFO.id, "chieflab_send"),
+        make_request(call, request, email.INFO.id, "chieflab_send"),
         offer_writing(bench, _add_next_calls(bench, made, NEXT_SEND), request.goal),
         SendReply,
         lambda assets, staged: {"send_action": action_ref(staged[0]) if staged else None},
@@ -282,21 +288,6 @@ def _with_subject(made: Preparation, subject: str) -> Preparation:
         for each in made.drafts
     )
     return msgspec.structs.replace(made, drafts=drafts, effects=effects)
-
-
-def _request(call: Call, request: Any, operator: str, tool: str) -> Request:
-    inputs = msgspec.to_builtins(request)
-    key = inputs.pop("idempotencyKey", None)
-    return Request(
-        principal=call.caller,
-        operator=operator,
-        tool=tool,
-        inputs={name: value for name, value in inputs.items() if value is not None},
-        tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
-        key=key,
-        webhook_url=inputs.get("webhookUrl"),
-        run_id=call.continuing,
-    )
 
 
 def refuse_webhook(call: Call, url: str | None) -> None:

@@ -6,8 +6,11 @@ from typing import Annotated, Any
 
 import msgspec
 
+from assent.engine.actions.staging import Request
+from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.tools.arguments import IdempotencyKey, TenantIdArgument
+from assent.tools.definition import Call
 
 Words = Annotated[str, msgspec.Meta(max_length=20_000)]
 Lines = Annotated[list[Annotated[str, msgspec.Meta(max_length=2_000)]], msgspec.Meta(max_length=200)]
@@ -21,8 +24,6 @@ Goal = Annotated[str, msgspec.Meta(max_length=2_000, description="What the user 
 ScheduleFor = Annotated[
     str, msgspec.Meta(max_length=40, description="When approved actions go out: ISO 8601 with a time zone.")
 ]
-
-
 WebhookUrl = Annotated[
     str,
     msgspec.Meta(
@@ -30,6 +31,28 @@ WebhookUrl = Annotated[
         description="A public https address. The result is posted there too, signed with the workspace's secret.",
     ),
 ]
+
+
+ChannelId = Annotated[str, msgspec.Meta(max_length=40)]
+ChannelIds = Annotated[
+    list[ChannelId],
+    msgspec.Meta(
+        min_length=1,
+        max_length=20,
+        description="Channel ids: linkedin, x, threads, bluesky, instagram, facebook, tiktok, slack, reddit, "
+        "hn, product_hunt, email, site, landing.",
+    ),
+]
+PictureChannelIds = Annotated[
+    list[ChannelId],
+    msgspec.Meta(
+        min_length=1,
+        max_length=8,
+        description="Channel ids whose sizes are made: linkedin, x, instagram, facebook, threads, bluesky, "
+        "tiktok, reddit, product_hunt, site, landing.",
+    ),
+]
+Title = Annotated[str, msgspec.Meta(max_length=300)]
 
 
 class RepoContext(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -68,30 +91,19 @@ class Brand(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_un
 class MailOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     to: Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)] = []
     sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
-    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    subject: Title | None = None
 
 
 class DraftGiven(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     body: Text
-    title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
-    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    title: Title | None = None
+    subject: Title | None = None
 
 
 class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     product_url: Url | None = None
     goal: Goal | None = None
-    channels: (
-        Annotated[
-            list[Annotated[str, msgspec.Meta(max_length=40)]],
-            msgspec.Meta(
-                min_length=1,
-                max_length=20,
-                description="Channel ids: linkedin, x, threads, bluesky, instagram, facebook, tiktok, slack, reddit, "
-                "hn, product_hunt, email, site, landing.",
-            ),
-        ]
-        | None
-    ) = None
+    channels: ChannelIds | None = None
     tenant_id: TenantIdArgument | None = None
     brand: Brand | None = None
     repo_context: RepoContext | None = None
@@ -133,7 +145,7 @@ class Post(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
         | None
     ) = None
     body: OwnText | None = None
-    title: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    title: Title | None = None
     goal: Goal | None = None
     product_url: Url | None = None
     repo_context: RepoContext | None = None
@@ -151,18 +163,7 @@ class CreateSocialGraphics(
         msgspec.Meta(min_length=1, max_length=500, description="The words on the picture, in any language."),
     ]
     brand: Annotated[str, msgspec.Meta(max_length=200, description="The brand's name.")] | Brand | None = None
-    channels: (
-        Annotated[
-            list[Annotated[str, msgspec.Meta(max_length=40)]],
-            msgspec.Meta(
-                min_length=1,
-                max_length=8,
-                description="Channel ids whose sizes are made: linkedin, x, instagram, facebook, threads, bluesky, "
-                "tiktok, reddit, product_hunt, site, landing.",
-            ),
-        ]
-        | None
-    ) = None
+    channels: PictureChannelIds | None = None
     tenant_id: TenantIdArgument | None = None
     idempotency_key: IdempotencyKey | None = None
 
@@ -173,7 +174,7 @@ class Send(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
         | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Who gets it.")]
     )
     sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
-    subject: Annotated[str, msgspec.Meta(max_length=300)] | None = None
+    subject: Title | None = None
     body: OwnText | None = None
     goal: Goal | None = None
     product_url: Url | None = None
@@ -181,3 +182,19 @@ class Send(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     schedule_for: ScheduleFor | None = None
     tenant_id: TenantIdArgument | None = None
     idempotency_key: IdempotencyKey | None = None
+
+
+def make_request(call: Call, request: Any, operator: str, tool: str) -> Request:
+    """Make the request of a run from the arguments of a tool."""
+    inputs = msgspec.to_builtins(request)
+    key = inputs.pop("idempotencyKey", None)
+    return Request(
+        principal=call.caller,
+        operator=operator,
+        tool=tool,
+        inputs={name: value for name, value in inputs.items() if value is not None},
+        tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,
+        key=key,
+        webhook_url=inputs.get("webhookUrl"),
+        run_id=call.continuing,
+    )
