@@ -101,7 +101,7 @@ async def _long_run(app: App, nodes: int) -> str:
     compiled = app.workflows.find("bench-loop")
     require(int(isinstance(compiled, Compiled)), 1, "the workflow compiles")
     run_id = RunId(app.services.new_id(app.clock.now_ms()))
-    desk = WorkflowCall(
+    call = WorkflowCall(
         workspace_id=LOCAL_PRINCIPAL.workspace_id,
         principal=LOCAL_PRINCIPAL,
         keys=app.keys().workflow_tokens,
@@ -114,15 +114,15 @@ async def _long_run(app: App, nodes: int) -> str:
     def follow() -> Transaction[None]:
         assert isinstance(compiled, Compiled)
         first = yield from starting.begin_run(
-            desk, compiled.program.id, compiled, {"more": True}, "Much", run_id, None, "Much"
+            call, compiled.program.id, compiled, {"more": True}, "Much", run_id, None, "Much"
         )
         answers = [first.answer]
         for number in range(1, nodes):
             at = answers[len(answers) // 2] if number % STEPS_TO_A_FORK == 0 else answers[-1]
-            state, ack = read(desk.keys, at.state_token, "st"), read(desk.keys, at.ack_token or "", "ack")
-            spoken = yield from sessions.step(desk, state, ack, None, NOTES.format(number), None)
-            assert isinstance(spoken, WorkflowReply)
-            answers.append(spoken.answer)
+            state, ack = read(call.keys, at.state_token, "st"), read(call.keys, at.ack_token or "", "ack")
+            reply = yield from sessions.step(call, state, ack, None, NOTES.format(number), None)
+            assert isinstance(reply, WorkflowReply)
+            answers.append(reply.answer)
 
     await app.store.write(follow)
     return run_id

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from assent.engine.workflows import resume as recollection
-from assent.engine.workflows import run_search, sessions, starting
+from assent.engine.workflows import resume, run_search, sessions, starting
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import (
     WorkflowAnswer,
@@ -100,15 +99,15 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
     found = find_definition(call, request.workflow_id)
     if isinstance(found, Refusal) and request.idempotency_key is None:
         raise found
-    desk = await _desk(call)
+    workflow_call = await _open_call(call)
     run_id = RunId(call.services.new_id(call.now_ms))
-    session_id = request.session_id or _ticket(request.context) or call.services.new_id(call.now_ms)
+    session_id = request.session_id or _read_ticket(request.context) or call.services.new_id(call.now_ms)
     # A generated session is not part of a repeated call.
-    named = request.session_id or _ticket(request.context) or ""
+    named = request.session_id or _read_ticket(request.context) or ""
     return await _write(
         call,
         lambda: starting.begin_run(
-            desk,
+            workflow_call,
             request.workflow_id,
             found,
             request.context,
@@ -122,7 +121,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
 
 async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
     """Advance with both tokens, rehydrate with the state token alone; rehydrating with content is refused (W21)."""
-    desk, state, ack = await _open_run(call, await _desk(call), request.state_token, request.ack_token)
+    workflow_call, state, ack = await _open_run(call, request.state_token, request.ack_token)
     if ack is None:
         if request.output is not None or request.notes_markdown is not None or request.context:
             raise bad_argument(
@@ -130,12 +129,14 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
                 "the ackToken of the step that this completes, or nothing but stateToken",
                 "nothing",
             )
-        found = await call.services.store.read(lambda: recollection.rehydrate(desk, state))
+        found = await call.services.store.read(lambda: resume.rehydrate(workflow_call, state))
         return Prose(found.answer, found.text)
     try:
         return await _write(
             call,
-            lambda: sessions.step(desk, state, ack, request.context, request.notes_markdown, request.output),
+            lambda: sessions.step(
+                workflow_call, state, ack, request.context, request.notes_markdown, request.output
+            ),
         )
     except Refusal as refusal:
         sent = {name: value for name, value in msgspec.to_builtins(request).items() if value is not None}
@@ -143,18 +144,18 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
 
 
 async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:
-    desk = await _desk(call)
-    state = read(desk.keys, request.state_token, "st")
-    return await _write(call, lambda: recollection.checkpoint(desk, state, request.notes_markdown))
+    workflow_call = await _open_call(call)
+    state = read(workflow_call.keys, request.state_token, "st")
+    return await _write(call, lambda: resume.checkpoint(workflow_call, state, request.notes_markdown))
 
 
 async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
-    desk = await _desk(call)
+    workflow_call = await _open_call(call)
     store = call.services.store
     workflow_id = call.services.workflows().resolve(request.workflow_id) if request.workflow_id else ""
     found = await store.read(
         lambda: run_search.find_runs(
-            desk,
+            workflow_call,
             session_id=request.session_id or "",
             workflow_id=workflow_id,
             query=request.query or "",
@@ -162,17 +163,17 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
         )
     )
     if not found:
-        latest = await store.read(lambda: run_search.latest_runs(desk))
+        latest = await store.read(lambda: run_search.latest_runs(workflow_call))
         return Prose(Resumed(ok=True, runs=(), resumed=None, latest=latest), text.tell_latest(latest))
-    best = _best(found)
-    told, state, _ = await _open_run(call, desk, best.state_token)
-    spoken = await store.read(lambda: recollection.rehydrate(told, state, rules=True))
+    best = _choose(found)
+    resumed, state, _ = await _open_run(call, best.state_token)
+    reply = await store.read(lambda: resume.rehydrate(resumed, state, rules=True))
     words = len(run_search.split_query(request.query or ""))
-    said = text.tell_found(spoken.text, best, found, words)
-    return Prose(Resumed(ok=True, runs=found, resumed=spoken.answer), said)
+    said = text.tell_found(reply.text, best, found, words)
+    return Prose(Resumed(ok=True, runs=found, resumed=reply.answer), said)
 
 
-def _best(found: tuple[FoundRun, ...]) -> FoundRun:
+def _choose(found: tuple[FoundRun, ...]) -> FoundRun:
     """Choose the run to resume: of the best matches the newest one that is not complete."""
     fitting = [each for each in found if each.words_found == found[0].words_found]
     return next((each for each in fitting if not each.is_complete), fitting[0])
@@ -189,7 +190,7 @@ async def _write(call: Call, begin: Begin[WorkflowReply | Refusal]) -> Prose:
     return Prose(done.answer, done.text)
 
 
-async def _desk(call: Call) -> WorkflowCall:
+async def _open_call(call: Call) -> WorkflowCall:
     # Tokens are checked with keys that match the store.
     await call.services.store.open()
     keys = call.services.keys()
@@ -205,25 +206,26 @@ async def _desk(call: Call) -> WorkflowCall:
 
 
 async def _open_run(
-    call: Call, desk: WorkflowCall, state_token: str, ack_token: str | None = None
+    call: Call, state_token: str, ack_token: str | None = None
 ) -> tuple[WorkflowCall, Handle, Handle | None]:
     """Read the tokens of a run. Returns them, and the call with a warning if the workflow's file has changed: files are
     read here, outside the transaction."""
-    state = read(desk.keys, state_token, "st")
-    ack = read(desk.keys, ack_token, "ack") if ack_token is not None else None
-    key = (desk.workspace_id, state.run_id)
+    workflow_call = await _open_call(call)
+    state = read(workflow_call.keys, state_token, "st")
+    ack = read(workflow_call.keys, ack_token, "ack") if ack_token is not None else None
+    key = (workflow_call.workspace_id, state.run_id)
     pin = _pins.get(key) or await call.services.store.read(lambda: stored.find_pin(*key))
     if pin is None:
-        return desk, state, ack
+        return workflow_call, state, ack
     if key not in _pins:
         if len(_pins) >= KEPT_PINS:
             _pins.pop(next(iter(_pins)))
         _pins[key] = pin
     drift = call.services.workflows().find_drift(*pin)
-    return msgspec.structs.replace(desk, drift=drift), state, ack
+    return msgspec.structs.replace(workflow_call, drift=drift), state, ack
 
 
-def _ticket(context: dict[str, Any]) -> str | None:
+def _read_ticket(context: dict[str, Any]) -> str | None:
     ticket = context.get("ticketId")
     if type(ticket) is int:
         # Issues and pull requests have numbers.

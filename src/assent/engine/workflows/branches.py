@@ -35,10 +35,10 @@ class OtherBranches(msgspec.Struct, frozen=True):
 
 
 def describe_others(
-    desk: WorkflowCall, run: StoredRun, program: Program, node: int, *, from_here: int = FROM_HERE
+    call: WorkflowCall, run: StoredRun, program: Program, node: int, *, from_here: int = FROM_HERE
 ) -> Transaction[OtherBranches]:
     """List the branches that do not contain a node, oldest first."""
-    named = {"workspace_id": desk.workspace_id, "run_id": run.run_id}
+    named = {"workspace_id": call.workspace_id, "run_id": run.run_id}
     rows = yield statements.list_workflow_parents(**named, most=NODES_READ)
     found = find_branches({row["node"]: row["parent"] for row in rows}, node)
     here, elsewhere = found.from_here[-from_here:], found.elsewhere[-ELSEWHERE:]
@@ -58,7 +58,7 @@ def describe_others(
             notes=first_line(first["notes"]),
             reached=title_of(program, tip),
             found=first_line(tip["notes"]) if branch.tip != branch.first else "",
-            state_token=mint(desk.keys, Handle("st", run.run_id, branch.tip, run.series)),
+            state_token=mint(call.keys, Handle("st", run.run_id, branch.tip, run.series)),
         )
 
     return OtherBranches(tuple(map(describe, here)), tuple(map(describe, elsewhere)), omitted)
@@ -72,10 +72,10 @@ def title_of(program: Program, place: Row) -> str:
     return shown.title if shown is not None else ""
 
 
-def read_place(desk: WorkflowCall, run: StoredRun, node: int) -> Transaction[tuple[str, str]]:
+def read_place(call: WorkflowCall, run: StoredRun, node: int) -> Transaction[tuple[str, str]]:
     """Return the title of a node's pending step and the first line of its notes."""
-    program = yield from stored.load_program(desk.workspace_id, run.workflow_hash)
+    program = yield from stored.load_program(call.workspace_id, run.workflow_hash)
     rows = yield statements.list_workflow_places(
-        workspace_id=desk.workspace_id, run_id=run.run_id, nodes=msgspec.json.encode([node]).decode()
+        workspace_id=call.workspace_id, run_id=run.run_id, nodes=msgspec.json.encode([node]).decode()
     )
     return (title_of(program, rows[0]), first_line(rows[0]["notes"])) if rows else ("", "")

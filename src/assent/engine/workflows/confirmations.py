@@ -44,54 +44,54 @@ class OpenQuestion(msgspec.Struct, frozen=True):
     locked: bool
 
 
-def lock(desk: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQuestion | None]:
+def lock(call: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQuestion | None]:
     """Lock and return the staged action, if there is one. Call this before locking the run: decisions take the locks in
     this order too."""
-    action_id = yield from _action_id(desk, state, content)
+    action_id = yield from _action_id(call, state, content)
     if action_id is None:
         return None
-    action, policy = yield from actions.lock(desk.workspace_id, action_id)
+    action, policy = yield from actions.lock(call.workspace_id, action_id)
     return OpenQuestion(action, policy, locked=True)
 
 
 def settle(
-    desk: WorkflowCall, state: Handle, content: str, asked: OpenQuestion | None
+    call: WorkflowCall, state: Handle, content: str, asked: OpenQuestion | None
 ) -> Transaction[OpenQuestion | None]:
     """Return the staged action after the run is locked. An action that another call staged in the meantime is returned
     unlocked."""
-    action_id = yield from _action_id(desk, state, content)
+    action_id = yield from _action_id(call, state, content)
     if action_id is None or (asked is not None and asked.action.action_id == action_id):
         return asked
-    action, policy = yield from actions.find(desk.workspace_id, action_id)
+    action, policy = yield from actions.find(call.workspace_id, action_id)
     return OpenQuestion(action, policy, locked=False)
 
 
-def _action_id(desk: WorkflowCall, state: Handle, content: str) -> Transaction[ActionId | None]:
+def _action_id(call: WorkflowCall, state: Handle, content: str) -> Transaction[ActionId | None]:
     rows = yield statements.find_workflow_confirmation(
-        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, content=content
+        workspace_id=call.workspace_id, run_id=state.run_id, node=state.node, content=content
     )
     return ActionId(rows[0]["action_id"]) if rows else None
 
 
-def decision(desk: WorkflowCall, asked: OpenQuestion) -> Decision | None:
+def decision(call: WorkflowCall, asked: OpenQuestion) -> Decision | None:
     """Return the decision about this content, or None. Raises the gate's refusal if an approval is not enough."""
     if not asked.locked:
         return None
     action = asked.action
     if action.status is Status.REJECTED:
         return Decision("rejected", action.rejection or "")
-    if action.status is not Status.APPROVED or action.expired(desk.now_ms) or is_rewritten(action):
+    if action.status is not Status.APPROVED or action.expired(call.now_ms) or is_rewritten(action):
         return None
     if is_cut(action):
         return None
     gate.judge_execution(
-        action, asked.policy, desk.now_ms, lambda held: desk.review_url(held.run_id), desk.seals
+        action, asked.policy, call.now_ms, lambda held: call.review_url(held.run_id), call.seals
     )
     return Decision("approved")
 
 
 def ask(
-    desk: WorkflowCall,
+    call: WorkflowCall,
     head: Head,
     node: NodeRecord,
     content: Content,
@@ -104,11 +104,11 @@ def ask(
     rejection, new content needs a new approval."""
     if (
         asked is None
-        or asked.action.expired(desk.now_ms)
+        or asked.action.expired(call.now_ms)
         or asked.action.status in _OVER
         or _is_unread(asked)
     ):
-        action = stage(desk, node, content, digest, outcome, _call(desk, ack, content))
+        action = stage(call, node, content, digest, outcome, _call(call, ack, content))
         yield from actions.insert_action(action)
         body = {
             "node": node.node,
@@ -116,9 +116,9 @@ def ask(
             "actionId": action.action_id,
             "digest": action.digest,
         }
-        head = yield from stored.log(head, "confirmation_asked", body, desk.now_ms)
+        head = yield from stored.log(head, "confirmation_asked", body, call.now_ms)
         yield statements.set_workflow_confirmation(
-            workspace_id=desk.workspace_id,
+            workspace_id=call.workspace_id,
             run_id=node.run.run_id,
             node=node.node,
             content=digest,
@@ -126,15 +126,15 @@ def ask(
             action_id=action.action_id,
             event_seq=head.seq,
         )
-        yield from stored.touch_run(desk.workspace_id, node.run.run_id, desk.now_ms)
+        yield from stored.touch_run(call.workspace_id, node.run.run_id, call.now_ms)
     else:
         action = asked.action
     if action.status is Status.AWAITING_APPROVAL:
-        yield from supersede(desk, head, node, action.action_id)
-    earlier = yield from _earlier(desk, node.run.run_id, outcome.step_key, action.action_id)
+        yield from supersede(call, head, node, action.action_id)
+    earlier = yield from _earlier(call, node.run.run_id, outcome.step_key, action.action_id)
     if action.status is Status.APPROVED and not is_rewritten(action):
         return _passes_now(action, outcome)
-    return gate.needs_approval(action, desk.review_url(action.run_id), _words(action, outcome, earlier))
+    return gate.needs_approval(action, call.review_url(action.run_id), _words(action, outcome, earlier))
 
 
 def _is_unread(asked: OpenQuestion) -> bool:
@@ -142,20 +142,20 @@ def _is_unread(asked: OpenQuestion) -> bool:
     return asked.action.status is not Status.REJECTED and is_cut(asked.action)
 
 
-def supersede(desk: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
+def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
     """Expire waiting actions for other content of the same node. Approved actions stay. Returns the new head of the
     locked run."""
     rows = yield statements.lock_waiting_confirmations(
-        workspace_id=desk.workspace_id, run_id=node.run.run_id, node=node.node, but=by, now_ms=desk.now_ms
+        workspace_id=call.workspace_id, run_id=node.run.run_id, node=node.node, but=by, now_ms=call.now_ms
     )
     for row in rows:
-        action, _ = yield from actions.find(desk.workspace_id, ActionId(row["action_id"]))
+        action, _ = yield from actions.find(call.workspace_id, ActionId(row["action_id"]))
         ended = msgspec.structs.replace(
-            action, expires_ms=desk.now_ms, metadata={**action.metadata, SUPERSEDED: by}
+            action, expires_ms=call.now_ms, metadata={**action.metadata, SUPERSEDED: by}
         )
         yield from actions.put_without_event(ended)
         body = {"node": node.node, "actionId": action.action_id, "by": by}
-        head = yield from stored.log(head, "confirmation_superseded", body, desk.now_ms)
+        head = yield from stored.log(head, "confirmation_superseded", body, call.now_ms)
     return head
 
 
@@ -216,25 +216,25 @@ def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> W
     )
 
 
-def warn(desk: WorkflowCall, run_id: RunId, shown: Pending) -> Transaction[tuple[Warning, ...]]:
+def warn(call: WorkflowCall, run_id: RunId, shown: Pending) -> Transaction[tuple[Warning, ...]]:
     """Warn about earlier decisions of a step that needs confirmation (C31)."""
-    return _warning((yield from _earlier(desk, run_id, shown.step_key, None)), shown)
+    return _warning((yield from _earlier(call, run_id, shown.step_key, None)), shown)
 
 
 def warn_again(
-    desk: WorkflowCall, run_id: RunId, node: int, shown: Pending | None
+    call: WorkflowCall, run_id: RunId, node: int, shown: Pending | None
 ) -> Transaction[tuple[Warning, ...]]:
     """Warn like `warn`, and also of an open action for this node."""
     if shown is None or not shown.require_confirmation:
         return ()
     rows = yield statements.find_open_confirmation(
-        workspace_id=desk.workspace_id, run_id=run_id, node=node, now_ms=desk.now_ms
+        workspace_id=call.workspace_id, run_id=run_id, node=node, now_ms=call.now_ms
     )
     if not rows:
-        return (yield from warn(desk, run_id, shown))
+        return (yield from warn(call, run_id, shown))
     action_id, status = ActionId(rows[0]["action_id"]), rows[0]["status"]
     already = Warning("asked_already", _ALREADY[status].format(action_id), shown.step_key)
-    return (already, *_warning((yield from _earlier(desk, run_id, shown.step_key, action_id)), shown))
+    return (already, *_warning((yield from _earlier(call, run_id, shown.step_key, action_id)), shown))
 
 
 def _warning(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
@@ -242,11 +242,11 @@ def _warning(earlier: str | None, shown: Pending) -> tuple[Warning, ...]:
 
 
 def _earlier(
-    desk: WorkflowCall, run_id: RunId, step_key: str, but: ActionId | None
+    call: WorkflowCall, run_id: RunId, step_key: str, but: ActionId | None
 ) -> Transaction[str | None]:
     """Describe what became of the same step before; None if nothing did."""
     rows = yield statements.list_step_confirmations(
-        workspace_id=desk.workspace_id, run_id=run_id, step_key=step_key, but=but or "", now_ms=desk.now_ms
+        workspace_id=call.workspace_id, run_id=run_id, step_key=step_key, but=but or "", now_ms=call.now_ms
     )
     happened = {row["status"] for row in rows}
     return next((said for status, said in _TOLD.items() if status in happened), None)
@@ -270,9 +270,9 @@ _TOLD: Final = {
 }
 
 
-def _call(desk: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
+def _call(call: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
     """Return the arguments of the advance, and the names of those that are too long to store."""
-    minted = mint_tokens(desk.keys, Handle("st", ack.run_id, ack.node, ack.series), ack.attempt)
+    minted = mint_tokens(call.keys, Handle("st", ack.run_id, ack.node, ack.series), ack.attempt)
     tokens = {"stateToken": minted.state_token, "ackToken": minted.ack_token}
     sent = {"notesMarkdown": content.notes, "output": content.output, "context": content.context or None}
     given = {name: value for name, value in sent.items() if value is not None}
@@ -282,12 +282,12 @@ def _call(desk: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
 
 
 def stage(
-    desk: WorkflowCall,
+    call: WorkflowCall,
     node: NodeRecord,
     content: Content,
     digest: str,
     outcome: NeedsConfirmation,
-    call: dict[str, Any],
+    repeated: dict[str, Any],
 ) -> Action:
     """Build the action for passing this step with this content."""
     details: dict[str, Any] = {"stepKey": outcome.step_key, "node": node.node, "content": digest}
@@ -302,8 +302,8 @@ def stage(
         details=details,
     )
     return Action(
-        workspace_id=desk.workspace_id,
-        action_id=ActionId(desk.new_id(desk.now_ms)),
+        workspace_id=call.workspace_id,
+        action_id=ActionId(call.new_id(call.now_ms)),
         run_id=node.run.run_id,
         tenant_id=None,
         asset_id=None,
@@ -316,13 +316,13 @@ def stage(
         status=Status.AWAITING_APPROVAL,
         execution_state=ExecutionState.NONE,
         preflight=preflight(effect, Readiness(ready=True)),
-        created_ms=desk.now_ms,
-        expires_ms=desk.now_ms + ACTION_TTL_MS,
+        created_ms=call.now_ms,
+        expires_ms=call.now_ms + ACTION_TTL_MS,
         metadata={
             "stepKey": outcome.step_key,
             "workflowId": node.run.workflow_id,
             SUBMITTED: effect.digest(),
-            CALL: call,
+            CALL: repeated,
         },
     )
 
@@ -375,10 +375,10 @@ def _json(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-def pass_step(desk: WorkflowCall, action: Action, child: int) -> Transaction[None]:
+def pass_step(call: WorkflowCall, action: Action, child: int) -> Transaction[None]:
     """Mark the action executed: its effect is the advance that passes."""
     changed = msgspec.structs.replace(
-        action, executed_ms=desk.now_ms, external_id=f"{action.run_id}#{child}", external_url=None
+        action, executed_ms=call.now_ms, external_id=f"{action.run_id}#{child}", external_url=None
     )
-    facts = {"by": desk.principal.name, "via": ADVANCE, "node": child}
-    yield from actions.put(changed, path(action, Move.HAND_OVER), facts, desk.now_ms)
+    facts = {"by": call.principal.name, "via": ADVANCE, "node": child}
+    yield from actions.put(changed, path(action, Move.HAND_OVER), facts, call.now_ms)

@@ -18,17 +18,17 @@ from assent.workflow.text import answers as text
 from assent.workflow.text.branches import tell_branches
 
 
-def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[WorkflowReply]:
+def rehydrate(call: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[WorkflowReply]:
     """Return the pending step of a token, the notes on the way to it, and a new ack token. Writes nothing (W20).
     `rules` adds the rules of the run for a chat that has lost its history."""
-    node = yield from stored.find_place(desk.workspace_id, state)
+    node = yield from stored.find_place(call.workspace_id, state)
     if node is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
     program = node.program
     way = yield statements.list_workflow_ancestors(
-        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, budget=RECAP_BYTES
+        workspace_id=call.workspace_id, run_id=state.run_id, node=state.node, budget=RECAP_BYTES
     )
-    kept = yield statements.list_workflow_checkpoints(workspace_id=desk.workspace_id, run_id=state.run_id)
+    kept = yield statements.list_workflow_checkpoints(workspace_id=call.workspace_id, run_id=state.run_id)
     on_the_way = {row["node"] for row in way}
     by_node: dict[int, list[Note]] = {}
     for row in kept:
@@ -38,14 +38,14 @@ def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
     for row in reversed(way):
         notes.append(Note(row["title"] or row["step_key"], row["notes"]))
         notes += by_node.get(row["node"], [])
-    others = yield from describe_others(desk, node.run, program, node.node)
+    others = yield from describe_others(call, node.run, program, node.node)
     shown = pending(program, node.snapshot)
     warnings = (
-        *desk.drift,
-        *(yield from confirmations.warn_again(desk, state.run_id, state.node, shown)),
+        *call.drift,
+        *(yield from confirmations.warn_again(call, state.run_id, state.node, shown)),
     )
     told = recap(notes, left_out=sum(row["left_out"] for row in way))
-    tokens = mint_tokens(desk.keys, state, node.snapshot.blocked if shown is not None else None)
+    tokens = mint_tokens(call.keys, state, node.snapshot.blocked if shown is not None else None)
     answer = msgspec.structs.replace(
         answers.shape_answer(node.run, tokens, shown, warnings),
         kind="resumed" if shown is not None else "complete",
@@ -64,35 +64,35 @@ def rehydrate(desk: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
     )
 
 
-def checkpoint(desk: WorkflowCall, state: Handle, notes: str) -> Transaction[WorkflowReply]:
+def checkpoint(call: WorkflowCall, state: Handle, notes: str) -> Transaction[WorkflowReply]:
     """Store notes on a node; the pending step does not change (W41). Equal notes are one checkpoint (W42), other notes
     are stored beside them (W43), and the preferred tip does not move (W44)."""
     check_notes(notes)
     if not notes.strip():
         raise answers.invalid([Issue("notesMarkdown", "blank", "Say what to keep; these notes are blank.")])
-    held = yield from stored.lock_place(desk.workspace_id, state, desk.now_ms)
+    held = yield from stored.lock_place(call.workspace_id, state, call.now_ms)
     if held is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
     head, node = held
     digest = stored.notes_digest(notes)
     known = yield statements.find_workflow_checkpoint(
-        workspace_id=desk.workspace_id, run_id=state.run_id, node=state.node, digest=digest
+        workspace_id=call.workspace_id, run_id=state.run_id, node=state.node, digest=digest
     )
     if not known:
         head = yield from stored.log(
-            head, "checkpoint_kept", {"node": state.node, "digest": digest}, desk.now_ms
+            head, "checkpoint_kept", {"node": state.node, "digest": digest}, call.now_ms
         )
         yield statements.insert_workflow_checkpoint(
-            workspace_id=desk.workspace_id,
+            workspace_id=call.workspace_id,
             run_id=state.run_id,
             node=state.node,
             digest=digest,
             notes=notes,
             event_seq=head.seq,
-            created_ms=desk.now_ms,
+            created_ms=call.now_ms,
         )
-        yield from stored.touch_run(desk.workspace_id, state.run_id, desk.now_ms)
+        yield from stored.touch_run(call.workspace_id, state.run_id, call.now_ms)
     shown = pending(node.program, node.snapshot)
-    tokens = mint_tokens(desk.keys, state, node.snapshot.blocked if shown is not None else None)
+    tokens = mint_tokens(call.keys, state, node.snapshot.blocked if shown is not None else None)
     answer = msgspec.structs.replace(answers.shape_answer(node.run, tokens, shown, ()), kind="checkpoint")
     return WorkflowReply(answer, text.write_checkpoint(shown, tokens, again=bool(known)))

@@ -46,18 +46,18 @@ class FoundRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_d
 
 
 def find_runs(
-    desk: WorkflowCall, *, session_id: str, workflow_id: str, query: str, most: int
+    call: WorkflowCall, *, session_id: str, workflow_id: str, query: str, most: int
 ) -> Transaction[tuple[FoundRun, ...]]:
     """Find runs, best match first, then the most recent."""
     filters = {"session_id": session_id, "workflow_id": workflow_id, "most": most}
     words = split_query(query)
     if not words:
-        rows = yield statements.list_workflow_runs(workspace_id=desk.workspace_id, **filters)
-        return (yield from _describe(desk, [(row, 0) for row in rows]))
+        rows = yield statements.list_workflow_runs(workspace_id=call.workspace_id, **filters)
+        return (yield from _describe(call, [(row, 0) for row in rows]))
     patterns = [in_any_case(word) for word in words]
     patterns += [""] * (WORDS - len(patterns))
     rows = yield statements.search_workflow_runs(
-        workspace_id=desk.workspace_id,
+        workspace_id=call.workspace_id,
         any_word="|".join(filter(None, patterns)),
         whole=in_any_case(" ".join(query.split())),
         **{f"word_{number}": pattern for number, pattern in enumerate(patterns, 1)},
@@ -66,33 +66,33 @@ def find_runs(
         chars=CHARS_SEARCHED,
         **filters,
     )
-    return (yield from _describe(desk, [(row, row["words_found"]) for row in rows]))
+    return (yield from _describe(call, [(row, row["words_found"]) for row in rows]))
 
 
-def latest_runs(desk: WorkflowCall) -> Transaction[tuple[FoundRun, ...]]:
+def latest_runs(call: WorkflowCall) -> Transaction[tuple[FoundRun, ...]]:
     """List the most recent runs of the workspace."""
     rows = yield statements.list_workflow_runs(
-        workspace_id=desk.workspace_id, session_id="", workflow_id="", most=LATEST
+        workspace_id=call.workspace_id, session_id="", workflow_id="", most=LATEST
     )
-    return (yield from _describe(desk, [(row, 0) for row in rows]))
+    return (yield from _describe(call, [(row, 0) for row in rows]))
 
 
-def _describe(desk: WorkflowCall, rows: list[tuple[Row, int]]) -> Transaction[tuple[FoundRun, ...]]:
+def _describe(call: WorkflowCall, rows: list[tuple[Row, int]]) -> Transaction[tuple[FoundRun, ...]]:
     found = []
     for row, words_found in rows:
         run = stored.run_of(row)
-        tips = yield statements.find_workflow_tip(workspace_id=desk.workspace_id, run_id=run.run_id)
-        tip = yield from stored.find_node(desk.workspace_id, run.run_id, tips[0]["node"])
+        tips = yield statements.find_workflow_tip(workspace_id=call.workspace_id, run_id=run.run_id)
+        tip = yield from stored.find_node(call.workspace_id, run.run_id, tips[0]["node"])
         if tip is None:
             continue
-        step, noted = yield from read_place(desk, run, tip.node)
+        step, noted = yield from read_place(call, run, tip.node)
         found.append(
             FoundRun(
                 session_id=run.session_id,
                 run_id=run.run_id,
                 workflow_id=run.workflow_id,
                 name=run.name,
-                state_token=mint(desk.keys, Handle("st", run.run_id, tip.node, run.series)),
+                state_token=mint(call.keys, Handle("st", run.run_id, tip.node, run.series)),
                 is_complete=tip.snapshot.is_complete,
                 nodes=run.nodes,
                 step=step,

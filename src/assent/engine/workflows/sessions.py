@@ -108,7 +108,7 @@ NEW_BRANCH: Final = Warning(
 
 
 def step(
-    desk: WorkflowCall,
+    call: WorkflowCall,
     state: Handle,
     ack: Handle,
     context: dict[str, Any] | None,
@@ -126,44 +126,44 @@ def step(
         raise Refusal(Reason.TOKEN_SCOPE_MISMATCH)
     content, digest = read_content(context, notes, output)
     edge = hashlib.sha256(f"{ack.attempt}:{digest}".encode()).hexdigest()
-    seen = yield from stored.find_step(desk.workspace_id, state, edge)
+    seen = yield from stored.find_step(call.workspace_id, state, edge)
     if seen is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
     if not isinstance(seen, NodeRecord):
-        return (yield from _replay(desk, state.run_id, seen))
+        return (yield from _replay(call, state.run_id, seen))
     if seen.snapshot.is_complete:
         message = "This branch is complete; there is no step to advance."
         raise answers.invalid([Issue("stateToken", "complete", message)])
     gated = pending_step(seen.program, seen.snapshot).confirm is not None
-    asked = (yield from confirmations.lock(desk, state, digest)) if gated else None
+    asked = (yield from confirmations.lock(call, state, digest)) if gated else None
     if seen.head is None:
-        head = yield from journal.lock_head(desk.workspace_id, state.run_id, desk.now_ms)
+        head = yield from journal.lock_head(call.workspace_id, state.run_id, call.now_ms)
     else:
         head = yield from journal.lock_seen(seen.head)
-    node = yield from stored.look_again(desk.workspace_id, seen, edge)
+    node = yield from stored.look_again(call.workspace_id, seen, edge)
     if node is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
     if not isinstance(node, NodeRecord):
-        return (yield from _replay(desk, state.run_id, node))
+        return (yield from _replay(call, state.run_id, node))
     if gated:
-        asked = yield from confirmations.settle(desk, state, digest, asked)
-    decision = confirmations.decision(desk, asked) if asked is not None else None
+        asked = yield from confirmations.settle(call, state, digest, asked)
+    decision = confirmations.decision(call, asked) if asked is not None else None
     outcome = advance(node.program, node.snapshot, content, decision)
     if isinstance(outcome, NeedsConfirmation):
-        return (yield from confirmations.ask(desk, head, node, content, digest, outcome, asked, ack))
+        return (yield from confirmations.ask(call, head, node, content, digest, outcome, asked, ack))
     if isinstance(outcome, Blocked):
-        return (yield from _block(desk, head, node, outcome, ack, edge))
-    return (yield from _move(desk, head, node, outcome, edge, digest, asked))
+        return (yield from _block(call, head, node, outcome, ack, edge))
+    return (yield from _move(call, head, node, outcome, edge, digest, asked))
 
 
 def _replay(
-    desk: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer
+    call: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer
 ) -> Transaction[WorkflowReply]:
     """Return the answer given before to the same content (W11), with its tokens (W10), also if it completed the run
     (W16). Judges nothing again (W18)."""
     if isinstance(answered, KeptAnswer):
         return WorkflowReply(msgspec.json.decode(answered.answer, type=WorkflowAnswer), answered.text)
-    child = yield from stored.find_node(desk.workspace_id, run_id, answered.child)
+    child = yield from stored.find_node(call.workspace_id, run_id, answered.child)
     if child is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)  # the run was removed meanwhile
     shown = pending(child.program, child.snapshot)
@@ -171,7 +171,7 @@ def _replay(
 
 
 def _move(
-    desk: WorkflowCall,
+    call: WorkflowCall,
     head: Head,
     node: NodeRecord,
     outcome: Advanced | Complete,
@@ -181,22 +181,33 @@ def _move(
 ) -> Transaction[WorkflowReply]:
     """Insert the child node: the first child continues, every further one is a branch (W12, W24, W25). One branch may
     be complete while another goes on (W28)."""
-    run, now_ms = node.run, desk.now_ms
+    run, now_ms = node.run, call.now_ms
     child = run.nodes
     if asked is not None:
         if asked.action.status is Status.APPROVED:
-            yield from confirmations.pass_step(desk, asked.action, child)
+            yield from confirmations.pass_step(call, asked.action, child)
             # The action's event was appended to this stream, so the head has moved.
-            head = yield from journal.lock_head(desk.workspace_id, run.run_id, now_ms)
-        head = yield from confirmations.supersede(desk, head, node, asked.action.action_id)
+            head = yield from journal.lock_head(call.workspace_id, run.run_id, now_ms)
+        head = yield from confirmations.supersede(call, head, node, asked.action.action_id)
     if node.snapshot.blocked:
         # A pass ends the series of blocked attempts; a later visit to this node starts at 0 (W39).
         passed = msgspec.structs.replace(node.snapshot, blocked=0)
-        yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, passed)
+        yield from stored.store_snapshot(call.workspace_id, run.run_id, node.node, passed)
     complete = isinstance(outcome, Complete)
     if complete:
-        yield statements.complete_run(workspace_id=desk.workspace_id, run_id=run.run_id, status=COMPLETE)
-    spoken, way = yield from _answer_move(desk, node, outcome, edge)
+        yield statements.complete_run(workspace_id=call.workspace_id, run_id=run.run_id, status=COMPLETE)
+    reply, way = yield from _answer_move(call, node, outcome, edge)
+    body = {
+        "parent": node.node,
+        "node": child,
+        "stepKey": outcome.step_key,
+        "ackHash": edge,
+        "contentDigest": digest,
+        "branch": node.children > 0,
+        "complete": complete,
+        "loops": outcome.events,
+        "by": call.principal.name,
+    }
     new = NewNode(
         node=child,
         parent=node.node,
@@ -207,55 +218,44 @@ def _move(
         artifacts=stored.artifacts_text(outcome.artifacts),
         is_complete=complete,
     )
-    body = {
-        "parent": node.node,
-        "node": child,
-        "stepKey": outcome.step_key,
-        "ackHash": edge,
-        "contentDigest": digest,
-        "branch": node.children > 0,
-        "complete": complete,
-        "loops": outcome.events,
-        "by": desk.principal.name,
-    }
     yield from stored.grow(head, "step_acked", body, new, now_ms, way)
     if way is None:
-        kept = KeptAnswer(child, msgspec.json.encode(spoken.answer).decode(), spoken.text)
-        yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
-    return spoken
+        kept = KeptAnswer(child, msgspec.json.encode(reply.answer).decode(), reply.text)
+        yield from stored.keep_answer(call.workspace_id, run.run_id, node.node, edge, kept, now_ms)
+    return reply
 
 
 def _answer_move(
-    desk: WorkflowCall, node: NodeRecord, outcome: Advanced | Complete, edge: str
+    call: WorkflowCall, node: NodeRecord, outcome: Advanced | Complete, edge: str
 ) -> Transaction[tuple[WorkflowReply, FirstTransition | None]]:
     """Build the answer to an advance, and the transition from which a replay computes it. Warnings cannot be computed
     again, and a node holds one transition: without one the answer must be stored whole (W12)."""
     run, following = node.run, outcome.pending
     others = None
     if node.children:
-        others = yield from describe_others(desk, run, node.program, node.node, from_here=FORKS_TOLD)
-    warnings = (*((NEW_BRANCH,) if others is not None else ()), *outcome.warnings, *desk.drift)
+        others = yield from describe_others(call, run, node.program, node.node, from_here=FORKS_TOLD)
+    warnings = (*((NEW_BRANCH,) if others is not None else ()), *outcome.warnings, *call.drift)
     if following is not None and following.require_confirmation:
-        warnings += yield from confirmations.warn(desk, run.run_id, following)
+        warnings += yield from confirmations.warn(call, run.run_id, following)
     place = Handle("st", run.run_id, run.nodes, run.series)
-    tokens = mint_tokens(desk.keys, place, 0 if following is not None else None)
-    spoken = answers.answer_advance(run, node.program, tokens, following, warnings)
+    tokens = mint_tokens(call.keys, place, 0 if following is not None else None)
+    reply = answers.answer_advance(run, node.program, tokens, following, warnings)
     if others is not None:
         told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
         answer = msgspec.structs.replace(
-            spoken.answer,
+            reply.answer,
             branches=others.from_here,
             other_branches=others.elsewhere or msgspec.UNSET,
             branches_omitted=others.omitted or msgspec.UNSET,
         )
-        return WorkflowReply(answer, f"{told_of}\n\n{spoken.text}"), None
+        return WorkflowReply(answer, f"{told_of}\n\n{reply.text}"), None
     if warnings:
-        return spoken, None
-    return spoken, FirstTransition(edge, run.nodes, tokens)
+        return reply, None
+    return reply, FirstTransition(edge, run.nodes, tokens)
 
 
 def _block(
-    desk: WorkflowCall,
+    call: WorkflowCall,
     head: Head,
     node: NodeRecord,
     outcome: Blocked,
@@ -264,17 +264,17 @@ def _block(
 ) -> Transaction[WorkflowReply | Refusal]:
     """Keep the step pending and issue an ack token for the next attempt (W32). After ten in a row, return an error and
     store nothing (W39)."""
-    run, now_ms = node.run, desk.now_ms
+    run, now_ms = node.run, call.now_ms
     if outcome.exhausted:
         return answers.give_up(outcome.issues)
     body = {"node": node.node, "reason": outcome.reason, "issues": [issue.code for issue in outcome.issues]}
     yield from stored.log(head, "step_blocked", body, now_ms)
-    yield from stored.store_snapshot(desk.workspace_id, run.run_id, node.node, outcome.snapshot)
-    yield from stored.touch_run(desk.workspace_id, run.run_id, now_ms)
+    yield from stored.store_snapshot(call.workspace_id, run.run_id, node.node, outcome.snapshot)
+    yield from stored.touch_run(call.workspace_id, run.run_id, now_ms)
     place = Handle("st", run.run_id, node.node, run.series)
-    tokens = mint_tokens(desk.keys, place, ack.attempt + 1)
+    tokens = mint_tokens(call.keys, place, ack.attempt + 1)
     answer = answers.block_answer(answers.shape_answer(run, tokens, outcome.pending, ()), outcome)
     said = text.write_blocked(outcome, tokens)
     kept = KeptAnswer(None, msgspec.json.encode(answer).decode(), said)
-    yield from stored.keep_answer(desk.workspace_id, run.run_id, node.node, edge, kept, now_ms)
+    yield from stored.keep_answer(call.workspace_id, run.run_id, node.node, edge, kept, now_ms)
     return WorkflowReply(answer, said)

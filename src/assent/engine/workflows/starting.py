@@ -30,7 +30,7 @@ COMPLETE: Final = "complete"
 
 
 def begin_run(
-    desk: WorkflowCall,
+    call: WorkflowCall,
     workflow_id: str,
     compiled: Compiled | Refusal,
     context: dict[str, Any],
@@ -58,26 +58,26 @@ def begin_run(
             name=compiled.program.name,
             nodes=1,
         )
-        yield from _store_start(desk, run, compiled.program, outcome, notes or "")
-        return _answer_start(desk, run, compiled, outcome)
+        yield from _store_start(call, run, compiled.program, outcome, notes or "")
+        return _answer_start(call, run, compiled, outcome)
 
-    return (yield from run_once(desk.principal, START, key, arguments, desk.now_ms, WorkflowReply, begin))
+    return (yield from run_once(call.principal, START, key, arguments, call.now_ms, WorkflowReply, begin))
 
 
 def _store_start(
-    desk: WorkflowCall,
+    call: WorkflowCall,
     run: StoredRun,
     program: Program,
     outcome: Advanced | Complete | Blocked,
     notes: str,
 ) -> Transaction[None]:
     """Store the program, the run with its first node, and the event of the start."""
-    now_ms, complete = desk.now_ms, isinstance(outcome, Complete)
-    yield from stored.pin(desk.workspace_id, run.workflow_hash, program, now_ms)
-    yield from stored.insert_run(desk.workspace_id, run, now_ms)
+    now_ms, complete = call.now_ms, isinstance(outcome, Complete)
+    yield from stored.pin(call.workspace_id, run.workflow_hash, program, now_ms)
+    yield from stored.insert_run(call.workspace_id, run, now_ms)
     yield from actions.insert_run(
         Run(
-            workspace_id=desk.workspace_id,
+            workspace_id=call.workspace_id,
             run_id=run.run_id,
             tenant_id=None,
             operator=OPERATOR,
@@ -103,21 +103,21 @@ def _store_start(
         "workflowId": program.id,
         "workflowHash": run.workflow_hash,
         "sessionId": run.session_id,
-        "by": desk.principal.name,
+        "by": call.principal.name,
         "complete": complete,
     }
-    head = journal.new_head(desk.workspace_id, run.run_id)
+    head = journal.new_head(call.workspace_id, run.run_id)
     yield from stored.grow(head, "workflow_started", body, first, now_ms)
 
 
 def _answer_start(
-    desk: WorkflowCall, run: StoredRun, compiled: Compiled, outcome: Advanced | Complete | Blocked
+    call: WorkflowCall, run: StoredRun, compiled: Compiled, outcome: Advanced | Complete | Blocked
 ) -> WorkflowReply:
     warnings = compiled.warnings
     if not isinstance(outcome, Blocked):
         warnings += outcome.warnings
     place, shown = Handle("st", run.run_id, 0, run.series), outcome.pending
-    tokens = mint_tokens(desk.keys, place, 0 if shown is not None else None)
+    tokens = mint_tokens(call.keys, place, 0 if shown is not None else None)
     answer = answers.shape_answer(run, tokens, shown, warnings)
     if isinstance(outcome, Blocked):
         answer = answers.block_answer(answer, outcome)
