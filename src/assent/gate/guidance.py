@@ -151,13 +151,13 @@ def action_view(action: Action) -> ActionView:
 
 
 def _brief(found: Preflight) -> Preflight:
-    """The preflight with the first sentence of the hint; the card has the link, the action's record the rest."""
+    """Shorten the preflight's hint to its first sentence; the action's record has the rest."""
     first, dot, rest = (found.connector_fix_hint or "").partition(". ")
     return msgspec.structs.replace(found, connector_fix_hint=first + ".") if dot and rest else found
 
 
 def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
-    """Actions by channel id; a second one on a channel is `linkedin:2`."""
+    """Return the actions by channel id; a second one on a channel is `linkedin:2`."""
     keyed: dict[str, Action] = {}
     for action in actions:
         key, count = action.effect.channel, 1
@@ -169,18 +169,18 @@ def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
 
 
 def brief_view(asset: Asset) -> AssetView:
-    """An asset in the answer that made it: what it rests on is asked for with the asset itself."""
+    """Return an asset for the answer that made it, without its evidence, which the asset's own tool returns."""
     return msgspec.structs.replace(asset_view(asset), metadata={})
 
 
 def picture_view(asset: Asset) -> AssetView:
-    """A picture in the answer that made it: where to look at it, and how large it is."""
+    """Return a picture for the answer that made it: its URL and size."""
     told = {name: each for name, each in asset.metadata.items() if each and name in PICTURE_FACTS}
     return msgspec.structs.replace(asset_view(asset), metadata=told)
 
 
 PICTURE_FACTS: Final = ("variant", "width", "height", "digest", "viewUrl", "warnings")
-"""What an answer tells of a picture's record; its text is the body."""
+"""The metadata of a picture that an answer contains; its text is the body."""
 
 
 def action_ref(action: Action) -> ActionRef:
@@ -195,7 +195,7 @@ def agent_guide(
     notes: tuple[str, ...] = (),
     said: str = "",
 ) -> AgentGuide:
-    """The guide of a run. Without actions it shows what there is to read and stops all the same.
+    """Build the guide of a run. Without actions it lists what there is to read, and also tells the agent to stop.
 
     Every channel that has content is there to be shown (E16); inline approval comes first, with the review link as a
     fallback (E17, E102). `circumstances` are by action id; `notes` are sentences for the person
@@ -230,7 +230,7 @@ def agent_guide(
 
 
 def _beside(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[str, str, str, str]]:
-    """What there is to see beside the staged actions: key, title, text and asset id."""
+    """Return what can be shown beside the staged actions: key, title, text and asset id."""
     covered = {action.asset_id for action in keyed.values()}
     along = {media.digest for action in keyed.values() for media in action.effect.media}
     found: dict[str, tuple[str, str, str, str]] = {}

@@ -225,7 +225,7 @@ def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
 
 
 def recent_assets(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[Asset, ...]]:
-    """The assets of a workspace, newest first."""
+    """Return the assets of a workspace, newest first."""
     rows = yield statements.list_recent_assets(workspace_id=workspace_id, before=before, most=most)
     return tuple(asset_of(workspace_id, row) for row in rows)
 
@@ -246,7 +246,7 @@ def waiting(workspace_id: WorkspaceId, after: str, most: int, now_ms: int) -> Tr
 def trail(
     workspace_id: WorkspaceId, status: Status | None, after: str, most: int
 ) -> Transaction[tuple[Action, ...]]:
-    """The audit trail of a workspace, oldest first."""
+    """Return the audit trail of a workspace, oldest first."""
     if status is None:
         rows = yield statements.list_actions(workspace_id=workspace_id, after=after, most=most)
     else:

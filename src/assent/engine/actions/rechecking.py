@@ -117,5 +117,5 @@ def evidence_given(run: Run) -> dict[str, Any]:
 
 
 def add_goal(context: dict[str, Any], goal: str) -> dict[str, Any]:
-    """What was said about the product, with the goal of the call beside the one that it names."""
+    """Return the product context with the goal of the call added."""
     return {**context, "launchGoal": [each for each in (context.get("launchGoal"), goal) if each]}

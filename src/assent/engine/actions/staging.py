@@ -1,4 +1,4 @@
-"""Prepare, the framework's half from what an operator wants to what is stored and shown.
+"""Prepare: stores an operator's preparation and answers with the drafts to show.
 
 One transaction stores the run, its assets and its actions and remembers the answer under the caller's idempotency key.
 Nothing here can reach a provider: connectors are asked for their readiness, which is a read.
@@ -54,7 +54,7 @@ from assent.ports import THIS_RUN, Picture, Preparation, StagedEffect, Transacti
 
 PREPARED: Final = "prepared"
 FETCHED: Final = "productPage"
-"""Among a run's outputs: which page was read for it, when, and what it answered."""
+"""A key of a run's outputs: the page that was read, when, and its status."""
 
 
 class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -78,9 +78,9 @@ class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     show: str = ""
     """Everything of the run for the person, as Markdown."""
     next: tuple[SuggestedCall, ...] = ()
-    """What the agent may do without a decision of the person; the decisions are the commands of each draft."""
+    """The calls that need no decision of the person; the decisions are the commands of each draft."""
     writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    """What helps the agent to write texts in place of those that the server composed."""
+    """Facts and rules for the agent, to write better texts than the composed ones."""
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -88,7 +88,7 @@ Reply = TypeVar("Reply", bound=PreparedRun)
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
-    """Which operator is being run, by whom, with what."""
+    """The operator, its caller and its arguments."""
 
     principal: Principal
     operator: str
@@ -109,9 +109,9 @@ async def stage(
     shape: type[Reply],
     more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]] = lambda assets, staged: {},
 ) -> Reply:
-    """Store a preparation and answer with what the agent should do with it. No provider is called (E11).
+    """Store a preparation and return the answer for the agent. Calls no provider (E11).
 
-    `shape` is the operator's own answer, `more` fills the fields that it adds or says otherwise.
+    `shape` is the type of the operator's answer, `more` returns the fields that it adds or replaces.
     """
     preparation = await _check(services, preparation)
     now_ms = services.clock.now_ms()
@@ -233,7 +233,7 @@ async def _answer(
     shape: type[Reply],
     more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]],
 ) -> Reply:
-    """The operator's own answer. It is stored with the run, so that a repeated call gets the same."""
+    """Build the operator's answer. It is stored with the run, so a repeated call gets the same one."""
     run, assets, staged = built.run, built.assets, built.actions
     known: dict[str, Readiness] = {
         action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
@@ -248,7 +248,7 @@ async def _answer(
 
 
 def name_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
-    """A suggested call about the run that is being prepared."""
+    """Fill the id of the new run into a suggested call."""
     args = {name: run_id if value == THIS_RUN else value for name, value in call.args.items()}
     return msgspec.structs.replace(call, args=args)
 
@@ -256,7 +256,7 @@ def name_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
 def offer_rewrites(
     staged: tuple[Action, ...], preparation: Preparation, outlook: Outlook
 ) -> tuple[SuggestedCall, ...]:
-    """The calls that put the agent's own text in the place of a composed one."""
+    """Return the calls that replace a composed text by the agent's own."""
     return tuple(
         SuggestedCall(EDIT, about_content(action), "you have written a better text", wanted.rewrite)
         for action, wanted in zip(staged, preparation.effects, strict=True)
@@ -327,7 +327,7 @@ def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
 async def with_targets(
     services: Services, workspace_id: WorkspaceId, preparation: Preparation
 ) -> tuple[Preparation, list[Readiness]]:
-    """The preparation with the account that each effect goes to, fixed here so that it is shown and approved."""
+    """Set the account of each effect, so that it is shown and approved."""
     found = [
         await circumstances.address(services, workspace_id, staged.effect) for staged in preparation.effects
     ]
@@ -392,9 +392,9 @@ def answer_prepared(
     preparation: Preparation,
     outlook: Outlook | None = None,
 ) -> PreparedRun:
-    """The answer, made before anything is stored so that it can be stored with it.
+    """Build the answer before anything is stored, so that it can be stored, too.
 
-    It has the review link of the run (E6), and the stop rule at its top is that of its guide (E15).
+    It has the review link of the run (E6), and its stop rule is that of the guide (E15).
     """
     around: dict[str, Circumstances] = {}
     if outlook is not None:

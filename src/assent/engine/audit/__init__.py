@@ -1,1 +1,1 @@
-"""The audit log and what is read from it."""
+"""The audit log, its verification, and reports from it."""

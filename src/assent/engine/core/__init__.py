@@ -1,1 +1,1 @@
-"""What everything else stands on: journal, idempotency, jobs, tenancy, keys, vault, rate limits."""
+"""The base of the engine: journal, idempotency, jobs, tenancy, keys, vault, rate limits."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much and how long, by the settings."""
+    """Limits and durations from the settings."""
 
     rate_limiter: RateLimiter
     calls: Window
@@ -41,12 +41,12 @@ class Limits:
     """Counts page requests in this process: looking at a page writes nothing."""
     pages: Window
     storage_quota_bytes: int
-    """What the calls of a workspace may store in a day."""
+    """How many bytes the calls of a workspace may store in a day."""
     connector_timeout_seconds: float
     execution_lease_seconds: float
     measure_after_ms: int
     long_run_seconds: float
-    """How long a call waits for its result where a webhook gets it anyway."""
+    """How long a call with a webhook waits for its result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class PageLinks:
     """The addresses and commands by which people and clients reach this server."""
 
     page_address: Callable[[], str | None]
-    """Where the pages are served now, or None when no process on this store serves them."""
+    """The URL of the pages, or None when no process on this store serves them."""
     find_pages: Callable[[], Awaitable[None]] | None
     """Find out where that is, before a call that may hand out a link; None where the settings say it."""
     link_note: Callable[[], str | None]
@@ -62,16 +62,16 @@ class PageLinks:
     configured_url: str
     """The address of this server by its settings."""
     review_url: Callable[[WorkspaceId, RunId, int, Scope], str]
-    """The signed link to a run, for what its receiver may do. Empty where no page is up: the token would go to the
-    program that holds the port."""
+    """Returns the signed link to a run with the receiver's rights. Empty without a page server: the token would go to
+    the program that holds the port."""
     shell_command: Callable[..., str]
     """A command of this installation on the same data, for a person to paste into a terminal."""
     client_entry: Callable[[Mapping[str, str]], dict[str, Any]]
-    """How a client on this machine starts a process on the same data, with these variables."""
+    """Returns the client configuration that starts a process on the same data, with these variables."""
 
     @property
     def base_url(self) -> str:
-        """The address under which pages and pictures are named."""
+        """The base URL of pages and pictures."""
         return self.page_address() or self.configured_url
 
 
@@ -82,9 +82,9 @@ class Outgoing:
     read_page: Callable[[str], Awaitable[Fetched]]
     """The product facts of a public page, or in words why it could not be read."""
     screen_webhook: Callable[[str], str | None]
-    """Why an address can never get a delivery, in words; None where it may. Makes no DNS request."""
+    """Returns why a URL can never get a delivery, in words, or None. Makes no DNS request."""
     webhook_host: Callable[[str], str]
-    """The host of such an address, as a connection to it reads it; empty where it is no address."""
+    """Returns the host of a webhook URL; empty if the URL is invalid."""
     post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[WebhookReply]]
     """One POST to a webhook, with bounded size and time. Raises no exception of the network."""
     can_send_notes: bool
@@ -95,7 +95,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Drafting:
-    """What the marketing suite drafts with."""
+    """The drafting services of the marketing suite."""
 
     write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
     """A model that writes drafts, where one is configured."""

@@ -50,10 +50,10 @@ COARSE_TICK_NS: Final = 2_000_000_000
 Stamp = tuple[int, int, int, int]
 """Of a file or folder: mtime, ctime, size, inode."""
 _ABSENT: Final[Stamp] = (0, 0, -1, 0)
-"""Of a file that was not read, or a dangling link."""
+"""The stamp of a file that was not read, or of a dangling link."""
 
 _AS_SHIPPED: Final[Stamp] = (0, 0, 0, 0)
-"""Of a file that is not watched."""
+"""The stamp of a file that is not watched."""
 
 
 class Invalid(msgspec.Struct, frozen=True):
