@@ -151,7 +151,7 @@ class App:
 
     @cached_property
     def workflows(self) -> WorkflowLibrary:
-        """The built-in workflows, the user's and the project's."""
+        """The library of the built-in workflows, the user's and the project's."""
         from assent.engine.workflows.library import WorkflowLibrary
 
         return WorkflowLibrary(
@@ -261,7 +261,7 @@ def make_outgoing(settings: Settings, clock: Clock) -> Outgoing:
 def draft_writer(
     settings: Settings,
 ) -> Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None:
-    """A writer of drafts that uses the configured model. None if only the composer writes."""
+    """Return a function that drafts with the configured model; None if only the composer writes."""
     if settings.model_url is None or settings.model_name is None:
         return None
     from assent.suite.model_writer import Model, draft
@@ -271,7 +271,7 @@ def draft_writer(
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:
-    """Credits per action, by connector. The settings have validated the entries."""
+    """Return the credits per action, by connector. The settings have validated the entries."""
     return {name: int(cost) for name, _, cost in (each.partition("=") for each in listed)}
 
 

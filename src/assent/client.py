@@ -31,7 +31,7 @@ class Refused(Exception):  # noqa: N818 - an answer, not a fault
 
     @property
     def retry(self) -> str:
-        """What may be retried: `same`, `changed`, `after_recovery` or `never`."""
+        """The allowed retry: `same`, `changed`, `after_recovery` or `never`."""
         return str(self.recovery.get("retry", "never"))
 
 

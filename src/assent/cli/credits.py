@@ -41,7 +41,7 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Show what a workspace can spend and the end of its ledger; set a limit or add to it first where asked."""
+    """Show a workspace's credits and the end of its ledger; --limit and --add change them first."""
     wanted = _amount(limit)
 
     async def change(

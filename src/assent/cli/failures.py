@@ -16,7 +16,7 @@ from assent.settings.welcome import in_shell, own_command, this_command
 
 
 class Failure(Exception):  # noqa: N818 - what the command came to
-    """A command cannot do what it was asked. The message says why and what to do."""
+    """A command failed. The message says why and what to do."""
 
 
 def explain(error: BaseException, settings: Settings | None = None) -> str:

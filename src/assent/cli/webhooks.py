@@ -80,7 +80,7 @@ def deliveries(
     workspace: WhichWorkspace,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MAX_PAGE, help="How many, newest first.")] = 20,
 ) -> None:
-    """List what was posted to webhooks and what became of every try."""
+    """List the deliveries to webhooks and the result of each attempt."""
 
     async def read(app: App, found: Workspace) -> list[tuple[DeliveryRecord, tuple[Try, ...]]]:
         return await app.store.read(partial(_log, found.workspace_id, limit))

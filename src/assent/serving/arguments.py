@@ -127,7 +127,7 @@ def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Proble
 
     # Not the published one, which leaves open objects to the codec.
     validator = jsonschema.Draft202012Validator(flatten(tool.request, keep_null=False))
-    # A hostile megabyte holds a hundred thousand mistakes: only as many are looked at as are told.
+    # A hostile megabyte has a hundred thousand mistakes: only as many are read as are reported.
     errors = islice(validator.iter_errors(_without_nulls(arguments)), MAX_PROBLEMS)
     found = [
         problem

@@ -40,7 +40,7 @@ GATE_REASONS: Final = KEY_REASONS | {Reason.RATE_LIMITED, Reason.TEMPORARILY_UNA
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a caller presented: a key, or being the process's own user on stdio (C32)."""
+    """The caller's credentials: a key, or being the process's own user on stdio (C32)."""
 
     api_key: str | None = None
     local: Principal | None = None
@@ -48,7 +48,7 @@ class Credentials:
 
 @dataclass(frozen=True, slots=True)
 class RequestContext:
-    """Who sent a request, from where, and the id under which it is logged."""
+    """The sender of a request, its address, and the id under which it is logged."""
 
     credentials: Credentials
     address: str
@@ -58,7 +58,7 @@ class RequestContext:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A reply as JSON text, with what an HTTP surface needs to know of it."""
+    """A reply as JSON text, with the facts that an HTTP surface needs."""
 
     text: str
     status: int = 200
@@ -76,7 +76,7 @@ class Answer:
 
     @property
     def value(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """The reply as plain values."""
         plain: dict[str, Any] = msgspec.json.decode(self.text)
         return plain
 
@@ -106,7 +106,7 @@ class Incoming:
 
 
 def toolsets_of(principal: Principal | None) -> frozenset[Toolset] | None:
-    """The groups of tools that a caller's key asks for; None for those of the server."""
+    """Return the tool sets of a caller's key; None for the server's default."""
     return choose(principal.toolsets) if principal is not None and principal.toolsets else None
 
 
@@ -120,7 +120,7 @@ class Edge:
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The tools, with all that they need. Loaded when one is first asked for: a handshake needs none."""
+        """The tool catalog. Imported at its first use, because a handshake needs no tools."""
         return self._load_catalog()
 
     async def answer(self, name: str, arguments: Any, context: RequestContext) -> Answer:
@@ -159,7 +159,7 @@ class Edge:
             return answer_refusal(Refusal(Reason.INTERNAL_ERROR, request_id=call.context.request_id))
 
     async def authenticate(self, credentials: Credentials) -> Principal | None:
-        """Who is calling; None when nothing was presented. A wrong key is refused, on public tools too."""
+        """Return the caller; None without credentials. A wrong key is refused, on public tools too."""
         if credentials.api_key is None:
             return credentials.local
         key, now_ms = credentials.api_key, self.services.clock.now_ms()
@@ -168,7 +168,7 @@ class Edge:
     async def check_key(
         self, credentials: Credentials, caller: Caller | None = None, *, required: bool
     ) -> Answer | None:
-        """The refusal that a key (or its absence) earns before any tool is named, or None."""
+        """Return the refusal of a missing or wrong key before a tool is looked up, or None."""
         try:
             principal = await self.authenticate(credentials)
             if caller is not None:
@@ -217,8 +217,7 @@ class Edge:
             raise await explaining.complete(services, principal, refusal, call.arguments) from refusal
 
     def _write(self, payload: Any) -> str:
-        """A payload as JSON. If it has a link that ends with this chat, its words to the person say so, and how to
-        keep the link."""
+        """Encode a payload as JSON. If a link in it ends with this chat, its text tells the person so."""
         text, links = encode(payload), self.services.links
         note = links.link_note()
         address = links.page_address() if note is not None else None
@@ -246,7 +245,7 @@ _TEXT: Final = msgspec.json.Encoder()
 
 
 def encode(payload: Any) -> str:
-    """A reply as JSON. Every answer says `ok`, as every output schema promises."""
+    """Encode a reply as JSON. Every answer has `ok`, as every output schema promises."""
     text = _TEXT.encode(payload).decode()
     says_ok = "ok" in getattr(payload, "__struct_encode_fields__", ("ok",))
     return text if says_ok else '{"ok":true' + ("," if text != "{}" else "") + text[1:]
@@ -255,7 +254,7 @@ def encode(payload: Any) -> str:
 def answer_refusal(
     refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False, text: str | None = None
 ) -> Answer:
-    """A refusal as an answer; `text` where it says more than the refusal alone."""
+    """Return a refusal as an answer, with `text` before it."""
     return Answer(
         text or encode(refusal.recovery()),
         status=refusal.http_status,
@@ -267,5 +266,5 @@ def answer_refusal(
 
 
 def unavailable_refusal() -> Refusal:
-    """What a caller hears when the store is out of reach."""
+    """Return the refusal for a store that cannot be reached."""
     return Refusal(Reason.TEMPORARILY_UNAVAILABLE, retry_after_seconds=UNAVAILABLE_RETRY_SECONDS)

@@ -78,7 +78,7 @@ class SignInPages:
         self._base_url = base_url
 
     async def how(self, request: Request) -> Response:
-        """How to sign in, or who is signed in, with the form that e-mails a link."""
+        """Show how to sign in, or who is signed in, with the form that e-mails a link."""
         await self._pace.of_stranger(request.scope)
         mailed_to, wrong = "", ""
         if request.method == "POST":

@@ -84,7 +84,7 @@ MAX_FIND_CHARS: Final = 200
 
 
 class ReviewPages:
-    """`/runs/{run_id}` and what its forms send."""
+    """`/runs/{run_id}` and the targets of its forms."""
 
     def __init__(
         self,

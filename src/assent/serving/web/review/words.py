@@ -1,4 +1,4 @@
-"""An action in words: what it is, its effect, its risk and the reason, its approval.
+"""Describes an action: its type, effect, risk with its reason, and approval.
 
 An approval that an agent relayed is never worded like a person's (C8). Pure.
 """
@@ -172,7 +172,7 @@ def is_mail(effect: Effect) -> bool:
 
 
 def what_happens(effect: Effect) -> str:
-    """One sentence that says what an approval permits."""
+    """Say in one sentence what an approval permits."""
     through = connector_name(effect.connector)
     if effect.connector == "manual":
         return (

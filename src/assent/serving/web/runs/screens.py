@@ -1,4 +1,4 @@
-"""Runs: the list with how each stands, and one run with its history beside its actions."""
+"""Runs: the list with each run's status, and one run with its history beside its actions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ FILTERS: Final[tuple[tuple[str, str], ...]] = (
     ("rejected", "Rejected"),
     ("failed", "Failed"),
 )
-"""Where an action of a run may stand, to look for."""
+"""The states of a run's actions, for the filter."""
 
 OPERATOR_NAMES: Final[dict[str, str]] = {
     **{info.id: info.label for info in OPERATORS},
@@ -98,7 +98,7 @@ def standing_badges(standings: Iterable[ActionCount]) -> tuple[Badge, ...]:
 
 
 def _several(state: State) -> str:
-    """Where an action stands, after a number."""
+    """Return the state of several actions, as words after their number."""
     return "waiting for approval" if state == AWAITING else STATES[state].text.lower()
 
 
@@ -167,7 +167,7 @@ def asset_row(asset: Asset) -> dict[str, Any]:
 
 
 async def story(visit: Visit) -> Response:
-    """`/runs/{run_id}/story`: a run's history beside what it prepared."""
+    """`/runs/{run_id}/story`: a run's history beside its drafts."""
     run_id = visit.part("run_id")
     state = visit.query("state") if visit.query("state") in dict(FILTERS) else ""
     after, before = _after(visit.query("after")), _before(visit.query("events"))

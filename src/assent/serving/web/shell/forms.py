@@ -1,13 +1,10 @@
-"""What a form sends, and how we know that it is our form.
+"""Reads forms, and protects them against CSRF in three ways:
 
-Three walls against a foreign page that submits a form in a person's name, each enough for most cases:
-
-1. *Origin*: a browser says where a request comes from, in `Sec-Fetch-Site` or, on plain http, in `Origin`. Every
-   POST passes `require_own_form`. A request with neither comes from a program, not from a browser, and
-   brings no authority that a foreign page could borrow.
-2. *Cookies* are `SameSite=Lax`, and `__Host-` where the address is https.
-3. *A nonce per form* (`FormNonces`) for forms that act on a cookie's authority: signed, bound to this browser and to
-   what the form is about, so that a decision is taken only about what was shown.
+1. *Origin*: a browser sends the origin of a request in `Sec-Fetch-Site` or, on plain http, in `Origin`. Every POST
+   passes `require_own_form`. A request with neither comes from a program and has no cookie to abuse.
+2. *Cookies* are `SameSite=Lax`, and `__Host-` with https.
+3. *A nonce per form* (`FormNonces`) for forms that act with a cookie's rights: signed, and bound to this browser and
+   the form's subject, so that a decision covers only the content that was shown.
 """
 
 from __future__ import annotations

@@ -137,7 +137,7 @@ def refusal_page(request: Request, refusal: Refusal) -> PageResponse:
 
 
 async def http_problem(request: Request, error: Exception) -> Response:
-    """For unknown paths and methods: a page, or JSON for programs."""
+    """Answer unknown paths and methods: a page, or JSON for programs."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else {}
     if "text/html" not in request.headers.get("accept", ""):
@@ -148,7 +148,7 @@ async def http_problem(request: Request, error: Exception) -> Response:
 
 
 def fault(request: Request) -> PageProblem:
-    """No details, only the request id under which the log has them."""
+    """Return a page without details, only with the request id of the log."""
     request_id = getattr(request.state, "request_id", None)
     known = f" Its log has the details under {request_id}." if request_id is not None else ""
     return PageProblem(
