@@ -62,7 +62,6 @@ async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) 
 
 
 def built_in_connectors(app: App) -> dict[str, Connector]:
-    """The built-in connectors by id."""
     settings = app.settings
 
     async def publish(action: Action) -> SitePage:

@@ -96,8 +96,6 @@ def check(*rules_and_title: str, needs: tuple[Need, ...] = ("key",)) -> Callable
 
 
 class CheckOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """The result of one check."""
-
     name: str
     title: str
     rules: tuple[str, ...]

@@ -100,7 +100,6 @@ class Server:
         self._ids = itertools.count(1)
 
     def as_caller(self, key: str | None) -> Server:
-        """Return the same server with another key."""
         return Server(self.url, key, transport=self._transport, sleep=self._sleep)
 
     async def close(self) -> None:
@@ -111,7 +110,6 @@ class Server:
         return await self._request("GET", path)
 
     async def post(self, body: bytes, key: str | None = None) -> WireAnswer:
-        """Send raw bytes to the endpoint."""
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",

@@ -37,8 +37,6 @@ SYSTEM: Final = (
 
 
 class Model(msgspec.Struct, frozen=True):
-    """The URL, key and protocol of the model."""
-
     url: str
     name: str
     kind: Literal["openai", "anthropic"] = "openai"

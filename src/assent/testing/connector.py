@@ -35,8 +35,6 @@ DELIVERIES: Final = (
 
 
 class EmulatedConnector:
-    """Performs at an emulator's address."""
-
     def __init__(
         self,
         url: str,

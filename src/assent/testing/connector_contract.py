@@ -33,8 +33,6 @@ CountEffects = Callable[[], Awaitable[int]]
 
 
 class ContractBroken(AssertionError):  # noqa: N818 - what was found
-    """All violations of the port by a connector."""
-
     def __init__(self, connector: object, problems: list[str]) -> None:
         self.problems = tuple(problems)
         listed = "".join(f"\n  - {problem}" for problem in problems)

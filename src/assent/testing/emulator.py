@@ -19,8 +19,6 @@ KEY_WINDOW_MS: Final = 24 * 3600 * 1000
 
 
 class Emulator(ProviderServer):
-    """One provider without accounts."""
-
     name = "eff"
 
     def __init__(self, ledger: Ledger, *, key_window_ms: int = KEY_WINDOW_MS, **options: Any) -> None:

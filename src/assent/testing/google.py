@@ -81,8 +81,6 @@ class _GoogleData(ProviderServer):
 
 
 class DailyVisits(msgspec.Struct, frozen=True):
-    """Sessions of one day on one page."""
-
     day: date
     host: str
     path: str
@@ -170,8 +168,6 @@ def _matches(expression: dict[str, Any] | None, values: dict[str, str]) -> bool:
 
 
 class Query(msgspec.Struct, frozen=True):
-    """The search clicks and impressions of one page on one day."""
-
     day: date
     page: str
     clicks: int

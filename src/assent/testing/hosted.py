@@ -49,7 +49,6 @@ async def _serve(folder: Path, client: RegisteredApp) -> None:
 
 
 def main() -> None:
-    """Serve until the process is ended."""
     parser = argparse.ArgumentParser(
         prog="python -m assent.testing.hosted", description="Emulated Google and HubSpot."
     )

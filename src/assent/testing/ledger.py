@@ -25,8 +25,6 @@ class LedgerCall(msgspec.Struct, frozen=True, tag="call", tag_field="kind", rena
 
 
 class DoneEffect(msgspec.Struct, frozen=True, tag="effect", tag_field="kind", rename="camel"):
-    """An effect that happened."""
-
     effect_id: str
     reference: str | None
     key: str | None

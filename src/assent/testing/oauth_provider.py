@@ -38,8 +38,6 @@ CONSENT: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><
 
 
 class RegisteredApp(msgspec.Struct, frozen=True):
-    """An app that is registered with the provider."""
-
     client_id: str
     client_secret: str
 
@@ -114,7 +112,6 @@ class OAuthServer(ProviderServer):
             grant.revoked = True
 
     def expire_access(self) -> None:
-        """Expire every access token now."""
         self.access = dict.fromkeys(self.access, (Grant("", False, "", "", 0, revoked=True), 0))
 
     def emulate(self, asked: ProviderRequest) -> ProviderAnswer:

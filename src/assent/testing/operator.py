@@ -75,7 +75,6 @@ class TestingStage(Wanted, frozen=True, kw_only=True, rename="camel", forbid_unk
 async def stage(
     services: Services, principal: Principal, *wanted: Wanted, key: str | None = None
 ) -> PreparedRun:
-    """Stage a run with these effects."""
     preparation = Preparation(
         drafts=tuple(
             Draft(type=f"{each.channel}_{each.verb}", title=each.title, body=each.body, channel=each.channel)

@@ -33,8 +33,6 @@ SLOW_SECONDS: Final = 0.05
 
 
 class Outcome(enum.StrEnum):
-    """The planned outcomes of a call."""
-
     DELIVER = "deliver"
     DELIVER_SLOWLY = "deliver_slowly"
     REFUSE_400 = "refuse_400"
@@ -54,8 +52,6 @@ class Outcome(enum.StrEnum):
 
 
 class OutcomeStep(enum.Enum):
-    """The steps that make up an outcome."""
-
     EFFECT = enum.auto()
     PAUSE = enum.auto()
     ANSWER = enum.auto()
@@ -82,8 +78,6 @@ STEPS: Final[dict[Outcome, tuple[OutcomeStep, ...]]] = {
 
 
 class ProviderRequest(msgspec.Struct, frozen=True):
-    """A request to a handler."""
-
     method: str
     path: str
     query: dict[str, str]
@@ -105,8 +99,6 @@ class ProviderRequest(msgspec.Struct, frozen=True):
 
 
 class ProviderAnswer(msgspec.Struct, frozen=True):
-    """The provider's answer."""
-
     status: int
     body: bytes
     headers: dict[str, str] = {}
@@ -175,7 +167,6 @@ class ProviderServer(LocalServer):
         self._plan = list(outcomes)
 
     def done(self, kind: str | None, content: Any, reference: str | None = None) -> DoneEffect:
-        """Record an effect."""
         number = len(self.ledger.effects()) + 1
         effect = DoneEffect(f"{self.name}_{number}", reference, kind, content, self.now_ms())
         self.ledger.append(effect)
@@ -183,7 +174,6 @@ class ProviderServer(LocalServer):
         return effect
 
     def happened(self, kind: str) -> list[DoneEffect]:
-        """Return the effects of one kind."""
         return [each for each in self.ledger.effects() if each.key == kind]
 
     async def until(self, kind: str) -> None:
@@ -285,7 +275,6 @@ async def _send(writer: asyncio.StreamWriter, answer: ProviderAnswer) -> None:
 
 
 def _reset_connection(writer: asyncio.StreamWriter) -> None:
-    """Close the connection with a reset."""
     sock: socket.socket = writer.get_extra_info("socket")
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()

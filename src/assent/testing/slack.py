@@ -32,7 +32,6 @@ class Slack(Scripted):
 
     @property
     def hook(self) -> str:
-        """The secret."""
         return self.url + PATH
 
     def routes(self) -> tuple[Route, ...]:

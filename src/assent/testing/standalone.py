@@ -69,7 +69,6 @@ def provider_process(name: str, ledger: Path, *outcomes: Outcome) -> Iterator[st
 
 
 def main(kind: type[ProviderServer]) -> None:
-    """Serve until the process is ended."""
     parser = argparse.ArgumentParser(description=f"An emulated {kind.name}.")
     parser.add_argument("--ledger", type=Path, required=True, help="the file that says what really happened")
     parser.add_argument("--port", type=int, default=0, help="a free one unless given")

@@ -69,8 +69,6 @@ SHAPES: Final[dict[str, Shape]] = {
 
 
 class DraftPart(msgspec.Struct, frozen=True):
-    """A paragraph or list, and its claims."""
-
     text: str
     sayings: tuple[Saying, ...] = ()
 
@@ -104,8 +102,6 @@ def _statement(made: list[Saying], evidence: Evidence) -> Statement:
 
 
 class _Draft:
-    """One draft while it is composed."""
-
     def __init__(self, row: Channel, evidence: Evidence, held: Material) -> None:
         self.row, self.evidence, self.held = row, evidence, held
         self.shape = SHAPES.get(row.id, POST)
@@ -201,7 +197,6 @@ class _Draft:
     def _memory_used(
         self, made: tuple[Claim, ...], because: tuple[tuple[str, str], ...]
     ) -> tuple[MemoryUse, ...]:
-        """Return the memory entries that shaped this draft, and how."""
         used = {support.entry_id: QUOTED for each in made for support in each.evidence if support.entry_id}
         used |= {entry: how for entry, how in because if entry not in used}
         return tuple(MemoryUse(entry, how) for entry, how in used.items())
@@ -264,7 +259,6 @@ class _Draft:
         return [DraftPart(f"{above}{between}{items}" if above else items, sayings)]
 
     def _title(self) -> Saying | None:
-        """Return the title and the facts in it."""
         title = self._words_above()
         if title is None or not is_named(self.held.name, title.text):
             return title
@@ -326,7 +320,6 @@ class _Draft:
         yield Saying(shorten(bare.text, most), bare.facts)
 
     def _named(self, most: int) -> Iterator[Saying]:
-        """Yield the product's name with its description."""
         name, show = self.held.name, self._show()
         joint = " – " if show else ": "
         for each in self.held.brief:
@@ -341,7 +334,6 @@ class _Draft:
         return "Show HN: " if self.row.id == "hn" and self.held.lead is None else ""
 
     def _brief(self, most: int) -> Iterator[Saying]:
-        """Yield short descriptions of the product."""
         for each in self.held.brief:
             yield Saying(capitalise(shorten(each.text, most), self.held.name), each.facts)
 

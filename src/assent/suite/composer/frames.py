@@ -23,7 +23,6 @@ class Frames(msgspec.Struct, frozen=True):
     improved: tuple[str, str]
     removed: tuple[str, str]
     more: str = ""
-    """The heading above further changes."""
     audience: str = ""
     group: str = ""
     greeting: str = ""
@@ -80,7 +79,6 @@ _VERBS: Final[dict[str, tuple[tuple[str, re.Pattern[str]], ...]]] = {
         ("improved", re.compile(r"^verbessert:\s+(?P<rest>.+)$", re.I)),
     ),
 }
-"""The verbs that a frame replaces."""
 _NOW: Final = {
     "support": "supports", "allow": "allows", "enable": "enables", "let": "lets", "show": "shows", "make": "makes",
     "use": "uses", "handle": "handles", "detect": "detects", "accept": "accepts", "display": "displays",
@@ -141,7 +139,6 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
 
 
 def list_change(text: str, kind: str, language: str) -> str:
-    """Return a change as a list item."""
     bare, frames = strip_full_stop(text), frames_of(language)
     form, rest = _form(bare, language)
     if language in FRAMES and form in ("new", "fixed", "improved", "removed") and not _TWO_VERBS.search(rest):

@@ -109,13 +109,10 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
 
 @lru_cache(maxsize=16)
 def material_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Material:
-    """Select the statements of a draft."""
     return _Picker(evidence, rules).material()
 
 
 class _Picker:
-    """Takes statements from the evidence, each once."""
-
     def __init__(self, evidence: Evidence, rules: tuple[Rule, ...]) -> None:
         self.evidence, self.rules = evidence, rules
         self.language = evidence.language
@@ -322,7 +319,6 @@ class _Picker:
         return found if len(found) > 1 else []
 
     def _further(self, product: Saying) -> list[Saying]:
-        """Return the sentences after the product's description."""
         text = without_emoji(self.evidence.facts[product.facts[0]].text)
         rest = sentences(text.partition(self.said.text)[2]) if self.said is not None else []
         place = product.facts[0]
@@ -416,6 +412,5 @@ class _Picker:
 
 
 def _content_words(text: str, name: str) -> set[str]:
-    """Return the stems of a statement's content words."""
     found = {word[:6] for word in re.findall(r"[^\W\d_]{4,}", text.casefold()) if word not in _COMMON}
     return found - {word[:6] for word in name.casefold().split()}

@@ -36,7 +36,6 @@ _BEING: Final = r"^ (?:is|are|was|has|does|did|will|can|may|should|must|ist|hat|
 _OTHER: Final = re.compile(r"^[A-Z][\w.+-]* (?:is|ist) (?:an?|the|eine?|der|die|das)\b")
 """Matches a definition of something else."""
 _NOUN: Final = re.compile(r"^(?:an?|the|eine?|der|die|das)\s", re.IGNORECASE)
-"""Matches the beginning of a noun phrase."""
 _ORIGIN: Final = re.compile(
     r"\b(?:means|refers to|stands for|named after|pronounced|comes from|steht für)\b", re.IGNORECASE
 )
@@ -60,8 +59,6 @@ TITLE_SCORE: Final = -1.5
 
 
 class Saying(msgspec.Struct, frozen=True):
-    """A statement and the facts behind it."""
-
     text: str
     facts: tuple[int, ...]
 
@@ -164,7 +161,6 @@ class About:
         return score - 2.0 * (len(text) < 25 and ord(text[0]) < 0x2E7F)
 
     def _titles(self) -> list[Saying]:
-        """Return the descriptions in titles, without the name."""
         found = []
         for place, fact in self.evidence.of("og_title", "page_title", "readme_title"):
             parts = [part.strip() for part in SEPARATOR.split(without_emoji(fact.text)) if part.strip()]

@@ -90,7 +90,6 @@ def is_sentence(text: str, language: str) -> bool:
 
 
 def is_shouted(heading: str) -> bool:
-    """A heading in capitals is decoration."""
     return heading.isupper() and len(heading) > 4
 
 

@@ -49,16 +49,12 @@ _TAG_END: Final = re.compile(r"[!-/:-@\[-`{-~…。、！？]+\Z")
 
 
 class BlueskySession(msgspec.Struct, frozen=True):
-    """A sign-in for the calls of one action."""
-
     did: str
     handle: str
     token: str
 
 
 class BlueskyConnector(KeyConnector):
-    """Posts to the connected account."""
-
     id = "bluesky"
     delivery = Delivery("natural_key")
 
@@ -217,7 +213,6 @@ class BlueskyConnector(KeyConnector):
         return did if answer.ok and isinstance(did, str) else None
 
     async def _found(self, session: BlueskySession, action: Action, deadline: Deadline) -> Delivered | None:
-        """Return the post under our key, if it exists."""
         key = record_key(action)
         query = {"repo": session.did, "collection": POST, "rkey": key}
         try:

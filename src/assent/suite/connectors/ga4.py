@@ -30,8 +30,6 @@ UNREADABLE: Final = "Google Analytics answered with rows that hold no numbers"
 
 
 class Ga4Connector(GoogleSource):
-    """Reads one property of a workspace."""
-
     id = "ga4"
     label = "Google Analytics 4"
     channel = "web"

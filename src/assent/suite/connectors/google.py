@@ -115,7 +115,6 @@ class GoogleSource:
 
 
 def day(moment_ms: int) -> str:
-    """Format a day as Google does."""
     return datetime.fromtimestamp(moment_ms / 1000, UTC).date().isoformat()
 
 

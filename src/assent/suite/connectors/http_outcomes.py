@@ -24,8 +24,6 @@ MAX_RETRY_AFTER_SECONDS: Final = 24 * 3600
 
 
 class StatusMeaning(msgspec.Struct, frozen=True):
-    """The meaning of a status for the action."""
-
     reason: Reason
     curable: bool
 

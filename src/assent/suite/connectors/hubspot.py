@@ -37,8 +37,6 @@ _EXISTING: Final = re.compile(r"Existing ID:\s*(\d{1,20})")
 
 
 class HubSpotConnector:
-    """Saves contacts in the connected account."""
-
     id = "hubspot"
     delivery = Delivery("natural_key")
 

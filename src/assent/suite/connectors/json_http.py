@@ -34,14 +34,12 @@ class Exchanged(msgspec.Struct, frozen=True):
     value: Any
     retry_after: str | None = None
     headers: Mapping[str, str] = {}
-    """Headers by lower-case name."""
 
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
 
     def at(self, *path: str | int) -> Any:
-        """Return the value at a path of the answer, or None."""
         found = self.value
         for step in path:
             try:

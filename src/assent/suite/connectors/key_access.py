@@ -29,8 +29,6 @@ LEAST_SECONDS: Final = 0.05
 
 
 class Deadline:
-    """The time left for all requests of one call."""
-
     def __init__(self, timeout_seconds: float) -> None:
         self._ends = time.monotonic() + timeout_seconds * PATIENCE
 
@@ -47,7 +45,6 @@ class KeyAccess:
         self._connections = connections
 
     async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
-        """Return the connection, if it is live."""
         found = await self._connections.find(workspace_id, self._provider)
         return found if found is not None and found.live else None
 

@@ -18,8 +18,6 @@ BY_HAND: Final = "This channel is published by hand; only a human can do that."
 
 
 class ManualConnector:
-    """The connector for publishing by hand."""
-
     id = "manual"
     delivery = Delivery("none")
 

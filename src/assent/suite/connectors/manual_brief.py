@@ -144,7 +144,6 @@ def _to_paste(channel: str, field: ManualField, text: str) -> PasteField:
 
 
 def length(channel: str, text: str) -> int:
-    """Return a text's length as the channel counts it."""
     return len(re.sub(r"https?://\S+", "x" * 23, text)) if channel == "x" else len(text)
 
 

@@ -184,12 +184,10 @@ class GrantFailed(Exception):  # noqa: N818 - what is known
 
 
 def challenge(verifier: str) -> str:
-    """Return the S256 challenge of a verifier."""
     return tokens.encode(hashlib.sha256(verifier.encode("ascii")).digest())
 
 
 def consent_url(provider: OAuthProvider, *, redirect_uri: str, state: str, verifier: str) -> str:
-    """Return the URL of the consent page."""
     query = {
         "client_id": provider.client.client_id or "",
         "redirect_uri": redirect_uri,

@@ -27,8 +27,6 @@ DOMAIN: Final = "sc-domain:"
 
 
 class SearchConsoleConnector(GoogleSource):
-    """Reads one site of a workspace."""
-
     id = "search_console"
     label = "Google Search Console"
     channel = "search"

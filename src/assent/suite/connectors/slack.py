@@ -48,8 +48,6 @@ Say = Callable[[str, bytes, float], Awaitable[Said]]
 
 
 class SlackConnector(KeyConnector):
-    """Posts through incoming webhooks."""
-
     id = "slack"
     delivery = Delivery("none")
 

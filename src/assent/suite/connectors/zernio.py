@@ -51,8 +51,6 @@ LOOK_EVERY_SECONDS: Final = 0.5
 
 
 class ZernioConnector(KeyConnector):
-    """Publishes through Zernio's API."""
-
     id = "zernio"
     delivery = Delivery("native_key", WINDOW_MS, searches=True)
 

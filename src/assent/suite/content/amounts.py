@@ -35,7 +35,6 @@ _UNITS: Final = {
     }.items()
     for name in names.split()
 }
-"""Units by each of their names."""
 _AMOUNT: Final = re.compile(
     r"([$€£¥])?\s?(?<![\w.,])(\d[\d.,]*)"
     r"(?:[ \u00a0-]?(%|％|٪|[$€£¥]|[\u3041-\u30ff\u3400-\u9fff]|[^\W\d_\u3041-\u30ff\u3400-\u9fff]+))?"
@@ -56,7 +55,6 @@ class Amount(msgspec.Struct, frozen=True):
 
 
 def amounts_in(text: str) -> set[Amount]:
-    """Return every number of a text with its unit."""
     found = set()
     for sign, digits, behind in _AMOUNT.findall(text.casefold()):
         number = re.sub(r"[.,](?=\d{3}(?!\d))", "", digits.rstrip(".,")).replace(",", ".")

@@ -183,7 +183,6 @@ def read_changes(lines: Iterable[str]) -> Changes:
 
 
 def is_code(text: str) -> bool:
-    """Whether a line mostly consists of code names."""
     return re.match(r"\S*[_(=.:]\w", text) is not None or re.search(r"\w\(\)|=|::", text) is not None
 
 
@@ -199,7 +198,6 @@ def _is_heading(line: str, following: list[str]) -> bool:
 
 
 def _is_aside(line: str) -> bool:
-    """Whether a line begins with words that are no change."""
     first = sentences(line)[:1]
     return bool(first) and _ASIDE_LINE.search(first[0]) is not None
 
@@ -265,7 +263,6 @@ def _normalize_headings(lines: Iterable[str]) -> list[str]:
 
 
 def _unwrap(lines: Iterable[str]) -> list[str]:
-    """Join wrapped lines."""
     found: list[str] = []
     for line in lines:
         marked = _MARK.match(line) or re.match(r"^\s*(?:#|\*\*)", line)

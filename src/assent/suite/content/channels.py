@@ -152,14 +152,11 @@ ALIASES: Final = {
     "fb": "facebook",
     "ig": "instagram",
 }
-"""Other names for channels."""
 
 _HASHTAG: Final = re.compile(r"(?<![\w&/])#(?=\w*[^\W\d])\w+")
 
 
 class Check(msgspec.Struct, frozen=True):
-    """The problems and the advice about one text."""
-
     problems: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
 
@@ -171,7 +168,6 @@ def channel(name: str) -> Channel | None:
 
 
 def label_of(channel_id: str) -> str:
-    """Return the channel's name for people."""
     row = BY_ID.get(channel_id)
     return row.label if row is not None else channel_id.replace("_", " ").strip().capitalize()
 
@@ -230,7 +226,6 @@ def _length(row: Channel, body: str, parts: Sequence[str]) -> list[str]:
 
 
 def title_problems(row: Channel, title: str) -> list[str]:
-    """Return the problems of a title or subject."""
     if row.title is None:
         return []
     what = {"email": "subject"}.get(row.id, "tagline" if row.id == "product_hunt" else "title")

@@ -72,7 +72,6 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def claim(text: str, places: tuple[int, ...], evidence: Evidence) -> Claim:
-    """Return a claim that these facts support."""
     return Claim(
         text=text, evidence=tuple(_support(place, evidence) for place in places), risk=risks_of(text)
     )
@@ -170,7 +169,6 @@ def _share(tokens: set[str], known: set[str]) -> float:
 
 
 def _says(text: str, wording: str) -> bool:
-    """Whether a text contains a wording, or all its words."""
     words = _words(wording)
     return wording.casefold() in text.casefold() or (bool(words) and words <= _words(text))
 

@@ -103,7 +103,6 @@ def _light(point: int) -> bool:
 
 
 def is_emoji(cluster: str) -> bool:
-    """Whether a cluster is shown as an emoji."""
     first = ord(cluster[0])
     if _is_flag(first):
         return len(cluster) == 2
@@ -124,14 +123,12 @@ def without_emoji(text: str) -> str:
 
 
 def emoji_in(text: str) -> list[str]:
-    """Return all emoji in order."""
     if text.isascii():
         return []
     return [cluster for cluster in clusters(text) if is_emoji(cluster)]
 
 
 def clusters(text: str) -> Iterator[str]:
-    """Yield the extended grapheme clusters."""
     start, size = 0, len(text)
     if text.isascii() and "\r" not in text:
         yield from text

@@ -38,8 +38,6 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
 
 
 class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A brain entry as input."""
-
     entry_id: str
     kind: str
     text: str
@@ -180,7 +178,6 @@ def _lines(value: Any) -> list[str]:
 
 
 def _changes(source: str, changes: Iterable[Change]) -> list[Fact]:
-    """Return changes as facts, each with its kind."""
     made = [
         msgspec.structs.replace(fact, kind=change.kind)
         for change in changes

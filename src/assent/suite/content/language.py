@@ -28,7 +28,6 @@ _DENSE: Final = 0.15
 
 
 def word_set(text: str) -> frozenset[str]:
-    """Return the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -140,7 +139,6 @@ def speaks(text: str, language: str) -> bool:
 
 
 def sentences(text: str) -> list[str]:
-    """Split a text into sentences."""
     found: list[str] = []
     at = 0
     for match in _BREAK.finditer(text):

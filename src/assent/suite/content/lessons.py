@@ -18,8 +18,6 @@ from assent.suite.content.language import is_greeting, sentences, word_set
 
 
 class Rejection(msgspec.Struct, frozen=True, kw_only=True):
-    """The reason for which a person rejected a text."""
-
     entry_id: str
     reason: str = ""
 
@@ -34,8 +32,6 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RefusedClaim(msgspec.Struct, frozen=True, kw_only=True):
-    """A claim that a person refused."""
-
     entry_id: str
     text: str
 
@@ -58,7 +54,6 @@ class Lessons(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def chars(self) -> int:
-        """The total length of the lessons."""
         said = (*(each.reason for each in self.rejections), *(each.text for each in self.asked))
         return sum(map(len, (*said, *(each.text for each in self.refused_claims))))
 
@@ -67,15 +62,12 @@ NOTHING_LEARNED: Final = Lessons()
 
 
 class Rule(msgspec.Struct, frozen=True):
-    """A rule and the brain entry behind it."""
-
     kind: str
     entry_id: str
     value: str = ""
 
     @property
     def why(self) -> str:
-        """Return the rule as a sentence."""
         return RULES[self.kind].replace("{value}", cut(self.value, MAX_WORDS_CHARS))
 
 
@@ -90,7 +82,6 @@ RULES: Final[dict[str, str]] = {
     "claim": "Leaves out a claim that was refused before: “{value}”",
     "words": "Asked before: “{value}”",
 }
-"""Every kind of rule and its sentence."""
 
 READ_CHARS: Final = 600
 """How much of a reason is read."""
@@ -288,7 +279,6 @@ def _is_wording(phrase: str) -> bool:
 
 
 def first_sentence(text: str) -> str:
-    """Return the first sentence after the greeting."""
     found = [sentence for sentence in sentences(text.strip()[:2_000]) if not is_greeting(sentence)]
     return found[0] if found else ""
 

@@ -74,7 +74,6 @@ def name_of(evidence: Evidence) -> tuple[str, int | None]:
 
 
 def is_named(name: str, text: str) -> bool:
-    """Whether a text contains the name."""
     if not name.isascii():
         return bool(name) and name in text
     # "memos" is not Memos.

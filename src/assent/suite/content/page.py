@@ -46,7 +46,6 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     headings: tuple[str, ...] = ()
     paragraphs: tuple[str, ...] = ()
     truncated: bool = False
-    """Whether the page was longer than the limit."""
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +56,6 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     status: int | None = None
     """The HTTP status; None if there was no response or no request."""
     found_at: str = ""
-    """The URL after redirects."""
 
 
 def read_page(markup: str) -> Page:
@@ -163,7 +161,6 @@ class _PageReader(HTMLParser):
             self._hold(data)
 
     def finish(self) -> None:
-        """Store the text of the open element."""
         if self.open is not None:
             first = self.open == "h1" and not self.found["headline"]
             kind = "headline" if first else "heading" if self.open in _HEADINGS else self.open

@@ -269,7 +269,6 @@ class _ReadmeReader:
 
 
 def _is_links(raw: str, text: str) -> bool:
-    """Whether a line consists of links."""
     if ONLY_LINK.match(raw) or re.match(r"^\W*(?:https?://\S+|www\.\S+)\W*$", text):
         return True
     without = _LINK.sub(" ", _PICTURE.sub(" ", raw))
@@ -279,7 +278,6 @@ def _is_links(raw: str, text: str) -> bool:
 
 
 def plain(markdown: str) -> str:
-    """Return a line of Markdown as plain text."""
     text = _PICTURE.sub(" ", markdown[:4_000])
     # A badge is a picture inside a link; without the picture the link is empty.
     text = re.sub(r"\[\s*\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])", " ", text)

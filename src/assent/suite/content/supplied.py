@@ -22,8 +22,6 @@ _HEADING: Final = re.compile(r"^#{1,3}\s+(.+)")
 
 
 class TitledText(msgspec.Struct, frozen=True):
-    """A text with its title."""
-
     title: str
     body: str
     preheader: str = ""

@@ -112,7 +112,6 @@ def _within(sentence: str, room: int, count: Callable[[str], int]) -> Iterator[t
 
 
 def _slices(word: str, room: int, count: Callable[[str], int]) -> list[str]:
-    """Cut a word into pieces that fit."""
     left, found = list(clusters(word)), []
     while left:
         # Every character counts at least one, so at most `room` of them fit.

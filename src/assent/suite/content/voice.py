@@ -16,8 +16,6 @@ from assent.suite.content.lessons import Rule
 
 
 class Voice(msgspec.Struct, frozen=True, kw_only=True):
-    """The limits of one draft."""
-
     banned: tuple[str, ...] = ()
     short: bool = False
     plain: bool = False
@@ -72,7 +70,6 @@ def voice_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
 
 
 def find_banned_words(text: str) -> list[str]:
-    """Return the words that a description of a voice forbids."""
     found: list[str] = []
     for match in _BANNED.finditer(text):
         found += re.findall(r"[\"“”„'‘’「]([^\"“”„'‘’「」\n]{2,40})[\"“”'‘’」]", match.group(1))
@@ -87,6 +84,5 @@ def find_banned_words(text: str) -> list[str]:
 
 
 def forbids(voice: Voice, text: str) -> bool:
-    """Whether a text contains a banned word."""
     flat = text.casefold()
     return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", flat) for word in voice.banned)

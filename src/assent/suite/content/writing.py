@@ -32,8 +32,6 @@ _USEFUL: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
 
 
 class FactTold(msgspec.Struct, frozen=True):
-    """Whole sentences of the evidence and their source."""
-
     text: str
     source: str
 
@@ -84,7 +82,6 @@ _ASKED: Final[dict[str, str]] = {
     "phrase": "Do not say “{value}”.",
     "claim": "Do not claim “{value}”.",
 }
-"""The sentence of each kind of rule."""
 
 
 def _facts(evidence: Evidence) -> tuple[FactTold, ...]:

@@ -45,8 +45,6 @@ class Silence(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Deed(msgspec.Struct, frozen=True, kw_only=True):
-    """An action of the window."""
-
     action_id: str
     run_id: str
     channel: str
@@ -81,7 +79,6 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
     due_ms: tuple[int, ...] = ()
     """The times at which runs that were sent are measured automatically."""
     lessons: tuple[Learned, ...] = ()
-    """Recorded lessons, newest first."""
     unconnected: tuple[str, ...] = ()
     """Sources of numbers that this server has and this workspace has not connected."""
     labels: dict[str, str] = {}
@@ -148,7 +145,6 @@ def order(findings: Iterable[Finding], goal: str) -> tuple[Finding, ...]:
 
 
 def as_text(found: Diagnosis) -> str:
-    """Render the diagnosis as text for a person."""
     parts = [_opening(found)]
     parts += [
         f"{number}. {each.problem} ({each.source}, read {each.read_at[:10]})\n   Try: {each.try_next}"
@@ -182,5 +178,4 @@ def _opening(found: Diagnosis) -> str:
 
 
 def date_of(ms: int) -> str:
-    """Format the day of a time for a sentence."""
     return iso_time(ms)[:10]

@@ -29,7 +29,6 @@ RULES: Final[tuple[DiagnosisRule, ...]] = (
 
 
 def diagnose(facts: Facts) -> Diagnosis:
-    """Run every rule over the facts."""
     found = [finding for rule in RULES for finding in rule.look(rule, facts)]
     return Diagnosis(
         has_data=bool(facts.observations),

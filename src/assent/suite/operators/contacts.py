@@ -17,7 +17,6 @@ IF_THERE: Final = "If HubSpot has a contact with this e-mail address, these line
 
 
 def prepare(contacts: tuple[dict[str, str], ...]) -> Preparation:
-    """Return one draft and one action per contact."""
     drafts, effects = [], []
     for index, contact in enumerate(contacts):
         body = contact_text(contact)

@@ -26,8 +26,6 @@ MOST_TITLE_CHARS: Final = 80
 
 
 class SuppliedText(msgspec.Struct, frozen=True, kw_only=True):
-    """A text that the calling agent supplied for a channel."""
-
     body: str
     title: str = ""
     subject: str = ""
@@ -91,7 +89,6 @@ def write(
 
 
 def _name_draft(channel: Channel, made: Composed) -> str:
-    """Return the title under which a draft is listed."""
     if not channel.action:
         return f"{channel.label}: for your own page, not staged"
     return made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS)
@@ -121,7 +118,6 @@ def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
 
 
 def describe_wanted(channel: Channel) -> dict[str, str]:
-    """Describe the required text, by argument."""
     name = "subject" if channel.shape == "email" else "title"
     needs = {"body": f"your own text. {channels.needs(channel)}"}
     return {**needs, name: f"its {name}"} if channel.title_required else needs

@@ -20,5 +20,4 @@ INFO = OperatorInfo(
 
 
 def prepare(bench: Workbench, supplied: SuppliedText | None) -> Preparation | NeedsDraft:
-    """Return one draft and one action."""
     return post.prepare(bench, require_channel("email"), supplied)

@@ -166,7 +166,6 @@ def with_pictures(preparation: Preparation, result: PictureResult) -> Preparatio
 
 
 def add_beside(preparation: Preparation, result: PictureResult) -> Preparation:
-    """Add a picture that is attached to no post."""
     drafts = drafts_of(result)[:1]
     if not drafts or drafts[0].picture is None:
         return preparation

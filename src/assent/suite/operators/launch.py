@@ -41,7 +41,6 @@ class ChannelNote(msgspec.Struct, frozen=True, rename="camel"):
     channel: str
     needs: str
     wanted: str = ""
-    """The required form of the draft."""
 
 
 class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +52,6 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """The channels that have a draft."""
         return tuple(each.channel.id for each in self.written)
 
 

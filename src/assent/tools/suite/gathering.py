@@ -103,7 +103,6 @@ def count_chars(request: Any, bench: Workbench, supplied: SuppliedText | None) -
 
 
 async def _ready(call: Call) -> frozenset[str]:
-    """Return the channels' connectors that are ready in this workspace."""
     known = call.services.connectors
     names = [
         name for name in dict.fromkeys(n for row in channels.TABLE for n in row.connectors) if name in known

@@ -135,7 +135,6 @@ async def _fitting(call: Call, work: Work) -> tuple[PictureResult, dict[str, str
 
 
 async def _recall_name(call: Call, tenant: str | None) -> str:
-    """Return the brand's name from its memory."""
     tenant_id = brain.tenant_of(tenant)
     entries, _, _ = await call.services.store.read(
         lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)

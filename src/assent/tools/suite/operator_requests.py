@@ -68,7 +68,6 @@ class RepoContext(msgspec.Struct, frozen=True, kw_only=True, rename="camel", for
     launch_goal: Words | None = None
 
     def given(self) -> dict[str, Any]:
-        """Return the given arguments under the contract's names."""
         plain: dict[str, Any] = {name: value for name, value in msgspec.to_builtins(self).items() if value}
         upper = plain.pop("README", None)
         return {"readme": upper, **plain} if upper is not None else plain
@@ -185,7 +184,6 @@ class Send(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
 
 
 def make_request(call: Call, request: Any, operator: str, tool: str) -> Request:
-    """Make the request of a run from the arguments of a tool."""
     inputs = msgspec.to_builtins(request)
     key = inputs.pop("idempotencyKey", None)
     return Request(

@@ -89,7 +89,6 @@ def _ask_for_text(
 
 
 def _drop_unset(value: Any) -> Any:
-    """Remove arguments that were not given."""
     if not isinstance(value, dict):
         return value
     return {name: _drop_unset(each) for name, each in value.items() if each is not None}

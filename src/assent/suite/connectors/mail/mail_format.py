@@ -52,7 +52,6 @@ def words(text: str) -> str:
 
 
 def address(mailbox: Mailbox) -> str:
-    """Return a name and address as a header value."""
     if not mailbox.name:
         return mailbox.address
     if _WORDS.fullmatch(mailbox.name) is None or "=?" in mailbox.name:
@@ -64,7 +63,6 @@ def address(mailbox: Mailbox) -> str:
 
 
 def lines_of(text: str) -> str:
-    """Convert line ends to CRLF."""
     return _BREAK.sub("\r\n", text)
 
 

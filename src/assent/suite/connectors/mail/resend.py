@@ -60,8 +60,6 @@ EVENTS: Final[dict[str, dict[str, int | float]]] = {
 
 
 class ResendConnector(KeyConnector):
-    """Sends through Resend's API."""
-
     id = "resend"
     delivery = Delivery("native_key", DAY_MS)
 
@@ -195,7 +193,6 @@ class ResendConnector(KeyConnector):
 
 
 def _still_there(connection: Connection, effect: Effect) -> bool:
-    """Whether the approved account is the connected one."""
     return connection.account((effect.target or {}).get("accountId", "")) is not None
 
 

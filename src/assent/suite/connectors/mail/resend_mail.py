@@ -19,7 +19,6 @@ from assent.ports import Picture
 from assent.suite.connectors.mail.smtp_message import html_part, refusal
 
 MAX_RECIPIENTS: Final = 50
-"""The most recipients of one e-mail at Resend."""
 
 _BARE: Final = re.compile(r"\w(?:[\w '-]*\w)?")
 

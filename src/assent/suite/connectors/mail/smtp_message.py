@@ -39,8 +39,6 @@ _HIDDEN: Final = (
 
 
 class Letter(msgspec.Struct, frozen=True):
-    """An e-mail that is ready to send."""
-
     message_id: str
     sender: str
     recipients: tuple[str, ...]
@@ -69,7 +67,6 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
 
 
 def note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: int) -> Letter:
-    """Return a short plain-text note of the server."""
     reader = _mailbox("to", to)
     whole = text if text.endswith("\n") else f"{text}\n"
     fixed = {**_identify(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
