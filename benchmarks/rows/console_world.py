@@ -104,10 +104,10 @@ async def _long_run(app: App, nodes: int) -> str:
     call = WorkflowCall(
         workspace_id=LOCAL_PRINCIPAL.workspace_id,
         principal=LOCAL_PRINCIPAL,
-        keys=app.keys().workflow_tokens,
+        keys=app.keys.workflow_tokens,
         now_ms=app.clock.now_ms(),
         new_id=app.services.new_id,
-        seals=app.keys().seals,
+        seals=app.keys.seals,
         review_url=lambda run_id: "",
     )
 

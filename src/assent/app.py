@@ -89,7 +89,7 @@ class App:
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
-        self._keys: ServerKeys | None = None
+        self.keys = ServerKeys(self._read_secrets)
         self.executions = ShieldedTasks()
         self.store: Store = open_store(
             settings.database_url,
@@ -97,7 +97,7 @@ class App:
             one_client=one_client,
             prepare=self._prepare_store,
         )
-        self.vault = Vault(lambda: self.keys().master, os.urandom)
+        self.vault = Vault(lambda: self.keys.master, os.urandom)
         self.connections = ConnectionStore(self.store, self.vault, self.clock)
         self._built_in: dict[str, Connector] = {}
         self.waits = Waits(self.store, self.clock)
@@ -158,26 +158,21 @@ class App:
             [self.settings.data_dir / "workflows", *map(Path, self.settings.workflow_dirs)]
         )
 
-    def keys(self) -> ServerKeys:
-        """The keys of this server. The first use reads its secrets and creates them if that is allowed. Only opening
-        the store checks that they fit. Raises `StoreUnavailable` if there are none."""
-        return self._keys or self.read_keys()
-
-    def read_keys(self) -> ServerKeys:
-        """Read the secrets again: a person may have corrected them since the last attempt to open the store."""
+    def _read_secrets(self) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
+        """Return the run token secret and the master secret; creates them if that is allowed. Raises
+        `StoreUnavailable` if there are none."""
         try:
             secrets = resolve_secrets(self.settings)
         except SettingsError as error:
             # `serve` resolves them earlier; a stdio process does so at its first real call.
             raise StoreUnavailable(str(error)) from error
-        self._keys = ServerKeys(run_token=secrets.run_token, master=secrets.master)
-        return self._keys
+        return secrets.run_token, secrets.master
 
     def _review_url(
         self, workspace_id: WorkspaceId, run_id: RunId, now_ms: int, scope: review_link.Scope
     ) -> str:
         token = review_link.make_token(
-            self.keys().review_links, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds, scope
+            self.keys.review_links, run_id, workspace_id, now_ms, self.settings.review_ttl_seconds, scope
         )
         address = self.services.links.page_address()
         return review_link.review_url(address, run_id, token) if address is not None else ""
@@ -188,7 +183,7 @@ class App:
 
         newest = checkpoint_files.newest(self.settings.data_dir)
         kept = checkpoint_files.read(newest) if newest is not None else None
-        signer = audit_log.Signer(self.keys().master)
+        signer = audit_log.Signer(self.keys.master)
         return await audit_log.verify(self.store, signer, kept, workspace_id=workspace_id)
 
     def _make_connectors(self) -> dict[str, Connector]:
@@ -213,12 +208,12 @@ class App:
 
     async def _prepare_store(self) -> None:
         """Check the secrets against the store, seal with the newest of them, and create the default workspace."""
-        keys = self.read_keys()
-        await check_secrets(self.store, keys)
-        if len(keys.master) > 1:
+        self.keys.forget()
+        await check_secrets(self.store, self.keys)
+        if len(self.keys.master) > 1:
             await reseal(self.store, self.vault)
         now_ms = self.clock.now_ms()
-        await seal_approvals(self.store, keys.seals, now_ms)
+        await seal_approvals(self.store, self.keys.seals, now_ms)
         await self.store.write(
             lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
         )

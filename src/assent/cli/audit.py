@@ -33,7 +33,7 @@ def verify(
     async def run(app: App) -> Verdict:
         path = checkpoint or checkpoint_files.newest(session.settings.data_dir)
         kept = checkpoint_files.read(path) if path is not None else None
-        return await audit_log.verify(app.store, Signer(app.keys().master), kept)
+        return await audit_log.verify(app.store, Signer(app.keys.master), kept)
 
     verdict = session.use_app(run)
     counted = f"{verdict.streams} streams, {verdict.events} events, {verdict.checkpoints} checkpoints"

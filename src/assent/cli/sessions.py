@@ -113,7 +113,7 @@ def import_file(
                 found.workspace_id,
                 made,
                 bundle_files.digest_of(raw),
-                app.keys().workflow_tokens,
+                app.keys.workflow_tokens,
                 app.services.new_id,
                 now_ms,
             )

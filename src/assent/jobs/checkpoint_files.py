@@ -21,7 +21,7 @@ DIRECTORY: Final = "checkpoints"
 async def write(app: App) -> Path | None:
     """Sign a checkpoint and write its file. Returns None if nothing changed since the last one."""
     await app.prepare()
-    signer = Signer(app.keys().master)
+    signer = Signer(app.keys.master)
     now_ms = app.clock.now_ms()
     checkpoint = await app.store.write(lambda: audit_log.write_checkpoint(signer, now_ms))
     if checkpoint is None:

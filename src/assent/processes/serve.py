@@ -149,7 +149,7 @@ class Surfaces:
         from assent.serving.web.people.people import PageKeys
 
         await self._app.store.open()
-        keys = self._app.keys()
+        keys = self._app.keys
         return PageKeys(
             review_links=keys.review_links,
             review_cookies=KeyRing.for_purpose(keys.master, "review-cookie"),

@@ -82,7 +82,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
         bound = await blocked.bind_before_approval(services, before, by=decider.by, via=decider.via)
     if bound is not None:
         _, outlook = await circumstances.read_action(services, call.caller, action_id)
-    seen, seals = Seen(digest=request.digest), services.keys().seals
+    seen, seals = Seen(digest=request.digest), services.keys.seals
     try:
         answer = await _decide(
             call,

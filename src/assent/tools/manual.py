@@ -90,7 +90,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
             url,
             lambda a: _link(call, a),
             call.now_ms,
-            seals=call.services.keys().seals,
+            seals=call.services.keys.seals,
             blocked=around.blocker is not None and not around.unfit,
         )
         return answer_executed(done)

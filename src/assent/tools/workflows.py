@@ -193,7 +193,7 @@ async def _write(call: Call, begin: Begin[WorkflowReply | Refusal]) -> Prose:
 async def _open_call(call: Call) -> WorkflowCall:
     # Tokens are checked with keys that match the store.
     await call.services.store.open()
-    keys = call.services.keys()
+    keys = call.services.keys
     return WorkflowCall(
         workspace_id=call.caller.workspace_id,
         principal=call.caller,

@@ -239,7 +239,7 @@ class Gate(Surface):
                 shown,
                 _no_link,
                 now_ms,
-                seals=self.app.keys().seals,
+                seals=self.app.keys.seals,
                 send_now=send_now,
             )
         )

@@ -187,7 +187,7 @@ async def recovered(task: Task, ledger: Ledger, *, later_ms: int = 0) -> None:
         after = await survivors.all()
         assert {action.action_id for action in before} <= {action.action_id for action in after}
         assert len(after) == task.actions
-        verdict = await audit_log.verify(app.store, Signer(app.keys().master))
+        verdict = await audit_log.verify(app.store, Signer(app.keys.master))
         assert verdict.ok, verdict.findings
     finally:
         await app.close()

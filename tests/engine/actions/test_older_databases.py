@@ -134,7 +134,7 @@ async def test_every_action_is_in_the_state_it_was_left_in(old: Old) -> None:
 
 async def test_its_journal_verifies(old: Old) -> None:
     await old.app.prepare()
-    verdict = await audit_log.verify(old.app.store, Signer(old.app.keys().master))
+    verdict = await audit_log.verify(old.app.store, Signer(old.app.keys.master))
     assert verdict.findings == ()
     assert verdict.events > len(STATES)
 

@@ -19,7 +19,7 @@ PERSON = Approval(by="Ada", at_ms=1, assurance=Assurance.PERSON, digest="", sinc
 
 async def findings(surface: Gate) -> list[str]:
     verdict = await audit_log.verify(
-        surface.app.store, Signer(surface.app.keys().master), workspace_id=surface.workspace_id
+        surface.app.store, Signer(surface.app.keys.master), workspace_id=surface.workspace_id
     )
     return [finding.what for finding in verdict.findings]
 

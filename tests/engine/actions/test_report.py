@@ -60,7 +60,7 @@ async def test_attempts_that_were_refused_are_in_the_report(surface: Gate) -> No
 async def test_the_report_carries_the_ends_of_the_chains_and_the_newest_signature(surface: Gate) -> None:
     run = await surface.run({})
     before = (await surface.done(REPORT))["proof"]
-    signer = audit_log.Signer(surface.app.keys().master)
+    signer = audit_log.Signer(surface.app.keys.master)
     now_ms = surface.clock.now_ms()
     await surface.app.store.write(lambda: audit_log.write_checkpoint(signer, now_ms))
 

@@ -250,4 +250,4 @@ async def test_a_new_secret_signs_and_the_one_before_it_still_reads(surface: Gat
     payload, _, signature = token.partition(".")
     assert signature == b64url(hmac.new(MASTER.encode(), payload.encode(), hashlib.sha256).digest())
     old = signed(claims_of(token))
-    assert read_token(surface.app.keys().review_links, old, run["runId"], surface.clock.now_ms())
+    assert read_token(surface.app.keys.review_links, old, run["runId"], surface.clock.now_ms())

@@ -78,7 +78,7 @@ async def test_a_seal_is_worth_nothing_on_another_action_or_revision(surface: Ga
 async def test_a_seal_of_an_earlier_secret_holds_and_is_renewed(surface: Gate) -> None:
     action_id = await surface.approved()
     earlier = await surface.stored(action_id)
-    newer, both = b"another secret that is long enough, 0123", surface.app.keys().master
+    newer, both = b"another secret that is long enough, 0123", surface.app.keys.master
     rotated = Seals.of((newer, *both))
     assert rotated.hold(earlier)
     assert not Seals.of((newer,)).hold(earlier)
@@ -105,9 +105,9 @@ async def test_what_was_approved_before_seals_is_sealed_once_where_the_journal_k
         await surface.app.store.write(Single(bind(text, text)))
     assert not await surface.app.store.read(earlier_approvals.has_sealed)
 
-    await seal_approvals(surface.app.store, surface.app.keys().seals, surface.clock.now_ms())
+    await seal_approvals(surface.app.store, surface.app.keys.seals, surface.clock.now_ms())
     await as_before(surface, later)
-    await seal_approvals(surface.app.store, surface.app.keys().seals, surface.clock.now_ms())
+    await seal_approvals(surface.app.store, surface.app.keys.seals, surface.clock.now_ms())
 
     for action_id in (later, invented):
         assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"

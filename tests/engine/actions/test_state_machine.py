@@ -210,7 +210,7 @@ class Machine(RuleBasedStateMachine):
                 Seen(digest=digest),
                 _no_link,
                 now_ms,
-                seals=self.world.app.keys().seals,
+                seals=self.world.app.keys.seals,
             )
         )
         # Who does not say what they looked at has seen what was staged.

@@ -52,7 +52,7 @@ class Vault:
         self.kept.append(checkpoint_files.read(path))
 
     async def verify(self, *, kept: bool = True) -> Verdict:
-        signer = Signer(self.gate.app.keys().master)
+        signer = Signer(self.gate.app.keys.master)
         copy = self.kept[-1] if kept and self.kept else None
         return await audit_log.verify(self.gate.app.store, signer, copy)
 
@@ -126,7 +126,7 @@ async def test_a_history_that_nobody_touched_is_as_it_was_written(vault: Vault) 
     assert (verdict.ok, verdict.findings, verdict.checkpoints) == (True, (), 2)
     assert verdict.events >= 12
     for kept in vault.kept:
-        signer = Signer(vault.gate.app.keys().master)
+        signer = Signer(vault.gate.app.keys.master)
         assert (await audit_log.verify(vault.gate.app.store, signer, kept)).ok
 
 
@@ -303,12 +303,12 @@ async def test_a_checkpoint_signed_with_another_key_is_found(vault: Vault) -> No
     assert forged is not None
     verdict = await vault.verify(kept=False)
     assert "checkpoint 1 is not signed by this server" in {finding.what for finding in verdict.findings}
-    signer = Signer(vault.gate.app.keys().master)
+    signer = Signer(vault.gate.app.keys.master)
     assert not (await audit_log.verify(vault.gate.app.store, signer, forged)).ok
 
 
 async def test_a_kept_copy_that_is_no_checkpoint_proves_nothing_and_says_so(vault: Vault) -> None:
-    signer = Signer(vault.gate.app.keys().master)
+    signer = Signer(vault.gate.app.keys.master)
     for text in ("{}", "x", '{"number": 1}'):
         copy = Checkpoint(text, vault.kept[-1].signature, vault.kept[-1].public_key)
         assert not (await audit_log.verify(vault.gate.app.store, signer, copy)).ok

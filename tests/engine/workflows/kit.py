@@ -138,5 +138,5 @@ class Player:
 
     async def journal_holds(self) -> bool:
         app = self.surface.app
-        signer = Signer(app.keys().master)
+        signer = Signer(app.keys.master)
         return (await audit_log.verify(app.store, signer, workspace_id=self.surface.workspace_id)).ok

@@ -59,7 +59,7 @@ async def imported(play: Player, raw: bytes, into: WorkspaceId | None = None) ->
     made, digest = files.read(raw), files.digest_of(raw)
     return await app.store.write(
         lambda: bundles.import_session(
-            of, made, digest, app.keys().workflow_tokens, app.services.new_id, now_ms
+            of, made, digest, app.keys.workflow_tokens, app.services.new_id, now_ms
         )
     )
 
@@ -350,7 +350,7 @@ async def test_an_answer_with_tokens_of_an_earlier_version_is_no_flaw(play: Play
     for name in ("stateToken", "ackToken"):
         kind, version, payload = blocked[name].split(".")
         raw = tokens.decode(payload)
-        handle = read(play.surface.app.keys().workflow_tokens, blocked[name], kind)
+        handle = read(play.surface.app.keys.workflow_tokens, blocked[name], kind)
         plain = bytes.fromhex(handle.run_id.replace("-", "")) + handle.node.to_bytes(8, "big")
         plain += handle.attempt.to_bytes(2, "big") if kind == "ack" else b""
         earlier = f"{kind}.{version}.{tokens.encode(plain + raw[-16:])}"

@@ -289,7 +289,7 @@ async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(p
             Seen(),
             lambda _: None,
             now_ms,
-            seals=play.surface.app.keys().seals,
+            seals=play.surface.app.keys.seals,
         )
     )
     assert (await play.advance(at, **NOTES))["pending"]["stepId"] == "after"

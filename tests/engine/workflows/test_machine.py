@@ -102,7 +102,7 @@ class Workflows(RuleBasedStateMachine):
 
     def at(self, place: Place) -> tuple[str, int]:
         """Which node of which run a place is. Asked of the token, as the server reads it."""
-        handle = read(self.surface.app.keys().workflow_tokens, self.fresh(place)["stateToken"], "st")
+        handle = read(self.surface.app.keys.workflow_tokens, self.fresh(place)["stateToken"], "st")
         return handle.run_id, handle.node
 
     def fresh(self, place: Place) -> Payload:
@@ -122,7 +122,7 @@ class Workflows(RuleBasedStateMachine):
 
         old = named(place["answer"]["stateToken"], run_id)
         node, series = old.node, old.series
-        keys = self.surface.app.keys().workflow_tokens
+        keys = self.surface.app.keys.workflow_tokens
         ack = place["answer"]["ackToken"]
         return {
             "stateToken": mint(keys, Handle("st", RunId(run_id), node, series)),
@@ -207,7 +207,7 @@ class Workflows(RuleBasedStateMachine):
                     self.workspace,
                     files.read(raw),
                     files.digest_of(raw),
-                    app.keys().workflow_tokens,
+                    app.keys.workflow_tokens,
                     app.services.new_id,
                     now_ms,
                 )

@@ -100,7 +100,7 @@ async def test_an_ack_of_another_run_snapshot_or_workflow_is_a_mismatch(play: Pl
 @pytest.mark.rule("W8")
 async def test_a_token_of_another_workspace_answers_as_one_that_nobody_knows(play: Player) -> None:
     at = await play.start()
-    keys = play.surface.app.keys().workflow_tokens
+    keys = play.surface.app.keys.workflow_tokens
     run = RunId(at["session"]["runId"])
     unknown_node = {
         "stateToken": mint(keys, Handle("st", run, 7)),
@@ -225,7 +225,7 @@ async def test_a_replay_brings_the_very_tokens_also_where_nobody_knows_their_key
         await once.rehydrate(at)
     async with Replica(play, tmp_path, THIRD, OTHER) as twice:
         before = await twice.tables()
-        keys, run = twice.surface.app.keys().workflow_tokens, RunId(at["session"]["runId"])
+        keys, run = twice.surface.app.keys.workflow_tokens, RunId(at["session"]["runId"])
         fresh = {
             "stateToken": mint(keys, Handle("st", run, 0)),
             "ackToken": mint(keys, Handle("ack", run, 0)),

@@ -48,7 +48,7 @@ class Engine:
         shown = Seen(digest=(await self.action(action_id)).digest)
         await self.app.store.write(
             lambda: decisions.approve(
-                PERSON, action_id, shown, lambda _: None, self.clock.now_ms(), seals=self.app.keys().seals
+                PERSON, action_id, shown, lambda _: None, self.clock.now_ms(), seals=self.app.keys.seals
             )
         )
 

@@ -204,10 +204,10 @@ async def test_a_whole_launch_is_told_the_same_by_pages_mailbox_and_audit(house:
     assert used == {"rejection"}
     assert len(house.inbox.taken) == 1
 
-    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.keys().master))
+    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.keys.master))
     assert verdict.findings == ()
     assert await checkpoint_files.write(house.loop.app) is not None
-    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.keys().master))
+    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.keys.master))
     assert (verdict.ok, verdict.checkpoints) == (True, 1)
 
 

@@ -176,7 +176,7 @@ async def test_a_launch_through_hosted_providers_is_told_the_same_by_ledgers_and
     later = second["agentGuide"]["renderInChat"]["linkedin"]["body"]
     assert not any(words in later for words in ("bank statements", "small associations", NEW_OPENING))
     assert len(house.zernio.happened("published")) == len(house.resend.happened("sent")) == 1
-    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.keys().master))
+    verdict = await audit_log.verify(house.loop.app.store, Signer(house.loop.app.keys.master))
     assert verdict.findings == ()
 
 

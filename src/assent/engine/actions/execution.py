@@ -229,7 +229,7 @@ def claim(
         policy,
         now_ms,
         lambda held: services.links.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope),
-        services.keys().seals,
+        services.keys.seals,
         by_hand=action.effect.connector == MANUAL,
     )
     if order.approval is not None and (action.approval is None or action.approval.since != order.approval):

@@ -66,7 +66,7 @@ def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action 
     if is_held(action, now_ms):
         raise JobFailed("another look is under way")
     connector = services.connectors.get(action.effect.connector)
-    if not repeatable(connector, action.attempt, now_ms) or not services.keys().seals.hold(action):
+    if not repeatable(connector, action.attempt, now_ms) or not services.keys.seals.hold(action):
         return action
     lease_until_ms = now_ms + int(services.limits.execution_lease_seconds * 1000)
     attempt = msgspec.structs.replace(

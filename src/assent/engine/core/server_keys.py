@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 from assent.gate.seals import Seals
@@ -10,13 +11,36 @@ from assent.kernel.tokens import KeyRing, derive_key
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
+Secret = tuple[bytes, ...]
+"""A ring, newest first."""
+
 
 class ServerKeys:
-    """Derives each key when it is first used. Every secret is a ring, newest first."""
+    """Reads the secrets when a key is first used, and derives each key once.
 
-    def __init__(self, *, run_token: tuple[bytes, ...], master: tuple[bytes, ...]) -> None:
-        self.run_token = run_token
-        self.master = master
+    `read` returns the run token secret and the master secret. Only opening the store checks that they fit.
+    """
+
+    def __init__(self, read: Callable[[], tuple[Secret, Secret]]) -> None:
+        self._read = read
+
+    def forget(self) -> None:
+        """Read the secrets again at the next use: a person may have corrected them."""
+        read = self._read
+        vars(self).clear()
+        self._read = read
+
+    @cached_property
+    def _secrets(self) -> tuple[Secret, Secret]:
+        return self._read()
+
+    @cached_property
+    def run_token(self) -> Secret:
+        return self._secrets[0]
+
+    @cached_property
+    def master(self) -> Secret:
+        return self._secrets[1]
 
     @cached_property
     def review_links(self) -> KeyRing:

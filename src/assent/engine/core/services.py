@@ -125,7 +125,7 @@ class Services:
     store: Store
     clock: Clock
     entropy: Callable[[int], bytes]
-    keys: Callable[[], ServerKeys]
+    keys: ServerKeys
     vault: Vault
     """Secrets that belong to no provider, such as the one that signs webhooks."""
     make_connectors: Callable[[], Mapping[str, Connector]]

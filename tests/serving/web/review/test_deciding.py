@@ -37,7 +37,7 @@ async def by_agent(house: House, action_id: str, **options: Any) -> None:
             Seen(),
             lambda action: None,
             house.clock.now_ms(),
-            seals=house.app.keys().seals,
+            seals=house.app.keys.seals,
             **options,
         )
     )
@@ -409,7 +409,7 @@ async def test_a_link_decides_about_its_own_run_only_and_unknown_and_foreign_loo
 
 def _nonces_for(house: House, browser: httpx.AsyncClient, run_id: str) -> Any:
     """Nonces as the server itself would make them, for forms that it never shows."""
-    keys = KeyRing.for_purpose(house.app.keys().master, "form")
+    keys = KeyRing.for_purpose(house.app.keys.master, "form")
     nonces = FormNonces(keys, os.urandom, base_url=house.base_url)
     known = Browser(browser.cookies[nonces.cookie], is_new=False)
     return lambda action_id, digest: nonces.issue(

@@ -261,7 +261,7 @@ async def every_state(house: House) -> list[PreparedRun]:
             Seen(),
             lambda action: None,
             house.clock.now_ms(),
-            seals=house.app.keys().seals,
+            seals=house.app.keys.seals,
         )
     )
     third = await house.stage(drafts=(Draft(type="report", title="Last week", body="Two posts."),))

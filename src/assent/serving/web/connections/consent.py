@@ -48,7 +48,7 @@ async def consent(visit: Visit) -> Response:
         access.provider,
         redirect_uri=_callback(base, at.id),
         state=state,
-        verifier=oauth.verifier(visit.services.keys().oauth_verifiers, state),
+        verifier=oauth.verifier(visit.services.keys.oauth_verifiers, state),
     )
     values = {"url": url, "label": at.info.label, "grantor": access.provider.grantor.label}
     return visit.page("connect_leaving.html", values, scripts=False)
@@ -91,7 +91,7 @@ async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: st
             provider,
             code,
             redirect_uri=_callback(_base(visit), provider.id),
-            verifier=oauth.verifier(visit.services.keys().oauth_verifiers, state),
+            verifier=oauth.verifier(visit.services.keys.oauth_verifiers, state),
         )
     except (GrantEnded, GrantFailed) as failed:
         log.warning("%s gave no tokens: %s", provider.id, failed)

@@ -87,7 +87,7 @@ async def decide(visit: Visit) -> Response:
                     seen,
                     _no_link,
                     visit.now_ms,
-                    seals=visit.services.keys().seals,
+                    seals=visit.services.keys.seals,
                     send_now=form.get("then") == "send",
                 )
             else:

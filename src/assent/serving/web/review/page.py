@@ -232,7 +232,7 @@ class ReviewPages:
                     action,
                     form,
                     now_ms,
-                    self._services.keys().seals,
+                    self._services.keys.seals,
                     self._base_url,
                     checked,
                 )

@@ -117,7 +117,7 @@ async def bring_in(visit: Visit) -> Response:
         return _form(visit, NO_FILE)
     try:
         made = await run_apart(bundle_files.read, raw)
-        digest, keys = bundle_files.digest_of(raw), visit.services.keys().workflow_tokens
+        digest, keys = bundle_files.digest_of(raw), visit.services.keys.workflow_tokens
         done = await visit.write(
             lambda: bundles.import_session(
                 visit.workspace_id, made, digest, keys, visit.services.new_id, visit.now_ms
