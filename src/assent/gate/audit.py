@@ -13,6 +13,7 @@ import msgspec
 from assent.gate.policy import RANK
 from assent.gate.records import Action, Approval, Assurance, Effect, Preflight
 from assent.gate.step_calls import CALL
+from assent.gate.transitions import is_expired
 from assent.kernel.refusals import Replay
 from assent.kernel.times import iso_time
 
@@ -88,7 +89,7 @@ def record_of(action: Action, now_ms: int) -> ActionRecord:
         external_url=action.external_url,
         created_at=iso_time(action.created_ms),
         expires_at=iso_time(action.expires_ms),
-        expired=action.expired(now_ms),
+        expired=is_expired(action, now_ms),
         schedule_for=iso_time(action.schedule_ms),
         target=action.effect.target,
         content=action.effect,

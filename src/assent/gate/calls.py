@@ -56,11 +56,6 @@ def about_content(action: Action) -> dict[str, Any]:
     return {"actionId": action.action_id, "digest": digest}
 
 
-def execution_key(action_id: str, revision: int) -> str:
-    """Return the idempotency key of every suggested execution of this content."""
-    return f"execute-{action_id}-r{revision}"
-
-
 def wait_call(action: Action, when: str) -> SuggestedCall:
     """Build the call that waits for a change of an action."""
     return SuggestedCall(

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.calls import EXECUTE, Command, SuggestedCall, about_content, execution_key, wait_call
+from assent.gate.calls import EXECUTE, Command, SuggestedCall, about_content, wait_call
 from assent.gate.mail import is_mail
 from assent.gate.preflight import blocking_gate
 from assent.gate.records import Action, is_by_hand, when_taken_down
@@ -301,6 +301,11 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
 def _record(action: Action, when: str) -> SuggestedCall:
     needs = {} if is_mail(action.effect) else {"url": "the address where it is live"}
     return SuggestedCall("chieflab_record_manual_publish", {"actionId": action.action_id}, when, needs)
+
+
+def execution_key(action_id: str, revision: int) -> str:
+    """Return the idempotency key of every suggested execution of this content."""
+    return f"execute-{action_id}-r{revision}"
 
 
 def when_to_send(action: Action, *, overdue: bool = False) -> str:

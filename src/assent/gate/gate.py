@@ -19,7 +19,18 @@ from assent.gate.preflight import blocking_gate
 from assent.gate.records import Action, Assurance, Status
 from assent.gate.seals import Seals
 from assent.gate.step_calls import WORKFLOW, is_cut
-from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, Step, path, state_of
+from assent.gate.transitions import (
+    AWAITING,
+    EXECUTING,
+    TERMINAL,
+    UNKNOWN,
+    Move,
+    Step,
+    is_expired,
+    is_overdue,
+    path,
+    state_of,
+)
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal, Words
@@ -64,7 +75,7 @@ def judge_execution(
         raise unknown_outcome(action, links(action))
     if state in TERMINAL:
         raise refuse_closed(action, links(action))
-    if action.expired(now_ms) and (state == AWAITING or not by_hand):
+    if is_expired(action, now_ms) and (state == AWAITING or not by_hand):
         raise Refusal(
             Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
         )
@@ -160,7 +171,7 @@ def judge_decision(action: Action, move: Move, seen: Seen, now_ms: int, links: L
         raise needs_approval(action, links(action), words_for.NOTHING_TO_WITHDRAW)
     again = move is Move.APPROVE and state != AWAITING
     steps = ((move, state),) if again else path(action, move)
-    if move in (Move.APPROVE, Move.EDIT) and action.expired(now_ms):
+    if move in (Move.APPROVE, Move.EDIT) and is_expired(action, now_ms):
         raise Refusal(
             Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
         )
@@ -183,7 +194,7 @@ def judge_approval(
     # A page rendered after the scheduled time says so beside its button; a chat is asked for a new time.
     warned = due_ms is not None and shown_ms is not None and shown_ms >= due_ms
     waits = action.status is Status.AWAITING_APPROVAL
-    if due_ms is not None and waits and not warned and action.overdue(now_ms):
+    if due_ms is not None and waits and not warned and is_overdue(action, now_ms):
         raise words_for.refuse_overdue(action, due_ms)
     needed = policy.requirement(action.preflight.severity)
     if not suffices(decider.assurance, needed.assurance):

@@ -164,17 +164,6 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
     external_url: str | None = None
     metadata: dict[str, Any] = {}
 
-    def expired(self, now_ms: int) -> bool:
-        """Whether it has passed its expiry while it could still be approved or sent (C10)."""
-        waiting = self.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
-        open_still = self.status in (Status.AWAITING_APPROVAL, Status.APPROVED)
-        return waiting and open_still and self.expires_ms is not None and self.expires_ms <= now_ms
-
-    def overdue(self, now_ms: int) -> bool:
-        """Whether its scheduled time has passed. Actions published by hand are never overdue."""
-        due_ms, by_hand = self.schedule_ms, self.effect.connector == "manual"
-        return due_ms is not None and due_ms <= now_ms and not by_hand
-
     @property
     def provider_key(self) -> str:
         """The idempotency key for the provider: one per action and revision."""

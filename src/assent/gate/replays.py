@@ -16,6 +16,7 @@ from assent.gate.transitions import (
     RETRYABLE,
     UNKNOWN,
     State,
+    is_expired,
     state_of,
 )
 
@@ -42,7 +43,7 @@ def describe_present(shown: Iterable[Action], now_ms: int) -> str:
 
 def _describe(action: Action, now_ms: int) -> str:
     state = state_of(action)
-    if action.expired(now_ms) and state in (AWAITING, APPROVED, RETRYABLE):
+    if is_expired(action, now_ms) and state in (AWAITING, APPROVED, RETRYABLE):
         return f"{action.effect.channel} has expired"
     if action.effect.connector == "workflow":
         return f"the step {_NOW_OF_A_STEP[state]}"

@@ -22,6 +22,7 @@ from assent.gate.records import (
     when_taken_down,
 )
 from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
+from assent.gate.transitions import is_expired
 from assent.kernel.times import full_time, readable_time
 
 BY_HAND_CONNECTOR: Final = "manual"
@@ -74,7 +75,7 @@ SECTION_TITLES: Final[dict[Section, str]] = {
 def section_of(action: Action, now_ms: int) -> Section:
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return Section.UNKNOWN
-    if action.expired(now_ms):
+    if is_expired(action, now_ms):
         return Section.EXPIRED
     if action.status is Status.APPROVED:
         by_hand = action.effect.connector == BY_HAND_CONNECTOR
@@ -196,7 +197,7 @@ def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool
 
 def state_in_run(action: Action, now_ms: int) -> tuple[str, str]:
     """Return status and execution state of an action for `run_status`."""
-    return EXPIRED if action.expired(now_ms) else action.status, action.execution_state
+    return EXPIRED if is_expired(action, now_ms) else action.status, action.execution_state
 
 
 def may_expire(status: str, execution_state: str) -> bool:

@@ -27,14 +27,15 @@ from assent.engine.core.offloading import run_long_apart
 from assent.engine.learning import pictures
 from assent.engine.workflows.answers import ADVANCE
 from assent.gate.audit import ActionRecord, record_of
-from assent.gate.calls import SuggestedCall, execution_key
-from assent.gate.card_calls import describe_stuck, next_calls
+from assent.gate.calls import SuggestedCall
+from assent.gate.card_calls import describe_stuck, execution_key, next_calls
 from assent.gate.cards import render_card
 from assent.gate.gate import Decider, Links, Seen, refuse_stale
 from assent.gate.guidance import channel_keys
 from assent.gate.preflight import Checked
 from assent.gate.records import Action, Assurance, ExecutionState, Media
 from assent.gate.review_link import EXECUTE_RIGHT
+from assent.gate.transitions import is_expired
 from assent.kernel.ids import ActionId, require_action_id, require_run_id
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
@@ -74,8 +75,8 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
     """Approve an action by its id (E20). No other tool approves, and the action must be the workspace's own (E69)."""
-    action_id = require_action_id(request.action_id)
     services, decider = call.services, _decider(call)
+    action_id = require_action_id(request.action_id)
     before, outlook = await circumstances.read_action(services, call.caller, action_id)
     bound = None
     if not outlook.readiness_of(before.effect).ready:
@@ -267,7 +268,7 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
         shown = tuple(
             a
             for a in found
-            if (a.status == "awaiting_approval" and not a.expired(call.now_ms))
+            if (a.status == "awaiting_approval" and not is_expired(a, call.now_ms))
             or a.execution_state == "outcome_unknown"
         )
         cursor = None

@@ -13,6 +13,7 @@ import msgspec
 from assent.engine.actions import actions, circumstances
 from assent.gate.connection import Connection
 from assent.gate.records import Action, Status
+from assent.gate.transitions import is_expired
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, bad_argument
 from assent.suite.connectors.oauth_access import OAuthAccess
@@ -112,7 +113,9 @@ async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
     wanted = [
         each
         for each in (*approved, *waiting)
-        if each.effect.connector in names and not each.expired(now_ms) and each.execution_state != "executing"
+        if each.effect.connector in names
+        and not is_expired(each, now_ms)
+        and each.execution_state != "executing"
     ]
     outlook = await circumstances.outlook(services, call.caller, wanted)
     return [each for each in wanted if not outlook.readiness_of(each.effect).ready][:MOST_WAITING]

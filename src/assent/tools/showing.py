@@ -20,6 +20,7 @@ from assent.gate.records import Action, Assurance, ExecutionState, Status, is_by
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.gate.standing import SECTION_TITLES, Section, explain, section_of
 from assent.gate.step_calls import WORKFLOW
+from assent.gate.transitions import is_expired
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.fields import from_record
 from assent.kernel.ids import ActionId, require_action_id
@@ -130,12 +131,12 @@ def _at_once(seen: FoundAction, request: GetAction, rights: Collection[str], now
         return "not_asked"
     if request.digest is not None and not _same(action, request.digest):
         return "changed"
-    awaited = action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms)
+    awaited = action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms)
     elsewhere = (
         action.status is Status.APPROVED
         and action.execution_state is ExecutionState.NONE
         and EXECUTE_RIGHT not in rights
-        and not action.expired(now_ms)
+        and not is_expired(action, now_ms)
     )
     in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
     return None if awaited or elsewhere or in_doubt or seen.sending else "nothing_to_wait_for"
@@ -225,7 +226,7 @@ def _message(seen: FoundAction, blocker: str | None, now_ms: int) -> str:
         return sent + (f" Results arrive {readable_time(seen.measured_ms or 0, now_ms)}." if later else "")
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return f"{explain(action, blocker, now_ms)} Please look there and tell me."
-    if action.status is not Status.AWAITING_APPROVAL or action.expired(now_ms):
+    if action.status is not Status.AWAITING_APPROVAL or is_expired(action, now_ms):
         return explain(action, blocker, now_ms)
     if decision is not None and decision.what == "changes asked":
         return f"{_name(decision)} asked for changes{comment}."
@@ -242,7 +243,7 @@ def _name(decision: LastDecision) -> str:
 def _next(seen: FoundAction, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:
     action = seen.action
     following = next_calls(action.effect.channel, action, around)
-    if action.status is Status.AWAITING_APPROVAL and not action.expired(now_ms):
+    if action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms):
         wait = wait_call(action, "the user decides on the review page")
         return (*following, wait) if around.may_decide and not around.unfit else following
     return following

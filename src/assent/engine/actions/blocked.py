@@ -26,7 +26,7 @@ from assent.gate.cards import goes_to, render_card
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import Action, Effect, Preflight, Status
 from assent.gate.step_calls import refuse_confirmation
-from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
+from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, is_expired, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.ports import Begin, KeyChecked, Transaction
 from assent.sql.loader import statements
@@ -81,7 +81,7 @@ async def bind(services: Services, action: Action, *, by: str, via: str) -> tupl
 async def bind_before_approval(services: Services, action: Action, *, by: str, via: str) -> Action | None:
     """Bind a waiting action that cannot be delivered to an account, if one is known now. Returns the new revision, so
     that the reviewer sees its destination before the approval; None if the action stays unchanged."""
-    if state_of(action) != AWAITING or action.expired(services.clock.now_ms()):
+    if state_of(action) != AWAITING or is_expired(action, services.clock.now_ms()):
         return None
     return (await bind(services, action, by=by, via=via))[0]
 
@@ -132,7 +132,7 @@ def _describe_ended(action: Action, now_ms: int) -> str | None:
         return "It is not known whether it went out, so it is not sent again. Please look there and tell me."
     if state_of(action) == EXECUTING:
         return "It is being sent now."
-    if action.expired(now_ms):
+    if is_expired(action, now_ms):
         return "It has expired and does not go out. I can prepare it again."
     return SAID[action.status] if state_of(action) in TERMINAL else None
 

@@ -24,6 +24,7 @@ from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gat
 from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 from assent.gate.step_calls import WORKFLOW
+from assent.gate.transitions import is_expired, is_overdue
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.ports import Addressed, Connector
@@ -98,8 +99,8 @@ class Outlook:
             who_decides=who,
             review_url=self._link(action) if who is not None or not executes or in_doubt else None,
             views=views,
-            overdue=action.overdue(now_ms),
-            expired=action.expired(now_ms),
+            overdue=is_overdue(action, now_ms),
+            expired=is_expired(action, now_ms),
         )
 
     def _link(self, action: Action) -> str:

@@ -23,6 +23,7 @@ from assent.gate.connection import Connection
 from assent.gate.mail import keeps_text
 from assent.gate.records import Action, Status
 from assent.gate.step_calls import WORKFLOW
+from assent.gate.transitions import is_expired
 from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time, parse_time
@@ -207,7 +208,7 @@ def _deed(action: Action, unready: frozenset[str], now_ms: int) -> Deed:
         execution_state=action.execution_state,
         created_ms=action.created_ms,
         executed_ms=action.executed_ms,
-        expired=action.expired(now_ms),
+        expired=is_expired(action, now_ms),
         ready=action.effect.connector not in unready,
         rejection=shorten(action.rejection or "") if keeps_text(action) else "",
         last_attempt=shorten(str(action.metadata.get("lastAttempt", ""))).rstrip("."),

@@ -21,6 +21,7 @@ from assent.engine.core.services import Services
 from assent.gate.connection import OpenedSecrets
 from assent.gate.records import Action, ExecutionState, Status
 from assent.gate.step_calls import WORKFLOW
+from assent.gate.transitions import is_expired
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
 from assent.ports import NotSent, OutcomeUnknown, Row, Transaction
@@ -85,7 +86,7 @@ def is_unsent(action: Action, now_ms: int) -> bool:
         and action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
         and action.effect.connector != WORKFLOW
         and (action.schedule_ms is None or action.schedule_ms <= now_ms)
-        and not action.expired(now_ms)
+        and not is_expired(action, now_ms)
     )
 
 

@@ -22,7 +22,7 @@ from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import Action, Effect, ExecutionState, Status
 from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_cut, is_rewritten
-from assent.gate.transitions import Move, path
+from assent.gate.transitions import Move, is_expired, path
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
@@ -80,7 +80,7 @@ def decision(call: WorkflowCall, asked: OpenQuestion) -> Decision | None:
     action = asked.action
     if action.status is Status.REJECTED:
         return Decision("rejected", action.rejection or "")
-    if action.status is not Status.APPROVED or action.expired(call.now_ms) or is_rewritten(action):
+    if action.status is not Status.APPROVED or is_expired(action, call.now_ms) or is_rewritten(action):
         return None
     if is_cut(action):
         return None
@@ -104,7 +104,7 @@ def ask(
     rejection, new content needs a new approval."""
     if (
         asked is None
-        or asked.action.expired(call.now_ms)
+        or is_expired(asked.action, call.now_ms)
         or asked.action.status in _OVER
         or _is_unread(asked)
     ):

@@ -17,7 +17,7 @@ from assent.engine.people import members
 from assent.engine.views import inbox
 from assent.gate.gate import Decider, Seen
 from assent.gate.records import Action, Assurance
-from assent.gate.transitions import AWAITING, state_of
+from assent.gate.transitions import AWAITING, is_expired, is_overdue, state_of
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
@@ -128,7 +128,9 @@ def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
         found.append(action)
     alike = len({action.effect.type for action in found}) == 1
     low = all(may_be_batched(action) for action in found)
-    open_still = all(state_of(action) == AWAITING and not action.expired(visit.now_ms) for action in found)
+    open_still = all(
+        state_of(action) == AWAITING and not is_expired(action, visit.now_ms) for action in found
+    )
     if not (alike and low):
         raise PageRefused(NOT_TOGETHER)
     if not open_still:
@@ -137,7 +139,7 @@ def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
 
 
 def _item(action: Action, now_ms: int) -> dict[str, Any]:
-    happens, late = review_words.what_happens(action.effect), action.overdue(now_ms)
+    happens, late = review_words.what_happens(action.effect), is_overdue(action, now_ms)
     return {
         "action_id": action.action_id,
         "happens": happens,

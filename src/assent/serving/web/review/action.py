@@ -19,7 +19,7 @@ from assent.engine.views.review import HISTORY_EVENTS
 from assent.gate.audit import record_of
 from assent.gate.policy import Policy
 from assent.gate.records import Action
-from assent.gate.transitions import AWAITING, UNKNOWN, state_of
+from assent.gate.transitions import AWAITING, UNKNOWN, is_expired, state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.times import parse_time
@@ -91,7 +91,7 @@ async def show(visit: Visit) -> Response:
         "timeline": moments(events, action, now_ms),
         "record": record,
         "decide": f"{here}#action-{action.action_id}",
-        "waits": state_of(action) in (AWAITING, UNKNOWN) and not action.expired(now_ms),
+        "waits": state_of(action) in (AWAITING, UNKNOWN) and not is_expired(action, now_ms),
         "approve": f"{here}?action={action.action_id}&open=approve#action-{action.action_id}",
         "reject": f"{here}?action={action.action_id}&open=reject#action-{action.action_id}",
         "edit": f"{here}/actions/{action.action_id}/edit",

@@ -13,7 +13,7 @@ from assent.gate.mail import keeps_requests
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect, Status
 from assent.gate.step_calls import WORKFLOW
-from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
+from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, is_expired, is_overdue, state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.serving.web.review import history as review_history
@@ -175,10 +175,10 @@ def card_of(
         digest=action.digest,
         short_digest=short_digest(action.digest),
         schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
-        overdue=action.overdue(now_ms),
+        overdue=is_overdue(action, now_ms),
         expires=when(action.expires_ms, now_ms) if action.expires_ms is not None else None,
-        expired=action.expired(now_ms),
-        is_open=state_of(action) in OPEN and not action.expired(now_ms),
+        expired=is_expired(action, now_ms),
+        is_open=state_of(action) in OPEN and not is_expired(action, now_ms),
         in_flight=bool(sending),
         sending=sending,
         approval=_approval(action, now_ms),
@@ -193,7 +193,7 @@ def card_of(
         external_id=action.external_id if effect.connector != WORKFLOW else None,
         external_url=review_words.web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
-        waiting=state_of(action) == AWAITING and not action.expired(now_ms),
+        waiting=state_of(action) == AWAITING and not is_expired(action, now_ms),
         unsent=is_unsent(action, now_ms),
         scheduled=action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms,
         missing=review_words.missing(effect),

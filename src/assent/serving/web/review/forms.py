@@ -16,7 +16,7 @@ from assent.gate.policy import suffices
 from assent.gate.preflight import blocking_gate
 from assent.gate.records import Action, Assurance, Effect
 from assent.gate.review_link import APPROVE, REVIEW, Scope
-from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, state_of
+from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, is_expired, state_of
 from assent.serving.web.review.words import SENDS_NOTHING
 
 OPEN: Final = frozenset({AWAITING, APPROVED, RETRYABLE, UNKNOWN})
@@ -82,7 +82,7 @@ def offer_decisions(
     state = state_of(action)
     if state == UNKNOWN:
         return ("resolve",)
-    if action.expired(looking.now_ms) or state not in OPEN:
+    if is_expired(action, looking.now_ms) or state not in OPEN:
         return ()
     # The agent submits the text of a workflow step, so only the agent can change it.
     edit = ("edit",) if action.effect.connector != "workflow" else ()

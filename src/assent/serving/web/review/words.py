@@ -34,6 +34,7 @@ from assent.gate.transitions import (
     RETRYABLE,
     UNKNOWN,
     State,
+    is_expired,
     state_of,
 )
 from assent.suite.connectors.registry import CONNECTORS
@@ -271,7 +272,7 @@ def why_severe(action: Action) -> str:
 
 def status_badge(action: Action, now_ms: int) -> Badge:
     """An approval by an agent or a link does not look like a person's."""
-    if action.expired(now_ms):
+    if is_expired(action, now_ms):
         return Badge("Expired")
     state = state_of(action)
     if state == EXECUTED:
