@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import typer
 
 from assent import __version__
 from assent.cli.failures import explain
 from assent.cli.session import BaseUrl, CommandSession, Host, Port, command
+from assent.kernel.structs import Record
 from assent.net.probes import PortState, look_at_port, reaches_assent
 from assent.ports import Transaction
 from assent.settings.load import Settings, SettingsError, hide_password
@@ -32,7 +32,7 @@ HONEST_LIMIT: Final = (
 MANY_JOBS: Final = 100
 
 
-class DoctorCheck(msgspec.Struct, frozen=True):
+class DoctorCheck(Record):
     """One check. `fix` says what to do if it failed."""
 
     name: str
@@ -41,7 +41,7 @@ class DoctorCheck(msgspec.Struct, frozen=True):
     fix: str | None = None
 
 
-class DoctorReport(msgspec.Struct, frozen=True):
+class DoctorReport(Record):
     ok: bool
     version: str
     checks: tuple[DoctorCheck, ...]

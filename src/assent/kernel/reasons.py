@@ -12,6 +12,8 @@ from typing import Final
 
 import msgspec
 
+from assent.kernel.structs import Record
+
 
 class Reason(enum.StrEnum):
     """S0 §7's twelve standard reasons, then our own. The standard ones keep their meaning (E52)."""
@@ -72,7 +74,7 @@ class Retry(enum.StrEnum):
     """Nothing: show `userMessage` and stop."""
 
 
-class Meaning(msgspec.Struct, frozen=True):
+class Meaning(Record):
     """One row of the table. `recovery_tool` is signup for a missing key (E53) and connecting for a missing connector
     (E54); for missing facts about the product, `fix` names the seven fields to gather (E95)."""
 
@@ -83,7 +85,7 @@ class Meaning(msgspec.Struct, frozen=True):
     fix: str
     stop_rule: str
     recovery_tool: str | None = None
-    recovery_needs: dict[str, str] = {}
+    recovery_needs: dict[str, str] = msgspec.field(default_factory=dict)
     """Arguments of `recovery_tool` that only the person knows, and what to ask for."""
 
 

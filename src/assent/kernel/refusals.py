@@ -10,18 +10,19 @@ from typing import Any, TypedDict, Unpack
 import msgspec
 
 from assent.kernel.reasons import KEY_REASONS, MEANINGS, Meaning, Reason, Retry
+from assent.kernel.structs import Record, WireRecord
 
 
-class ToolCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ToolCall(WireRecord, omit_defaults=True):
     """A call that the agent can make after it asked the person for `needs`."""
 
     name: str
     args: dict[str, Any]
-    needs: dict[str, str] = {}
+    needs: dict[str, str] = msgspec.field(default_factory=dict)
     """Arguments that `args` lacks, and what to ask the person for."""
 
 
-class Problem(msgspec.Struct, frozen=True):
+class Problem(Record):
     """A problem of an argument: its path, the expected value, the received one."""
 
     path: str
@@ -29,7 +30,7 @@ class Problem(msgspec.Struct, frozen=True):
     got: str
 
 
-class Replay(msgspec.Struct, frozen=True):
+class Replay(Record):
     """Marks an answer that was given before under the same idempotency key."""
 
     of: str
@@ -38,7 +39,7 @@ class Replay(msgspec.Struct, frozen=True):
     """The present state in one sentence."""
 
 
-class Recovery(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class Recovery(WireRecord, omit_defaults=True):
     """The answer to every recoverable failure (E51): S0 §7's fields, then fields that some reasons add."""
 
     ok: bool
@@ -72,7 +73,7 @@ class Recovery(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
-class Words(msgspec.Struct, frozen=True):
+class Words(Record):
     """None keeps the text of the reason's row."""
 
     summary: str | None = None

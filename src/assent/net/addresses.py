@@ -14,7 +14,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Literal
 
 import httpx
-import msgspec
+
+from assent.kernel.structs import Record
 
 MAX_URL_CHARS: Final = 2_048
 MAX_ADDRESSES: Final = 4
@@ -51,7 +52,7 @@ class FetchRefused(Exception):  # noqa: N818 - what was decided
         self.status = status
 
 
-class CheckedTarget(msgspec.Struct, frozen=True, kw_only=True):
+class CheckedTarget(Record, kw_only=True):
     """A URL with its checked addresses. Connect to no others."""
 
     url: httpx.URL
@@ -103,7 +104,7 @@ def screen(url: str, *, allow_hosts: Sequence[str] = ()) -> None:
         raise FetchRefused("address", f"{place.host} is an address that is not public.")
 
 
-class _Address(msgspec.Struct, frozen=True):
+class _Address(Record):
     """A URL of acceptable form, not yet resolved."""
 
     url: httpx.URL

@@ -13,10 +13,9 @@ import re
 from typing import Final, Literal
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-import msgspec
-
 from assent.gate.domains import ascii_domain
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
+from assent.kernel.structs import Record
 
 PORTS: Final = {"smtp": 587, "smtps": 465}
 
@@ -32,7 +31,7 @@ _NAMED: Final = re.compile(
 )
 
 
-class Mailbox(msgspec.Struct, frozen=True):
+class Mailbox(Record):
     name: str
     address: str
 
@@ -41,7 +40,7 @@ class Mailbox(msgspec.Struct, frozen=True):
         return self.address.rpartition("@")[2]
 
 
-class MailServer(msgspec.Struct, frozen=True):
+class MailServer(Record):
     host: str
     port: int
     encryption: Literal["tls", "starttls", "none"]

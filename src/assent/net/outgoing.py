@@ -19,8 +19,8 @@ from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import httpx
-import msgspec
 
+from assent.kernel.structs import Record
 from assent.net.addresses import MAX_URL_CHARS, CheckedTarget, FetchRefused, Resolve, check
 
 MAX_HOPS: Final = 3
@@ -40,7 +40,7 @@ CHARSETS: Final = re.compile(
 """Encodings used on the web. Python knows others that are not text or are slow."""
 
 
-class FetchedPage(msgspec.Struct, frozen=True, kw_only=True):
+class FetchedPage(Record, kw_only=True):
     """`url` is the final URL; `truncated`: the page was longer."""
 
     url: str
@@ -49,7 +49,7 @@ class FetchedPage(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class Posted(msgspec.Struct, frozen=True, kw_only=True):
+class Posted(Record, kw_only=True):
     status: int
     body: bytes
     retry_after: str | None = None

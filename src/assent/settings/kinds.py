@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from typing import Final
 
-import msgspec
+from assent.kernel.structs import Record
 
 OWN_PREFIX: Final = "ASSENT_"
 """Prefix of our variables. An unknown one is probably a mistake and gets a warning."""
@@ -38,7 +38,7 @@ class Kind(enum.Enum):
     MAILBOX = "an e-mail address, such as ann@example.org or Ann <ann@example.org>"
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
+class Setting(Record, kw_only=True):
     """One row. `name` is also the key in the file."""
 
     name: str

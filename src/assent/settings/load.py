@@ -23,6 +23,7 @@ from assent.kernel.limits import (
     STORAGE_QUOTA_MB,
     WORKFLOW_RETENTION_DAYS,
 )
+from assent.kernel.structs import Record
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.settings.kinds import OWN_PREFIX, Setting
 from assent.settings.table import BY_ENV, BY_NAME, CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, TABLE
@@ -37,7 +38,7 @@ class BadFlag(SettingsError):  # noqa: N818 - what was written
     """The mistake is in the command line."""
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(Record, kw_only=True):
     """The table describes the settings. Secrets are listed newest first."""
 
     data_dir: Path
@@ -114,7 +115,7 @@ SQLITE_SCHEME: Final = "sqlite:///"
 """Prefix of the path, which is absolute once settings are loaded."""
 
 
-class Loaded(msgspec.Struct, frozen=True):
+class Loaded(Record):
     """The settings, warnings for the operator, and the origin of each value."""
 
     settings: Settings

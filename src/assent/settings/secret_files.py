@@ -14,10 +14,9 @@ import secrets as entropy
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
 from assent.kernel import tokens
 from assent.kernel.limits import MIN_SECRET_BYTES
+from assent.kernel.structs import Record
 from assent.settings.load import Settings, SettingsError
 
 NEW_SECRET_BYTES: Final = 48
@@ -28,7 +27,7 @@ SHARED_BITS: Final = 0o077
 RECIPE: Final = "openssl rand -base64 48"
 
 
-class Secrets(msgspec.Struct, frozen=True):
+class Secrets(Record):
     """Both secrets with their predecessors, newest first."""
 
     run_token: tuple[bytes, ...]
@@ -38,7 +37,7 @@ class Secrets(msgspec.Struct, frozen=True):
         return "Secrets(…)"
 
 
-class SecretHome(msgspec.Struct, frozen=True):
+class SecretHome(Record):
     """The setting and the file of one secret."""
 
     env: str

@@ -12,10 +12,10 @@ from assent.engine.audit.views import Recorded
 from assent.engine.core import journal
 from assent.gate.audit import WHAT_HASHES_PROVE, ActionRecord, record_of
 from assent.gate.records import Action, Status
-from assent.kernel.fields import from_record
 from assent.kernel.ids import RANDOM_BYTES, require_run_id, uuid7
 from assent.kernel.limits import MAX_PAGE
 from assent.kernel.refusals import bad_argument
+from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.tools.arguments import Cursor, PageSize, RunIdArgument, Since, since_moment
@@ -28,7 +28,7 @@ LATEST_EVENTS = 50
 """The newest events of a workspace."""
 
 
-class QueryAudit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class QueryAudit(Arguments, kw_only=True):
     run_id: RunIdArgument | None = None
     since: Since | None = None
     status: (
@@ -42,7 +42,7 @@ class QueryAudit(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
     limit: PageSize = MAX_PAGE
 
 
-class AuditEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class AuditEvent(WireRecord, kw_only=True):
     stream_id: str
     """The run whose chain has the event; events about the workspace itself have their own chain."""
     seq: int
@@ -52,7 +52,7 @@ class AuditEvent(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     facts: dict[str, Any]
 
 
-class AuditTrail(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class AuditTrail(WireRecord, kw_only=True):
     ok: bool
     actions: tuple[ActionRecord, ...]
     events: tuple[AuditEvent, ...]

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal
 
-import msgspec
-
 from assent.engine.actions import actions, circumstances
 from assent.gate.connection import Connection
 from assent.gate.records import Action, Status
 from assent.gate.transitions import is_expired
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, bad_argument
+from assent.kernel.structs import Record
 from assent.suite.connectors.oauth_access import OAuthAccess
 from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.suite.content import channels
@@ -32,7 +31,7 @@ MOST_WAITING: Final = 5
 ABSENT: Final = "It is not part of this server. The person who runs the server can add it."
 
 
-class Standing(msgspec.Struct, frozen=True):
+class Standing(Record):
     """A connector as it is for one caller."""
 
     info: ConnectorInfo

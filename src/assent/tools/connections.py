@@ -16,9 +16,9 @@ from assent.gate.calls import NextToolCalls, SuggestedCall
 from assent.gate.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.gate.records import Action
 from assent.gate.review_link import DECIDE_RIGHT
-from assent.kernel.fields import from_record
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
+from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.ports import Draft, Preparation, Transaction
 from assent.suite.connectors.registry import CONNECTORS, AuthMode, ConnectorInfo
 from assent.tools import connecting
@@ -31,11 +31,11 @@ BY_PAGE = ("api_key", "oauth", "password")
 """Kinds of connectors that need an account of the workspace."""
 
 
-class ListConnectors(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ListConnectors(Record, forbid_unknown_fields=True):
     """No arguments."""
 
 
-class ConnectorView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class ConnectorView(WireRecord, kw_only=True, omit_defaults=True):
     """A connector as it is for the caller now. `says` is for a person."""
 
     id: str
@@ -50,13 +50,13 @@ class ConnectorView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
     """The URL where a person connects it."""
 
 
-class ConnectorList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ConnectorList(WireRecord, kw_only=True):
     ok: bool
     connectors: tuple[ConnectorView, ...]
     show: str
 
 
-class ConnectProvider(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class ConnectProvider(Arguments, kw_only=True):
     provider: Annotated[
         str,
         msgspec.Meta(max_length=60, description="A connector, or a channel such as x, linkedin or email."),
@@ -72,14 +72,12 @@ class ConnectReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
     connect_url: str | None
 
 
-class DisconnectProvider(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class DisconnectProvider(Arguments, kw_only=True):
     provider: Annotated[str, msgspec.Meta(max_length=60, description="The connector's id.")]
     idempotency_key: IdempotencyKey | None = None
 
 
-class Disconnected(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Disconnected(WireRecord, kw_only=True):
     ok: bool
     provider: str
     disconnected: bool
@@ -88,9 +86,7 @@ class Disconnected(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
-class RetryBlockedAction(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class RetryBlockedAction(Arguments, kw_only=True):
     action_id: ActionIdArgument
     idempotency_key: IdempotencyKey | None = None
 

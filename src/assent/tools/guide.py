@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any, Final
 
-import msgspec
-
 from assent.engine.actions import circumstances
 from assent.engine.actions.circumstances import WRITE_RIGHT
 from assent.engine.learning.measured import describe_reading
@@ -18,6 +16,7 @@ from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
 from assent.gate.card_calls import Circumstances, next_calls
 from assent.gate.records import Action
 from assent.gate.standing import SECTION_TITLES, Section, explain, headline, section_of
+from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.times import iso_time, readable_time
 from assent.suite.content import channels
 from assent.tools.arguments import TenantIdArgument
@@ -45,11 +44,11 @@ SHOWN: Final = (
 """The sections of actions, in display order."""
 
 
-class Help(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Help(Record, forbid_unknown_fields=True):
     """No arguments."""
 
 
-class HelpReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class HelpReply(WireRecord, kw_only=True):
     ok: bool
     what_this_is: str
     cannot: str
@@ -58,11 +57,11 @@ class HelpReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     next: tuple[SuggestedCall, ...]
 
 
-class StatusRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class StatusRequest(Arguments, kw_only=True):
     tenant_id: TenantIdArgument | None = None
 
 
-class StatusEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class StatusEntry(WireRecord, kw_only=True, omit_defaults=True):
     """One action of a section."""
 
     action_id: str
@@ -78,7 +77,7 @@ class StatusEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     schedule_for: str | None = None
 
 
-class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class MeasuredEntry(WireRecord, kw_only=True):
     run_id: str
     what: str
     when: str
@@ -88,19 +87,19 @@ class MeasuredEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The numbers of every channel in words."""
 
 
-class DueMeasurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class DueMeasurement(WireRecord, kw_only=True):
     run_id: str
     due_at: str
 
 
-class Lesson(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Lesson(WireRecord, kw_only=True):
     entry_id: str
     tenant_id: str
     kind: str
     body: str
 
 
-class StatusReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class StatusReply(WireRecord, kw_only=True):
     """Every section, newest first, with its count (`counts` stops at a thousand)."""
 
     ok: bool

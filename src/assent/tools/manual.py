@@ -16,20 +16,19 @@ from assent.gate.mail import is_mail
 from assent.gate.records import Action, Assurance
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Replay, bad_argument
+from assent.kernel.structs import Arguments, WireRecord
 from assent.ports import Transaction
 from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, Call, Tool
 
 
-class UseManualFallback(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class UseManualFallback(Arguments, kw_only=True):
     action_id: ActionIdArgument
     idempotency_key: IdempotencyKey | None = None
 
 
-class HandedOver(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class HandedOver(WireRecord, kw_only=True):
     ok: bool
     action_id: str
     run_id: str
@@ -45,9 +44,7 @@ class HandedOver(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
-class RecordManualPublish(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class RecordManualPublish(Arguments, kw_only=True):
     action_id: ActionIdArgument
     url: (
         Annotated[

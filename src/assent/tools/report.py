@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-import msgspec
-
 from assent.engine.actions import circumstances
 from assent.engine.views import reporting
 from assent.engine.views.reporting import Report, StreamHead
@@ -23,7 +21,7 @@ from assent.gate.standing import (
     removes,
     section_of,
 )
-from assent.kernel.fields import from_record
+from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
 from assent.suite.content import channels
 from assent.tools.arguments import Since, since_moment
@@ -47,18 +45,18 @@ ORDER: Final = (
 )
 
 
-class ReportRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class ReportRequest(Arguments, kw_only=True):
     since: Since = DEFAULT_SINCE
 
 
-class ApprovalView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ApprovalView(WireRecord, kw_only=True):
     by: str
     at: str
     assurance: str
     how_sure: str
 
 
-class ReportEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class ReportEntry(WireRecord, kw_only=True, omit_defaults=True):
     """An action that changed since then."""
 
     action_id: str
@@ -76,7 +74,7 @@ class ReportEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     refused_attempts: int = 0
 
 
-class RefusedAttempt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class RefusedAttempt(WireRecord, kw_only=True):
     action_id: str
     at: str
     reason: str
@@ -84,14 +82,14 @@ class RefusedAttempt(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     by: str
 
 
-class CheckpointView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class CheckpointView(WireRecord, kw_only=True):
     number: int
     at: str
     digest: str
     public_key: str
 
 
-class Proof(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Proof(WireRecord, kw_only=True):
     """The chain heads of the runs above, and the newest signature over all chains."""
 
     statement: str
@@ -101,7 +99,7 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Where a signed-in person sees every event and can verify the chain."""
 
 
-class ReportReply(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ReportReply(WireRecord, kw_only=True):
     ok: bool
     since: str
     user_message: str

@@ -13,21 +13,21 @@ from assent.engine.views.run_views import ActionCount
 from assent.gate.audit import ActionRecord, record_of
 from assent.gate.records import Asset
 from assent.gate.standing import describe_run, run_status, state_in_run
-from assent.kernel.fields import from_record
 from assent.kernel.ids import is_uuid, require_run_id
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.tools.arguments import Cursor, PageSize, RunIdArgument
 from assent.tools.definition import READS, Call, Tool
 
 
-class ListRuns(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class ListRuns(Arguments, kw_only=True):
     cursor: Cursor | None = None
     limit: PageSize = 20
 
 
-class RunSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class RunSummary(WireRecord, kw_only=True):
     run_id: str
     about: str
     operator: str
@@ -40,17 +40,17 @@ class RunSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     created_at: str
 
 
-class RunList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class RunList(WireRecord, kw_only=True):
     ok: bool
     runs: tuple[RunSummary, ...]
     next_cursor: str | None
 
 
-class GetRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class GetRun(Arguments, kw_only=True):
     run_id: RunIdArgument
 
 
-class AssetRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class AssetRecord(WireRecord, kw_only=True):
     id: str
     run_id: str
     workspace_id: str
@@ -63,7 +63,7 @@ class AssetRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     created_at: str
 
 
-class RunRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class RunRecord(WireRecord, kw_only=True):
     ok: bool
     run_id: str
     workspace_id: str
@@ -83,19 +83,19 @@ class RunRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """When the results were read, or will be."""
 
 
-class ListAssets(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class ListAssets(Arguments, kw_only=True):
     run_id: RunIdArgument | None = None
     cursor: Cursor | None = None
     limit: PageSize = 20
 
 
-class AssetList(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class AssetList(WireRecord, kw_only=True):
     ok: bool
     assets: tuple[AssetRecord, ...]
     next_cursor: str | None
 
 
-class GetAsset(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class GetAsset(Arguments, kw_only=True):
     asset_id: Annotated[str, msgspec.Meta(max_length=100, description="The asset's id.")]
 
 

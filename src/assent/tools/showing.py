@@ -22,9 +22,9 @@ from assent.gate.standing import SECTION_TITLES, Section, explain, section_of
 from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import is_expired
 from assent.kernel.canonical import DIGEST_PREFIX
-from assent.kernel.fields import from_record
 from assent.kernel.ids import ActionId, require_action_id
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
+from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, DigestArgument
@@ -38,7 +38,7 @@ Ended = Literal[
 ]
 
 
-class GetAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class GetAction(Arguments, kw_only=True):
     action_id: ActionIdArgument
     wait_seconds: Annotated[
         int,
@@ -51,14 +51,14 @@ class GetAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbi
     digest: DigestArgument | None = None
 
 
-class Waited(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Waited(WireRecord, kw_only=True):
     """Why the call was answered now, and which parts of the content changed meanwhile."""
 
     ended: Ended
     changed: tuple[str, ...] = ()
 
 
-class DecisionView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class DecisionView(WireRecord, kw_only=True):
     """The newest decision about the action."""
 
     what: str
@@ -69,7 +69,7 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     comment: str
 
 
-class ResultView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ResultView(WireRecord, kw_only=True):
     """The result of the attempt to send it."""
 
     status: str
@@ -92,7 +92,7 @@ class ShownAction(ActionRecord, frozen=True, kw_only=True, rename="camel"):
     next: tuple[SuggestedCall, ...]
 
 
-class FoundAction(msgspec.Struct, frozen=True):
+class FoundAction(Record):
     """The result of one read."""
 
     action: Action

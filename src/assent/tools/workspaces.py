@@ -13,6 +13,7 @@ from assent.engine.core.services import Services
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.suite.credits import CreditAccount
@@ -20,7 +21,7 @@ from assent.tools.arguments import is_address
 from assent.tools.definition import READS, WRITES, Call, PublicCall, Tool
 
 
-class SignupWorkspace(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class SignupWorkspace(Arguments):
     email: Annotated[
         str,
         msgspec.Meta(
@@ -35,7 +36,7 @@ class SignupWorkspace(msgspec.Struct, frozen=True, rename="camel", forbid_unknow
     ) = None
 
 
-class SignupStarted(msgspec.Struct, frozen=True, rename="camel"):
+class SignupStarted(WireRecord):
     ok: bool
     delivery_url: Annotated[
         str, msgspec.Meta(description="A one-time page for the human; it shows the key after a click.")
@@ -78,17 +79,17 @@ async def start_signup(services: Services, email: str, name: str | None, address
     return f"{pages}/claim/{token}"
 
 
-class GetWorkspace(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class GetWorkspace(Record, forbid_unknown_fields=True):
     """No arguments: the workspace is the key's."""
 
 
-class KeyUse(msgspec.Struct, frozen=True, rename="camel"):
+class KeyUse(WireRecord):
     key_id: str
     mode: str
     scopes: list[str]
 
 
-class CreditsView(msgspec.Struct, frozen=True, rename="camel"):
+class CreditsView(WireRecord):
     """The remaining credits for metered actions; `balance` is null without a limit."""
 
     unlimited: bool
@@ -97,7 +98,7 @@ class CreditsView(msgspec.Struct, frozen=True, rename="camel"):
     spent: int
 
 
-class WorkspaceReply(msgspec.Struct, frozen=True, rename="camel"):
+class WorkspaceReply(WireRecord):
     ok: bool
     workspace_id: str
     name: str

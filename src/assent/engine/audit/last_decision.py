@@ -9,6 +9,7 @@ import msgspec
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.views import AuditCursor
 from assent.gate.records import Action
+from assent.kernel.structs import WireRecord
 from assent.ports import Transaction
 
 DECISIONS: Final[dict[str, str]] = {
@@ -27,7 +28,7 @@ LOOKED_AT: Final = 60
 """Bound on the decisions of a run that are read."""
 
 
-class LastDecision(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class LastDecision(WireRecord, kw_only=True):
     what: str
     by: str
     at_ms: int

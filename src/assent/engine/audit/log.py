@@ -21,9 +21,9 @@ from assent.engine.core import journal
 from assent.engine.core.journal import GENESIS, ChainFlaw, Head
 from assent.gate.seals import Seals
 from assent.kernel import canonical, tokens
-from assent.kernel.fields import from_row
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import MINUTE_MS
+from assent.kernel.structs import WireRecord, from_row
 from assent.ports import Store, Transaction
 from assent.sql.loader import statements
 
@@ -34,21 +34,21 @@ OVERLAP_MS: Final = 10 * MINUTE_MS
 PAGE: Final = 500
 
 
-class SignedHead(msgspec.Struct, frozen=True, rename="camel"):
+class SignedHead(WireRecord):
     workspace_id: str
     stream_id: str
     seq: int
     hash: str
 
 
-class CheckpointBody(msgspec.Struct, frozen=True, rename="camel"):
+class CheckpointBody(WireRecord):
     number: int
     at_ms: int
     previous: str
     heads: tuple[SignedHead, ...]
 
 
-class Checkpoint(msgspec.Struct, frozen=True, rename="camel"):
+class Checkpoint(WireRecord):
     """A checkpoint as stored and exported. `body` is the exact signed text."""
 
     body: str
@@ -128,14 +128,14 @@ def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | No
     return checkpoint if written else None
 
 
-class AuditFinding(msgspec.Struct, frozen=True, rename="camel"):
+class AuditFinding(WireRecord):
     what: str
     workspace_id: str | None = None
     stream_id: str | None = None
     seq: int | None = None
 
 
-class Verdict(msgspec.Struct, frozen=True, rename="camel"):
+class Verdict(WireRecord):
     ok: bool
     streams: int
     events: int

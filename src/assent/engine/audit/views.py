@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
-from assent.kernel.fields import from_record, from_row
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.structs import Record, from_record, from_row
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
@@ -15,7 +13,7 @@ LAST_MS: Final = 1 << 62
 """Later than any time."""
 
 
-class Recorded(msgspec.Struct, frozen=True):
+class Recorded(Record):
     stream_id: str
     seq: int
     kind: str
@@ -24,7 +22,7 @@ class Recorded(msgspec.Struct, frozen=True):
     hash: str
 
 
-class AuditCursor(msgspec.Struct, frozen=True):
+class AuditCursor(Record):
     """A page of the journal begins before this event."""
 
     at_ms: int = LAST_MS
@@ -32,7 +30,7 @@ class AuditCursor(msgspec.Struct, frozen=True):
     seq: int = 0
 
 
-class EventPage(msgspec.Struct, frozen=True):
+class EventPage(Record):
     events: tuple[Recorded, ...]
     older: AuditCursor | None
 

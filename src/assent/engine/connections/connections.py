@@ -23,9 +23,9 @@ from assent.gate.connection import (
     NewConnection,
     OpenedSecrets,
 )
-from assent.kernel.fields import from_row
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.structs import from_row
 from assent.ports import Clock, Row, Store, Transaction
 from assent.sql.loader import statements
 

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from assent.engine.core import tenancy
 from assent.engine.people import people
 from assent.engine.people.people import OWNER, Person, Role, SignedIn
 from assent.gate.gate import approver_key
 from assent.gate.records import Assurance
-from assent.kernel.fields import from_row
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
+from assent.kernel.structs import Record, from_row
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
@@ -25,19 +23,19 @@ TERMINAL: Final = "terminal"
 """The inviter's name for an invitation by command."""
 
 
-class MemberWorkspace(msgspec.Struct, frozen=True):
+class MemberWorkspace(Record):
     workspace_id: WorkspaceId
     name: str
 
 
-class Device(msgspec.Struct, frozen=True):
+class Device(Record):
     session_id: str
     device: str
     created_ms: int
     expires_ms: int
 
 
-class ListedPerson(msgspec.Struct, frozen=True):
+class ListedPerson(Record):
     person: Person
     places: tuple[str, ...]
     devices: int

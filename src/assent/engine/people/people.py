@@ -24,6 +24,7 @@ from assent.gate.records import Assurance
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import SESSION_TTL_MS, SIGN_IN_LINK_TTL_MS
+from assent.kernel.structs import Record
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
@@ -45,7 +46,7 @@ class Role(enum.StrEnum):
     MEMBER = "member"
 
 
-class Person(msgspec.Struct, frozen=True):
+class Person(Record):
     """A person who can sign in. The id does not change with the name."""
 
     person_id: str
@@ -58,7 +59,7 @@ class Person(msgspec.Struct, frozen=True):
         return self.role is Role.OWNER
 
 
-class Session(msgspec.Struct, frozen=True):
+class Session(Record):
     session_id: str
     person: Person
     expires_ms: int
@@ -70,7 +71,7 @@ class Session(msgspec.Struct, frozen=True):
         return self.assurance is not Assurance.LINK
 
 
-class SignedIn(msgspec.Struct, frozen=True):
+class SignedIn(Record):
     session: Session
     secret: str
 

@@ -16,6 +16,7 @@ from assent.gate.policy import DEFAULT, Policy
 from assent.gate.records import Action, Severity
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import DAY_MS
+from assent.kernel.structs import Record
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
@@ -28,14 +29,14 @@ MOST_DONE: Final = 20
 _POLICY: Final = msgspec.json.Decoder(Policy)
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class Waiting(Record):
     action: Action
     policy: Policy
     workspace_name: str
     prepared_by: str
 
 
-class InboxFilter(msgspec.Struct, frozen=True):
+class InboxFilter(Record):
     """A filter of the inbox. `until_ms`: only actions that expire before."""
 
     workspace: str = ""
@@ -45,7 +46,7 @@ class InboxFilter(msgspec.Struct, frozen=True):
     text: str = ""
 
 
-class Inbox(msgspec.Struct, frozen=True):
+class Inbox(Record):
     """Only the first page has the sections other than `waiting`."""
 
     waiting: tuple[Waiting, ...]

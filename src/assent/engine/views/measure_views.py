@@ -11,15 +11,15 @@ import msgspec
 
 from assent.engine.learning import measured
 from assent.engine.learning.measured import Measurement
-from assent.kernel.fields import from_row
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.structs import Record, from_row
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
-class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredRun(Record, kw_only=True):
     run_id: RunId
     tenant_id: str
     operator: str
@@ -36,7 +36,7 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     """Numbers that people entered: channel, numbers, time."""
 
 
-class MeasuredPage(msgspec.Struct, frozen=True):
+class MeasuredPage(Record):
     runs: tuple[MeasuredRun, ...]
     older: str | None
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from assent.engine.core import journal
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import Entry, State
 from assent.engine.views.session_views import like
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
 
-class MemoryPage(msgspec.Struct, frozen=True):
+class MemoryPage(Record):
     entries: tuple[Entry, ...]
     older: str | None
 

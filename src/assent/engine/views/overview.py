@@ -19,6 +19,7 @@ from assent.gate.records import Action
 from assent.gate.standing import Section, describe_run, section_of
 from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
 from assent.kernel.limits import DAY_MS
+from assent.kernel.structs import Record
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 from assent.suite.content.lessons import teaches
@@ -44,14 +45,14 @@ LESSONS_READ: Final = 4 * LESSONS
 LESSON_KINDS: Final = ("channel_performance", "rejection", "lesson")
 
 
-class Measured(msgspec.Struct, frozen=True):
+class Measured(Record):
     """A run whose results were read."""
 
     about: str
     scheduled: Scheduled
 
 
-class Overview(msgspec.Struct, frozen=True, kw_only=True):
+class Overview(Record, kw_only=True):
     """The entries of each section, newest first, and their totals."""
 
     sections: dict[Section, tuple[Action, ...]]

@@ -16,6 +16,7 @@ from assent.engine.audit import views as audit_views
 from assent.gate.records import Action
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
+from assent.kernel.structs import Record, WireRecord
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
@@ -47,7 +48,7 @@ KINDS: Final = (
 """Events that are about an action."""
 
 
-class RefusedSend(msgspec.Struct, frozen=True, kw_only=True):
+class RefusedSend(Record, kw_only=True):
     action_id: str
     at_ms: int
     reason: str
@@ -55,20 +56,20 @@ class RefusedSend(msgspec.Struct, frozen=True, kw_only=True):
     by: str
 
 
-class StreamHead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class StreamHead(WireRecord, kw_only=True):
     run_id: str
     events: int
     hash: str
 
 
-class ReportedCheckpoint(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ReportedCheckpoint(WireRecord, kw_only=True):
     number: int
     at_ms: int
     digest: str
     public_key: str
 
 
-class Report(msgspec.Struct, frozen=True, kw_only=True):
+class Report(Record, kw_only=True):
     actions: tuple[Action, ...]
     """Actions with events, the latest first."""
     more: bool

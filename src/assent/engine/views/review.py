@@ -31,6 +31,7 @@ from assent.gate.records import (
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
@@ -44,7 +45,7 @@ _POLICY: Final = msgspec.json.Decoder(Policy)
 _EFFECT: Final = msgspec.json.Decoder(Effect)
 
 
-class SendJob(msgspec.Struct, frozen=True):
+class SendJob(Record):
     """The durable job that sends an approved action."""
 
     state: JobState
@@ -58,14 +59,14 @@ class SendJob(msgspec.Struct, frozen=True):
         )
 
 
-class Yes(msgspec.Struct, frozen=True):
+class Yes(Record):
     """One of several approvals. `approver` is the approver key."""
 
     approver: str
     name: str
 
 
-class RunReview(msgspec.Struct, frozen=True):
+class RunReview(Record):
     run: Run
     workspace_name: str
     actions: tuple[Action, ...]

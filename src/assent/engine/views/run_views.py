@@ -18,8 +18,8 @@ from assent.engine.learning import measurement
 from assent.engine.views.session_views import like
 from assent.gate.records import Action, Asset, Run
 from assent.gate.standing import EXPIRED, may_expire, run_status
-from assent.kernel.fields import from_row
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.structs import Record, from_row
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
@@ -28,7 +28,7 @@ CHILDREN_SHOWN: Final = 20
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
-class ActionCount(msgspec.Struct, frozen=True):
+class ActionCount(Record):
     status: str
     execution_state: str
     actions: int
@@ -36,7 +36,7 @@ class ActionCount(msgspec.Struct, frozen=True):
     """How many of them are past their expiry, in any state."""
 
 
-class RunLine(msgspec.Struct, frozen=True, kw_only=True):
+class RunLine(Record, kw_only=True):
     run_id: RunId
     tenant_id: str | None
     operator: str
@@ -48,25 +48,25 @@ class RunLine(msgspec.Struct, frozen=True, kw_only=True):
     status: str
 
 
-class RunPage(msgspec.Struct, frozen=True):
+class RunPage(Record):
     runs: tuple[RunLine, ...]
     older: str | None
 
 
-class ChildRun(msgspec.Struct, frozen=True):
+class ChildRun(Record):
     run_id: str
     operator: str
     created_ms: int
 
 
-class ActionPlace(msgspec.Struct, frozen=True):
+class ActionPlace(Record):
     """A page of a run's actions begins after this one."""
 
     position: int = -1
     action_id: str = ""
 
 
-class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
+class RunDetail(Record, kw_only=True):
     """One run with a page of its actions and of its history."""
 
     run: Run

@@ -14,8 +14,8 @@ from assent.engine.workflows import session_notes
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import IssueView, WorkflowAnswer
 from assent.engine.workflows.session_notes import SessionNote
-from assent.kernel.fields import from_row
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 from assent.workflow import Pending, pending
@@ -31,7 +31,7 @@ _ANSWER: Final = msgspec.json.Decoder(WorkflowAnswer)
 _ARTIFACTS: Final = msgspec.json.Decoder(list[dict[str, Any]])
 
 
-class SessionRunLine(msgspec.Struct, frozen=True, kw_only=True):
+class SessionRunLine(Record, kw_only=True):
     run_id: RunId
     session_id: str
     workflow_id: str
@@ -43,7 +43,7 @@ class SessionRunLine(msgspec.Struct, frozen=True, kw_only=True):
     updated_ms: int
 
 
-class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
+class SessionLine(Record, kw_only=True):
     """A session in a list, with its most recent runs."""
 
     session_id: str
@@ -53,12 +53,12 @@ class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
     runs: tuple[SessionRunLine, ...]
 
 
-class SessionPage(msgspec.Struct, frozen=True):
+class SessionPage(Record):
     sessions: tuple[SessionLine, ...]
     more: bool
 
 
-class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
+class TreeNode(Record, kw_only=True):
     node: int
     parent: int | None
     step_key: str
@@ -70,7 +70,7 @@ class TreeNode(msgspec.Struct, frozen=True, kw_only=True):
     checkpoints: int = 0
 
 
-class Confirmation(msgspec.Struct, frozen=True):
+class Confirmation(Record):
     node: int
     step_key: str
     action_id: str
@@ -78,7 +78,7 @@ class Confirmation(msgspec.Struct, frozen=True):
     execution_state: str
 
 
-class RunView(msgspec.Struct, frozen=True):
+class RunView(Record):
     """One run of a session with its tree, and the session around it."""
 
     run: stored.StoredRun
@@ -90,18 +90,18 @@ class RunView(msgspec.Struct, frozen=True):
     notes: tuple[SessionNote, ...]
 
 
-class RefusedAdvance(msgspec.Struct, frozen=True):
+class RefusedAdvance(Record):
     at_ms: int
     reason: str
     issues: tuple[IssueView, ...]
 
 
-class CheckpointNote(msgspec.Struct, frozen=True):
+class CheckpointNote(Record):
     notes: str
     at_ms: int
 
 
-class StepView(msgspec.Struct, frozen=True, kw_only=True):
+class StepView(Record, kw_only=True):
     node: int
     parent: int | None
     step_key: str
@@ -119,7 +119,7 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
     refused: tuple[RefusedAdvance, ...]
 
 
-class Passage(msgspec.Struct, frozen=True, kw_only=True):
+class Passage(Record, kw_only=True):
     """A step of a compared branch."""
 
     node: int
@@ -129,7 +129,7 @@ class Passage(msgspec.Struct, frozen=True, kw_only=True):
     artifacts: tuple[dict[str, Any], ...]
 
 
-class Moment(msgspec.Struct, frozen=True):
+class Moment(Record):
     """An entry of a session's timeline: a step, a checkpoint, or a person's note."""
 
     at_ms: int
@@ -139,12 +139,12 @@ class Moment(msgspec.Struct, frozen=True):
     text: str
 
 
-class Timeline(msgspec.Struct, frozen=True):
+class Timeline(Record):
     view: RunView
     moments: tuple[Moment, ...]
 
 
-class ComparedBranch(msgspec.Struct, frozen=True):
+class ComparedBranch(Record):
     """The steps of a branch after the divergence, and its final context."""
 
     end: TreeNode
@@ -153,7 +153,7 @@ class ComparedBranch(msgspec.Struct, frozen=True):
     context: dict[str, Any]
 
 
-class Comparison(msgspec.Struct, frozen=True):
+class Comparison(Record):
     view: RunView
     common: TreeNode
     left: ComparedBranch

@@ -16,8 +16,6 @@ import asyncio
 from functools import partial
 from typing import Any, Final, Literal
 
-import msgspec
-
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
@@ -26,9 +24,9 @@ from assent.engine.webhooks import hosts as webhook_hosts
 from assent.gate import webhooks
 from assent.gate.connection import OpenedSecrets
 from assent.gate.webhooks import DeliveryVerdict, State, WebhookReply
-from assent.kernel.fields import from_row
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, WEBHOOK_RETENTION_MS
+from assent.kernel.structs import Record, WireRecord, from_row
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
@@ -45,7 +43,7 @@ Resent = Literal["resent", "waiting", "unknown"]
 """The result of `resend`: done, still being tried, or no such delivery."""
 
 
-class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class DeliveryRecord(WireRecord, kw_only=True):
     delivery_id: str
     run_id: str
     type: str
@@ -58,7 +56,7 @@ class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ended_ms: int | None
 
 
-class Try(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Try(WireRecord, kw_only=True):
     """One attempt in the log. `status` is None if there was no answer."""
 
     number: int
@@ -69,7 +67,7 @@ class Try(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     detail: str
 
 
-class Outbound(msgspec.Struct, frozen=True):
+class Outbound(Record):
     delivery: DeliveryRecord
     body: bytes
 

@@ -12,6 +12,7 @@ import msgspec
 
 from assent.engine.audit.views import Recorded
 from assent.kernel.ids import is_uuid
+from assent.kernel.structs import Record
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.review.history import NOTES, Facts, capital, say, who
 from assent.serving.web.review.times import when
@@ -20,7 +21,7 @@ SESSION: Final = "session:"
 """Prefix of the stream ids of sessions."""
 
 
-class Group(msgspec.Struct, frozen=True):
+class Group(Record):
     id: str
     label: str
     kinds: tuple[str, ...]

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from urllib.parse import urlencode
 
-import msgspec
-
 from assent.gate.connection import Connection, ConnectionState
+from assent.kernel.structs import Record
 from assent.serving.web.connections.words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, ProviderWords, words_of
 from assent.serving.web.shell.console import Visit
 from assent.serving.web.shell.problems import PageRefused
@@ -16,7 +15,7 @@ from assent.suite.connectors.oauth_access import OAuthAccess
 from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 
 
-class Door(msgspec.Struct, frozen=True):
+class Door(Record):
     """A provider as its page shows it, with the workspace's connection to it."""
 
     info: ConnectorInfo

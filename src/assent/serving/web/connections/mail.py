@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
-
 from assent.gate.connection import Connection
+from assent.kernel.structs import Record
 from assent.net.mail_server import PORTS, parse_mailbox, parse_server, write_server
 
 ENCRYPTIONS: Final[dict[str, str]] = {
@@ -23,7 +22,7 @@ MAX_SECRET_CHARS: Final = 300
 SHOWN: Final = ("host", "port", "encryption", "user", "from")
 
 
-class MailServerForm(msgspec.Struct, frozen=True):
+class MailServerForm(Record):
     """The checked fields of the form. `url` holds the password."""
 
     url: str

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.serving.web.review.words import channel_name
 from assent.serving.web.shell.problems import Link, PageProblem
 from assent.suite.connectors.registry import ConnectorInfo
 
 
-class KeyWords(msgspec.Struct, frozen=True):
+class KeyWords(Record):
     where: str
     looks: str
     label: str = "Key"
 
 
-class ChoiceWords(msgspec.Struct, frozen=True):
+class ChoiceWords(Record):
     setting: str
     title: str
     label: str
@@ -25,7 +24,7 @@ class ChoiceWords(msgspec.Struct, frozen=True):
     wrong: str
 
 
-class ProviderWords(msgspec.Struct, frozen=True, kw_only=True):
+class ProviderWords(Record, kw_only=True):
     gives: str
     asks: str
     key: KeyWords | None = None

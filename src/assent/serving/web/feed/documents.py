@@ -13,6 +13,7 @@ from xml.etree import ElementTree as Xml
 import msgspec
 
 from assent.engine.learning.site_feed import FEED_PATH, SitePost, post_path
+from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 
 ATOM: Final = "http://www.w3.org/2005/Atom"
@@ -25,7 +26,7 @@ _NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ff
 """Characters that XML cannot contain, not even escaped."""
 
 
-class FeedEntry(msgspec.Struct, frozen=True):
+class FeedEntry(Record):
     post: SitePost
     html: str
 

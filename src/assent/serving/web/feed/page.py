@@ -15,7 +15,6 @@ from functools import lru_cache, partial
 from html import escape
 from typing import Final
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -25,6 +24,7 @@ from assent.engine.core.services import Services
 from assent.engine.learning import pictures, site_feed
 from assent.engine.learning.site_feed import FEED_PATH, SitePost, Visits, post_path
 from assent.kernel.ids import WorkspaceId, is_uuid
+from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 from assent.serving.web.feed import documents as feed_documents
 from assent.serving.web.feed.documents import FeedEntry
@@ -54,7 +54,7 @@ _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,3}")
 _WEB: Final = re.compile(r"https?://[^/\s]\S*", re.IGNORECASE)
 
 
-class ShownPost(msgspec.Struct, frozen=True):
+class ShownPost(Record):
     """A post as its page shows it. `links` are the targets of `go`; the page lists those that are not in the text below
     it."""
 
@@ -63,7 +63,7 @@ class ShownPost(msgspec.Struct, frozen=True):
     below: tuple[tuple[int, str], ...]
 
 
-class ListedPost(msgspec.Struct, frozen=True):
+class ListedPost(Record):
     path: str
     headline: str
     excerpt: str

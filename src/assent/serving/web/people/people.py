@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 from typing import Final
 from urllib.parse import urlsplit
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -20,6 +19,7 @@ from assent.engine.people import people
 from assent.engine.people.people import Session
 from assent.kernel import tokens
 from assent.kernel.limits import MAX_NAME_CHARS
+from assent.kernel.structs import Record
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.serving.web.shell.problems import Link, PageProblem
 
@@ -53,7 +53,7 @@ CONFIRM_FIRST: Final = PageProblem(
 )
 
 
-class PageKeys(msgspec.Struct, frozen=True):
+class PageKeys(Record):
     """The key rings of the pages, one for each purpose."""
 
     review_links: KeyRing

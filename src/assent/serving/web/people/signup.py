@@ -23,6 +23,7 @@ from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role, Session
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS, SESSION_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.http import client_address
 from assent.serving.web.people.devices import device_of
@@ -48,7 +49,7 @@ class BadSignup(Exception):  # noqa: N818 - a state of the form
         self.fields = fields
 
 
-class ClaimedKey(msgspec.Struct, frozen=True):
+class ClaimedKey(Record):
     """The result of claiming a link. `secret` is the new session's, unless the browser keeps the session that it
     has."""
 

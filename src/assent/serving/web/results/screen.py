@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
 from starlette.responses import Response
 
 from assent.engine.learning.measured import Measurement
@@ -16,6 +15,7 @@ from assent.engine.views import measure_views
 from assent.engine.views.measure_views import MeasuredRun
 from assent.gate.standing import describe_run
 from assent.kernel.ids import is_uuid
+from assent.kernel.structs import Record
 from assent.ports import Reading
 from assent.serving.web.review.times import when
 from assent.serving.web.review.words import Badge, channel_name
@@ -49,7 +49,7 @@ async def measure(visit: Visit) -> Response:
     return visit.page("measure.html", values)
 
 
-class Trend(msgspec.Struct, frozen=True):
+class Trend(Record):
     """One metric of one channel over several runs, oldest first."""
 
     channel: str

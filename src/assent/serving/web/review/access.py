@@ -26,6 +26,7 @@ from assent.gate.names import name_by_link
 from assent.gate.records import Assurance, Run
 from assent.gate.review_link import ReviewClaims
 from assent.kernel.ids import RunId, is_uuid
+from assent.kernel.structs import Record
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.ports import Transaction
 from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, PageKeys
@@ -64,7 +65,7 @@ NO_SUCH_RUN: Final = PageProblem(
 )
 
 
-class Viewer(msgspec.Struct, frozen=True):
+class Viewer(Record):
     """A person who may view a run: signed in, or holding its link."""
 
     run: Run
@@ -91,7 +92,7 @@ class Viewer(msgspec.Struct, frozen=True):
         return Decider(workspace_id, person.name, self.assurance, VIA, person.person_id, shown_ms)
 
 
-class PresentedAccess(msgspec.Struct, frozen=True):
+class PresentedAccess(Record):
     """Credentials that are not yet compared with the store."""
 
     run_id: str

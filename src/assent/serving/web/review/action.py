@@ -22,6 +22,7 @@ from assent.gate.records import Action
 from assent.gate.transitions import AWAITING, UNKNOWN, is_expired, state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import WorkspaceId, is_uuid
+from assent.kernel.structs import Record
 from assent.kernel.times import parse_time
 from assent.ports import Transaction
 from assent.serving.web.review import history as review_history
@@ -50,7 +51,7 @@ TONES: Final[dict[str, str]] = {
 }
 
 
-class TimelineEntry(msgspec.Struct, frozen=True):
+class TimelineEntry(Record):
     what: str
     note: str
     at: When

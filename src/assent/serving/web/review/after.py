@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
 from starlette.requests import Request
 
 from assent.engine.views.review import RunReview
@@ -19,6 +18,7 @@ from assent.gate.transitions import (
     State,
     state_of,
 )
+from assent.kernel.structs import Record
 from assent.serving.web.review.card import Card
 
 LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
@@ -47,7 +47,7 @@ DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
 """Confirmation by decision, for these states of the action."""
 
 
-class Done(msgspec.Struct, frozen=True):
+class Done(Record):
     text: str
     action_id: str | None
     tone: str = "ok"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from assent.engine.actions import change_requests
 from assent.engine.actions.execution import MANUAL
 from assent.engine.core.jobs import JobState
@@ -16,6 +14,7 @@ from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, is_expired, is_overdue, state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
+from assent.kernel.structs import Record
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import words as review_words
@@ -30,7 +29,7 @@ from assent.serving.web.review.words import Badge
 from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
 
 
-class Approved(msgspec.Struct, frozen=True):
+class Approved(Record):
     by: str
     how: str
     at: When
@@ -38,13 +37,13 @@ class Approved(msgspec.Struct, frozen=True):
     people: int
 
 
-class Attempted(msgspec.Struct, frozen=True):
+class Attempted(Record):
     at: When
     provider_key: str
     detail: str
 
 
-class Memory(msgspec.Struct, frozen=True):
+class Memory(Record):
     kind: str
     text: str
     how: str
@@ -52,19 +51,19 @@ class Memory(msgspec.Struct, frozen=True):
     proposed: bool
 
 
-class CardChanges(msgspec.Struct, frozen=True):
+class CardChanges(Record):
     since: str
     fields: tuple[FieldChange, ...]
     is_open: bool
 
 
-class RequestedChange(msgspec.Struct, frozen=True):
+class RequestedChange(Record):
     text: str
     by: str
     revision: int
 
 
-class Card(msgspec.Struct, frozen=True, kw_only=True):
+class Card(Record, kw_only=True):
     action_id: str
     title: str
     summary: str

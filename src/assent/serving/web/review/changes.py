@@ -12,6 +12,7 @@ import msgspec
 
 from assent.gate.records import Effect, Media
 from assent.kernel.canonical import short_digest
+from assent.kernel.structs import Record
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.times import when
 from assent.serving.web.review.word_diff import Piece, word_diff
@@ -36,7 +37,7 @@ LABELS: Final[dict[str, str]] = {
 """Labels of the fields, in display order."""
 
 
-class FieldChange(msgspec.Struct, frozen=True):
+class FieldChange(Record):
     label: str
     pieces: tuple[Piece, ...]
 

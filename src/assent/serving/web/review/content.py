@@ -12,6 +12,7 @@ import msgspec
 from assent.gate.cards import goes_to
 from assent.gate.records import Action, Effect, Severity
 from assent.kernel.canonical import short_digest
+from assent.kernel.structs import Record
 from assent.serving.web.review import links as review_links
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import words as review_words
@@ -24,12 +25,12 @@ from assent.serving.web.review.times import When, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
 
 
-class LabelledFact(msgspec.Struct, frozen=True):
+class LabelledFact(Record):
     label: str
     text: str
 
 
-class HtmlPart(msgspec.Struct, frozen=True):
+class HtmlPart(Record):
     """The HTML of an e-mail: its text, links and source. `sheet`: it has a style sheet, which the frame does not
     render."""
 
@@ -39,7 +40,7 @@ class HtmlPart(msgspec.Struct, frozen=True):
     sheet: bool
 
 
-class ReviewContent(msgspec.Struct, frozen=True, kw_only=True):
+class ReviewContent(Record, kw_only=True):
     """What would be sent, and when."""
 
     title: str

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import msgspec
-
 from assent.engine.actions import by_hand, change_requests, decisions, reconciliation
 from assent.engine.learning import pictures
 from assent.engine.views import review
@@ -24,6 +22,7 @@ from assent.gate.records import Action, Assurance, Media
 from assent.gate.seals import Seals
 from assent.kernel.limits import MAX_ASKED_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
+from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.web.people.people import is_name
 from assent.serving.web.review.access import Viewer
@@ -36,7 +35,7 @@ MAX_DECISION_BYTES: Final = 1_572_864
 OUTCOMES: Final = ("happened", "did_not_happen", "not_yet_known")
 
 
-class SubmittedForm(msgspec.Struct, frozen=True):
+class SubmittedForm(Record):
     viewer: Viewer
     decider: Decider
     action: Action

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from assent.engine.actions import editing
 from assent.gate.mail import keeps_requests
 from assent.gate.records import Action, Effect
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Refusal
+from assent.kernel.structs import Record
 from assent.serving.web.review import decisions as review_decisions
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.matching import Steps
@@ -24,7 +23,7 @@ COUNTED_AS_X: Final = counting.x_weight
 FIELDS: Final = (("subject", "Subject"), ("title", "Title"), ("body", "Text"))
 
 
-class Counted(msgspec.Struct, frozen=True):
+class Counted(Record):
     most: int
     used: int
     counts: str
@@ -32,7 +31,7 @@ class Counted(msgspec.Struct, frozen=True):
     unit: str
 
 
-class Difference(msgspec.Struct, frozen=True):
+class Difference(Record):
     label: str
     pieces: tuple[Piece, ...]
 

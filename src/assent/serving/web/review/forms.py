@@ -17,13 +17,14 @@ from assent.gate.preflight import blocking_gate
 from assent.gate.records import Action, Assurance, Effect
 from assent.gate.review_link import APPROVE, REVIEW, Scope
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, is_expired, state_of
+from assent.kernel.structs import Record
 from assent.serving.web.review.words import SENDS_NOTHING
 
 OPEN: Final = frozenset({AWAITING, APPROVED, RETRYABLE, UNKNOWN})
 """States in which a person can still decide something."""
 
 
-class Tried(msgspec.Struct, frozen=True):
+class Tried(Record):
     """A rejected form: the problem, and the typed values."""
 
     action_id: str
@@ -31,14 +32,14 @@ class Tried(msgspec.Struct, frozen=True):
     status: int
     title: str
     text: str
-    wrong: dict[str, str] = {}
-    typed: dict[str, str] = {}
+    wrong: dict[str, str] = msgspec.field(default_factory=dict)
+    typed: dict[str, str] = msgspec.field(default_factory=dict)
     sign_in: bool = False
     reopen: bool = True
     """Whether the form is shown expanded for correction."""
 
 
-class Form(msgspec.Struct, frozen=True):
+class Form(Record):
     decision: str
     address: str
     nonce: str
@@ -47,7 +48,7 @@ class Form(msgspec.Struct, frozen=True):
     wrong: dict[str, str]
 
 
-class Looking(msgspec.Struct, frozen=True):
+class Looking(Record):
     """The viewer, the time, and the data needed to build the forms."""
 
     assurance: Assurance
@@ -57,7 +58,7 @@ class Looking(msgspec.Struct, frozen=True):
     tried: Tried | None = None
     approver: str = ""
     """The approver key of the signed-in person."""
-    seen: dict[str, int] = {}
+    seen: dict[str, int] = msgspec.field(default_factory=dict)
     """The revision of each action that this browser saw last."""
     opened: tuple[str, str] = ("", "")
     """The action and the decision whose form is shown expanded."""

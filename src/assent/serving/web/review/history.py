@@ -12,11 +12,12 @@ from assent.engine.workflows.answers import ADVANCE
 from assent.gate.names import name_by_link
 from assent.gate.records import Assurance
 from assent.kernel.canonical import short_digest
+from assent.kernel.structs import Record
 from assent.serving.web.review.times import When, when
 from assent.serving.web.review.words import agent_name, connector_name
 
 
-class HistoryEntry(msgspec.Struct, frozen=True):
+class HistoryEntry(Record):
     what: str
     note: str
     at: When

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
+from assent.kernel.structs import Record
 
 _NAME: Final = re.compile(r"/?([a-zA-Z][^\s/>]*)")
 _ATTRIBUTE: Final = re.compile(r"[\s/]*(=?[^\s/>=]+|=)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]*)))?")
@@ -25,7 +25,7 @@ _STYLE_URL: Final = re.compile(r"url\(\s*[\"']?([^\"')]{1,2000})", re.IGNORECASE
 _REFRESH: Final = re.compile(r"url\s*=\s*[\"']?([^\"']+)", re.IGNORECASE)
 
 
-class Tag(msgspec.Struct, frozen=True):
+class Tag(Record):
     name: str
     closes: bool
     attributes: dict[str, str]

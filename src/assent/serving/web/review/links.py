@@ -12,9 +12,8 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
-import msgspec
-
 from assent.gate.domains import ascii_domain
+from assent.kernel.structs import Record
 from assent.serving.web.review.html_links import links_of
 from assent.serving.web.shell.unseen import without_unseen
 
@@ -43,14 +42,14 @@ _FILES: Final = re.compile(
 """File extensions that are not top-level domains."""
 
 
-class LinkTarget(msgspec.Struct, frozen=True):
+class LinkTarget(Record):
     url: str
     host: str
     says: str = ""
     oddity: str = ""
 
 
-class LinkList(msgspec.Struct, frozen=True):
+class LinkList(Record):
     """`more`: the number and the hosts of unlisted links."""
 
     shown: tuple[LinkTarget, ...]

@@ -7,10 +7,11 @@ import msgspec
 from assent.engine.learning.pictures import IMAGE, path
 from assent.engine.views.review import RunReview
 from assent.gate.records import Action, Asset
+from assent.kernel.structs import Record
 from assent.suite.pictures.graphics import LAYOUTS
 
 
-class PictureView(msgspec.Struct, frozen=True):
+class PictureView(Record):
     """Only variants have an id to select them by."""
 
     address: str
@@ -23,7 +24,7 @@ class PictureView(msgspec.Struct, frozen=True):
     goes_along: bool
 
 
-class Pictures(msgspec.Struct, frozen=True):
+class Pictures(Record):
     """`along` is sent. `choices` are all variants, including that one."""
 
     along: tuple[PictureView, ...]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-import msgspec
 from markupsafe import Markup
 
 from assent.gate.records import Effect
+from assent.kernel.structs import Record
 from assent.serving.web.review import words as review_words
 from assent.serving.web.shell import markdown
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
@@ -22,7 +22,7 @@ SOCIAL: Final = frozenset({"bluesky", "facebook", "instagram", "linkedin", "thre
 """Channels that show content as a post."""
 
 
-class PreviewPart(msgspec.Struct, frozen=True):
+class PreviewPart(Record):
     """One post: the text before the fold and after it."""
 
     shown: tuple[UnseenPiece, ...]
@@ -31,7 +31,7 @@ class PreviewPart(msgspec.Struct, frozen=True):
     fits: bool
 
 
-class Preview(msgspec.Struct, frozen=True):
+class Preview(Record):
     kind: Kind
     channel: str
     account: str

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-import msgspec
-
 from assent.gate.domains import ascii_form
+from assent.kernel.structs import Record
 
 SUMMED_UP: Final = 50
 """Above this number of recipients the page also counts their domains."""
 
 
-class Addressee(msgspec.Struct, frozen=True):
+class Addressee(Record):
     """One address, and the ASCII form of its domain if that differs."""
 
     text: str
@@ -21,7 +20,7 @@ class Addressee(msgspec.Struct, frozen=True):
     readable: bool = True
 
 
-class Recipients(msgspec.Struct, frozen=True):
+class Recipients(Record):
     people: tuple[Addressee, ...]
     domains: tuple[tuple[str, int], ...]
     """Recipients per domain, rarest first. Only for long lists."""

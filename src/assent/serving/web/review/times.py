@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import msgspec
-
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
+from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 
 
-class When(msgspec.Struct, frozen=True):
+class When(Record):
     """A moment for people and programs."""
 
     iso: str

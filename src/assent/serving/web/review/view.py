@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import msgspec
-
 from assent.engine.learning.pictures import IMAGE
 from assent.engine.views.review import RunReview
 from assent.gate.preflight import Readiness
+from assent.kernel.structs import Record
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review.card import Card, card_of
 from assent.serving.web.review.forms import Looking
@@ -91,7 +90,7 @@ def _verb(went: list[Card]) -> str:
     )
 
 
-class Other(msgspec.Struct, frozen=True):
+class Other(Record):
     """An output of a run that no action sends."""
 
     title: str

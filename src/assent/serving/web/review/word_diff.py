@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, Literal
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.serving.web.review.matching import Steps, compare
 
 Change = Literal["same", "added", "removed"]
@@ -29,7 +28,7 @@ _WORDS: Final = re.compile(r"\s+|\w+|[^\w\s]", re.UNICODE)
 _SAYS: Final = re.compile(r"\w")
 
 
-class Piece(msgspec.Struct, frozen=True):
+class Piece(Record):
     """Text that is in both versions, only in the new one or only in the old one."""
 
     change: Change

@@ -8,8 +8,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
-
 from assent.gate.card_calls import UNPUBLISH
 from assent.gate.domains import with_ascii_form
 from assent.gate.mail import MAIL_VERBS
@@ -37,6 +35,7 @@ from assent.gate.transitions import (
     is_expired,
     state_of,
 )
+from assent.kernel.structs import Record
 from assent.suite.connectors.registry import CONNECTORS
 
 SENDS_NOTHING: Final = frozenset({"manual", "workflow"})
@@ -78,7 +77,7 @@ MISSING: Final[dict[str, str]] = {
 """Problems that block approval, where the page has its own words for them."""
 
 
-class Badge(msgspec.Struct, frozen=True):
+class Badge(Record):
     """A label and its tone: ok, warn, danger or none."""
 
     text: str

@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.views.session_views import TreeNode
+from assent.kernel.structs import Record
 
 ROWS: Final = 100
 
@@ -30,7 +31,7 @@ ROW: Final = 44
 REM: Final = 16
 
 
-class LaidOutRow(msgspec.Struct, frozen=True, kw_only=True):
+class LaidOutRow(Record, kw_only=True):
     """A row of the graph: a node, or a stretch of `folded` nodes that starts with it."""
 
     node: TreeNode
@@ -49,7 +50,7 @@ class LaidOutRow(msgspec.Struct, frozen=True, kw_only=True):
     starts_branch: bool = False
 
 
-class RowWindow(msgspec.Struct, frozen=True, kw_only=True):
+class RowWindow(Record, kw_only=True):
     """The rows of one page and their offset."""
 
     rows: tuple[Any, ...]
@@ -183,7 +184,7 @@ def _plain(row: LaidOutRow) -> bool:
     return row.from_above and row.goes_on and not (row.forks or node.refused or node.checkpoints)
 
 
-class Drawing(msgspec.Struct, frozen=True, kw_only=True):
+class Drawing(Record, kw_only=True):
     width: int
     height: int
     lines: tuple[tuple[int, bool, str], ...]

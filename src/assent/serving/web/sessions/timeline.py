@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from assent.engine.views.session_views import Moment
+from assent.kernel.structs import Record
 from assent.serving.web.sessions.graph import LANE, ROW, ROWS, Drawing, RowWindow
 
 FOLDED_FROM: Final = 4
 
 
-class TimelineRow(msgspec.Struct, frozen=True):
+class TimelineRow(Record):
     """One event, or several consecutive ones of one run."""
 
     moments: tuple[Moment, ...]

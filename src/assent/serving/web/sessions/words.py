@@ -21,6 +21,7 @@ from assent.engine.views.session_views import (
     StepView,
     TreeNode,
 )
+from assent.kernel.structs import Record
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.times import when
 from assent.serving.web.review.word_diff import PAGE_STEPS, Piece, differs, word_diff
@@ -42,7 +43,7 @@ COMPARED_BYTES: Final = 12_000
 START_TITLE: Final = "Start"
 
 
-class RenderedText(msgspec.Struct, frozen=True):
+class RenderedText(Record):
     html: Markup | None
     text: str
 
@@ -213,7 +214,7 @@ def step_card(view: RunView, step: StepView, now_ms: int) -> dict[str, Any]:
     }
 
 
-class Pair(msgspec.Struct, frozen=True, kw_only=True):
+class Pair(Record, kw_only=True):
     """The same step on both branches, or a step that only one has."""
 
     title: str

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-import msgspec
+from assent.kernel.structs import Record
 
 PREFIX: Final = "/static/"
 
@@ -26,7 +26,7 @@ MEDIA_TYPES: Final[dict[str, str]] = {
 CACHING: Final = "public, max-age=31536000, immutable"
 
 
-class StaticFile(msgspec.Struct, frozen=True):
+class StaticFile(Record):
     path: str
     media_type: str
     content: bytes

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-import msgspec
-
 from assent.engine.learning.measured import Measurement
+from assent.kernel.structs import Record
 from assent.suite.measurement.metrics import (
     amount,
     name_number,
@@ -26,7 +25,7 @@ LINE_HEIGHT: Final = 48
 EDGE: Final = 4
 
 
-class Bar(msgspec.Struct, frozen=True):
+class Bar(Record):
     """One count of one channel, with its average there."""
 
     channel: str
@@ -100,7 +99,7 @@ def describe_difference(value: float, usual: Usual | None) -> str:
     return f"{'above' if value > usual.average else 'below'} {average}"
 
 
-class Spark(msgspec.Struct, frozen=True):
+class Spark(Record):
     """One number over several runs, oldest first."""
 
     path: str

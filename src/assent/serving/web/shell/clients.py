@@ -10,16 +10,15 @@ import shlex
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import msgspec
-
 from assent.engine.core.services import Services
+from assent.kernel.structs import Record
 
 SERVER_NAME: Final = "assent"
 
 PLACEHOLDER_KEY: Final = "YOUR_KEY"  # to be replaced
 
 
-class Snippet(msgspec.Struct, frozen=True):
+class Snippet(Record):
     client: str
     where: str
     text: str

@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -22,6 +21,7 @@ from assent.engine.people import members, people
 from assent.engine.people.members import MemberWorkspace
 from assent.engine.people.people import Person, Session
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.structs import Record
 from assent.ports import Begin, Transaction
 from assent.serving.web.people.people import (
     CONFIRM_FIRST,
@@ -44,7 +44,7 @@ LOOK_AND_SEND: Final = ("GET", "POST")
 SEND: Final = ("POST",)
 
 
-class NavigationEntry(msgspec.Struct, frozen=True):
+class NavigationEntry(Record):
     name: str
     href: str
     label: str
@@ -196,7 +196,7 @@ PLACE_COOKIE: Final = "assent-workspace"
 """The workspace shown last. Access to it is checked on every request."""
 
 
-class Screen(msgspec.Struct, frozen=True):
+class Screen(Record):
     """One route of the console. `nav` is its entry in the navigation."""
 
     path: str

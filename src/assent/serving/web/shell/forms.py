@@ -16,12 +16,12 @@ from collections.abc import Callable
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from assent.kernel import tokens
 from assent.kernel.limits import HOUR_MS
+from assent.kernel.structs import Record
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.serving.http import BodyTooLarge, read_body
 from assent.serving.web.shell.problems import (
@@ -86,7 +86,7 @@ def own_origins(request: Request, base_url: str) -> frozenset[str]:
     return frozenset({here.lower(), f"{base.scheme}://{base.netloc}".lower()})
 
 
-class Browser(msgspec.Struct, frozen=True):
+class Browser(Record):
     """A browser, recognized by a random id in a cookie."""
 
     browser_id: str

@@ -7,15 +7,17 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from assent.kernel.structs import Record
 
-class Pages(msgspec.Struct, frozen=True):
+
+class Pages(Record):
     """A page of a list. `path` and `query` build the URLs of the others."""
 
     number: int
     size: int
     count: int
     path: str
-    query: dict[str, str] = {}
+    query: dict[str, str] = msgspec.field(default_factory=dict)
 
     @property
     def last(self) -> int:

@@ -15,7 +15,7 @@ from html import escape
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-import msgspec
+from assent.kernel.structs import Record
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -44,7 +44,7 @@ Href = Callable[[int, str], str]
 """The href of a link, by its number among the distinct links and its URL."""
 
 
-class Rendered(msgspec.Struct, frozen=True):
+class Rendered(Record):
     """HTML, and the distinct web URLs it links to, in order."""
 
     html: str

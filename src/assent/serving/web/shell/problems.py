@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
+from assent.kernel.structs import Record
 from assent.serving.web.shell.headers import PageResponse
 from assent.serving.web.shell.rendering import page
 
 
-class Link(msgspec.Struct, frozen=True):
+class Link(Record):
     """The one button of an error page."""
 
     href: str
@@ -29,7 +29,7 @@ HOME: Final = Link("/", "Go to the start page")
 NEW_KEY: Final = Link("/get-key", "Get a new key")
 
 
-class PageProblem(msgspec.Struct, frozen=True):
+class PageProblem(Record):
     """One error page: status, headline, what happened, what to do."""
 
     status: int

@@ -10,8 +10,9 @@ import re
 import unicodedata
 from typing import Final
 
-import msgspec
 from markupsafe import Markup, escape
+
+from assent.kernel.structs import Record
 
 # Controls, and all code points that Unicode calls default-ignorable; the Braille blank is invisible as well.
 _CANDIDATES: Final = re.compile(
@@ -35,7 +36,7 @@ _MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18aa]")
 _KEYCAPS: Final = "#*0123456789"
 
 
-class UnseenPiece(msgspec.Struct, frozen=True):
+class UnseenPiece(Record):
     """A stretch of text, or the name of one invisible character."""
 
     text: str

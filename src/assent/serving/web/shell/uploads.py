@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
 from starlette.requests import Request
 
+from assent.kernel.structs import Record
 from assent.serving.http import BodyTooLarge, read_body
 from assent.serving.web.shell.problems import NOT_A_FORM, UNREADABLE_FORM, PageProblem, PageRefused
 
@@ -23,7 +23,7 @@ _NAME: Final = re.compile(r';\s*name="([^"\r\n]{1,100})"')
 _FILE: Final = re.compile(r';\s*filename\*?="?([^"\r\n;]*)')
 
 
-class Uploaded(msgspec.Struct, frozen=True):
+class Uploaded(Record):
     fields: dict[str, str]
     files: dict[str, bytes]
 

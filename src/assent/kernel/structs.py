@@ -1,12 +1,25 @@
-"""Builds a struct from another record or from a row of the store, by the names of its fields."""
+"""The kinds of structs, and building one from another record or from a row of the store by the names of its fields."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import Any, TypeVar, dataclass_transform
 
 import msgspec
 
 S = TypeVar("S", bound=msgspec.Struct)
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
+class Record(msgspec.Struct, frozen=True):
+    """A value that does not change. The decorator tells the type checker that subclasses are frozen, too."""
+
+
+class WireRecord(Record, rename="camel"):
+    """A record that is written as JSON, with names in camel case."""
+
+
+class Arguments(WireRecord, forbid_unknown_fields=True):
+    """The arguments of a tool. Unknown ones are refused."""
 
 
 def from_record(shape: type[S], record: object, **other: Any) -> S:
