@@ -366,8 +366,8 @@ async def test_a_goal_that_no_draft_speaks_of_is_said_to_be_kept(loop: Loop) -> 
     composed = (await loop.call("chieflab_launch_product", {"channels": ["site"], **CLUB})).payload
     own = (await loop.call("chieflab_launch_product", {"drafts": {"site": TEXT}, **CLUB})).payload
 
-    assert "Your goal is kept" in composed["agentGuide"]["userMessage"]
-    assert "Your goal is kept" not in own["agentGuide"]["userMessage"]
+    assert "Your goal is stored" in composed["agentGuide"]["userMessage"]
+    assert "Your goal is stored" not in own["agentGuide"]["userMessage"]
 
 
 async def test_a_text_for_a_page_that_the_server_does_not_reach_says_so(loop: Loop) -> None:
