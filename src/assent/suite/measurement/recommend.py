@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal, Protocol
 
 import msgspec
 
-from assent.ports import Reading
 from assent.suite.measurement.metrics import (
     ChannelNumbers,
     Metric,
@@ -52,6 +51,17 @@ Numbers = Mapping[str, int | float]
 Channels = Mapping[str, ChannelNumbers]
 
 
+class ReadingLike(Protocol):
+    """The part of a reading that the rules need. The ports are not imported, so that this package stays pure."""
+
+    @property
+    def channel(self) -> str: ...
+    @property
+    def status(self) -> Literal["ok", "unavailable"]: ...
+    @property
+    def metrics(self) -> dict[str, int | float]: ...
+
+
 class Usual(msgspec.Struct, frozen=True, rename="camel"):
     """The average of one metric on one channel over the earlier runs that have it."""
 
@@ -78,8 +88,8 @@ class Assessment(msgspec.Struct, frozen=True):
 
 
 def assess(
-    readings: Iterable[Reading],
-    earlier: Iterable[Iterable[Reading]] = (),
+    readings: Iterable[ReadingLike],
+    earlier: Iterable[Iterable[ReadingLike]] = (),
     label: Callable[[str], str] = str,
 ) -> Assessment:
     """Sum the readings of a run, compare them with those of earlier runs, and recommend the next move."""
@@ -91,7 +101,7 @@ def assess(
     return Assessment(_total(channels), usual, _recommend(channels, messages, usual, labels))
 
 
-def group_numbers(readings: Iterable[Reading]) -> dict[str, dict[str, int | float]]:
+def group_numbers(readings: Iterable[ReadingLike]) -> dict[str, dict[str, int | float]]:
     """Group the numbers by channel. With several messages on a channel, only metrics that may be added are kept."""
     found: dict[str, list[Numbers]] = {}
     for reading in readings:
