@@ -1,42 +1,42 @@
 -- name: insert_run
--- A run with what went in and what came out.
+-- Insert a run with its inputs and outputs.
 INSERT INTO runs (workspace_id, run_id, tenant_id, operator, tool, inputs, outputs, status, parent_run_id, created_ms,
                   links_from_ms)
 VALUES (:workspace_id, :run_id, :tenant_id, :operator, :tool, :inputs, :outputs, :status, :parent_run_id, :created_ms,
         :links_from_ms)
 
 -- name: find_run
--- One run of a workspace.
+-- Find a run of a workspace.
 SELECT run_id, tenant_id, operator, tool, inputs, outputs, status, parent_run_id, created_ms, links_from_ms
 FROM runs WHERE workspace_id = :workspace_id AND run_id = :run_id
 
 -- name: finish_run
--- The end of a run that was begun before, once.
+-- Store the result of a run that was started before, once.
 UPDATE runs SET outputs = :outputs, status = :status
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND status = 'running'
 RETURNING run_id
 
 -- name: complete_run
--- A run has come to an end; what came out of it is kept elsewhere.
+-- Mark a run complete; its result is stored elsewhere.
 UPDATE runs SET status = :status WHERE workspace_id = :workspace_id AND run_id = :run_id
 
 -- name: end_review_links
--- Links made before this moment stop working.
+-- End the review links made before this time.
 UPDATE runs SET links_from_ms = :links_from_ms WHERE workspace_id = :workspace_id AND run_id = :run_id
 RETURNING run_id
 
 -- name: insert_asset
--- A piece of content of a run.
+-- Insert an asset of a run.
 INSERT INTO assets (workspace_id, asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms)
 VALUES (:workspace_id, :asset_id, :run_id, :tenant_id, :type, :title, :body, :channel, :metadata, :created_ms)
 
 -- name: list_assets
--- What a run produced, in order.
+-- List the assets of a run, in order.
 SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms
 FROM assets WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY asset_id
 
 -- name: insert_action
--- A staged effect.
+-- Insert a staged action.
 INSERT INTO actions (workspace_id, action_id, run_id, tenant_id, asset_id, position, version, effect, digest, revision,
                      executor_tool, status, execution_state, preflight, risk, created_ms, expires_ms, schedule_ms,
                      metadata)
@@ -44,13 +44,13 @@ VALUES (:workspace_id, :action_id, :run_id, :tenant_id, :asset_id, :position, 1,
         :executor_tool, 'awaiting_approval', 'none', :preflight, :risk, :created_ms, :expires_ms, :schedule_ms, :metadata)
 
 -- name: find_action
--- One action of a workspace with the workspace's policy. A foreign and an unknown id both find nothing (C1).
+-- Find an action with its workspace's policy. A foreign and an unknown id both find nothing (C1).
 SELECT a.*, p.policy
 FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [sqlite]
--- The same, to change it: the one writer is the lock. By name, because every column that is asked for costs.
+-- Like find_action, for a change: the single writer is the lock. By name, because every selected column costs.
 SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
   a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
   a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, p.policy
@@ -58,7 +58,7 @@ FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [postgres]
--- The same, to change it: the row stays locked until the transaction ends.
+-- Like find_action, for a change: the row stays locked until the transaction ends.
 SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
   a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
   a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, p.policy
@@ -67,7 +67,7 @@ WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 FOR UPDATE OF a
 
 -- name: store_action [counted]
--- Compare and set on the version: the state that was judged is the state that is left.
+-- Compare and set on the version, so that the judged state is the one that is replaced.
 UPDATE actions SET version = :version + 1, effect = :effect, digest = :digest, revision = :revision, status = :status,
   execution_state = :execution_state, preflight = :preflight, risk = :risk, expires_ms = :expires_ms,
   schedule_ms = :schedule_ms, approval = :approval, rejection = :rejection, attempt = :attempt, executed_ms = :executed_ms, external_id = :external_id,
@@ -76,24 +76,24 @@ WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :ver
 RETURNING version
 
 -- name: list_action_versions [sqlite]
--- The versions of the actions that calls wait for, by primary key: pairs of workspace and action.
+-- List the versions of actions that calls wait for, by primary key: pairs of workspace and action.
 SELECT a.workspace_id, a.action_id, a.version FROM json_each(:wanted) w
 CROSS JOIN actions a
 WHERE a.workspace_id = json_extract(w.value, '$[0]') AND a.action_id = json_extract(w.value, '$[1]')
 
 -- name: list_action_versions [postgres]
--- The same.
+-- As on SQLite.
 SELECT a.workspace_id, a.action_id, a.version
 FROM json_array_elements(CAST(:wanted AS JSON)) w
 JOIN actions a ON a.workspace_id = w ->> 0 AND a.action_id = w ->> 1
 
 -- name: list_run_actions
--- The actions of one run, in the order in which they were staged.
+-- List the actions of a run, in the order of staging.
 SELECT a.*
 FROM actions a WHERE a.workspace_id = :workspace_id AND a.run_id = :run_id ORDER BY a.position
 
 -- name: list_waiting_actions
--- What needs a human and has not expired, oldest first, after a cursor.
+-- List actions that need a person and have not expired, oldest first, after a cursor.
 SELECT a.*
 FROM actions a
 WHERE a.workspace_id = :workspace_id AND (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
@@ -102,55 +102,55 @@ WHERE a.workspace_id = :workspace_id AND (a.status = 'awaiting_approval' OR a.ex
 ORDER BY a.action_id LIMIT :most
 
 -- name: list_actions
--- The audit trail of a workspace, oldest first, after a cursor.
+-- List the audit trail of a workspace, oldest first, after a cursor.
 SELECT a.*
 FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.action_id > :after
 ORDER BY a.action_id LIMIT :most
 
 -- name: list_actions_in_status
--- The same with one status only.
+-- Like list_actions, with one status only.
 SELECT a.*
 FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = :status AND a.action_id > :after
 ORDER BY a.action_id LIMIT :most
 
 -- name: list_approved_actions
--- Every approved action that has not ended, of all workspaces: for a start that seals them.
+-- List approved actions that have not ended, of all workspaces: a start seals them.
 SELECT a.* FROM actions a WHERE a.status = 'approved'
 
 -- name: add_approval
--- One more person said yes to this revision; the same person twice counts once, by what is known of them last.
+-- Record an approval of this revision. A person counts once, with their latest assurance.
 INSERT INTO action_approvals (workspace_id, action_id, revision, approver, name, assurance, at_ms)
 VALUES (:workspace_id, :action_id, :revision, :approver, :name, :assurance, :at_ms)
 ON CONFLICT (workspace_id, action_id, revision, approver) DO UPDATE
   SET name = excluded.name, assurance = excluded.assurance, at_ms = excluded.at_ms
 
 -- name: list_approvals
--- Who said yes to this revision, and how sure the server is of each.
+-- List the approvers of this revision with their assurance.
 SELECT approver, name, assurance FROM action_approvals
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
 
 -- name: forget_approvals
--- Every yes to this revision was taken back.
+-- Delete all approvals of this revision.
 DELETE FROM action_approvals
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
 
 -- name: forget_approval
--- One person took their yes back.
+-- Delete one person's approval.
 DELETE FROM action_approvals
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision AND approver = :approver
 RETURNING approver
 
 -- name: put_recipients [sqlite]
--- Whom an action reaches, and since when that counts.
+-- Store the recipients of an action, and since when they count.
 INSERT INTO action_recipients (workspace_id, action_id, address, at_ms, expires_ms)
 SELECT :workspace_id, :action_id, value, :at_ms, :expires_ms FROM json_each(:addresses) WHERE true
 ON CONFLICT (workspace_id, action_id, address) DO UPDATE
   SET at_ms = excluded.at_ms, expires_ms = excluded.expires_ms
 
 -- name: put_recipients [postgres]
--- The same.
+-- As on SQLite.
 INSERT INTO action_recipients (workspace_id, action_id, address, at_ms, expires_ms)
 SELECT CAST(:workspace_id AS TEXT), CAST(:action_id AS TEXT), value, CAST(:at_ms AS BIGINT), CAST(:expires_ms AS BIGINT)
 FROM json_array_elements_text(CAST(:addresses AS JSON)) AS value
@@ -158,41 +158,41 @@ ON CONFLICT (workspace_id, action_id, address) DO UPDATE
   SET at_ms = excluded.at_ms, expires_ms = excluded.expires_ms
 
 -- name: forget_recipients
--- An action reaches nobody any more, or others.
+-- Delete the recipients of an action, because it ended or they changed.
 DELETE FROM action_recipients WHERE workspace_id = :workspace_id AND action_id = :action_id
 
 -- name: forget_earlier_recipients
--- What is older counts no more.
+-- Delete recipients that are too old to count.
 DELETE FROM action_recipients WHERE workspace_id = :workspace_id AND at_ms <= :before_ms
 
 -- name: list_recent_recipients
--- Whom the other actions of a workspace reach since a moment, up to a number.
+-- List the recipients of a workspace's other actions since a time, up to a number.
 SELECT DISTINCT address FROM action_recipients
 WHERE workspace_id = :workspace_id AND at_ms > :since_ms AND action_id <> :but
   AND (expires_ms IS NULL OR expires_ms > :now_ms)
 LIMIT :most
 
 -- name: keep_revision
--- What an action said until now, before an edit.
+-- Store the content of an action before an edit.
 INSERT INTO action_revisions (workspace_id, action_id, revision, effect)
 VALUES (:workspace_id, :action_id, :revision, :effect)
 ON CONFLICT (workspace_id, action_id, revision) DO NOTHING
 
 -- name: find_revision
--- What an action said at one revision.
+-- Find the content of an action at one revision.
 SELECT effect FROM action_revisions
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
 
 -- name: list_revisions
--- What an action said before, the newest last.
+-- List the earlier contents of an action, newest last.
 SELECT revision, effect FROM action_revisions
 WHERE workspace_id = :workspace_id AND action_id = :action_id ORDER BY revision
 
 -- name: set_policy
--- What a workspace asks for beyond the default.
+-- Set the policy of a workspace.
 INSERT INTO workspace_policies (workspace_id, policy) VALUES (:workspace_id, :policy)
 ON CONFLICT (workspace_id) DO UPDATE SET policy = excluded.policy
 
 -- name: find_policy
--- The policy of a workspace, if it has one of its own.
+-- Find the policy of a workspace, if it is not the default.
 SELECT policy FROM workspace_policies WHERE workspace_id = :workspace_id

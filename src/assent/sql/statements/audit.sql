@@ -16,24 +16,24 @@ ON CONFLICT (workspace_id, number) DO NOTHING
 RETURNING number
 
 -- name: heads_changed_since
--- Heads of streams that grew since a moment, in a fixed order.
+-- List heads of streams that grew since a time, in a fixed order.
 SELECT workspace_id, stream_id, seq, hash FROM streams
 WHERE updated_at >= :since_ms AND seq > 0 ORDER BY workspace_id, stream_id
 
 -- name: list_heads
--- Heads of all streams in a fixed order, after a place.
+-- List the heads of all streams in a fixed order, after a cursor.
 SELECT workspace_id, stream_id, seq, hash FROM streams
 WHERE (workspace_id, stream_id) > (:after_workspace, :after_stream)
 ORDER BY workspace_id, stream_id LIMIT :most
 
 -- name: list_headless_streams
--- Streams that have events and no head: somebody removed it.
+-- List streams with events and without a head, which is a sign of tampering.
 SELECT DISTINCT e.workspace_id, e.stream_id FROM events e
 LEFT JOIN streams s ON s.workspace_id = e.workspace_id AND s.stream_id = e.stream_id
 WHERE s.stream_id IS NULL LIMIT :most
 
 -- name: list_unlogged_actions
--- Actions of runs that have no stream, of one workspace or of all: somebody put them there.
+-- List actions of runs without a stream, which is a sign of tampering; of one workspace or all.
 SELECT a.workspace_id, a.run_id, a.action_id FROM actions a
 LEFT JOIN streams s ON s.workspace_id = a.workspace_id AND s.stream_id = a.run_id
 WHERE s.stream_id IS NULL AND (:workspace_id = '' OR a.workspace_id = :workspace_id) LIMIT :most
@@ -43,7 +43,7 @@ WHERE s.stream_id IS NULL AND (:workspace_id = '' OR a.workspace_id = :workspace
 SELECT hash FROM events WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq = :seq
 
 -- name: list_events_since
--- What happened in a workspace since a moment, newest first; kinds as a list between spaces, empty for every kind.
+-- List the events of a workspace since a time, newest first. Kinds are a list between spaces; empty for all.
 SELECT stream_id, seq, kind, at_ms, body, hash FROM events
 WHERE workspace_id = :workspace_id AND at_ms >= :since_ms AND (:kinds = '' OR :kinds LIKE '% ' || kind || ' %')
 ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
@@ -55,7 +55,7 @@ CROSS JOIN actions a
 WHERE a.workspace_id = json_extract(w.value, '$[0]') AND a.action_id = json_extract(w.value, '$[1]')
 
 -- name: list_actions_by_id [postgres]
--- The same.
+-- As on SQLite.
 SELECT a.* FROM json_array_elements(CAST(:wanted AS JSON)) w
 JOIN actions a ON a.workspace_id = w ->> 0 AND a.action_id = w ->> 1
 
@@ -66,6 +66,6 @@ CROSS JOIN streams s
 WHERE s.workspace_id = json_extract(w.value, '$[0]') AND s.stream_id = json_extract(w.value, '$[1]')
 
 -- name: list_heads_by_id [postgres]
--- The same.
+-- As on SQLite.
 SELECT s.stream_id, s.seq, s.hash FROM json_array_elements(CAST(:wanted AS JSON)) w
 JOIN streams s ON s.workspace_id = w ->> 0 AND s.stream_id = w ->> 1

@@ -1,5 +1,5 @@
 -- name: insert_brain_entry [sqlite]
--- A memory, once per natural key, and its number.
+-- Insert a memory, once per natural key, and return its number.
 INSERT INTO brain_entries (workspace_id, entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id,
                            facts, natural_key, created_ms)
 VALUES (:workspace_id, :entry_id, :tenant_id, :kind, :body, :state, :source, :channel, :run_id, :action_id,
@@ -8,7 +8,7 @@ ON CONFLICT (workspace_id, natural_key) DO NOTHING
 RETURNING number
 
 -- name: insert_brain_entry [postgres]
--- A memory, once per natural key. Its words are a generated column, so that it needs no number to be indexed by.
+-- Insert a memory, once per natural key. Its words are a generated column, so the index needs no number.
 INSERT INTO brain_entries (workspace_id, entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id,
                            facts, natural_key, created_ms)
 VALUES (:workspace_id, :entry_id, :tenant_id, :kind, :body, :state, :source, :channel, :run_id, :action_id,
@@ -17,21 +17,21 @@ ON CONFLICT (workspace_id, natural_key) DO NOTHING
 RETURNING NULL AS number
 
 -- name: index_brain_words [sqlite, skipped on postgres]
--- Takes in the words of the memories that came since the last time. The index itself knows how far it got: FTS5 keeps
--- the size of every text that it has taken in, by its number.
+-- Index the words of memories that were added since the last time. FTS5 stores the size of every indexed text by its
+-- number, so the index itself knows how far it is.
 INSERT INTO brain_words (rowid, body)
 SELECT number, body FROM brain_entries
 WHERE number > coalesce((SELECT max(id) FROM brain_words_docsize), 0)
 
 -- name: list_brain_entries
--- A tenant's memory of one kind, newest first. One kind, so that the index has it in this order.
+-- List a tenant's memories of one kind, newest first. One kind, so that the index has this order.
 SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
 FROM brain_entries
 WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND kind = :kind AND state <> 'retired'
 ORDER BY entry_id DESC LIMIT :most
 
 -- name: search_brain_entries [sqlite]
--- A tenant's memory that holds the words, best match first.
+-- List a tenant's memories with these words, best match first.
 SELECT e.entry_id, e.tenant_id, e.kind, e.body, e.state, e.source, e.channel, e.run_id, e.action_id, e.facts,
        e.created_ms
 FROM brain_words w JOIN brain_entries e ON e.number = w.rowid
@@ -40,7 +40,7 @@ WHERE brain_words MATCH :query AND e.workspace_id = :workspace_id AND e.tenant_i
 ORDER BY bm25(brain_words), e.entry_id DESC LIMIT :most
 
 -- name: search_brain_entries [postgres]
--- A tenant's memory that holds the words, best match first.
+-- List a tenant's memories with these words, best match first.
 SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
 FROM brain_entries
 WHERE words @@ websearch_to_tsquery('simple', :query) AND workspace_id = :workspace_id AND tenant_id = :tenant_id
@@ -54,25 +54,25 @@ WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND entry_id = :en
 RETURNING entry_id
 
 -- name: set_brain_state_by_key
--- Retire the memory of a decision that was taken back, or use it again.
+-- Retire the memory of a withdrawn decision, or make it active again.
 UPDATE brain_entries SET state = :state
 WHERE workspace_id = :workspace_id AND natural_key = :natural_key
 RETURNING entry_id
 
 -- name: schedule_measurement [counted]
--- A run whose effect went out will be measured; the first effect decides when.
+-- Schedule the measurement of a run; its first effect sets the time.
 INSERT INTO measurements (workspace_id, run_id, tenant_id, due_ms)
 VALUES (:workspace_id, :run_id, :tenant_id, :due_ms)
 ON CONFLICT (workspace_id, run_id) DO NOTHING
 RETURNING run_id
 
 -- name: find_measurement
--- When a run is or was measured, and what came back.
+-- Find when a run is or was measured, and the result.
 SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM measurements
 WHERE workspace_id = :workspace_id AND run_id = :run_id
 
 -- name: store_measurement
--- What came back, with the asset that holds it.
+-- Store a measurement with its asset.
 UPDATE measurements SET asset_id = :asset_id, measured_ms = :measured_ms, body = :body
 WHERE workspace_id = :workspace_id AND run_id = :run_id
 RETURNING run_id
@@ -84,19 +84,19 @@ WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND measured_ms IS
 ORDER BY measured_ms DESC LIMIT :most
 
 -- name: list_due_measurements
--- Runs that have not been measured yet, soonest first.
+-- List runs that wait for their measurement, soonest first.
 SELECT run_id, tenant_id, asset_id, due_ms, measured_ms, body FROM measurements
 WHERE workspace_id = :workspace_id AND measured_ms IS NULL ORDER BY due_ms LIMIT :most
 
 -- name: record_manual_metrics
--- The numbers that a human read for a channel where no interface gives them.
+-- Store numbers that a person reported for a channel without an API.
 INSERT INTO manual_metrics (workspace_id, run_id, channel, metrics, source, recorded_ms)
 VALUES (:workspace_id, :run_id, :channel, :metrics, :source, :recorded_ms)
 ON CONFLICT (workspace_id, run_id, channel)
 DO UPDATE SET metrics = excluded.metrics, source = excluded.source, recorded_ms = excluded.recorded_ms
 
 -- name: list_manual_metrics
--- What was recorded by hand for a run.
+-- List the manually reported numbers of a run.
 SELECT channel, metrics, source, recorded_ms FROM manual_metrics
 WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY channel
 

@@ -1,39 +1,39 @@
 -- name: add_vault_key
--- A workspace's own key, unless it has one.
+-- Insert a workspace's vault key, unless it has one.
 INSERT INTO vault_keys (workspace_id, sealed_by, sealed, made_ms)
 VALUES (:workspace_id, :sealed_by, :sealed, :made_ms)
 ON CONFLICT (workspace_id) DO NOTHING
 
 -- name: find_vault_key
--- A workspace's own key, sealed, and by which master secret.
+-- Find a workspace's encrypted vault key and its master secret's fingerprint.
 SELECT sealed_by, sealed FROM vault_keys WHERE workspace_id = :workspace_id
 
 -- name: list_outdated_vault_keys
--- Keys that an earlier master secret sealed, of every workspace.
+-- List vault keys encrypted with an earlier master secret, of every workspace.
 SELECT workspace_id, sealed_by, sealed FROM vault_keys WHERE sealed_by <> :newest
 ORDER BY workspace_id LIMIT :most
 
 -- name: reseal_vault_key
--- The same key under the newest master secret, unless another server was faster.
+-- Store a vault key encrypted with the newest master secret, unless another server did.
 UPDATE vault_keys SET sealed_by = :newest, sealed = :sealed
 WHERE workspace_id = :workspace_id AND sealed_by = :before
 
 -- name: put_secret
--- One sealed secret; the one before it is gone.
+-- Store an encrypted secret and replace the previous one.
 INSERT INTO vault_secrets (workspace_id, holder, field, sealed, changed_ms)
 VALUES (:workspace_id, :holder, :field, :sealed, :now_ms)
 ON CONFLICT (workspace_id, holder, field) DO UPDATE SET sealed = excluded.sealed, changed_ms = excluded.changed_ms
 
 -- name: list_secrets
--- The sealed secrets of one holder.
+-- List the encrypted secrets of a holder.
 SELECT field, sealed FROM vault_secrets WHERE workspace_id = :workspace_id AND holder = :holder ORDER BY field
 
 -- name: delete_secrets
--- Destroy what a holder had.
+-- Delete the secrets of a holder.
 DELETE FROM vault_secrets WHERE workspace_id = :workspace_id AND holder = :holder
 
 -- name: put_connection
--- A connection, new or made again; its number says which of them somebody has in hand.
+-- Insert or replace a connection. Its number increases, so that a caller with an old copy can be detected.
 INSERT INTO connections (workspace_id, provider, state, label, accounts, scopes, settings, expires_ms, connected_by,
                          connected_ms, changed_ms, version)
 VALUES (:workspace_id, :provider, 'connected', :label, :accounts, :scopes, :settings, :expires_ms, :connected_by,
@@ -50,33 +50,33 @@ RETURNING *
 SELECT * FROM connections WHERE workspace_id = :workspace_id AND provider = :provider
 
 -- name: list_connections
--- Everything a workspace is or was connected to.
+-- List the present and past connections of a workspace.
 SELECT * FROM connections WHERE workspace_id = :workspace_id ORDER BY provider
 
 -- name: end_connection
--- It cannot be used any more, as far as this number of it goes.
+-- Mark a connection expired, if it still has this number.
 UPDATE connections SET state = :state, problem = :problem, changed_ms = :now_ms
 WHERE workspace_id = :workspace_id AND provider = :provider AND version = :version AND state <> :state
 RETURNING *
 
 -- name: revoke_connection
--- Somebody ends it, whichever making of it stands; until the commit nobody else makes it again.
+-- Revoke a connection, whatever its number. The row stays locked until the commit.
 UPDATE connections SET state = 'revoked', problem = NULL, changed_ms = :now_ms
 WHERE workspace_id = :workspace_id AND provider = :provider AND state <> 'revoked'
 RETURNING provider
 
 -- name: choose_accounts
--- Other accounts or other settings of a connection that stands.
+-- Change the accounts or settings of a live connection.
 UPDATE connections SET accounts = :accounts, settings = :settings, changed_ms = :now_ms
 WHERE workspace_id = :workspace_id AND provider = :provider AND version = :version
 RETURNING *
 
 -- name: renew_connection
--- Fresh tokens of a connection that stands.
+-- Store fresh tokens of a live connection.
 UPDATE connections SET state = 'connected', expires_ms = :expires_ms, problem = NULL, changed_ms = :now_ms
 WHERE workspace_id = :workspace_id AND provider = :provider AND version = :version AND state <> 'revoked'
 RETURNING *
 
 -- name: count_connections
--- How many connections are in which state, of every workspace: for the operator of the server.
+-- Count connections by state, of every workspace: for the server's operator.
 SELECT provider, state, COUNT(*) AS connections FROM connections GROUP BY provider, state ORDER BY provider, state

@@ -1,9 +1,9 @@
 -- name: find_credits
--- What a workspace may spend and has spent; no row where nothing was ever limited or metered.
+-- Find the credits of a workspace; no row if it was never limited or metered.
 SELECT unlimited, granted, spent, reserved, seq FROM credit_accounts WHERE workspace_id = :workspace_id
 
 -- name: grant_credits
--- More to spend. A workspace without a limit becomes one that has what was granted.
+-- Add credits. A workspace without a limit then has exactly these.
 INSERT INTO credit_accounts (workspace_id, unlimited, granted, spent, reserved, seq)
 VALUES (:workspace_id, 0, :amount, 0, 0, 1)
 ON CONFLICT (workspace_id) DO UPDATE SET
@@ -14,7 +14,7 @@ ON CONFLICT (workspace_id) DO UPDATE SET
 RETURNING unlimited, granted, spent, reserved, seq
 
 -- name: limit_credits
--- So much from now on, whatever was granted before.
+-- Set the credits from now on, whatever was granted before.
 INSERT INTO credit_accounts (workspace_id, unlimited, granted, spent, reserved, seq)
 VALUES (:workspace_id, 0, :amount, 0, 0, 1)
 ON CONFLICT (workspace_id) DO UPDATE SET
@@ -24,14 +24,14 @@ ON CONFLICT (workspace_id) DO UPDATE SET
 RETURNING unlimited, granted, spent, reserved, seq
 
 -- name: unlimit_credits
--- No limit any more; what is spent is still counted.
+-- Remove the limit; spending is still counted.
 INSERT INTO credit_accounts (workspace_id, unlimited, granted, spent, reserved, seq)
 VALUES (:workspace_id, 1, 0, 0, 0, 1)
 ON CONFLICT (workspace_id) DO UPDATE SET unlimited = 1, granted = 0, seq = credit_accounts.seq + 1
 RETURNING unlimited, granted, spent, reserved, seq
 
 -- name: reserve_credits
--- Sets credits aside where there are enough. The row is the lock: of many at once each sees what the others took.
+-- Reserve credits if there are enough. The row is the lock, so concurrent reservations see each other.
 INSERT INTO credit_accounts (workspace_id, unlimited, granted, spent, reserved, seq)
 VALUES (:workspace_id, 1, 0, 0, :amount, 1)
 ON CONFLICT (workspace_id) DO UPDATE SET
@@ -42,23 +42,23 @@ WHERE credit_accounts.unlimited = 1
 RETURNING unlimited, granted, spent, reserved, seq
 
 -- name: move_credits
--- What was set aside is spent or given back; what turned out to have happened after all is spent.
+-- Spend or release reserved credits, or spend released ones whose action happened after all.
 UPDATE credit_accounts SET spent = spent + :spent, reserved = reserved - :reserved, seq = seq + 1
 WHERE workspace_id = :workspace_id
 RETURNING unlimited, granted, spent, reserved, seq
 
 -- name: insert_credit_entry
--- One line of the ledger.
+-- Append a line to the ledger.
 INSERT INTO credit_entries (workspace_id, seq, kind, amount, action_id, attempt_id, by_whom, at_ms)
 VALUES (:workspace_id, :seq, :kind, :amount, :action_id, :attempt_id, :by_whom, :at_ms)
 
 -- name: list_recent_credit_entries
--- The end of a workspace's ledger, newest first.
+-- List the end of a workspace's ledger, newest first.
 SELECT seq, kind, amount, action_id, attempt_id, by_whom, at_ms FROM credit_entries
 WHERE workspace_id = :workspace_id ORDER BY seq DESC LIMIT :most
 
 -- name: open_credit_charge
--- A metered action is about to be sent. One that is set aside or paid for already returns no row.
+-- Open the charge of a metered action. Returns no row if it is reserved or paid already.
 INSERT INTO credit_charges (workspace_id, action_id, amount, state)
 VALUES (:workspace_id, :action_id, :amount, 'reserved')
 ON CONFLICT (workspace_id, action_id) DO UPDATE SET amount = excluded.amount, state = 'reserved'
@@ -66,7 +66,7 @@ WHERE credit_charges.state = 'released'
 RETURNING amount
 
 -- name: move_credit_charge
--- From one state to another, once.
+-- Move a charge from one state to another, once.
 UPDATE credit_charges SET state = :state
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND state = :before
 RETURNING amount

@@ -1,5 +1,5 @@
 -- name: list_tenant_actions
--- A tenant's actions since a moment (ids sort by age), newest first. Without a tenant it is the default one's.
+-- List a tenant's actions since a time (ids sort by age), newest first. No tenant means the default one.
 SELECT a.*
 FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.action_id > :since

@@ -1,36 +1,36 @@
 -- name: insert_job [counted]
--- Puts a job in the outbox of the transaction that causes it. A key that is still kept changes nothing and returns
--- no row. The id is made from the key, so a racing twin may meet either constraint first: none is named.
+-- Insert a job in the transaction that causes it. A key that exists changes nothing and returns no row. The id is made
+-- from the key, so a concurrent insert may violate either constraint: none is named.
 INSERT INTO jobs (workspace_id, job_id, kind, key, payload, due_ms, state, attempts, fence, created_ms)
 VALUES (:workspace_id, :job_id, :kind, :key, :payload, :due_ms, 'waiting', 0, 0, :now_ms)
 ON CONFLICT DO NOTHING
 RETURNING job_id;
 
 -- name: plan_by_size [postgres]
--- Plans the rest of the transaction for the table as it is now. A plan kept from when the table was small reads all of
--- it, and a burst of enqueued jobs would make every one of them slow until statistics are gathered.
+-- Plan the rest of the transaction for the present size of the table. A plan cached from a small table scans all of it,
+-- and a burst of jobs would be slow until statistics are gathered.
 SELECT set_config('plan_cache_mode', 'force_custom_plan', true);
 
 -- name: plan_by_size [sqlite]
--- Nothing to do: a plan does not depend on how large the table was.
+-- Nothing to do: plans do not depend on the table's size.
 SELECT 1;
 
 -- name: next_job_ready [sqlite]
--- The moment at which the next job of the given kinds can be claimed. `leases` is a JSON object whose keys are the
--- kinds that the asking runner can run.
+-- Find when the next job of the given kinds can be claimed. The keys of the JSON object `leases` are the kinds of this
+-- runner.
 SELECT ready_ms FROM jobs
 WHERE ready_ms IS NOT NULL AND kind IN (SELECT lease.key FROM json_each(:leases) AS lease)
 ORDER BY ready_ms LIMIT 1;
 
 -- name: next_job_ready [postgres]
--- The moment at which the next job of the given kinds can be claimed.
+-- Find when the next job of the given kinds can be claimed.
 SELECT ready_ms FROM jobs
 WHERE ready_ms IS NOT NULL AND CAST(:leases AS jsonb) ->> kind IS NOT NULL
 ORDER BY ready_ms LIMIT 1;
 
 -- name: claim_jobs [sqlite]
--- Takes jobs that are due or whose worker's lease has ended, longest ready first. `leases` gives each kind its lease;
--- kinds that are not in it belong to other runners.
+-- Claim jobs that are due or whose lease has ended, the longest ready first. `leases` has the lease of each kind; other
+-- kinds belong to other runners.
 UPDATE jobs SET
     state = 'running',
     attempts = attempts + 1,
@@ -47,8 +47,8 @@ RETURNING workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lea
     last_error, created_ms, finished_ms;
 
 -- name: claim_jobs [postgres]
--- Takes jobs that are due or whose worker's lease has ended, longest ready first, stepping over those that another
--- runner is taking right now.
+-- Claim jobs that are due or whose lease has ended, the longest ready first, skipping rows that another runner has
+-- locked.
 WITH picked AS MATERIALIZED (
     SELECT workspace_id, job_id FROM jobs
     WHERE ready_ms <= :now_ms AND CAST(:leases AS jsonb) ->> kind IS NOT NULL
@@ -68,14 +68,14 @@ RETURNING jobs.workspace_id, jobs.job_id, kind, key, payload, due_ms, state, att
     last_error, created_ms, finished_ms;
 
 -- name: renew_job
--- Moves the end of a lease, as long as nobody else has taken the job over.
+-- Extend a lease, unless another worker has claimed the job.
 UPDATE jobs SET lease_until_ms = :lease_until_ms
 WHERE workspace_id = :workspace_id AND job_id = :job_id AND fence = :fence AND state = 'running'
 RETURNING job_id;
 
 -- name: settle_job
--- Records how an attempt ended (done, dead, or waiting for another). A worker whose job was taken over has an old
--- fence and changes nothing.
+-- Record the end of an attempt: done, dead, or waiting for another. A worker that lost the job has an old fence and
+-- changes nothing.
 UPDATE jobs SET
     state = :state,
     due_ms = :due_ms,
@@ -93,14 +93,14 @@ SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_
 FROM jobs WHERE workspace_id = :workspace_id AND job_id = :job_id;
 
 -- name: list_dead_jobs
--- Jobs that ran out of retries, newest first: for the operator of the server, never for a caller.
+-- List jobs without retries left, newest first: for the server's operator, never for a caller.
 SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker, last_error,
     created_ms, finished_ms
 FROM jobs WHERE state = 'dead' AND finished_ms IS NOT NULL
 ORDER BY finished_ms DESC, job_id LIMIT :most;
 
 -- name: purge_done_jobs
--- Removes a batch of jobs that are done for longer than their key has to stay unique. Dead ones wait for a human.
+-- Delete a batch of done jobs whose key need not stay unique. Dead ones wait for a person.
 DELETE FROM jobs
 WHERE (workspace_id, job_id) IN (
     SELECT workspace_id, job_id FROM jobs
@@ -110,15 +110,15 @@ WHERE (workspace_id, job_id) IN (
 RETURNING job_id;
 
 -- name: delete_waiting_job
--- A job that is not needed any more, unless a worker has it.
+-- Delete a job that is not needed, unless a worker has it.
 DELETE FROM jobs WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state = 'waiting'
 
 -- name: hasten_job
--- An earlier time for a job that nobody has claimed.
+-- Move an unclaimed job to an earlier time.
 UPDATE jobs SET due_ms = :due_ms
 WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state = 'waiting' AND due_ms > :due_ms
 
 -- name: find_open_job
--- When a job that waits or runs is due, by its key.
+-- Find when a waiting or running job is due, by its key.
 SELECT due_ms FROM jobs
 WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state IN ('waiting', 'running');

@@ -1,21 +1,21 @@
 -- name: insert_oauth_state
--- A consent is asked for.
+-- Insert the state of a consent request.
 INSERT INTO oauth_states (workspace_id, state_hash, for_workspace, provider, session_id, person_id, created_ms, expires_ms)
 VALUES (:workspace_id, :state_hash, :for_workspace, :provider, :session_id, :person_id, :created_ms, :expires_ms)
 
 -- name: use_oauth_state
--- A consent comes back: once, in time, to the browser and the person that asked.
+-- Use a consent: once, in time, in the browser and by the person that asked.
 UPDATE oauth_states SET used_ms = :now_ms
 WHERE workspace_id = :workspace_id AND state_hash = :state_hash AND provider = :provider AND session_id = :session_id
   AND person_id = :person_id AND used_ms IS NULL AND expires_ms > :now_ms
 RETURNING for_workspace
 
 -- name: delete_old_oauth_states
--- States past their time are of no use, used or not.
+-- Delete expired states, used or not.
 DELETE FROM oauth_states WHERE workspace_id = :workspace_id AND expires_ms <= :now_ms
 
 -- name: take_oauth_turn
--- The turn to renew a connection's tokens, unless somebody has it who is believed to be alive.
+-- Take the lease for renewing a connection's tokens, unless a live process has it.
 INSERT INTO oauth_turns (workspace_id, provider, holder, until_ms)
 VALUES (:workspace_id, :provider, :holder, :until_ms)
 ON CONFLICT (workspace_id, provider) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms
@@ -23,5 +23,5 @@ WHERE oauth_turns.until_ms <= :now_ms
 RETURNING holder
 
 -- name: end_oauth_turn
--- Whoever had the turn is done.
+-- Release the lease.
 DELETE FROM oauth_turns WHERE workspace_id = :workspace_id AND provider = :provider AND holder = :holder

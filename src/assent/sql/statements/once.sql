@@ -1,6 +1,5 @@
 -- name: claim_key
--- Takes the key, or waits for the transaction that holds it and shows what it left. A record past its time is
--- taken over as if it had never been.
+-- Claim the key, or wait for the transaction that holds it and return its record. An expired record is replaced.
 INSERT INTO idempotency (workspace_id, tool, key, request_digest, response, created_at, expires_at, holder)
 VALUES (:workspace_id, :tool, :key, :request_digest, NULL, :now_ms, :expires_at, :holder)
 ON CONFLICT (workspace_id, tool, key) DO UPDATE SET
@@ -17,7 +16,7 @@ ON CONFLICT (workspace_id, tool, key) DO UPDATE SET
 RETURNING request_digest, response, holder, created_at;
 
 -- name: keep_answer
--- Stores the answer with the effect it belongs to. An answer once stored never changes, nor does whose it is.
+-- Store the answer with its effect. A stored answer and its owner never change.
 INSERT INTO idempotency (workspace_id, tool, key, request_digest, response, created_at, expires_at, holder)
 VALUES (:workspace_id, :tool, :key, :request_digest, :response, :now_ms, :expires_at, :holder)
 ON CONFLICT (workspace_id, tool, key) DO UPDATE SET
@@ -26,8 +25,8 @@ WHERE idempotency.response IS NULL
 RETURNING expires_at;
 
 -- name: forget_answers
--- Removes a batch of records past their time, oldest first. The outer condition is repeated because a key may be
--- taken over while this waits for its row.
+-- Delete a batch of expired records, oldest first. The outer condition is repeated, because a key may be claimed while
+-- this waits for its row.
 DELETE FROM idempotency
 WHERE expires_at <= :now_ms AND (workspace_id, tool, key) IN (
     SELECT workspace_id, tool, key FROM idempotency

@@ -1,5 +1,5 @@
 -- name: insert_person
--- A person, once; the name they have already stays.
+-- Insert a person, once; an existing name stays.
 INSERT INTO people (workspace_id, person_id, name, role, email, created_ms)
 VALUES (:workspace_id, :person_id, :name, :role, :email, :created_ms)
 ON CONFLICT (workspace_id, person_id) DO NOTHING
@@ -11,13 +11,13 @@ SELECT person_id, name, role, email FROM people
 WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
 
 -- name: list_people_at
--- Everybody who gave this address, the first to do so first.
+-- List the people with this address, the earliest first.
 SELECT person_id, name, role, email FROM people
 WHERE workspace_id = :workspace_id AND lower(email) = :email AND ended_ms IS NULL
 ORDER BY created_ms, person_id LIMIT :most
 
 -- name: list_people
--- Everybody who can sign in, with the workspaces that members are in and whether they ever did sign in.
+-- List the people who can sign in, with their workspaces and whether they ever signed in.
 SELECT p.person_id, p.name, p.role, p.email, p.created_ms,
   (SELECT count(*) FROM sessions s WHERE s.workspace_id = p.workspace_id AND s.person_id = p.person_id
     AND s.ended_ms IS NULL AND s.expires_ms > :now_ms) AS devices,
@@ -26,123 +26,123 @@ SELECT p.person_id, p.name, p.role, p.email, p.created_ms,
 FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL ORDER BY p.created_ms, p.person_id
 
 -- name: list_names_in
--- What the owners and the members of a workspace are called.
+-- List the names of the owners and members of a workspace.
 SELECT p.name FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL AND (p.role = 'owner'
   OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :place AND m.person_id = p.person_id))
 
 -- name: end_person
--- Somebody who may not sign in any more; their decisions stay theirs.
+-- Remove a person's access; their decisions stay theirs.
 UPDATE people SET ended_ms = :now_ms
 WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
 RETURNING person_id
 
 -- name: add_membership
--- Somebody may look at a workspace and decide in it.
+-- Add a person to a workspace.
 INSERT INTO memberships (workspace_id, person_id, created_ms) VALUES (:workspace_id, :person_id, :created_ms)
 ON CONFLICT (workspace_id, person_id) DO NOTHING
 
 -- name: end_memberships
--- Somebody is in no workspace any more.
+-- Remove a person from all workspaces.
 DELETE FROM memberships WHERE person_id = :person_id
 
 -- name: find_membership
--- Whether somebody is in a workspace.
+-- Find whether a person is in a workspace.
 SELECT person_id FROM memberships WHERE workspace_id = :workspace_id AND person_id = :person_id
 
 -- name: list_memberships
--- Who is in which workspace.
+-- List the members of all workspaces.
 SELECT m.person_id, m.workspace_id, w.name FROM memberships m JOIN workspaces w ON w.workspace_id = m.workspace_id
 ORDER BY m.person_id, w.name
 
 -- name: list_workspaces_of
--- The workspaces that somebody is in.
+-- List the workspaces of a person.
 SELECT w.workspace_id, w.name FROM memberships m JOIN workspaces w ON w.workspace_id = m.workspace_id
 WHERE m.person_id = :person_id ORDER BY w.created_ms, w.workspace_id
 
 -- name: list_sessions
--- Where somebody is signed in.
+-- List the browsers in which a person is signed in.
 SELECT session_id, device, created_ms, expires_ms FROM sessions
 WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL AND expires_ms > :now_ms
 ORDER BY created_ms DESC, session_id
 
 -- name: rename_person
--- What somebody's decisions are signed with from here on.
+-- Change the name that signs a person's decisions.
 UPDATE people SET name = :name WHERE workspace_id = :workspace_id AND person_id = :person_id
 RETURNING person_id
 
 -- name: insert_sign_in_link
--- A link that waits for its human, as its hash.
+-- Insert an unused link, as its hash.
 INSERT INTO sign_in_links (workspace_id, link_id, person_id, secret_hash, created_ms, expires_ms)
 VALUES (:workspace_id, :link_id, :person_id, :secret_hash, :created_ms, :expires_ms)
 
 -- name: find_sign_in_link
--- One link by its public part, with whom it signs in.
+-- Find a link by its public part, with its person.
 SELECT l.secret_hash, l.expires_ms, l.used_ms, l.person_id, p.name, p.role, p.email
 FROM sign_in_links l JOIN people p ON p.workspace_id = l.workspace_id AND p.person_id = l.person_id
 WHERE l.workspace_id = :workspace_id AND l.link_id = :link_id AND p.ended_ms IS NULL
 
 -- name: use_sign_in_link
--- Compare and set: of many presses one gets the row.
+-- Compare and set: of concurrent uses one gets the row.
 UPDATE sign_in_links SET used_ms = :now_ms
 WHERE workspace_id = :workspace_id AND link_id = :link_id AND used_ms IS NULL AND expires_ms > :now_ms
 RETURNING person_id
 
 -- name: end_sign_in_links
--- Links of a person that nobody has used yet stop working.
+-- End the unused links of a person.
 UPDATE sign_in_links SET used_ms = :now_ms
 WHERE workspace_id = :workspace_id AND person_id = :person_id AND used_ms IS NULL
 RETURNING link_id
 
 -- name: insert_session
--- A signed-in browser, as the hash of its cookie.
+-- Insert a signed-in browser, as the hash of its cookie.
 INSERT INTO sessions (workspace_id, session_id, person_id, secret_hash, created_ms, expires_ms, device, assurance)
 VALUES (:workspace_id, :session_id, :person_id, :secret_hash, :created_ms, :expires_ms, :device, :assurance)
 
 -- name: find_session
--- One session by its public part, with its person.
+-- Find a session by its public part, with its person.
 SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.assurance, s.person_id, p.name, p.role, p.email
 FROM sessions s JOIN people p ON p.workspace_id = s.workspace_id AND p.person_id = s.person_id
 WHERE s.workspace_id = :workspace_id AND s.session_id = :session_id AND p.ended_ms IS NULL
 
 -- name: end_session
--- Signing out in one browser.
+-- Sign out in one browser.
 UPDATE sessions SET ended_ms = :now_ms
 WHERE workspace_id = :workspace_id AND session_id = :session_id AND ended_ms IS NULL
 RETURNING session_id
 
 -- name: end_own_session
--- Signing another of one's own browsers out.
+-- Sign out another browser of the same person.
 UPDATE sessions SET ended_ms = :now_ms
 WHERE workspace_id = :workspace_id AND session_id = :session_id AND person_id = :person_id AND ended_ms IS NULL
 RETURNING session_id
 
 -- name: end_sessions
--- Signing out everywhere.
+-- Sign out everywhere.
 UPDATE sessions SET ended_ms = :now_ms
 WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
 RETURNING session_id
 
 -- name: delete_expired_sign_in_links
--- Links past their time, used or not, a bounded number at once.
+-- Delete a batch of expired links, used or not.
 DELETE FROM sign_in_links WHERE (workspace_id, link_id) IN (
   SELECT workspace_id, link_id FROM sign_in_links WHERE expires_ms <= :now_ms ORDER BY expires_ms LIMIT :most
 )
 RETURNING link_id
 
 -- name: delete_expired_sessions
--- Sessions past their time, ended or not, a bounded number at once.
+-- Delete a batch of expired sessions, ended or not.
 DELETE FROM sessions WHERE (workspace_id, session_id) IN (
   SELECT workspace_id, session_id FROM sessions WHERE expires_ms <= :now_ms ORDER BY expires_ms LIMIT :most
 )
 RETURNING session_id
 
 -- name: find_run_anywhere
--- The workspace of a run, for the owner of the server only: everybody else names the workspace.
+-- Find the workspace of a run, for the server's owner only: other callers name the workspace.
 SELECT r.workspace_id FROM runs r WHERE r.run_id = :run_id
 
 -- name: list_inbox
--- A page of what waits for a decision where somebody may decide, the most severe first. Picked in the index, so that
--- rows of other pages are not read; with the event that says who prepared it. What they approved waits for others.
+-- List a page of the actions that a person may decide, the most severe first, with the event that says who prepared
+-- them. Selected in the index, so that other pages are not read. Actions that this person approved wait for others.
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
@@ -162,7 +162,7 @@ LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id
 ORDER BY a.risk, a.expires_ms, a.action_id
 
 -- name: count_inbox
--- How many there are in all.
+-- Count them all.
 SELECT count(*) AS waiting FROM actions
 WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
   AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
@@ -172,7 +172,7 @@ WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_
     AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
 
 -- name: search_inbox
--- The same for a text or a channel, which takes reading what is waiting. `found` is how many there are in all.
+-- Like list_inbox, for a text or a channel, which reads all waiting actions. `found` is the total.
 WITH picked AS (
   SELECT workspace_id, action_id, count(*) OVER () AS found FROM actions
   WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
@@ -193,7 +193,7 @@ LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id
 ORDER BY a.risk, a.expires_ms, a.action_id
 
 -- name: list_unknown_for
--- What may or may not have been sent, where somebody may say: only a human can.
+-- List actions with an unknown outcome that a person may resolve.
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
   WHERE execution_state = 'outcome_unknown'
@@ -209,9 +209,8 @@ LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id
 ORDER BY a.action_id
 
 -- name: list_stopped_for
--- What was approved and did not go out, the newest first: refused for good within the last days, or waiting for
--- somebody or something that sends it, with no job that is about to. A step of a workflow is sent by nobody. Each sort is
--- picked in the order of an index of its own.
+-- List approved actions that were not sent, newest first: refused for good in the last days, or waiting without a job
+-- that sends them. Workflow steps are never sent. Each kind is selected in the order of its own index.
 WITH unsent AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND execution_state IN ('none', 'retryable')
@@ -239,7 +238,7 @@ LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id
 ORDER BY a.action_id DESC
 
 -- name: list_done_for
--- What went out lately, the newest first.
+-- List the actions sent lately, newest first.
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
   WHERE executed_ms IS NOT NULL AND executed_ms >= :since_ms
@@ -254,12 +253,12 @@ LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 ORDER BY a.executed_ms DESC, a.action_id
 
 -- name: find_action_anywhere
--- The workspace of an action, for whoever is then asked whether they may see it.
+-- Find the workspace of an action; the caller then checks access.
 SELECT workspace_id FROM actions WHERE action_id = :action_id
 
 -- name: count_waiting_for
--- How much needs a human in the workspaces that somebody may see: what they have not approved yet, what may have gone
--- out, and what was approved and goes nowhere.
+-- Count the actions that need a person in their workspaces: not approved by them, outcome unknown, or approved and
+-- stuck.
 SELECT (
   SELECT count(*) FROM actions a
   WHERE (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
@@ -279,31 +278,31 @@ SELECT (
 ) AS waiting
 
 -- name: find_send_job
--- The last job that was to send an action: its keys begin with the action's id.
+-- Find the last job that sends an action: its keys begin with the action's id.
 SELECT state, due_ms, last_error FROM jobs
 WHERE workspace_id = :workspace_id AND kind = :kind AND key >= :first_key AND key < :after_keys
 ORDER BY created_ms DESC, key DESC LIMIT 1
 
 -- name: insert_notification_target
--- Somebody wants to be told.
+-- Insert a notification target.
 INSERT INTO notification_targets (workspace_id, target_id, kind, shown, created_ms)
 VALUES (:workspace_id, :target_id, :kind, :shown, :created_ms)
 
 -- name: list_notification_targets
--- Everybody who is told about a workspace.
+-- List the notification targets of a workspace.
 SELECT target_id, kind, shown, created_ms, told_ms, problem FROM notification_targets
 WHERE workspace_id = :workspace_id ORDER BY target_id
 
 -- name: find_notification_target
--- One of them.
+-- Find one target.
 SELECT target_id, kind, shown, created_ms, told_ms, problem FROM notification_targets
 WHERE workspace_id = :workspace_id AND target_id = :target_id
 
 -- name: delete_notification_target
--- Nobody is told there any more.
+-- Delete a target.
 DELETE FROM notification_targets WHERE workspace_id = :workspace_id AND target_id = :target_id RETURNING shown
 
 -- name: note_notification
--- How telling somebody went last.
+-- Store the result of the last notification.
 UPDATE notification_targets SET told_ms = :now_ms, problem = :problem
 WHERE workspace_id = :workspace_id AND target_id = :target_id

@@ -1,11 +1,11 @@
 -- name: insert_picture
--- A picture, kept once in a workspace; one that is made again counts as new.
+-- Insert a picture, once per workspace; one that is made again counts as new.
 INSERT INTO pictures (workspace_id, digest, content_type, width, height, size, content, created_ms)
 VALUES (:workspace_id, :digest, :content_type, :width, :height, :size, :content, :created_ms)
 ON CONFLICT (workspace_id, digest) DO UPDATE SET created_ms = excluded.created_ms
 
 -- name: use_picture
--- A run shows a picture. Once an action has taken it along it is kept.
+-- Let a run show a picture. Once an action uses it, it is kept.
 INSERT INTO picture_uses (workspace_id, run_id, digest, kept) VALUES (:workspace_id, :run_id, :digest, :kept)
 ON CONFLICT (workspace_id, run_id, digest) DO UPDATE
   SET kept = CASE WHEN excluded.kept = 1 THEN 1 ELSE picture_uses.kept END
@@ -16,17 +16,17 @@ SELECT digest, content_type, width, height, content FROM pictures
 WHERE workspace_id = :workspace_id AND digest = :digest
 
 -- name: find_run_picture
--- A picture that a run shows. Another run's and an unknown one both find nothing.
+-- Find a picture that a run shows. Another run's and an unknown one both find nothing.
 SELECT p.digest, p.content_type, p.width, p.height, p.content
 FROM picture_uses u JOIN pictures p ON p.workspace_id = u.workspace_id AND p.digest = u.digest
 WHERE u.workspace_id = :workspace_id AND u.run_id = :run_id AND u.digest = :digest
 
 -- name: sum_pictures
--- How many bytes of pictures a workspace keeps.
+-- Sum the bytes of a workspace's pictures.
 SELECT CAST(coalesce(sum(size), 0) AS BIGINT) AS bytes FROM pictures WHERE workspace_id = :workspace_id
 
 -- name: forget_pictures
--- Pictures that nobody took along within their time.
+-- Delete pictures that no action used in time.
 DELETE FROM pictures WHERE (workspace_id, digest) IN (
   SELECT p.workspace_id, p.digest FROM pictures p
   WHERE p.created_ms < :before_ms AND NOT EXISTS (

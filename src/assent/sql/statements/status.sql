@@ -1,33 +1,33 @@
 -- On SQLite each section names its index: without statistics the planner takes the primary key, and reads all history.
 
 -- name: list_unknown_actions [postgres]
--- What may have gone out, newest first.
+-- List actions with an unknown outcome, newest first.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.execution_state = 'outcome_unknown'
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_unknown_actions [sqlite]
--- What may have gone out, newest first.
+-- List actions with an unknown outcome, newest first.
 SELECT a.* FROM actions a INDEXED BY actions_waiting
 WHERE a.workspace_id = :workspace_id AND a.execution_state = 'outcome_unknown'
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_awaiting_actions [postgres]
--- What waits for approval and has not expired, newest first.
+-- List actions that wait for approval and have not expired, newest first.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = 'awaiting_approval'
   AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_awaiting_actions [sqlite]
--- What waits for approval and has not expired, newest first.
+-- List actions that wait for approval and have not expired, newest first.
 SELECT a.* FROM actions a INDEXED BY actions_waiting
 WHERE a.workspace_id = :workspace_id AND a.status = 'awaiting_approval'
   AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_unsent_actions [postgres]
--- What was approved, has not expired and is not known to have gone out, newest first.
+-- List approved actions that have not expired and are not known to be sent, newest first.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_tool <> 'workflow_advance'
   AND a.execution_state <> 'outcome_unknown'
@@ -35,7 +35,7 @@ WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_to
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_unsent_actions [sqlite]
--- What was approved, has not expired and is not known to have gone out, newest first.
+-- List approved actions that have not expired and are not known to be sent, newest first.
 SELECT a.* FROM actions a INDEXED BY actions_unsent
 WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_tool <> 'workflow_advance'
   AND a.execution_state <> 'outcome_unknown'
@@ -43,40 +43,40 @@ WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_to
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_lapsed_actions [postgres]
--- What was approved and expired since a moment without going out, newest first.
+-- List approved actions that expired unsent since a time, newest first.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_tool <> 'workflow_advance'
   AND a.execution_state IN ('none', 'retryable') AND a.expires_ms <= :now_ms AND a.expires_ms > :since_ms
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_lapsed_actions [sqlite]
--- What was approved and expired since a moment without going out, newest first.
+-- List approved actions that expired unsent since a time, newest first.
 SELECT a.* FROM actions a INDEXED BY actions_unsent
 WHERE a.workspace_id = :workspace_id AND a.status = 'approved' AND a.executor_tool <> 'workflow_advance'
   AND a.execution_state IN ('none', 'retryable') AND a.expires_ms <= :now_ms AND a.expires_ms > :since_ms
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_failed_actions [postgres]
--- What was refused for good since a moment (ids sort by age), newest first.
+-- List actions refused for good since a time (ids sort by age), newest first.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.status = 'failed' AND a.action_id > :since
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_failed_actions [sqlite]
--- What was refused for good since a moment (ids sort by age), newest first.
+-- List actions refused for good since a time (ids sort by age), newest first.
 SELECT a.* FROM actions a INDEXED BY actions_failed
 WHERE a.workspace_id = :workspace_id AND a.status = 'failed' AND a.action_id > :since
 ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_sent_actions
--- What went out since a moment, newest first.
+-- List actions sent since a time, newest first.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.executed_ms > :since_ms AND a.executed_ms IS NOT NULL
   AND a.executor_tool <> 'workflow_advance'
 ORDER BY a.executed_ms DESC, a.action_id DESC LIMIT :most
 
 -- name: count_status [postgres]
--- How many there are of each, up to a number.
+-- Count the actions of each section, up to a number.
 SELECT
   (SELECT count(*) FROM (SELECT 1 FROM actions
     WHERE workspace_id = :workspace_id AND execution_state = 'outcome_unknown' LIMIT :most) u) AS unknown,
@@ -98,7 +98,7 @@ SELECT
       AND executor_tool <> 'workflow_advance' LIMIT :most) s) AS sent
 
 -- name: count_status [sqlite]
--- How many there are of each, up to a number.
+-- Count the actions of each section, up to a number.
 SELECT
   (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_waiting
     WHERE workspace_id = :workspace_id AND execution_state = 'outcome_unknown' LIMIT :most) u) AS unknown,
@@ -120,14 +120,14 @@ SELECT
       AND executor_tool <> 'workflow_advance' LIMIT :most) s) AS sent
 
 -- name: list_read_measurements
--- What was measured since a moment, whichever tenant it is about, newest first.
+-- List the measurements since a time, of all tenants, newest first.
 SELECT m.run_id, m.tenant_id, m.asset_id, m.due_ms, m.measured_ms, m.body, r.inputs
 FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
 WHERE m.workspace_id = :workspace_id AND m.measured_ms > :since_ms AND m.measured_ms IS NOT NULL
 ORDER BY m.measured_ms DESC LIMIT :most
 
 -- name: list_brain_lessons
--- What was learned about all tenants, newest first.
+-- List the lessons of all tenants, newest first.
 SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
 FROM brain_entries
 WHERE workspace_id = :workspace_id AND kind IN ('channel_performance', 'rejection', 'lesson') AND state <> 'retired'

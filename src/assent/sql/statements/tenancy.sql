@@ -1,5 +1,5 @@
 -- name: insert_workspace
--- A new workspace; the same id again changes nothing and returns no row.
+-- Insert a workspace; an existing id changes nothing and returns no row.
 INSERT INTO workspaces (workspace_id, name, email, created_ms)
 VALUES (:workspace_id, :name, :email, :created_ms)
 ON CONFLICT (workspace_id) DO NOTHING
@@ -10,15 +10,15 @@ RETURNING workspace_id
 SELECT workspace_id, name, email, created_ms FROM workspaces WHERE workspace_id = :workspace_id
 
 -- name: list_workspaces
--- Every workspace, oldest first: for the operator of the server, never for a caller.
+-- List every workspace, oldest first: for the server's operator, never for a caller.
 SELECT workspace_id, name, email, created_ms FROM workspaces ORDER BY created_ms, workspace_id
 
 -- name: find_webhook_hosts
--- The hosts that a workspace's results may be posted to; null for any public one.
+-- Find the hosts that a workspace allows for webhooks; null for any public one.
 SELECT webhook_hosts FROM workspaces WHERE workspace_id = :workspace_id
 
 -- name: set_webhook_hosts
--- Limit them, or lift the limit.
+-- Set or remove that limit.
 UPDATE workspaces SET webhook_hosts = :webhook_hosts WHERE workspace_id = :workspace_id
 RETURNING workspace_id
 
@@ -27,59 +27,59 @@ RETURNING workspace_id
 SELECT tenant_id, name, created_ms FROM tenants WHERE workspace_id = :workspace_id ORDER BY created_ms, tenant_id
 
 -- name: insert_tenant
--- A tenant of a workspace, once.
+-- Insert a tenant of a workspace, once.
 INSERT INTO tenants (workspace_id, tenant_id, name, created_ms)
 VALUES (:workspace_id, :tenant_id, :name, :created_ms)
 ON CONFLICT (workspace_id, tenant_id) DO NOTHING
 
 -- name: insert_api_key
--- A key as its hash; the key itself is stored nowhere.
+-- Insert a key as its hash; the key itself is not stored.
 INSERT INTO api_keys (workspace_id, key_id, mode, secret_hash, label, scopes, created_ms, expires_ms, first_key_id,
   toolsets)
 VALUES (:workspace_id, :key_id, :mode, :secret_hash, :label, :scopes, :created_ms, :expires_ms, :first_key_id,
   :toolsets)
 
 -- name: find_api_key
--- One key by its public part, with its workspace's name (null when the workspace is gone).
+-- Find a key by its public part, with its workspace's name (null if the workspace is gone).
 SELECT k.mode, k.secret_hash, k.scopes, k.expires_ms, k.revoked_ms, k.first_key_id, k.toolsets, w.name AS workspace_name
 FROM api_keys k LEFT JOIN workspaces w ON w.workspace_id = k.workspace_id
 WHERE k.workspace_id = :workspace_id AND k.key_id = :key_id
 
 -- name: list_api_keys
--- The keys of a workspace without anything secret, oldest first.
+-- List the keys of a workspace without secrets, oldest first.
 SELECT key_id, mode, label, scopes, toolsets, created_ms, expires_ms, revoked_ms
 FROM api_keys WHERE workspace_id = :workspace_id ORDER BY created_ms, key_id
 
 -- name: revoke_api_key
--- End a key. Returns no row when it is unknown or was revoked before.
+-- Revoke a key. Returns no row if it is unknown or already revoked.
 UPDATE api_keys SET revoked_ms = :now_ms
 WHERE workspace_id = :workspace_id AND key_id = :key_id AND revoked_ms IS NULL
 RETURNING mode, label, scopes, expires_ms, first_key_id, toolsets
 
 -- name: insert_signup_link
--- A link that waits for its human.
+-- Insert an unclaimed sign-up link.
 INSERT INTO signup_links (workspace_id, secret_hash, email, name, created_ms, expires_ms)
 VALUES (:workspace_id, :secret_hash, :email, :name, :created_ms, :expires_ms)
 
 -- name: find_signup_link
--- One link by its public part.
+-- Find a link by its public part.
 SELECT secret_hash, email, name, expires_ms, claimed_ms FROM signup_links WHERE workspace_id = :workspace_id
 
 -- name: claim_signup_link
--- Compare and set: of many clicks one gets the row.
+-- Compare and set: of concurrent clicks one gets the row.
 UPDATE signup_links SET claimed_ms = :now_ms
 WHERE workspace_id = :workspace_id AND claimed_ms IS NULL AND expires_ms > :now_ms
 RETURNING email, name
 
 -- name: delete_expired_signup_links
--- Links past their time, claimed or not, a bounded number at once.
+-- Delete a batch of expired links, claimed or not.
 DELETE FROM signup_links WHERE workspace_id IN (
   SELECT workspace_id FROM signup_links WHERE expires_ms <= :now_ms ORDER BY expires_ms LIMIT :most
 )
 RETURNING workspace_id
 
 -- name: find_deployment_fact
--- A fact about this deployment, such as the fingerprint of a secret.
+-- Find a fact about this deployment, such as the fingerprint of a secret.
 SELECT value FROM deployment_facts WHERE workspace_id = :workspace_id AND name = :name
 
 -- name: set_deployment_fact
@@ -88,8 +88,8 @@ INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, 
 ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
 
 -- name: count_call [postgres only]
--- Count one call unless its window is full, under the row's lock; says whether it was admitted and since when the
--- window counts. Slots older than the window are dropped on the way.
+-- Count a call unless its window is full, under the row's lock; returns whether it was admitted and the start of the
+-- window. Deletes slots older than the window.
 WITH counted AS (
   INSERT INTO rate_windows AS w (workspace_id, bucket, slots)
   VALUES (:workspace_id, :bucket, jsonb_build_object(:slot::bigint::text, 1))

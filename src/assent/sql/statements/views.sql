@@ -1,8 +1,7 @@
 -- name: list_run_page
--- A page of the runs of a workspace, newest first, with how many of their actions stand where. Empty filters match
--- all; a state is a status or an execution state. Picked first and joined from there on, so that only the actions of the
--- page's runs are counted. Runs that only read the memory or told how to connect are left out unless their operator is
--- asked for.
+-- List a page of a workspace's runs, newest first, with the number of their actions in each state. Empty filters match
+-- all; a state is a status or an execution state. Selected first and joined afterwards, so that only the page's actions
+-- are counted. Runs that only read memory or explain a connection are listed only if their operator is asked for.
 WITH picked AS (
   SELECT r.run_id FROM runs r
   WHERE r.workspace_id = :workspace_id AND (:before = '' OR r.run_id < :before)
@@ -26,13 +25,13 @@ LEFT JOIN measurements m ON m.workspace_id = :workspace_id AND m.run_id = c.run_
 ORDER BY r.run_id DESC
 
 -- name: count_run_states
--- How many actions of a run stand where.
+-- Count the actions of a run by state.
 SELECT status, execution_state, count(*) AS actions,
        sum(CASE WHEN expires_ms <= :now_ms THEN 1 ELSE 0 END) AS overdue
 FROM actions WHERE workspace_id = :workspace_id AND run_id = :run_id GROUP BY status, execution_state
 
 -- name: list_run_actions_page
--- A page of the actions of a run in the order in which they were staged, after a place. Picked in the index first.
+-- List a page of a run's actions in the order of staging, after a cursor. Selected in the index first.
 WITH picked AS (
   SELECT action_id, position FROM actions
   WHERE workspace_id = :workspace_id AND run_id = :run_id AND (position, action_id) > (:position, :after)
@@ -42,7 +41,7 @@ SELECT a.* FROM picked p JOIN actions a ON a.workspace_id = :workspace_id AND a.
 ORDER BY a.position, a.action_id
 
 -- name: list_run_actions_in
--- The same with one status or execution state only.
+-- Like list_run_actions_page, with one status or execution state only.
 SELECT a.* FROM actions a
 WHERE a.workspace_id = :workspace_id AND a.run_id = :run_id AND (a.status = :state OR a.execution_state = :state)
   AND (a.position, a.action_id) > (:position, :after)
@@ -54,13 +53,12 @@ SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, create
 FROM assets WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY asset_id LIMIT :most
 
 -- name: list_run_children
--- Runs that were prepared from a run.
+-- List runs that were prepared from a run.
 SELECT run_id, operator, created_ms FROM runs
 WHERE workspace_id = :workspace_id AND parent_run_id = :run_id ORDER BY run_id LIMIT :most
 
 -- name: list_events_before
--- A page of the journal of a workspace, newest first, before a place. No kinds are every kind; a list of them is
--- written between spaces.
+-- List a page of a workspace's journal, newest first, before a cursor. Kinds are a list between spaces; empty for all.
 SELECT stream_id, seq, kind, at_ms, body, hash FROM events
 WHERE workspace_id = :workspace_id AND at_ms <= :at_ms
   AND (at_ms < :at_ms OR (stream_id, seq) < (:stream_id, :seq))
@@ -75,19 +73,19 @@ WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq < :seq AND
 ORDER BY seq DESC LIMIT :most
 
 -- name: list_heads_of
--- Heads of the streams of one workspace in a fixed order, after a place.
+-- List the heads of one workspace's streams in a fixed order, after a cursor.
 SELECT workspace_id, stream_id, seq, hash FROM streams
 WHERE workspace_id = :workspace_id AND stream_id > :after_stream
 ORDER BY stream_id LIMIT :most
 
 -- name: list_headless_streams_of
--- Streams of one workspace that have events and no head.
+-- List streams of one workspace with events and without a head.
 SELECT DISTINCT e.workspace_id, e.stream_id FROM events e
 LEFT JOIN streams s ON s.workspace_id = e.workspace_id AND s.stream_id = e.stream_id
 WHERE e.workspace_id = :workspace_id AND s.stream_id IS NULL LIMIT :most
 
 -- name: list_session_page
--- A page of the sessions of a workspace, freshest first, before a place; an empty pattern matches all.
+-- List a page of a workspace's sessions, newest first, before a cursor; an empty pattern matches all.
 SELECT s.session_id, s.created_ms, s.updated_ms FROM workflow_sessions s
 WHERE s.workspace_id = :workspace_id AND (s.updated_ms, s.session_id) < (:updated_ms, :before)
   AND (:pattern = '' OR lower(s.session_id) LIKE lower(:pattern) ESCAPE '!' OR EXISTS (
@@ -96,16 +94,16 @@ WHERE s.workspace_id = :workspace_id AND (s.updated_ms, s.session_id) < (:update
 ORDER BY s.updated_ms DESC, s.session_id DESC LIMIT :most
 
 -- name: list_latest_session_runs
--- The freshest runs of one session.
+-- List the newest runs of a session.
 SELECT run_id, session_id, workflow_id, workflow_hash, name, nodes, created_ms, updated_ms FROM workflow_runs
 WHERE workspace_id = :workspace_id AND session_id = :session_id ORDER BY updated_ms DESC, run_id DESC LIMIT :most
 
 -- name: count_session_runs
--- How many runs a session has.
+-- Count the runs of a session.
 SELECT count(*) AS runs FROM workflow_runs WHERE workspace_id = :workspace_id AND session_id = :session_id
 
 -- name: list_run_leaves
--- The ends of a run's branches, with the number of the last event about each: whoever is last is the tip.
+-- List the leaves of a run with the number of each one's last event; the highest is the tip.
 SELECT n.node, n.is_complete, n.event_seq, max(c.event_seq) AS noted_seq
 FROM workflow_nodes n LEFT JOIN workflow_checkpoints c
   ON c.workspace_id = n.workspace_id AND c.run_id = n.run_id AND c.node = n.node
@@ -113,44 +111,44 @@ WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.children = 0
 GROUP BY n.node, n.is_complete, n.event_seq
 
 -- name: list_workflow_tree
--- Every node of a run without what was sent for it, in the order in which they came to be.
+-- List every node of a run without its content, in order of creation.
 SELECT node, parent, step_key, title, is_complete, event_seq, created_ms FROM workflow_nodes
 WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node
 
 -- name: count_refused_attempts
--- At which nodes of a run an advance was refused, and how often.
+-- Count the refused advances of a run by node.
 SELECT node, count(*) AS refused FROM workflow_answers
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND child IS NULL GROUP BY node
 
 -- name: count_node_checkpoints
--- At which nodes of a run checkpoints were kept, how many, and the number of the last one's event.
+-- Count the checkpoints of a run by node, with the number of the last one's event.
 SELECT node, count(*) AS checkpoints, max(event_seq) AS noted_seq FROM workflow_checkpoints
 WHERE workspace_id = :workspace_id AND run_id = :run_id GROUP BY node
 
 -- name: list_run_confirmations
--- What people were asked about on the way of a run, and what became of it.
+-- List the confirmations of a run and their results.
 SELECT c.node, c.step_key, c.action_id, a.status, a.execution_state FROM workflow_confirmations c
 JOIN actions a ON a.workspace_id = c.workspace_id AND a.action_id = c.action_id
 WHERE c.workspace_id = :workspace_id AND c.run_id = :run_id ORDER BY c.event_seq
 
 -- name: read_workflow_step
--- A node with all that was sent for it.
+-- Read a node with its content.
 SELECT node, parent, step_key, title, notes, artifacts, snapshot, is_complete, children, created_ms
 FROM workflow_nodes WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node
 
 -- name: list_refused_attempts
--- The answers by which advances from a node were refused, in order.
+-- List the refusals of advances from a node, in order.
 SELECT answer, created_ms FROM workflow_answers
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND child IS NULL
 ORDER BY created_ms, edge LIMIT :most
 
 -- name: list_node_checkpoints
--- The checkpoints on one node, in order.
+-- List the checkpoints of a node, in order.
 SELECT notes, created_ms FROM workflow_checkpoints
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node ORDER BY event_seq LIMIT :most
 
 -- name: list_brain_page
--- A page of a workspace's memory, newest first, before a place; empty filters match all.
+-- List a page of a workspace's memories, newest first, before a cursor; empty filters match all.
 SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
 FROM brain_entries
 WHERE workspace_id = :workspace_id AND (:tenant_id = '' OR tenant_id = :tenant_id)
@@ -164,7 +162,7 @@ SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_i
 FROM brain_entries WHERE workspace_id = :workspace_id AND entry_id = :entry_id
 
 -- name: list_measurement_page
--- A page of the runs of a workspace that are or will be measured, the latest first, before a place.
+-- List a page of a workspace's runs with a measurement, latest first, before a cursor.
 SELECT m.run_id, m.tenant_id, m.asset_id, m.due_ms, m.measured_ms, m.body, r.operator, r.inputs, r.created_ms
 FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
 WHERE m.workspace_id = :workspace_id AND (:before = '' OR m.run_id < :before)
