@@ -9,7 +9,6 @@ A connector performs only an `ApprovedAction`. An operator returns the effects i
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Protocol, TypeVar, cast, runtime_checkable
 
@@ -86,6 +85,16 @@ class Single(msgspec.Struct, frozen=True):
         return (yield self.bound)
 
 
+class Signal(Protocol):
+    """A flag that a task can wait for, such as `asyncio.Event`."""
+
+    def set(self) -> None: ...
+
+    def clear(self) -> None: ...
+
+    async def wait(self) -> bool: ...
+
+
 class Store(Protocol):
     """Durable state. `write` returns after the transaction is on disk, or raises and nothing is stored.
 
@@ -103,8 +112,11 @@ class Store(Protocol):
     """
 
     dialect: str
-    written: asyncio.Event
-    """Set after every write through this object. The task that waits for writes clears it."""
+
+    @property
+    def written(self) -> Signal:
+        """Set after every write through this object. The task that waits for writes clears it."""
+        ...
 
     async def open(self) -> None: ...
 
