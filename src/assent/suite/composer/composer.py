@@ -231,10 +231,8 @@ class _Draft:
                 parts.append(DraftPart(held.added.text, (held.added,)))
         else:
             others = held.others[: facts - len(details)]
-            related = () if others else held.related[: facts - len(details)]
             parts += self._list(others, self.frames.more)
-            parts += [self._paragraph(related)] if related else []
-            shown = len(details) + len(others) + len(related)
+            shown = len(details) + len(others)
         if held.proof is not None and shown < facts:
             parts.append(DraftPart(held.proof.text, (held.proof,)))
         return parts

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 
 from assent.suite.composer.frames import capitalise, frames_of, list_change, state_change
-from assent.suite.composer.product import UNCLEAR, About, Saying
+from assent.suite.composer.product import About, Saying
 from assent.suite.composer.statements import (
     is_personal,
     is_price,
@@ -60,7 +60,6 @@ _DIGRESSES: Final = re.compile(
     r"^(?:however|but|instead|see)\b|\b(?:currently|plan to|not yet)\b", re.IGNORECASE
 )
 """Sentences that lead away from the product."""
-_SPEED: Final = re.compile(r"\b(?:fast\w*|quick\w*|speed\w*|slow\w*|schnell\w*|times)\b", re.IGNORECASE)
 _COMMON: Final = word_set(
     "with from that this your have their them they when what which will more than into every each about also only just "
     "user users make makes using used like other some such over under after before without eine einen einer oder nicht "
@@ -88,8 +87,6 @@ class Material(msgspec.Struct, frozen=True, kw_only=True):
     """The product's description, as a sentence."""
     brief: tuple[Saying, ...] = ()
     """The product's description, without its name."""
-    related: tuple[Saying, ...] = ()
-    """Other sentences about the change."""
     features: tuple[Saying, ...] = ()
     further: tuple[Saying, ...] = ()
     """The next sentences about the product, if no features are listed."""
@@ -142,7 +139,6 @@ class _Picker:
             and not is_code(each[0].text)
             and not (kinds[each[0].facts[0]] == "fixed" and _ORDERS.match(each[0].text))
         ]
-        related = self._related(lead[0].text) if lead and not more and len(lead) == 1 else []
         features = self._features()
         said = [
             state_change(each[0].text, kinds[each[0].facts[0]], self.name, version, self.language)
@@ -174,7 +170,6 @@ class _Picker:
             ),
             product=product,
             brief=tuple(each for each in self.about.briefs(self.said) if self._allows(each.text)),
-            related=tuple(related[:MOST_FACTS]),
             features=tuple(features[:MOST_FACTS]),
             further=tuple(self._further(product)[:2]) if product and not features else (),
             added=self._added(commits),
@@ -274,25 +269,6 @@ class _Picker:
             add_full_stop(f"{self.name}{joint}{best.text}", self.language), (*best.facts, *self._names())
         )
 
-    def _related(self, change: str) -> list[Saying]:
-        """Return sentences of README and memory about the change."""
-        # Every sentence about the product shares the words of its subject.
-        about = self.said.text if self.said is not None else ""
-        words = _content_words(change, self.name) - _content_words(about, self.name)
-        speed = bool(_SPEED.search(change))
-        found = []
-        for place, fact in self.evidence.of("readme", "readme_feature", "repo_fact", "proof"):
-            for sentence in sentences(without_emoji(fact.text)):
-                shared = words & _content_words(sentence, self.name)
-                timed = speed and _SPEED.search(sentence) and re.search(r"\d", sentence)
-                whole = is_sentence(sentence, self.language) and not UNCLEAR.match(sentence)
-                # A sentence that only repeats the change is skipped.
-                whole = whole and len(_content_words(sentence, self.name) - words) >= 2
-                belongs = whole and (len(shared) >= 2 or (timed and shared)) and states_something(sentence, 4)
-                if belongs and speaks(sentence, self.language) and self._takes(sentence, same=0.6):
-                    found.append(Saying(add_full_stop(sentence, self.language), (place,)))
-        return found[:2]
-
     def _features(self) -> list[Saying]:
         """Return the features, those that the goal and audience mention first."""
         goal = " ".join(
@@ -372,11 +348,11 @@ class _Picker:
     def _ended(self, sayings: Sequence[Saying]) -> list[Saying]:
         return [Saying(add_full_stop(each.text, self.language), each.facts) for each in sayings]
 
-    def _takes(self, text: str, same: float = SAME) -> bool:
+    def _takes(self, text: str) -> bool:
         """Whether a statement is allowed and new."""
         if not self._allows(text) or self._refused(text):
             return False
-        if any(similarity(text, other) >= same for other in self.taken):
+        if any(similarity(text, other) >= SAME for other in self.taken):
             return False
         self.taken.append(text)
         return True
