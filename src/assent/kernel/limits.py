@@ -109,6 +109,7 @@ ACTION_TTL_MS: Final = 30 * DAY_MS
 """How long an action waits for approval before it expires, because its content gets outdated."""
 
 MAX_SCHEDULE_AHEAD_MS: Final = 366 * DAY_MS
+"""How far ahead an action can be scheduled: a year, so that a mistyped year is refused."""
 
 REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
 """Life of a review link (S0 §4)."""

@@ -43,7 +43,8 @@ def who(facts: Facts) -> str:
 
 
 MISSING_FACTS: Final = {
-    **dict.fromkeys(("by", "person"), "someone"),
+    "by": "someone",
+    "person": "someone",
     "shown": "an address",
     "url": "a page",
     "amount": 0,
@@ -63,13 +64,7 @@ class FactWords(dict[str, object]):
         self["named"] = facts.get("name") or facts.get("person", "someone")
 
     def __missing__(self, name: str) -> object:
-        return {
-            "by": "someone",
-            "person": "someone",
-            "shown": "an address",
-            "url": "a page",
-            "amount": 0,
-        }.get(name, "")
+        return MISSING_FACTS.get(name, "")
 
 
 def _tell_answer(facts: Facts) -> str:
