@@ -28,7 +28,6 @@ from assent.tools.workflow_choice import WorkflowId, find_definition
 from assent.tools.workflow_gate import with_gate
 from assent.workflow import ContentRefused
 from assent.workflow.handles import Handle, read
-from assent.workflow.text import runs as text
 from assent.workflow.text.refusals import render_refusal
 
 SCOPE = "runs:write"
@@ -164,12 +163,12 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
     )
     if not found:
         latest = await store.read(lambda: run_search.latest_runs(workflow_call))
-        return Prose(Resumed(ok=True, runs=(), resumed=None, latest=latest), text.tell_latest(latest))
+        return Prose(Resumed(ok=True, runs=(), resumed=None, latest=latest), run_search.write_latest(latest))
     best = _choose(found)
     resumed, state, _ = await _open_run(call, best.state_token)
     reply = await store.read(lambda: resume.rehydrate(resumed, state, rules=True))
     words = len(run_search.split_query(request.query or ""))
-    said = text.tell_found(reply.text, best, found, words)
+    said = run_search.write_found(reply.text, best, found, words)
     return Prose(Resumed(ok=True, runs=found, resumed=reply.answer), said)
 
 

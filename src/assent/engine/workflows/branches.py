@@ -1,4 +1,4 @@
-"""The other branches of a run, each with a token to enter it (W12, W20).
+"""The other branches of a run, each with a token to enter it (W12, W20), and the text about them.
 
 Reads the tree of a run, at most its newest `NODES_READ` nodes, and the nodes of the listed branches.
 """
@@ -16,8 +16,7 @@ from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 from assent.workflow import Program, pending
 from assent.workflow.handles import Handle, mint
-from assent.workflow.machine.branching import Branch, find_branches
-from assent.workflow.machine.history import first_line
+from assent.workflow.machine.history import Branch, find_branches, first_line
 from assent.workflow.machine.state import decode as decode_snapshot
 
 NODES_READ: Final = 2_000
@@ -79,3 +78,29 @@ def read_place(call: WorkflowCall, run: StoredRun, node: int) -> Transaction[tup
         workspace_id=call.workspace_id, run_id=run.run_id, nodes=msgspec.json.encode([node]).decode()
     )
     return (title_of(program, rows[0]), first_line(rows[0]["notes"])) if rows else ("", "")
+
+
+def write_branches(others: OtherBranches) -> str:
+    """Write the section about other branches; empty if there are none."""
+    if not (others.from_here or others.elsewhere):
+        return ""
+    lines = [f"- From this step: {_describe(each)}" for each in others.from_here]
+    lines += [f"- From “{each.title}”: {_describe(each)}" for each in others.elsewhere]
+    if others.omitted:
+        lines.append(f"- {others.omitted} older ones are left out.")
+    head = "## Other branches of this run"
+    ask = "Tell the user what they found. To go on with one, call workflow_advance with its stateToken alone."
+    return "\n".join([head, *lines, ask])
+
+
+def _describe(branch: BranchView) -> str:
+    came = (
+        "is complete"
+        if branch.is_complete
+        else f"waits at “{branch.reached}”"
+        if branch.reached
+        else "goes on"
+    )
+    said = [f"“{line}”" for line in (branch.notes, branch.found) if line]
+    noted = f", noted {', then '.join(said)}" if said else ""
+    return f"{came}{noted}; stateToken {branch.state_token}"

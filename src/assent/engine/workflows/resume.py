@@ -7,7 +7,7 @@ import msgspec
 from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import WorkflowCall, WorkflowReply
-from assent.engine.workflows.branches import describe_others
+from assent.engine.workflows.branches import describe_others, write_branches
 from assent.kernel.limits import RECAP_BYTES
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
@@ -15,7 +15,6 @@ from assent.sql.loader import statements
 from assent.workflow import Issue, Note, check_notes, pending, recap
 from assent.workflow.handles import Handle, mint_tokens
 from assent.workflow.text import answers as text
-from assent.workflow.text.branches import tell_branches
 
 
 def rehydrate(call: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[WorkflowReply]:
@@ -55,7 +54,7 @@ def rehydrate(call: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
         other_branches=others.elsewhere or msgspec.UNSET,
         branches_omitted=others.omitted or msgspec.UNSET,
     )
-    told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
+    told_of = write_branches(others)
     return WorkflowReply(
         answer,
         text.write_rehydration(

@@ -1,4 +1,4 @@
-"""Search for runs by session, workflow, or words of the notes (workflow_resume).
+"""Search for runs by session, workflow, or words of the notes (workflow_resume), and the text about those found.
 
 A search ranks runs by how many of its words occur in session, names, titles, notes and checkpoints. It reads the newest
 runs of a workspace, their newest nodes, and the beginning of each text, so its cost is bounded.
@@ -6,6 +6,7 @@ runs of a workspace, their newest nodes, and the beginning of each text, so its 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -25,6 +26,9 @@ CHARS_SEARCHED: Final = 4_000
 """Bounds on runs, nodes per run and characters per node: 80 MB at most. One megabyte is typical and takes 35 ms."""
 LATEST: Final = 5
 """Runs listed when nothing matches."""
+
+
+ENTER: Final = "To go on with one, call workflow_advance with its stateToken alone."
 
 
 class FoundRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -118,3 +122,34 @@ def in_any_case(words: str) -> str:
 def _either_case(char: str) -> str:
     faces = {face for face in (char, char.lower(), char.upper()) if len(face) == 1}
     return "[" + "".join(f"\\U{ord(face):08X}" for face in sorted(faces)) + "]"
+
+
+def write_latest(runs: Sequence[FoundRun]) -> str:
+    """Write the answer to a search without a match: the latest runs, so that none is started a second time."""
+    if not runs:
+        return (
+            "# No runs yet\nThis workspace has no run of a workflow. workflow_list shows what can be started."
+        )
+    return "\n".join(
+        [
+            "# No run fits that",
+            "These are the latest runs. Ask the user whether one of them is meant before you start a new one.",
+            *map(_line, runs),
+            ENTER,
+        ]
+    )
+
+
+def write_found(resumed: str, best: FoundRun, runs: Sequence[FoundRun], words: int) -> str:
+    """Write the best match, and the others in a line each."""
+    others = [each for each in runs if each.run_id != best.run_id]
+    missed = f"Of the {words} words of the query, {best.words_found} occur in this run.\n\n"
+    head = missed if best.words_found < words else ""
+    tail = "\n".join(["\n\n## Other runs that were found", *map(_line, others), ENTER]) if others else ""
+    return f"{head}{resumed}{tail}"
+
+
+def _line(run: FoundRun) -> str:
+    came = "complete" if run.is_complete else f"at “{run.step}”" if run.step else "under way"
+    noted = f", last noted “{run.noted}”" if run.noted else ""
+    return f"- {run.name}, session {run.session_id}, {came}{noted}; stateToken {run.state_token}"

@@ -74,7 +74,7 @@ from assent.engine.core.journal import Head
 from assent.engine.workflows import answers, confirmations
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import WorkflowAnswer, WorkflowCall, WorkflowReply
-from assent.engine.workflows.branches import describe_others
+from assent.engine.workflows.branches import describe_others, write_branches
 from assent.engine.workflows.confirmations import OpenQuestion
 from assent.engine.workflows.starting import COMPLETE
 from assent.engine.workflows.store import FirstTransition, KeptAnswer, NewNode, NodeRecord
@@ -97,7 +97,6 @@ from assent.workflow import (
 from assent.workflow.handles import Handle, mint_tokens
 from assent.workflow.machine.state import encode, pending_step
 from assent.workflow.text import answers as text
-from assent.workflow.text.branches import tell_branches
 
 FORKS_TOLD: Final = 5
 """How many of the newest branches an advance lists when it creates another. Few, because the answer is stored."""
@@ -241,7 +240,7 @@ def _answer_move(
     tokens = mint_tokens(call.keys, place, 0 if following is not None else None)
     reply = answers.answer_advance(run, node.program, tokens, following, warnings)
     if others is not None:
-        told_of = tell_branches(others.from_here, others.elsewhere, others.omitted)
+        told_of = write_branches(others)
         answer = msgspec.structs.replace(
             reply.answer,
             branches=others.from_here,

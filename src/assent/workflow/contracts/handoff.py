@@ -2,10 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from assent.workflow.contracts.parts import BAND, LINE, LINES, VERSION, Entry, kind_of, open_ended
+from assent.workflow.contracts.shapes import Shape
 from assent.workflow.definition.format import listing, record, text
+
+Entry = tuple[str, Shape, dict[str, Any]]
+"""The kind of a contract, its shape, and an example without the kind."""
+
+LINE: Final = text(1, 2_000)
+LINES: Final = listing(LINE, unique=False, maxItems=200)
+BAND: Final[Shape] = {"enum": ["high", "medium", "low"]}
+VERSION: Final[Shape] = {"const": 1}
+
+
+def open_ended(shape: Shape) -> Shape:
+    """Return the shape with additional fields allowed."""
+    return {**shape, "additionalProperties": True}
+
+
+def kind_of(kind: str) -> Shape:
+    return {"const": kind, "hint": f'The kind is "{kind}".'}
+
 
 _PATHS: Final = listing(open_ended(record("path", path=LINE, relevance=text(0, 2_000))), unique=False)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.workflow.contracts.handoff import HANDOFFS
-from assent.workflow.contracts.parts import Entry, kind_of, open_ended
+from assent.workflow.contracts.handoff import HANDOFFS, Entry, kind_of, open_ended
 from assent.workflow.definition.format import listing, record, text
 from assent.workflow.program import Contract
 

@@ -11,13 +11,11 @@ from collections.abc import Mapping
 import msgspec
 
 from assent.workflow.definition import constructs
-from assent.workflow.definition.constructs.names import EXECUTOR, EXECUTOR_MEANS
-from assent.workflow.definition.constructs.prompts import lines
+from assent.workflow.definition.constructs.prompts import EXECUTOR, EXECUTOR_MEANS, lines
 from assent.workflow.definition.constructs.routines import bodies
-from assent.workflow.definition.functions import functions_of
 from assent.workflow.definition.lowering import Lowering, Within
 from assent.workflow.definition.snippets import METRICS
-from assent.workflow.definition.source import Definition
+from assent.workflow.definition.source import Definition, collect_functions
 from assent.workflow.issues import Warning
 from assent.workflow.program import (
     LOOP_CONTROL,
@@ -55,7 +53,7 @@ def compile_definition(
     """Compile a definition. `library` holds the routines by id; `bindings` fill its extension points."""
     lowering = Lowering(definition, library or {}, bindings or {}, constructs.lower, file or definition.id)
     within = Within(
-        functions=functions_of(definition),
+        functions=collect_functions(definition),
         features=definition.features,
         assessments={entry["id"]: entry for entry in definition.assessments},
         steps={step.id: step for step in definition.steps},

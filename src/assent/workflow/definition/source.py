@@ -6,6 +6,7 @@ compiler resolves references to routines, texts and contracts, because an unknow
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -18,6 +19,11 @@ from assent.workflow.definition.format import WORKFLOW
 from assent.workflow.definition.source_steps import check_steps
 from assent.workflow.issues import Issue, places, quote, short, twice
 
+_FUNCTION: Final = re.compile(
+    r"(?:\*\*[^*]+\*\*\s*)?(?:fun\s+(?P<fun>[A-Za-z_]\w*)\((?P<arguments>[^()]*)\)\s*=\s*"
+    r"|(?P<name>[A-Za-z_]\w*)\(\)(?P<part>[^:=]{0,40}):\s*)(?P<text>\S.*)",
+    re.DOTALL,
+)
 _NAMED: Final = (
     ("assessments", "id"),
     ("references", "id"),
@@ -188,3 +194,17 @@ def _issues(document: Any) -> Iterator[Issue]:
                 yield from twice(entry, "dimensions", "id", f"$.assessments[{n}]")
         if isinstance(document.get("steps"), list):
             yield from check_steps(document)
+
+
+def collect_functions(definition: Definition) -> dict[str, Function]:
+    """Return the functions by name: declared ones, and those that older libraries write as lines of the guidance
+    (`name(): what it does`, `fun name(arguments) = 'what it does'`). Lines of one name are one function."""
+    found: dict[str, list[str]] = {}
+    for line in definition.meta_guidance:
+        if (match := _FUNCTION.match(line)) is None:
+            continue
+        given, part = match["arguments"], (match["part"] or "").strip()
+        head = f"({given}) = " if given else f"{part}: " if part else ""
+        found.setdefault(match["fun"] or match["name"], []).append(head + match["text"].strip())
+    written = {name: Function(name=name, definition=" ".join(texts)) for name, texts in found.items()}
+    return written | {function.name: function for function in definition.function_definitions}

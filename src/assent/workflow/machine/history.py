@@ -1,11 +1,12 @@
-"""The recap that a resumed agent reads, and the tip of a run.
+"""The history of a run: the recap that a resumed agent reads, the tip of the run, and its other branches.
 
-Notes are stored whole. Only the displayed text is cut, between code points and with a marker.
+Notes are stored whole. Only the displayed text is cut, between code points and with a marker. Nodes are numbered in
+order of creation, so a parent's number is smaller than its child's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -81,3 +82,42 @@ class Leaf(msgspec.Struct, frozen=True):
 def find_tip(leaves: Iterable[Leaf]) -> Leaf | None:
     """Return the leaf with the latest event by number, not by time; ties are broken by the node's name (W27)."""
     return max(leaves, key=lambda leaf: (leaf.latest_event, leaf.node), default=None)
+
+
+class Branch(msgspec.Struct, frozen=True):
+    """`first` is its first node off the path to the given node, `tip` its newest leaf."""
+
+    first: int
+    tip: int
+
+
+class Branches(msgspec.Struct, frozen=True):
+    """Branches, oldest first."""
+
+    from_here: tuple[Branch, ...]
+    elsewhere: tuple[Branch, ...]
+
+
+def find_branches(parents: Mapping[int, int | None], node: int) -> Branches:
+    """Find every branch that does not contain the node. `parents` may lack the oldest nodes of a long run; a branch
+    from a missing node counts as diverging there."""
+    path = set()
+    at: int | None = node
+    while at is not None:
+        path.add(at)
+        at = parents.get(at)
+    inner = set(parents.values())
+    parted: dict[int, int] = {}
+    tips: dict[int, int] = {}
+    for each in sorted(parents):
+        parent = parents[each]
+        if each in path or parent is None:
+            continue
+        parted[each] = parted.get(parent, each)
+        if each not in inner:
+            tips[parted[each]] = each
+    found = [Branch(first, tip) for first, tip in sorted(tips.items())]
+    return Branches(
+        tuple(each for each in found if parents[each.first] == node),
+        tuple(each for each in found if parents[each.first] != node),
+    )

@@ -21,6 +21,11 @@ from assent.workflow.program import Confirm, Text
 _MARKED: Final = re.compile(r"(?:\d+[.)]|[-*•])\s")
 _LAID_OUT: Final = re.compile(r"\s|```|$")
 _NAMED: Final = re.compile(r"Step \d+\b")
+EXECUTOR: Final = "WorkRail Executor"
+EXECUTOR_MEANS: Final = (
+    f"A {EXECUTOR} is a helper agent of yours; where you can run none, do its work yourself."
+)
+_ROUTINE: Final = re.compile(r"`((?:wr\.)?routine-[a-z0-9-]+)`")
 
 
 def lower_prompt(step: Step, lowering: Lowering, within: Within) -> tuple[Text, ...]:
@@ -190,3 +195,18 @@ def criteria_text(criteria: Criteria) -> tuple[Text, ...]:
             sometimes.append(Text(text=f"The notes must also {plain(line)}", when=when))
     texts = [Text(text=piece) for piece in _list("The notes must", always)]
     return (*texts, *sometimes)
+
+
+def name_texts(written: str, lowering: Lowering) -> tuple[Text, ...]:
+    """Return a prompt section that explains names in a step's text that belong to another runner: the public library
+    refers to its own runner, and to routines by short names."""
+    lines = []
+    for name in dict.fromkeys(_ROUTINE.findall(written)):
+        kept = next((each for each in (name, f"wr.{name}") if each in lowering.library), None)
+        if kept is None:
+            lines.append(f"- `{name}` is not installed here: do what it is named for yourself.")
+        elif kept != name:
+            lines.append(f"- `{name}` is the workflow `{kept}`.")
+    if EXECUTOR in written:
+        lines.append(f"- {EXECUTOR_MEANS}")
+    return (Text(text=plain("\n".join(["## Names used here", *lines]))),) if lines else ()

@@ -15,9 +15,8 @@ import msgspec
 from assent.kernel.limits import MAX_TEMPLATE_DEPTH
 from assent.workflow.definition.constructs.prompts import confirmation_text
 from assent.workflow.definition.constructs.steps import lower_confirm
-from assent.workflow.definition.functions import functions_of
 from assent.workflow.definition.lowering import Lowering, Within
-from assent.workflow.definition.source import Definition, Step
+from assent.workflow.definition.source import Definition, Step, collect_functions
 from assent.workflow.machine.values import text_of
 from assent.workflow.program import Ask, Confirm, Text
 
@@ -128,7 +127,7 @@ def _inject(
     inner = Within(
         prefix=prefix,
         when=within.condition(step.run_condition),
-        functions=functions_of(routine),
+        functions=collect_functions(routine),
         features=routine.features,
         assessments={entry["id"]: entry for entry in routine.assessments},
         steps={part.id: part for part in steps},

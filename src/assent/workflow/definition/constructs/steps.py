@@ -8,11 +8,11 @@ import msgspec
 
 from assent.workflow.contracts.registry import REGISTRY
 from assent.workflow.definition.constructs.forms import form_texts
-from assent.workflow.definition.constructs.names import name_texts
 from assent.workflow.definition.constructs.prompts import (
     confirmation_text,
     criteria_text,
     lower_prompt,
+    name_texts,
     work_text,
 )
 from assent.workflow.definition.lowering import Lowering, Within
