@@ -130,8 +130,10 @@ SESSION_TTL_MS: Final = 30 * DAY_MS
 """A signed-in browser signs in again once a month."""
 
 MAX_REASON_CHARS: Final = 2_000
+"""The reason of a rejection or the evidence of an outcome: a few paragraphs."""
 
 MAX_PAGE: Final = 100
+"""Rows of one page of a list."""
 
 MAX_WAIT_SECONDS: Final = 50
 """How long one call waits for a decision. Proxies and clients give up after a minute."""
@@ -194,6 +196,7 @@ MAX_STEP_PATTERNS: Final = 32
 """Patterns of one step; each one reads the notes once, and the agent waits."""
 
 MAX_REGEX_CHARS: Final = 512
+"""One pattern in a definition."""
 
 MAX_REGEX_STATES: Final = 512
 """States of a pattern's automaton: with the bound on the input this bounds the time of a match."""
