@@ -18,7 +18,7 @@ from assent.cli.failures import explain
 from assent.cli.session import BaseUrl, CommandSession, Host, Port, command
 from assent.kernel.structs import Record
 from assent.net.probes import PortState, look_at_port, reaches_assent
-from assent.ports import Transaction
+from assent.ports import Store, Transaction
 from assent.settings.load import Settings, SettingsError, hide_password
 from assent.settings.secret_files import HOMES, MASTER, RUN_TOKEN, SHARED_BITS, missing_secrets
 from assent.settings.table import TABLE
@@ -146,6 +146,7 @@ def _secrets(settings: Settings) -> DoctorCheck:
 
 
 async def _database(settings: Settings) -> list[DoctorCheck]:
+    from assent.stores import open_store
     from assent.stores.migrate import schema_state
 
     name, shown = "database", hide_password(settings.database_url)
@@ -168,25 +169,24 @@ async def _database(settings: Settings) -> list[DoctorCheck]:
             )
         ]
     checks = [DoctorCheck(name, True, f"{shown}, schema version {state.current}")]
-    for look, about in ((_jobs, "jobs"), (_connections, "connections"), (_storage, "storage")):
-        try:
-            checks.append(await look(settings))
-        except Exception as error:
-            what, _, fix = explain(error, settings).partition("\n")
-            checks.append(DoctorCheck(about, False, what, fix or None))
+    store = open_store(settings.database_url, pool_size=1)
+    try:
+        for look, about in ((_jobs, "jobs"), (_connections, "connections"), (_storage, "storage")):
+            try:
+                checks.append(await look(settings, store))
+            except Exception as error:
+                what, _, fix = explain(error, settings).partition("\n")
+                checks.append(DoctorCheck(about, False, what, fix or None))
+    finally:
+        await store.close()
     return checks
 
 
-async def _jobs(settings: Settings) -> DoctorCheck:
+async def _jobs(settings: Settings, store: Store) -> DoctorCheck:
     """Check for jobs that ran out of retries and need a person."""
     from assent.engine.core import jobs
-    from assent.stores import open_store
 
-    store = open_store(settings.database_url, pool_size=1)
-    try:
-        dead = await store.read(lambda: jobs.list_dead(MANY_JOBS))
-    finally:
-        await store.close()
+    dead = await store.read(lambda: jobs.list_dead(MANY_JOBS))
     if not dead:
         return DoctorCheck("jobs", True, "none has given up")
     count = f"{len(dead)}{' or more' if len(dead) == MANY_JOBS else ''}"
@@ -196,16 +196,11 @@ async def _jobs(settings: Settings) -> DoctorCheck:
     return DoctorCheck("jobs", False, f"{count} gave up ({kinds}){last}", fix)
 
 
-async def _connections(settings: Settings) -> DoctorCheck:
+async def _connections(settings: Settings, store: Store) -> DoctorCheck:
     """Check the workspaces' connections. An expired one needs its person."""
     from assent.engine.connections import connections
-    from assent.stores import open_store
 
-    store = open_store(settings.database_url, pool_size=1)
-    try:
-        found = await store.read(connections.count_all)
-    finally:
-        await store.close()
+    found = await store.read(connections.count_all)
     counts = [f"{provider} {state} ({count})" for provider, state, count in found if state != "revoked"]
     ended = sorted({provider for provider, state, _ in found if state == "expired"})
     fix = (
@@ -216,11 +211,10 @@ async def _connections(settings: Settings) -> DoctorCheck:
     return DoctorCheck("connections", True, ", ".join(counts) or "no provider is connected", fix)
 
 
-async def _storage(settings: Settings) -> DoctorCheck:
+async def _storage(settings: Settings, store: Store) -> DoctorCheck:
     """Show the daily storage limit and the workspace that used most of it today."""
     from assent.app import SystemClock
     from assent.engine.core import quota, tenancy
-    from assent.stores import open_store
 
     def used() -> Transaction[list[tuple[int, str]]]:
         found = []
@@ -229,11 +223,7 @@ async def _storage(settings: Settings) -> DoctorCheck:
         return found
 
     now_ms = SystemClock().now_ms()
-    store = open_store(settings.database_url, pool_size=1)
-    try:
-        most, name = max(await store.read(used), default=(0, ""))
-    finally:
-        await store.close()
+    most, name = max(await store.read(used), default=(0, ""))
     allowed = f"a workspace may store {settings.storage_quota_mb:,} MB a day"
     if not most:
         return DoctorCheck("storage", True, f"{allowed}; none has stored anything today")

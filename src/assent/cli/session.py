@@ -63,6 +63,8 @@ BaseUrl = Annotated[
     str | None, typer.Option("--base-url", metavar="URL", help="Address that browsers reach it at.")
 ]
 
+PLACE_FLAGS: Final = ("data_dir", "config", "database_url")
+
 _COMMON: Final[dict[str, tuple[Any, object]]] = {
     "data_dir": (DataDir, None),
     "config": (Config, None),
@@ -85,13 +87,12 @@ class CommandSession:
         """Another command on the same data, to paste, with this command's flags."""
         given = [
             part
-            for name, flag in (
-                ("data_dir", "--data-dir"),
-                ("config", "--config"),
-                ("database_url", "--database-url"),
-            )
+            for name in PLACE_FLAGS
             if (value := self._flags.get(name)) is not None
-            for part in (flag, FROM_ENVIRONMENT if has_password(str(value)) else str(value))
+            for part in (
+                f"--{name.replace('_', '-')}",
+                FROM_ENVIRONMENT if has_password(str(value)) else str(value),
+            )
         ]
         return in_shell([*this_command(), *words, *given])
 
@@ -177,7 +178,7 @@ def command(
 
         def entry(**values: Any) -> None:
             debug = values.pop("debug")
-            flags = {flag: values.pop(flag) for flag in ("data_dir", "config", "database_url")}
+            flags = {flag: values.pop(flag) for flag in PLACE_FLAGS}
             if debug:
                 flags["log_level"] = "debug"
             session = CommandSession(flags, json=values.pop("json", False), debug=debug)

@@ -18,7 +18,7 @@ from assent.gate.connection import Account, ConnectionState, NewConnection, Open
 from assent.kernel import tokens
 from assent.kernel.ids import WorkspaceId
 from assent.serving.web.connections import words
-from assent.serving.web.connections.door import address, at_place, door, subject
+from assent.serving.web.connections.door import address, door, open_form
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.suite.connectors import oauth as granting
@@ -30,9 +30,7 @@ log = logging.getLogger("assent.connect")
 
 async def consent(visit: Visit) -> Response:
     """Store the OAuth state and send the browser to the provider."""
-    visit = at_place(visit)
-    at = await door(visit, visit.part("provider"))
-    await visit.form(subject(visit, at.id))
+    visit, at, _ = await open_form(visit)
     access = _access(at.access)
     base = _base(visit)
     # The browser's own value: a proxy in front of this server may have changed the Host.

@@ -81,6 +81,13 @@ async def door(visit: Visit, provider: str) -> Door:
     return Door(info, words, connector, await visit.services.connections.find(visit.workspace_id, provider))
 
 
+async def open_form(visit: Visit) -> tuple[Visit, Door, dict[str, str]]:
+    """The visit at its workspace, the provider, and the fields of a form about it."""
+    visit = at_place(visit)
+    at = await door(visit, visit.part("provider"))
+    return visit, at, await visit.form(subject(visit, at.id))
+
+
 def subject(visit: Visit, provider: str) -> str:
     """The nonce subject of a form on these pages."""
     return f"connect {provider} {visit.workspace_id}"

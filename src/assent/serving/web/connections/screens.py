@@ -7,15 +7,16 @@ named in its URL and in its nonce. These pages run no scripts. OAuth is in `cons
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from assent.engine.connections import connections
-from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets
+from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets, Verified
 from assent.ports import KeyChecked, NotSent, OutcomeUnknown
 from assent.serving.web.connections import mail as connect_mail
-from assent.serving.web.connections.door import Door, address, at_place, door, subject
+from assent.serving.web.connections.door import Door, address, at_place, door, open_form, subject
 from assent.serving.web.connections.words import (
     LOSES,
     LOSES_READING,
@@ -101,9 +102,7 @@ async def show(
 
 async def enter_key(visit: Visit) -> Response:
     """Check a key with its provider and store it."""
-    visit = at_place(visit)
-    at = await door(visit, visit.part("provider"))
-    form = await visit.form(subject(visit, at.id))
+    visit, at, form = await open_form(visit)
     if not isinstance(at.connector, KeyChecked):
         raise PageRefused(UNKNOWN_PROVIDER)
     key = form.get("key", "").strip()
@@ -118,21 +117,12 @@ async def enter_key(visit: Visit) -> Response:
             else f"{at.info.label} could not be asked: {refused}"
         )
         return await show(visit, at, {"key": said.replace(key, "…")})
-    new = NewConnection(
-        label=verified.label,
-        secrets=OpenedSecrets({API_KEY: key}),
-        accounts=verified.accounts,
-        settings=verified.settings,
-    )
-    await visit.services.connections.save(visit.workspace_id, at.id, new, by=visit.person.name)
-    return visit.go(address(visit, at.id, did="connected"))
+    return await _save(visit, at, verified, key)
 
 
 async def enter_mail(visit: Visit) -> Response:
     """Test a mail server and store it."""
-    visit = at_place(visit)
-    at = await door(visit, visit.part("provider"))
-    form = await visit.form(subject(visit, at.id))
+    visit, at, form = await open_form(visit)
     if not at.words.mail or not isinstance(at.connector, KeyChecked):
         raise PageRefused(UNKNOWN_PROVIDER)
     read = connect_mail.read(form)
@@ -143,11 +133,17 @@ async def enter_mail(visit: Visit) -> Response:
     except NotSent as refused:
         advice = {"host": f"Nothing was kept: {refused.detail}"}
         return await show(visit, at, advice, connect_mail.safe(form))
+    return await _save(visit, at, verified, read.url, read.settings)
+
+
+async def _save(
+    visit: Visit, at: Door, verified: Verified, key: str, settings: Mapping[str, Any] | None = None
+) -> Response:
     new = NewConnection(
         label=verified.label,
-        secrets=OpenedSecrets({API_KEY: read.url}),
+        secrets=OpenedSecrets({API_KEY: key}),
         accounts=verified.accounts,
-        settings={**verified.settings, **read.settings},
+        settings={**verified.settings, **(settings or {})},
     )
     await visit.services.connections.save(visit.workspace_id, at.id, new, by=visit.person.name)
     return visit.go(address(visit, at.id, did="connected"))
@@ -155,9 +151,7 @@ async def enter_mail(visit: Visit) -> Response:
 
 async def choose(visit: Visit) -> Response:
     """Store the chosen account, property or site."""
-    visit = at_place(visit)
-    at = await door(visit, visit.part("provider"))
-    form = await visit.form(subject(visit, at.id))
+    visit, at, form = await open_form(visit)
     if at.connection is None or not at.live:
         return visit.go(address(visit, at.id))
     words, settings = at.words.choice, dict(at.connection.settings)
@@ -181,9 +175,7 @@ async def choose(visit: Visit) -> Response:
 
 async def disconnect(visit: Visit) -> Response:
     """Delete the credentials here and, where possible, revoke them at the provider."""
-    visit = at_place(visit)
-    at = await door(visit, visit.part("provider"))
-    await visit.form(subject(visit, at.id))
+    visit, at, _ = await open_form(visit)
     held = await visit.services.connections.access(visit.workspace_id, at.id)
     await visit.services.connections.disconnect(visit.workspace_id, at.id, by=visit.person.name)
     token = held.secrets.get(REFRESH) if held is not None else None

@@ -13,7 +13,7 @@ from assent.kernel.limits import DAY_MS
 from assent.serving.web.inbox.words import EXPIRES_SOON_MS, inbox_line
 from assent.serving.web.review.words import CHANNELS
 from assent.serving.web.shell.console import Screen, Visit
-from assent.serving.web.shell.lists import page_number, pages_of
+from assent.serving.web.shell.lists import page_number, pages_of, whole_number
 
 INBOX_PAGE: Final = 50
 
@@ -73,8 +73,8 @@ async def show(visit: Visit) -> Response:
 
 
 def _describe_batch(visit: Visit) -> str:
-    count, did = visit.query("count"), visit.query("did")
-    if did not in ("approve", "reject") or not (count.isascii() and count.isdigit() and len(count) < 4):
+    count, did = whole_number(visit.query("count"), 3), visit.query("did")
+    if did not in ("approve", "reject") or count is None:
         return ""
     return f"{count} {'approved' if did == 'approve' else 'rejected'}."
 

@@ -20,6 +20,7 @@ from assent.gate.transitions import (
 )
 from assent.kernel.structs import Record
 from assent.serving.web.review.card import Card
+from assent.serving.web.shell.lists import whole_number
 
 LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
 """Delays of the automatic refreshes after sending."""
@@ -79,8 +80,7 @@ def _not_under_way(card: Card, did: str, text: str) -> Done:
 
 def look_again(request: Request, shown: tuple[Card, ...]) -> str | None:
     """The next refresh. None while the page has a form that a person may be filling in."""
-    given = request.query_params.get("look", "")
-    times = int(given) if given.isascii() and given.isdigit() and len(given) == 1 else 0
+    times = whole_number(request.query_params.get("look", ""), 1) or 0
     if not 1 <= times <= len(LOOK_AGAIN_SECONDS) or not any(card.in_flight for card in shown):
         return None
     if any(card.forms and not card.in_flight for card in shown):

@@ -136,25 +136,19 @@ class ReviewPages:
             checked = await self._check(request, form) if name == "edit" else None
             await self._refuse_unready(request, name, form)
             viewer, action = await self._decided(shown, action_id, name, form, shown_ms, checked)
-        except PageRefused as refused:
-            if refused.problem is not STALE_FORM:
+        except PageRefused as stale:
+            if stale.problem is not STALE_FORM:
                 raise
-            tried = review_problems.out_of_date(action_id, name, form)
-        except BadFields as bad:
-            tried = review_problems.badly_filled(bad, action_id, name, form)
-        except NotReady as unready:
-            tried = review_problems.not_ready(unready, action_id, name, form)
-        except NowBound as bound:
-            tried = review_problems.now_bound(bound, action_id, name, form)
-        except NeedsPerson:
-            tried = review_problems.needs_person(action_id, name, form)
+            refused: Exception = stale
         except Refusal as refusal:
             if refusal.reason is Reason.WRONG_WORKSPACE:
                 raise PageRefused(NO_SUCH_ACTION) from None
-            tried = review_problems.explain(refusal, action_id, name, form)
+            refused = refusal
+        except (BadFields, NotReady, NowBound, NeedsPerson) as problem:
+            refused = problem
         else:
             return self._went_well(viewer, action, name, form)
-        return await self._show(request, shown, tried)
+        return await self._show(request, shown, review_problems.explain(refused, action_id, name, form))
 
     async def end_links(self, request: Request) -> Response:
         run_id = request.path_params["run_id"]

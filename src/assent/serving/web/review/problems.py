@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.serving.web.review.forms import Tried
@@ -30,16 +30,7 @@ class NowBound(Exception):  # noqa: N818 - what happened
 
 
 _TYPED: Final[tuple[str, ...]] = (
-    "name",
-    "reason",
-    "text",
-    "body",
-    "title",
-    "subject",
-    "recipients",
-    "outcome",
-    "evidence",
-    "url",
+    *("name", "reason", "text", "body", "title", "subject", "recipients", "outcome", "evidence", "url"),
 )
 
 _TITLES: Final[dict[Reason, tuple[str, str]]] = {
@@ -66,81 +57,53 @@ _TITLES: Final[dict[Reason, tuple[str, str]]] = {
 }
 
 
-def _keep_typed(form: dict[str, str]) -> dict[str, str]:
-    return {name: form[name] for name in _TYPED if name in form}
+_CHECK_FORM: Final = ("Please check the form", "Nothing was changed.")
+_NEEDS_PERSON: Final = (
+    "This needs a signed-in person",
+    "Nothing was decided. A review link alone is not enough for this: sign in in this browser, then press the "
+    "button again.",
+)
+_OUT_OF_DATE: Final = (
+    "This form was out of date",
+    "It was opened too long ago, in another browser, or about other content. Nothing was decided. The current "
+    "state is below: read it, then decide.",
+)
 
 
-def explain(refusal: Refusal, action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    """A refusal of the engine in words for the person at the page."""
-    typed = _keep_typed(form)
-    status = MEANINGS[refusal.reason].status
-    recovery = refusal.recovery()
-    if refusal.reason is Reason.REQUIRES_APPROVAL and decision in ("approve", "send"):
-        return needs_person(action_id, decision, form, status)
-    if (
-        refusal.reason is Reason.VALIDATION_ERROR
-        and decision in ("approve", "send")
-        and recovery.recovery_tool
-    ):
-        # The problem is in the action, not in the form.
-        return Tried(
-            action_id, decision, 409, "This cannot be approved as it is", recovery.user_message, {}, typed
+def explain(refused: Exception, action_id: str, decision: str, form: dict[str, str]) -> Tried:
+    """Why a decision was refused, in words for the person at the page. A `PageRefused` is about the form's age."""
+    typed = {name: form[name] for name in _TYPED if name in form}
+
+    def tried(status: int, title: str, text: str, **more: Any) -> Tried:
+        return Tried(action_id, decision, status, title, text, typed=typed, **more)
+
+    if isinstance(refused, BadFields):
+        return tried(400, *_CHECK_FORM, wrong=refused.wrong)
+    if isinstance(refused, NeedsPerson):
+        return tried(403, *_NEEDS_PERSON, sign_in=True)
+    if isinstance(refused, NowBound):
+        return tried(409, "Look at where it goes", str(refused))
+    if isinstance(refused, NotReady):
+        text = f"Nothing was decided and nothing was sent. {refused} To approve it all the same, press “Approve” alone."
+        return tried(
+            409, "It cannot be sent now", f"Nothing was sent. {refused}" if decision == "send" else text
         )
-    if refusal.reason is Reason.VALIDATION_ERROR and isinstance(recovery.problems, list):
-        wrong: dict[str, str] = {}
-        for problem in recovery.problems:
-            name = problem.path.partition(".")[0]
-            wrong[name] = f"Expected {problem.expected}; this is {problem.got}."
-        return Tried(
-            action_id, decision, status, "Please check the form", "Nothing was changed.", wrong, typed
-        )
-    title, text = _TITLES.get(refusal.reason, (recovery.summary_for_user, recovery.user_message))
     # Keep typed text, but not an approval of different content.
-    return Tried(action_id, decision, status, title, text, {}, typed, reopen=decision == "edit")
-
-
-def not_ready(unready: NotReady, action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    text = f"Nothing was decided and nothing was sent. {unready} To approve it all the same, press “Approve” alone."
-    if decision == "send":
-        text = f"Nothing was sent. {unready}"
-    return Tried(action_id, decision, 409, "It cannot be sent now", text, {}, _keep_typed(form))
-
-
-def now_bound(bound: NowBound, action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    """The account was just bound, so no reviewer has seen it yet."""
-    return Tried(action_id, decision, 409, "Look at where it goes", str(bound), {}, _keep_typed(form))
-
-
-def badly_filled(bad: BadFields, action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    typed = _keep_typed(form)
-    return Tried(action_id, decision, 400, "Please check the form", "Nothing was changed.", bad.wrong, typed)
-
-
-def needs_person(action_id: str, decision: str, form: dict[str, str], status: int = 403) -> Tried:
-    typed = _keep_typed(form)
-    return Tried(
-        action_id,
-        decision,
-        status,
-        "This needs a signed-in person",
-        "Nothing was decided. A review link alone is not enough for this: sign in in this browser, then press the "
-        "button again.",
-        {},
-        typed,
-        sign_in=True,
-    )
-
-
-def out_of_date(action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    typed = _keep_typed(form)
-    return Tried(
-        action_id,
-        decision,
-        403,
-        "This form was out of date",
-        "It was opened too long ago, in another browser, or about other content. Nothing was decided. The current "
-        "state is below: read it, then decide.",
-        {},
-        typed,
-        reopen=decision == "edit",
-    )
+    reopen = decision == "edit"
+    if not isinstance(refused, Refusal):
+        return tried(403, *_OUT_OF_DATE, reopen=reopen)
+    status, recovery = MEANINGS[refused.reason].status, refused.recovery()
+    approving = decision in ("approve", "send")
+    if refused.reason is Reason.REQUIRES_APPROVAL and approving:
+        return tried(status, *_NEEDS_PERSON, sign_in=True)
+    if refused.reason is Reason.VALIDATION_ERROR and approving and recovery.recovery_tool:
+        # The problem is in the action, not in the form.
+        return tried(409, "This cannot be approved as it is", recovery.user_message)
+    if refused.reason is Reason.VALIDATION_ERROR and isinstance(recovery.problems, list):
+        wrong = {
+            each.path.partition(".")[0]: f"Expected {each.expected}; this is {each.got}."
+            for each in recovery.problems
+        }
+        return tried(status, *_CHECK_FORM, wrong=wrong)
+    title, text = _TITLES.get(refused.reason, (recovery.summary_for_user, recovery.user_message))
+    return tried(status, title, text, reopen=reopen)

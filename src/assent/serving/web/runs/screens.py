@@ -30,6 +30,7 @@ from assent.serving.web.review.words import (
     web_address,
 )
 from assent.serving.web.shell.console import Screen, Visit
+from assent.serving.web.shell.lists import whole_number
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.suite.operators.registry import OPERATORS
 from assent.workflow.machine.history import cut
@@ -170,7 +171,10 @@ async def story(visit: Visit) -> Response:
     """`/runs/{run_id}/story`: a run's history beside its drafts."""
     run_id = visit.part("run_id")
     state = visit.query("state") if visit.query("state") in dict(FILTERS) else ""
-    after, before = _after(visit.query("after")), _before(visit.query("events"))
+    after, before = (
+        _after(visit.query("after")),
+        AuditCursor(seq=whole_number(visit.query("events"), 15) or 0),
+    )
 
     def look() -> Transaction[RunDetail]:
         found = None
@@ -193,7 +197,8 @@ async def story(visit: Visit) -> Response:
     here = f"/runs/{run_id}/story"
     kept = {"state": state} if state else {}
     events = {"events": str(before.seq)} if before.seq else {}
-    older = found.history.older
+    place, older = found.after, found.history.older
+    further = {"after": f"{place.position}:{place.action_id}"} if place is not None else {}
     values = {
         "run": found.run,
         "goal": describe_run(found.run.inputs),
@@ -203,9 +208,7 @@ async def story(visit: Visit) -> Response:
         "badges": standing_badges(found.standings),
         "status": RUN_STATUSES.get(found.status, ""),
         "actions": [action_row(action, visit.now_ms) for action in found.actions],
-        "more_actions": f"{here}?{urlencode({**kept, **events, 'after': _write_place(found.after)})}#actions"
-        if found.after is not None
-        else None,
+        "more_actions": f"{here}?{urlencode({**kept, **events, **further})}#actions" if further else None,
         "first_actions": f"{here}?{urlencode({**kept, **events})}#actions" if after.position >= 0 else None,
         "filters": [(name, label) for name, label in FILTERS if _has(found, name)],
         "state": state,
@@ -241,20 +244,9 @@ def _has(found: RunDetail, name: str) -> bool:
 
 
 def _after(text: str) -> ActionPlace:
-    position, _, action_id = text.partition(":")
-    if position.isascii() and position.isdigit() and len(position) < 10 and is_uuid(action_id):
-        return ActionPlace(int(position), action_id)
-    return ActionPlace()
-
-
-def _write_place(place: ActionPlace) -> str:
-    return f"{place.position}:{place.action_id}"
-
-
-def _before(text: str) -> AuditCursor:
-    return (
-        AuditCursor(seq=int(text)) if text.isascii() and text.isdigit() and len(text) < 16 else AuditCursor()
-    )
+    given, _, action_id = text.partition(":")
+    position = whole_number(given)
+    return ActionPlace(position, action_id) if position is not None and is_uuid(action_id) else ActionPlace()
 
 
 SCREENS: Final[tuple[Screen, ...]] = (

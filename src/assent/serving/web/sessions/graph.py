@@ -86,10 +86,14 @@ def layout(
     if first is None:
         place = next((n for n, row in enumerate(rows) if row.node.node == selected), 0)
         first = 0 if len(rows) <= ROWS else min(max(0, place - ROWS // 2), len(rows) - ROWS)
-    first = min(max(0, first), max(0, len(rows) - 1))
+    first = clamp_row(first, len(rows))
     shown = rows[first : first + ROWS]
     lanes = max((max((row.lane, *row.through)) for row in shown), default=0) + 1
     return Graph(rows=tuple(shown), first=first, total=len(rows), lanes=lanes)
+
+
+def clamp_row(first: int, total: int) -> int:
+    return min(max(0, first), max(0, total - 1))
 
 
 def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[LaidOutRow]:
@@ -213,14 +217,14 @@ def draw(graph: Graph) -> Drawing:
         if row.from_above:
             _span(spans, row.lane, top, middle)
         elif row.starts_branch:
-            before, here = _x(row.lane - 1), _x(row.lane)
+            before, here = lane_x(row.lane - 1), lane_x(row.lane)
             curve = f"M{before} {top}C{before} {middle} {here} {top} {here} {middle}"
             lines.setdefault((row.lane, row.on_way), []).append(curve)
         if row.goes_on:
             _span(spans, row.lane, middle, bottom)
-        marks += [(kind, _x(row.lane), middle) for kind in _marks(row)]
+        marks += [(kind, lane_x(row.lane), middle) for kind in _marks(row)]
     for lane, parts in spans.items():
-        path = "".join(f"M{_x(lane)} {top}V{bottom}" for top, bottom in parts)
+        path = "".join(f"M{lane_x(lane)} {top}V{bottom}" for top, bottom in parts)
         lines.setdefault((lane, False), []).insert(0, path)
     lines.update(_on_way(graph.rows, lines))
     drawn = sorted((lane, on_way, "".join(paths)) for (lane, on_way), paths in lines.items())
@@ -242,11 +246,11 @@ def _on_way(
         middle = place * ROW + ROW // 2
         if row.on_way:
             if row.from_above:
-                path = f"M{_x(row.lane)} {above.get(row.lane, 0)}V{middle}"
+                path = f"M{lane_x(row.lane)} {above.get(row.lane, 0)}V{middle}"
                 found.setdefault((row.lane, True), list(lines.get((row.lane, True), []))).append(path)
             elif row.starts_branch and row.lane - 1 in above:
                 # The trunk from the fork down to the start of the branch.
-                path = f"M{_x(row.lane - 1)} {above[row.lane - 1]}V{place * ROW}"
+                path = f"M{lane_x(row.lane - 1)} {above[row.lane - 1]}V{place * ROW}"
                 key = (row.lane - 1, True)
                 found.setdefault(key, list(lines.get(key, []))).append(path)
                 found.setdefault((row.lane, True), list(lines.get((row.lane, True), [])))
@@ -273,5 +277,5 @@ def _span(spans: dict[int, list[tuple[int, int]]], lane: int, top: int, bottom: 
         parts.append((top, bottom))
 
 
-def _x(lane: int) -> int:
+def lane_x(lane: int) -> int:
     return lane * LANE + LANE // 2

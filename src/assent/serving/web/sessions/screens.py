@@ -33,6 +33,7 @@ from assent.serving.web.sessions.words import (
     step_card,
 )
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
+from assent.serving.web.shell.lists import whole_number
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
 SESSIONS: Final = 25
@@ -63,8 +64,8 @@ NOTE_ADVICE: Final = f"Write something, in at most {MAX_NOTES_BYTES // 1024} KB.
 async def sessions(visit: Visit) -> Response:
     search = visit.query("q")[:200]
     updated, _, name = visit.query("before").partition(":")
-    known = updated.isascii() and updated.isdigit() and len(updated) < 16
-    before = (int(updated), name) if known else (LAST_MS, "")
+    updated_ms = whole_number(updated, 15)
+    before = (updated_ms, name) if updated_ms is not None else (LAST_MS, "")
     found = await visit.read(
         lambda: session_views.sessions(visit.workspace_id, search=search, before=before, most=SESSIONS)
     )
@@ -93,7 +94,7 @@ async def run(visit: Visit) -> Response:
 
 
 async def _show(visit: Visit, *, note: str = "", advice: str = "", status: int = 200) -> Response:
-    wanted = _number(visit.query("node"))
+    wanted = whole_number(visit.query("node"))
 
     def look() -> Transaction[tuple[RunView, StepView]]:
         view = yield from find_run(visit)
@@ -106,10 +107,10 @@ async def _show(visit: Visit, *, note: str = "", advice: str = "", status: int =
 
     view, step = await visit.read(look)
     opened = frozenset(
-        number for text in visit.query("open").split(",")[:20] if (number := _number(text)) is not None
+        number for text in visit.query("open").split(",")[:20] if (number := whole_number(text)) is not None
     )
     graph = session_graph.layout(
-        view.nodes, view.tip, step.node, opened=opened, first=_number(visit.query("row"))
+        view.nodes, view.tip, step.node, opened=opened, first=whole_number(visit.query("row"))
     )
     values = {
         **_session(visit, view),
@@ -196,7 +197,7 @@ async def add_note(visit: Visit) -> Response:
 
 async def compare(visit: Visit) -> Response:
     run_id = visit.part("run_id")
-    left, right = _number(visit.query("a")), _number(visit.query("b"))
+    left, right = whole_number(visit.query("a")), whole_number(visit.query("b"))
     if not is_uuid(run_id):
         raise PageRefused(NO_SUCH_RUN)
 
@@ -236,7 +237,7 @@ async def timeline(visit: Visit) -> Response:
 
     found = await visit.read(look)
     runs = tuple(line.run_id for line in found.view.siblings)
-    shown = session_timeline.page(found.moments, runs, _number(visit.query("row")))
+    shown = session_timeline.page(found.moments, runs, whole_number(visit.query("row")))
     names: dict[str, str] = {line.run_id: line.name for line in found.view.siblings}
     values = {
         **_session(visit, found.view),
@@ -253,10 +254,6 @@ async def timeline(visit: Visit) -> Response:
         ],
     }
     return visit.page("session_timeline.html", values)
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
 
 
 SCREENS: Final[tuple[Screen, ...]] = (

@@ -10,7 +10,7 @@ from typing import Final
 
 from assent.engine.views.session_views import Moment
 from assent.kernel.structs import Record
-from assent.serving.web.sessions.graph import LANE, ROW, ROWS, Drawing, RowWindow
+from assent.serving.web.sessions.graph import LANE, ROW, ROWS, Drawing, RowWindow, clamp_row, lane_x
 
 FOLDED_FROM: Final = 4
 
@@ -40,9 +40,7 @@ def page(moments: tuple[Moment, ...], run_ids: tuple[str, ...], first: int | Non
     noted = any(each.run_id is None for each in moments)
     lanes = {run_id: number for number, run_id in enumerate(run_ids, start=1 if noted else 0)}
     rows = fold(moments, lanes)
-    if first is None:
-        first = max(0, len(rows) - ROWS)
-    first = min(max(0, first), max(0, len(rows) - 1))
+    first = clamp_row(len(rows) - ROWS if first is None else first, len(rows))
     shown = tuple(rows[first : first + ROWS])
     return TimelinePage(
         rows=shown, first=first, total=len(rows), drawing=_draw(rows, first, shown, len(lanes) + noted)
@@ -87,13 +85,9 @@ def _draw(rows: list[TimelineRow], first: int, shown: tuple[TimelineRow, ...], l
         top = 0 if begin < first else (begin - first) * ROW + ROW // 2
         bottom = len(shown) * ROW if end >= last else (end - first) * ROW + ROW // 2
         if begin < last and end >= first and bottom > top:
-            lines.append((lane, False, f"M{_x(lane)} {top}V{bottom}"))
+            lines.append((lane, False, f"M{lane_x(lane)} {top}V{bottom}"))
     marks = tuple(
-        ("many" if len(row.moments) > 1 else MARKS[row.first.kind], _x(row.lane), place * ROW + ROW // 2)
+        ("many" if len(row.moments) > 1 else MARKS[row.first.kind], lane_x(row.lane), place * ROW + ROW // 2)
         for place, row in enumerate(shown)
     )
     return Drawing(width=lanes * LANE, height=len(shown) * ROW, lines=tuple(lines), marks=marks)
-
-
-def _x(lane: int) -> int:
-    return lane * LANE + LANE // 2

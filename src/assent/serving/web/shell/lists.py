@@ -29,9 +29,14 @@ class Pages(Record):
         return f"{self.path}?{urlencode(given)}" if given else self.path
 
 
+def whole_number(text: str, digits: int = 9) -> int | None:
+    """The number that a text writes, with at most so many digits."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
+
+
 def page_number(text: str) -> int:
     """The first page for anything that is not a number."""
-    return max(1, int(text)) if text.isascii() and text.isdigit() and len(text) < 7 else 1
+    return max(1, whole_number(text, 6) or 1)
 
 
 def pages_of(count: int, size: int, asked: str, path: str, query: Mapping[str, str]) -> Pages:
