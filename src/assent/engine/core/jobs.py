@@ -24,7 +24,8 @@ import msgspec
 
 from assent.kernel.ids import RANDOM_BYTES, SYSTEM_WORKSPACE, JobId, WorkspaceId, uuid7
 from assent.kernel.limits import HOUR_MS, JOB_LEASE_MS, JOB_RETENTION_MS, MINUTE_MS, SECOND_MS
-from assent.ports import Row, Rows, Transaction
+from assent.kernel.structs import from_row
+from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
 STANDARD_RETRIES_MS: Final = (10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS)
@@ -136,7 +137,7 @@ def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str)
     rows = yield statements.claim_jobs(
         leases=_leases(kinds), now_ms=now_ms, most=most, worker=worker, lost=LOST
     )
-    return sorted(_jobs(rows), key=lambda job: (job.due_ms, job.job_id))
+    return sorted((_job(row) for row in rows), key=lambda job: (job.due_ms, job.job_id))
 
 
 def renew(job: Job, lease_until_ms: int) -> Transaction[bool]:
@@ -194,7 +195,7 @@ def due_of(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[int | 
 
 def list_dead(most: int) -> Transaction[list[Job]]:
     """List dead jobs for the operator of the server, newest first."""
-    return _jobs((yield statements.list_dead_jobs(most=most)))
+    return [_job(row) for row in (yield statements.list_dead_jobs(most=most))]
 
 
 def cancel(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[None]:
@@ -239,24 +240,5 @@ def _job_id(workspace_id: WorkspaceId, kind: str, key: str, now_ms: int) -> JobI
     return JobId(uuid7(now_ms, hashlib.sha256(name).digest()[:RANDOM_BYTES]))
 
 
-def _jobs(rows: Rows) -> list[Job]:
-    return [_job(row) for row in rows]
-
-
 def _job(row: Row) -> Job:
-    return Job(
-        workspace_id=WorkspaceId(row["workspace_id"]),
-        job_id=JobId(row["job_id"]),
-        kind=row["kind"],
-        key=row["key"],
-        payload=msgspec.json.decode(row["payload"]),
-        due_ms=row["due_ms"],
-        state=JobState(row["state"]),
-        attempts=row["attempts"],
-        lease_until_ms=row["lease_until_ms"],
-        fence=row["fence"],
-        worker=row["worker"],
-        last_error=row["last_error"],
-        created_ms=row["created_ms"],
-        finished_ms=row["finished_ms"],
-    )
+    return from_row(Job, row, payload=msgspec.json.decode(row["payload"]), state=JobState(row["state"]))

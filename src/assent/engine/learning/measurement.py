@@ -29,6 +29,7 @@ from assent.gate.records import Action, Asset, Status, is_by_hand
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal, Retry
+from assent.kernel.structs import from_row
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.sql.loader import statements
@@ -385,11 +386,4 @@ def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal
 def read_scheduled(row: Row) -> Scheduled:
     """Decode a row."""
     body = row["body"]
-    return Scheduled(
-        run_id=RunId(row["run_id"]),
-        tenant_id=row["tenant_id"],
-        asset_id=row["asset_id"],
-        due_ms=row["due_ms"],
-        measured_ms=row["measured_ms"],
-        measurement=measured.decode(body) if body is not None else None,
-    )
+    return from_row(Scheduled, row, measurement=measured.decode(body) if body is not None else None)

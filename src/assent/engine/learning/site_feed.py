@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections import Counter
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -24,6 +24,7 @@ from assent.engine.actions import actions
 from assent.gate.records import TAKEN_DOWN, Action, Media
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
+from assent.kernel.structs import from_row
 from assent.ports import Clock, Row, Store, StoreUnavailable, Transaction
 from assent.sql.loader import statements
 
@@ -240,5 +241,4 @@ def _add(batch: Counter[_Where]) -> Transaction[None]:
 
 
 def _post(row: Row) -> SitePost:
-    values: dict[str, Any] = {name: row[name] for name in SitePost.__struct_fields__}
-    return SitePost(**{**values, "media": _MEDIA.decode(values["media"])})
+    return from_row(SitePost, row, media=_MEDIA.decode(row["media"]))
