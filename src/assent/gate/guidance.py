@@ -304,7 +304,7 @@ def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
     look = SuggestedCall("chieflab_get_run", {"runId": run_id}, "the user asks for the result later")
     return msgspec.structs.replace(
         guide,
-        user_message="This takes longer than usual. The result is posted to the webhook when it is there.",
+        user_message="This takes longer than usual. The result is posted to the webhook when it is ready.",
         next_tool_calls=NextToolCalls(look, guide.next_tool_calls.fallback),
         stop_rule="Say that it is on its way and stop: there is nothing to show or to approve yet, so do not poll.",
     )

@@ -32,7 +32,7 @@ NOTHING_TO_WITHDRAW: Final = Words(
 
 NOT_IN_QUESTION: Final = Words(
     summary="The outcome is known.",
-    user_message="The outcome of this is not in question.",
+    user_message="The outcome of this is already known.",
     fix="STOP. There is nothing to resolve; chieflab_get_action shows what became of the action.",
     stop_rule="Do not report an outcome that the user did not tell you.",
 )

@@ -132,7 +132,7 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
     Reason.MISSING_REPO_CONTEXT: Meaning(
         status=422,
         retry=Retry.CHANGED,
-        summary="There is too little to go on.",
+        summary="There are too few facts about the product.",
         user_message="I need to know what you built before I can write about it; without that the first drafts would "
         "be generic.",
         fix="Gather whatChanged, recentCommits, changedFiles, routes, readme, targetCustomer and launchGoal from the "

@@ -90,7 +90,7 @@ def _json(text: str) -> Any:
         raise _refusal("not_json", f"Line {error.lineno}, column {error.colno}: {error.msg}.")
     except (RecursionError, ValueError):
         raise _refusal(
-            "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or holds an endless number."
+            "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or has an infinite number."
         )
     for path, part in places(value):
         if isinstance(part, _Odd):
@@ -148,7 +148,7 @@ def _yaml(text: str) -> Any:
         raise _refusal("not_yaml", f"{place}{said}.")
     except (RecursionError, ValueError):
         raise _refusal(
-            "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or holds an endless number."
+            "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or has an infinite number."
         )
     _check_size(value)
     return value

@@ -85,7 +85,7 @@ def _find_unconnected(facts: Facts) -> Iterator[Missing]:
     for provider in facts.unconnected:
         yield Missing(
             what=f"{facts.label(provider)} is not connected.",
-            how=TELLS.get(provider, "It has numbers of its own."),
+            how=TELLS.get(provider, "It reports numbers, too."),
             call=SuggestedCall(
                 "chieflab_connect_provider", {"provider": provider}, "the user wants its numbers"
             ),

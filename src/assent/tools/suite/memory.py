@@ -254,7 +254,7 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
         where = f"{call.services.links.base_url}/memory"
         return f"{said}\nDrafts use it once a person confirms it on the memory page: {where}"
     if not found:
-        return f"Nothing is remembered about {tenant} that fits."
+        return f"Nothing about {tenant} matches."
     count = "One memory" if len(found) == 1 else f"{len(found)} memories"
     return f"{count} about {tenant}, the newest or best first:"
 

@@ -20,7 +20,7 @@ OwnText = Annotated[
     msgspec.Meta(min_length=1, max_length=MAX_CONTENT_CHARS, description="Your text, kept word for word."),
 ]
 Url = Annotated[str, msgspec.Meta(max_length=2_000, description="The product's public page.")]
-Goal = Annotated[str, msgspec.Meta(max_length=2_000, description="What the user wants to reach.")]
+Goal = Annotated[str, msgspec.Meta(max_length=2_000, description="The user's goal.")]
 ScheduleFor = Annotated[
     str, msgspec.Meta(max_length=40, description="When approved actions go out: ISO 8601 with a time zone.")
 ]

@@ -63,7 +63,7 @@ def compile_definition(
         index for step in definition.steps if step.id not in named for index in lowering.lower(step, within)
     )
     if not top:
-        lowering.refuse("$.steps", "empty", "Every step is the body of a loop, so nothing ever starts one.")
+        lowering.refuse("$.steps", "empty", "Every step belongs to a loop body, so no step can start.")
     nodes = _with_metrics(
         tuple(node for node in lowering.nodes if node is not None), top, definition.metrics_profile
     )

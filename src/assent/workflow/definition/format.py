@@ -176,7 +176,7 @@ STANDARD: Final = record(
     action=ACTION,
 )
 ITERATIONS: Final[Shape] = {"type": "integer", "minimum": 1, "maximum": MAX_LOOP_ITERATIONS,
-                            "hint": "Every loop says how often it may run at most."}  # fmt: skip
+                            "hint": "Every loop needs a maximum number of iterations."}  # fmt: skip
 VARIABLE: Final = text(1, 64, pattern=NAME, hint="A variable name has letters, digits and _.")
 LOOP_CONFIG: Final = record(
     "type maxIterations",

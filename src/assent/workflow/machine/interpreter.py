@@ -296,9 +296,7 @@ def _render_call(action: StepAction, title: str, names: Scope) -> dict[str, Any]
     args = render_value(action.args, names)
     if depth(args) > MAX_JSON_DEPTH:
         # A template can insert a deep value at a deep place.
-        message = (
-            f'The arguments of "{title}" would nest deeper than {MAX_JSON_DEPTH}; flatten what they name.'
-        )
+        message = f'The arguments of "{title}" would nest deeper than {MAX_JSON_DEPTH}; flatten the values they name.'
         raise ContentRefused("validation_error", (Issue("context", "too_deep", message),))
     return {"tool": action.tool, "args": args}
 

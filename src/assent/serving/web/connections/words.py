@@ -120,7 +120,7 @@ DONE_READING: Final[dict[str, str]] = {
 """The same for providers that are only read from."""
 
 LOSES: Final = "Drafts for it are kept. They cannot be sent until it is connected again."
-LOSES_READING: Final = "Measurements do without its numbers until it is connected again."
+LOSES_READING: Final = "Measurements lack its numbers until it is connected again."
 
 
 def say_done(reading: bool, what: str) -> str | None:
