@@ -12,11 +12,12 @@ import queue
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
 
 from assent.ports import Begin, Clock, StoreUnavailable, Transaction
 from assent.stores.first_use import FirstUse
-from assent.stores.handover import Request, deliver
 
 if TYPE_CHECKING:
     import sqlite3
@@ -27,6 +28,16 @@ T = TypeVar("T")
 
 READERS: Final = 4
 """Reader threads. Reads are short and the interpreter runs one thread at a time, so more would only wait."""
+
+
+class Request(msgspec.Struct, eq=False):
+    """A transaction, the future that its caller awaits, and once it has run its result or its error."""
+
+    begin: Begin[Any]
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+    result: Any = None
+    error: BaseException | None = None
 
 
 class SqliteStore:
@@ -146,7 +157,7 @@ class SqliteStore:
 
     def _read_until_closed(self) -> None:
         from assent.stores.sqlite_connection import connect_reader, translate
-        from assent.stores.sqlite_transactions import drive
+        from assent.stores.sqlite_transactions import deliver, drive
 
         connection: sqlite3.Connection | None = None
         place: tuple[int, int] | None = None

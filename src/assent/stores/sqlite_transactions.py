@@ -4,8 +4,8 @@ Theory of operation
 
 Threads. A store has one `SqliteWriter`, which owns the store's only writing connection. Callers on
 event loops put `Request`s into a queue. The writer thread runs `work_off`: it takes up to `MAX_BATCH`
-requests, commits them together and delivers the results to the event loops (`handover`). Readers have
-their own connections and never wait for the writer, because the file is in WAL mode.
+requests, commits them together and delivers the results to the event loops. Readers have their own
+connections and never wait for the writer, because the file is in WAL mode.
 
 Group commit. `_commit` opens BEGIN IMMEDIATE, runs the transactions of the batch one after the other,
 and ends with one COMMIT. With `synchronous = FULL` (`sqlite_connection`) the COMMIT syncs the WAL to
@@ -28,7 +28,7 @@ is free), the connection is open, the last commit took less than `BRIEF_SECONDS`
 the turnstile is free at once. `_in_use` guarantees that only one thread uses the connection at a time.
 
 The WAL. Readers get slower as the WAL grows, and SQLite restarts it only while no reader uses it. After
-each batch, once the results are delivered, `_empty_log` runs a truncating checkpoint if the WAL has
+each batch, once the results are delivered, `_shorten_log` runs a truncating checkpoint if the WAL has
 reached `LOG_BYTES`. If a reader still needs the WAL, the next attempt waits until the WAL has grown by
 another `LOG_BYTES`.
 
@@ -55,20 +55,21 @@ Invariants
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import queue
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import astuple
 
 from assent.ports import Begin, Clock, Rows, StoreUnavailable
-from assent.stores.handover import Request, batches, deliver
 from assent.stores.sqlite_connection import (
     OUT_OF_SPACE,
     Broken,
@@ -76,6 +77,9 @@ from assent.stores.sqlite_connection import (
     empty_log,
     translate,
 )
+
+if TYPE_CHECKING:
+    from assent.stores.sqlite import Request
 
 T = TypeVar("T")
 
@@ -117,6 +121,28 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
         return None, error
 
 
+def deliver(requests: list[Request]) -> None:
+    """Set the futures of requests that have run, waking each event loop once. Called from a thread."""
+    by_loop: dict[asyncio.AbstractEventLoop, list[Request]] = {}
+    for request in requests:
+        by_loop.setdefault(request.loop, []).append(request)
+    for loop, mine in by_loop.items():
+        try:
+            loop.call_soon_threadsafe(_settle, mine)
+        except RuntimeError:
+            continue  # the loop was closed, so no caller waits
+
+
+def _settle(requests: list[Request]) -> None:
+    for request in requests:
+        if request.future.done():
+            continue  # cancelled meanwhile
+        if request.error is None:
+            request.future.set_result(request.result)
+        else:
+            request.future.set_exception(request.error)
+
+
 class SqliteWriter:
     """The writing connection of a process and its inter-process lock."""
 
@@ -135,13 +161,13 @@ class SqliteWriter:
 
     def work_off(self, waiting: queue.SimpleQueue[Request | None]) -> None:
         """Commit queued transactions until the queue yields None, then close the connections."""
-        for batch in batches(waiting, MAX_BATCH):
+        for batch in _batches(waiting):
             with self._in_use:
                 self._serve(batch)
-                size = self._measure_log()
+                size = self._measure_log() if self._connection is not None else None
                 deliver(batch)
-                if size >= self._log_limit:
-                    self._empty_log(size)
+                if size is not None and size >= self._log_limit:
+                    self._shorten_log(size)
         with self._in_use:
             self._close_connections()
 
@@ -162,8 +188,9 @@ class SqliteWriter:
         """Take the turnstile if a write on this thread would be quick. The writer thread shortens a long WAL."""
         if self._connection is None or not self._brief:
             return False
+        size = self._measure_log()
         try:
-            return self._log_bytes() < self._log_limit and self._turnstile.take_if_free()
+            return size is not None and size < self._log_limit and self._turnstile.take_if_free()
         except OSError:
             return False  # the writer thread meets the same error and reports it
 
@@ -197,7 +224,7 @@ class SqliteWriter:
             _fail(batch, failure)
 
     def _take_turn(self) -> None:
-        if self._connection is not None and not self._in_place():
+        if self._connection is not None and self._measure_log() is None:
             # The lock files were moved with the database.
             self._drop_connection()
             self._turnstile.close()
@@ -230,34 +257,19 @@ class SqliteWriter:
             connection.execute("RELEASE request")
         connection.execute("COMMIT")
 
-    def _measure_log(self) -> int:
-        """Return the size of the WAL, or 0 if there is none. The next batch meets and reports an error."""
+    def _measure_log(self) -> int | None:
+        """Return the size of the WAL, or None if it is not the file that the connection writes to. Commits to a file
+        that was moved or removed would be lost."""
         try:
-            return self._log_bytes() if self._connection is not None else 0
+            found = os.stat(self._log)  # noqa: PTH116 - at every commit
         except OSError:
-            return 0
-
-    def _in_place(self) -> bool:
-        """Whether the open connection still writes to the file at this path. Commits to a file that was moved or
-        removed would be lost."""
-        try:
-            self._log_bytes()
-        except OSError:
-            return False
-        return True
-
-    def _log_bytes(self) -> int:
-        """Return the size of the WAL. Raises FileNotFoundError where it is not the file the connection writes to."""
-        found = os.stat(self._log)  # noqa: PTH116 - at every commit
+            return None
         place = (found.st_dev, found.st_ino)
-        if self._log_place is None:
-            self._log_place = place
-        elif place != self._log_place:
-            raise FileNotFoundError(f"{self._log} is another file now")
-        return found.st_size
+        self._log_place = self._log_place or place
+        return found.st_size if place == self._log_place else None
 
-    def _empty_log(self, size: int) -> None:
-        """Shorten the WAL between batches. Errors are ignored: the next batch meets and reports them."""
+    def _shorten_log(self, size: int) -> None:
+        """Run a checkpoint between batches. Errors are ignored: the next batch meets and reports them."""
         try:
             self._take_turn()
             try:
@@ -286,6 +298,20 @@ class SqliteWriter:
                 connection.close()
         self._drop_connection()
         self._turnstile.close()
+
+
+def _batches(waiting: queue.SimpleQueue[Request | None]) -> Iterator[list[Request]]:
+    """Yield the queued requests in batches of at most `MAX_BATCH`, until the queue yields None."""
+    while (first := waiting.get()) is not None:
+        batch = [first]
+        while len(batch) < MAX_BATCH and not waiting.empty():
+            following = waiting.get()
+            if following is None:
+                yield batch
+                return
+            batch.append(following)
+        yield batch
+        del batch, first  # an idle thread must not keep callers' objects alive
 
 
 def _fail(batch: list[Request], failure: BaseException) -> None:
