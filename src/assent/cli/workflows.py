@@ -13,7 +13,7 @@ import typer
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
 from assent.engine.workflows.files import SUFFIXES
-from assent.engine.workflows.library import Invalid, WorkflowLibrary, is_definition, name_of
+from assent.engine.workflows.library import Invalid, WorkflowLibrary, decode_path, is_definition
 from assent.workflow import (
     Blocked,
     Compiled,
@@ -97,7 +97,7 @@ def _check(library: WorkflowLibrary, file: Path) -> dict[str, Any]:
     if by := next((by for path, by in library.catalogue().shadowed.items() if Path(path) == file), None):
         message = f"{by} has the same id, and is the one that is listed. Give one of them another."
         warnings.append({"path": "$.id", "code": "duplicate_id", "message": message})
-    return {"file": name_of(str(file)), "issues": [], "warnings": warnings}
+    return {"file": decode_path(str(file)), "issues": [], "warnings": warnings}
 
 
 def _report(invalid: Invalid) -> dict[str, Any]:

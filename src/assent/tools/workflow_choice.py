@@ -83,13 +83,13 @@ async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
         for each in sorted(catalogue.definitions.values(), key=lambda each: each.id)
         if catalogue.files[each.id] not in broken
     ]
-    wanted = [each for each in served if request.category in ("all", category_of(each))]
-    left_out: Counter[str] = Counter(category_of(each) for each in served if each not in wanted)
+    wanted = [each for each in served if request.category in ("all", categorize(each))]
+    left_out: Counter[str] = Counter(categorize(each) for each in served if each not in wanted)
     note = ""
     if request.query is not None and request.query.strip():
         # A query searches all usable workflows; examples only on request.
         asked = (
-            wanted if request.category != "workflow" else [e for e in served if category_of(e) != "example"]
+            wanted if request.category != "workflow" else [e for e in served if categorize(e) != "example"]
         )
         if fitting := rank(asked, request.query):
             wanted, left_out = fitting, Counter()
@@ -110,7 +110,7 @@ async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
     )
 
 
-def category_of(definition: Definition) -> Category:
+def categorize(definition: Definition) -> Category:
     """Return whether it is a workflow to follow, a part of others, or an example or test."""
     parts = _PARTS.split(definition.id.lower())
     about = definition.description.lower()

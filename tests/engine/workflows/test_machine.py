@@ -216,7 +216,7 @@ class Workflows(RuleBasedStateMachine):
         again = self.do(app.store.read(lambda: bundles.export(self.workspace, done.session_id, now_ms)))
         assert again is not None
         for before, after in zip(made.runs, again.runs, strict=True):
-            told, retold = bundles.lineage_of(before), bundles.lineage_of(after)
+            told, retold = bundles.fold_lineage(before), bundles.fold_lineage(after)
             assert (told.tip, told.branches) == (retold.tip, retold.branches)
             self.trees[after.run_id] = dict(self.trees[before.run_id])
             assert {step.node: step.parent for step in retold.steps} == self.trees[after.run_id]

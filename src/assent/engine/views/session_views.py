@@ -203,7 +203,7 @@ def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
     rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=run_id)
     if not rows:
         return None
-    record = stored.run_of(rows[0])
+    record = stored.read_run(rows[0])
     record = msgspec.structs.replace(
         record, created_ms=rows[0]["created_ms"], updated_ms=rows[0]["updated_ms"]
     )

@@ -55,7 +55,7 @@ def describe_others(
             step_key=first["step_key"],
             is_complete=bool(tip["is_complete"]),
             notes=first_line(first["notes"]),
-            reached=title_of(program, tip),
+            reached=render_title(program, tip),
             found=first_line(tip["notes"]) if branch.tip != branch.first else "",
             state_token=mint(call.keys, Handle("st", run.run_id, branch.tip, run.series)),
         )
@@ -63,7 +63,7 @@ def describe_others(
     return OtherBranches(tuple(map(describe, here)), tuple(map(describe, elsewhere)), omitted)
 
 
-def title_of(program: Program, place: Row) -> str:
+def render_title(program: Program, place: Row) -> str:
     """Return the title of a node's pending step; empty if it is complete or its snapshot was too large to read."""
     if place["is_complete"] or not place["snapshot"]:
         return ""
@@ -77,7 +77,7 @@ def read_place(call: WorkflowCall, run: StoredRun, node: int) -> Transaction[tup
     rows = yield statements.list_workflow_places(
         workspace_id=call.workspace_id, run_id=run.run_id, nodes=msgspec.json.encode([node]).decode()
     )
-    return (title_of(program, rows[0]), first_line(rows[0]["notes"])) if rows else ("", "")
+    return (render_title(program, rows[0]), first_line(rows[0]["notes"])) if rows else ("", "")
 
 
 def write_branches(others: OtherBranches) -> str:

@@ -111,7 +111,7 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
             for event in told
         ],
     )
-    if (flaw := flaw_of(exported) or _find_misplaced(row, nodes, exported)) is not None:
+    if (flaw := find_flaw(exported) or _find_misplaced(row, nodes, exported)) is not None:
         raise stored.Tampered(f"run {run_id}: {flaw}")
     return exported
 
@@ -123,7 +123,7 @@ def _find_misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | N
         return "it is not in the session or pinned to the workflow that its log says"
     if [bool(node["is_complete"]) for node in nodes] != [_snapshot(node).is_complete for node in run.nodes]:
         return "a step is marked complete that is not, or the other way round"
-    led, kept = _steps_taken(lineage_of(run)), _answers_kept(run)
+    led, kept = _steps_taken(fold_lineage(run)), _answers_kept(run)
     born = Counter(parent for parent, _ in led)
     if row["nodes"] != len(nodes) or any(node["children"] != born[node["node"]] for node in nodes):
         return "its steps or its branches are counted wrong"
@@ -183,14 +183,14 @@ def _answer(row: Row, run_id: RunId) -> ExportedAnswer:
     )
 
 
-def lineage_of(run: ExportedRun) -> Lineage:
+def fold_lineage(run: ExportedRun) -> Lineage:
     """Read the lineage of an exported run from its log."""
     return lineage.fold((event.seq, event.kind, event.at_ms, event.body) for event in run.events)
 
 
-def flaw_of(run: ExportedRun) -> str | None:
+def find_flaw(run: ExportedRun) -> str | None:
     """Describe the first contradiction between nodes and log; None if they agree."""
-    lineage = lineage_of(run)
+    lineage = fold_lineage(run)
     told = {step.node: step for step in lineage.steps}
     if [node.node for node in run.nodes] != sorted(told):
         return "its nodes are not those of its log"
@@ -273,7 +273,7 @@ def check(bundle: Bundle) -> dict[str, Program]:
         for run in bundle.runs:
             if run.workflow_hash not in programs or programs[run.workflow_hash].id != run.workflow_id:
                 raise BundleRefused(f"The workflow of run {run.run_id} is missing.")
-            if (flaw := flaw_of(run)) is not None:
+            if (flaw := find_flaw(run)) is not None:
                 raise BundleRefused(f"Run {run.run_id}: {flaw}.")
             for node in run.nodes:
                 pending(programs[run.workflow_hash], _snapshot(node))
@@ -388,7 +388,7 @@ def _first_ways(
     run: ExportedRun, keys: tuple[bytes, ...], record: StoredRun
 ) -> dict[int, stored.FirstTransition]:
     """Return, by child, the first transitions without a stored answer in the bundle, with tokens of this server."""
-    told = lineage_of(run)
+    told = fold_lineage(run)
     first = _first(told) - _answers_kept(run).keys()
     complete = {node.node for node in run.nodes if _snapshot(node).is_complete}
     ways = {}

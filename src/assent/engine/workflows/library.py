@@ -131,9 +131,9 @@ class WorkflowLibrary:
     @_one_at_a_time
     def catalogue(self) -> Catalogue:
         """Return the present definitions."""
-        if self._catalogue is not None and self._watched and self._unchanged(self._watched):
+        if self._catalogue is not None and self._watched and self._is_unchanged(self._watched):
             return self._catalogue
-        stamps = self._listed()
+        stamps = self._list_files()
         if self._catalogue is not None and stamps == self._seen and not self._fresh:
             return self._catalogue
         files = {path: self._read(path, stamp) for path, stamp in stamps.items()}
@@ -152,9 +152,9 @@ class WorkflowLibrary:
                 self._paths[file.definition.id] = path
         invalid = tuple(file.invalid for file in self._files.values() if file.invalid is not None)
         # A later folder replaces an earlier one on purpose; within one folder it may be a mistake.
-        named = {workflow_id: name_of(path) for workflow_id, path in self._paths.items()}
+        named = {workflow_id: decode_path(path) for workflow_id, path in self._paths.items()}
         shadowed = {
-            name_of(path): named[workflow_id]
+            decode_path(path): named[workflow_id]
             for path, workflow_id in hidden
             if self._root(path) == self._root(self._paths[workflow_id])
         }
@@ -210,7 +210,7 @@ class WorkflowLibrary:
         """Like `find`, but cheap enough for every step of a run: checks only the folders and the files that this
         workflow was compiled from. An existing file that takes over the id is seen only by `find`."""
         made_of = self._made_of.get(workflow_id)
-        if made_of is not None and self._watched and self._unchanged(made_of):
+        if made_of is not None and self._watched and self._is_unchanged(made_of):
             return self._compiled[workflow_id]
         return self.find(workflow_id)
 
@@ -229,13 +229,15 @@ class WorkflowLibrary:
         """Compile one file, which may refer to definitions of the folders."""
         file = self._read(str(path), _ABSENT)
         if file.invalid is not None or file.definition is None:
-            return file.invalid or Invalid(name_of(str(path)), ())
+            return file.invalid or Invalid(decode_path(str(path)), ())
         try:
-            return compile_definition(file.definition, self.catalogue().definitions, file=name_of(str(path)))
+            return compile_definition(
+                file.definition, self.catalogue().definitions, file=decode_path(str(path))
+            )
         except DefinitionRefused as refused:
-            return Invalid(name_of(str(path)), refused.issues, file.definition.id)
+            return Invalid(decode_path(str(path)), refused.issues, file.definition.id)
 
-    def _unchanged(self, paths: Iterable[str]) -> bool:
+    def _is_unchanged(self, paths: Iterable[str]) -> bool:
         """Whether these files and folders have the stamps of the last listing."""
         for path in paths:
             stamp = self._watched.get(path, _AS_SHIPPED)
@@ -251,7 +253,7 @@ class WorkflowLibrary:
                     return False
         return True
 
-    def _listed(self) -> dict[str, Stamp]:
+    def _list_files(self) -> dict[str, Stamp]:
         """List every file with its stamp."""
         found: dict[str, Stamp] = {}
         watched: dict[str, Stamp | None] = {}
@@ -309,14 +311,14 @@ class WorkflowLibrary:
         document: Any = None
         try:
             document = load_document(_bytes(path), Path(path).suffix)
-            return _File(stamp, parse(document, name_of(path)), None)
+            return _File(stamp, parse(document, decode_path(path)), None)
         except (DefinitionRefused, DocumentRefused) as refused:
             named = document.get("id") if isinstance(document, dict) else None
             named = named if isinstance(named, str) else ""
-            return _File(stamp, None, Invalid(name_of(path), refused.issues, named))
+            return _File(stamp, None, Invalid(decode_path(path), refused.issues, named))
         except OSError as error:
             issue = Issue("$", "unreadable", f"The file cannot be read: {error.strerror}.")
-            return _File(stamp, None, Invalid(name_of(path), (issue,)))
+            return _File(stamp, None, Invalid(decode_path(path), (issue,)))
 
 
 def is_definition(name: str) -> bool:
@@ -339,7 +341,7 @@ def _open_at_once(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
-def name_of(path: str) -> str:
+def decode_path(path: str) -> str:
     """Return a path as valid text: names on disk may be any bytes."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 

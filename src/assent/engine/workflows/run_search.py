@@ -84,7 +84,7 @@ def latest_runs(call: WorkflowCall) -> Transaction[tuple[FoundRun, ...]]:
 def _describe(call: WorkflowCall, rows: list[tuple[Row, int]]) -> Transaction[tuple[FoundRun, ...]]:
     found = []
     for row, words_found in rows:
-        run = stored.run_of(row)
+        run = stored.read_run(row)
         tips = yield statements.find_workflow_tip(workspace_id=call.workspace_id, run_id=run.run_id)
         tip = yield from stored.find_node(call.workspace_id, run.run_id, tips[0]["node"])
         if tip is None:

@@ -17,7 +17,8 @@ stop matching.
 One advance (`step`) is one transaction:
 
 1. Compute the edge: the hash of the attempt and the content digest (notes, output, context).
-2. Read the node. If this edge was answered before, return that answer (a replay).
+2. Read the node with its program. If this edge was answered before, return that answer (a replay). A
+   complete node has no step and is refused.
 3. Lock the head of the run's journal stream, which is the lock of the run. If the step needs a
    confirmation, lock its action first: decisions take action and run in the same order, which avoids a
    deadlock.
@@ -25,7 +26,8 @@ One advance (`step`) is one transaction:
    its answer.
 5. Run `advance` of the pure interpreter. It returns one of four outcomes:
 
-- Advanced or Complete (`_move`): append the event, insert the child node, link it from its parent.
+- Advanced or Complete (`_move`): build the answer, insert the child node, link it from its parent,
+  append the event.
 - Blocked (`_block`): count the attempt on the node, issue an ack token for the next attempt, store the
   answer. After ten blocked attempts in a row the call returns an error and stores nothing.
 - NeedsConfirmation (`confirmations.ask`): stage an action for exactly this content and return a

@@ -17,7 +17,7 @@ from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
 from assent.workflow import Advanced, Blocked, Compiled, Complete, check_notes, split_notes, start
 from assent.workflow.handles import Handle, mint_tokens
-from assent.workflow.machine.content import size_of
+from assent.workflow.machine.content import measure
 from assent.workflow.machine.state import encode
 from assent.workflow.program import Program
 from assent.workflow.text import answers as text
@@ -41,7 +41,7 @@ def begin_run(
 ) -> Transaction[WorkflowReply]:
     """Start a run, pinned to the present program (W55). A repeated idempotency key returns the stored answer, even if
     the file has changed; without a key every start is a new run (W19)."""
-    size_of(context, "context")
+    measure(context, "context")
     arguments = {"workflowId": workflow_id, "context": context, "sessionId": named_session}
 
     def begin() -> Transaction[WorkflowReply]:

@@ -141,7 +141,7 @@ def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[P
 _texts: dict[str, str] = {}
 
 
-def _text_of(workflow_hash: str, program: Program) -> str:
+def _encode_once(workflow_hash: str, program: Program) -> str:
     """Return the stored text of a program, cached by hash."""
     if (known := _texts.get(workflow_hash)) is None:
         known = encode_program(program).decode()
@@ -158,7 +158,7 @@ def pin(workspace_id: WorkspaceId, workflow_hash: str, program: Program, now_ms:
         workspace_id=workspace_id,
         workflow_hash=workflow_hash,
         workflow_id=program.id,
-        program=_text_of(workflow_hash, program),
+        program=_encode_once(workflow_hash, program),
         created_ms=now_ms,
     )
 
@@ -294,7 +294,7 @@ def look_again(
 def _node(workspace_id: WorkspaceId, row: Row, program: Program) -> NodeRecord:
     ended = row["seq"] is not None
     return NodeRecord(
-        run=run_of(row),
+        run=read_run(row),
         program=program,
         node=row["node"],
         snapshot=decode_snapshot(row["snapshot"]),
@@ -349,7 +349,7 @@ def log(head: Head, kind: str, body: dict[str, Any], now_ms: int) -> Transaction
     return (yield from journal.append_to(head, [journal.NewEvent(kind, body)], now_ms))
 
 
-def run_of(row: Row) -> StoredRun:
+def read_run(row: Row) -> StoredRun:
     return StoredRun(
         run_id=RunId(row["run_id"]),
         session_id=row["session_id"],

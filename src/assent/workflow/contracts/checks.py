@@ -13,7 +13,7 @@ import msgspec
 from assent.kernel.limits import MAX_BLOCKERS
 from assent.workflow.contracts import criteria
 from assent.workflow.contracts import examples as criteria_examples
-from assent.workflow.contracts.registry import REGISTRY, kind_named
+from assent.workflow.contracts.registry import REGISTRY, name_kind
 from assent.workflow.contracts.shapes import mismatches
 from assent.workflow.issues import MAX_PATH_CHARS, Issue, quote
 from assent.workflow.machine.content import Output, parse_output
@@ -187,7 +187,7 @@ def _example_parts(step: Ask, decisions: tuple[dict[str, Any], ...]) -> list[dic
     """Return artifacts that pass the step; None if every level of an assessment requires a follow-up."""
     parts = list(decisions)
     if step.contract is not None and step.contract.kind not in {part["kind"] for part in decisions}:
-        parts.insert(0, step.contract.example or {"kind": kind_named(step.contract.ref)})
+        parts.insert(0, step.contract.example or {"kind": name_kind(step.contract.ref)})
     for wanted in step.assessments if step.consequences else ():
         if (made := example_assessment(wanted, step.consequences)) is None:
             return None

@@ -132,7 +132,7 @@ def _ways(criteria: Criteria, scope: Scope) -> list[_Wanted]:
             least, most = math.ceil(criteria.get("min", 0)), int(criteria.get("max", MAX_NOTES_BYTES))
             return [_Wanted(least=least, most=most)]
         case _:
-            return [_Wanted(documents=(value_of(criteria["schema"]),))]
+            return [_Wanted(documents=(make_value(criteria["schema"]),))]
 
 
 def _other_lengths(ruled_out: Criteria) -> list[_Wanted]:
@@ -148,7 +148,7 @@ def _write(value: Any) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-def value_of(shape: Shape, level: int = 0) -> Any:
+def make_value(shape: Shape, level: int = 0) -> Any:
     """Build a minimal value of a shape: the required fields, each with the least allowed value."""
     within = level + 1
     for key in ("const", "default", "example"):
@@ -159,16 +159,16 @@ def value_of(shape: Shape, level: int = 0) -> Any:
             return shape[key][0]
     for key in ("anyOf", "oneOf", "allOf"):
         if key in shape and "type" not in shape:
-            return value_of(shape[key][0], within)
+            return make_value(shape[key][0], within)
     kind = shape.get("type", "object" if "properties" in shape or "required" in shape else "string")
     match kind[0] if isinstance(kind, list) and kind else kind:
         case "object":
             known = shape.get("properties", {})
-            return {name: value_of(known.get(name, {}), within) for name in shape.get("required", ())}
+            return {name: make_value(known.get(name, {}), within) for name in shape.get("required", ())}
         case "array":
             # Nested lists grow exponentially.
             count = min(shape.get("minItems", 0), max(1, 64 >> 2 * level))
-            return [value_of(shape.get("items", {}), within) for _ in range(count)]
+            return [make_value(shape.get("items", {}), within) for _ in range(count)]
         case "string":
             text = compile_pattern(shape["pattern"]).sample(roomy=True) if "pattern" in shape else "text"
             return text.ljust(min(shape.get("minLength", 0), 1_000), "x")[: shape.get("maxLength")]

@@ -21,7 +21,7 @@ def open_ended(shape: Shape) -> Shape:
     return {**shape, "additionalProperties": True}
 
 
-def kind_of(kind: str) -> Shape:
+def require_kind(kind: str) -> Shape:
     return {"const": kind, "hint": f'The kind is "{kind}".'}
 
 
@@ -33,7 +33,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind verdict confidence findings summary",
-                kind=kind_of("wr.review_verdict"),
+                kind=require_kind("wr.review_verdict"),
                 verdict={"enum": ["clean", "minor", "blocking"]},
                 confidence=BAND,
                 findings=listing(
@@ -63,7 +63,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind selectedDirection confidenceBand",
-                kind=kind_of("wr.discovery_handoff"),
+                kind=require_kind("wr.discovery_handoff"),
                 version=VERSION,
                 selectedDirection=LINE,
                 designDocPath=text(0, 1_024),
@@ -92,7 +92,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind selectedShape appetite",
-                kind=kind_of("wr.shaping_handoff"),
+                kind=require_kind("wr.shaping_handoff"),
                 version=VERSION,
                 pitchPath=text(0, 1_024),
                 selectedShape=LINE,
@@ -119,7 +119,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind",
-                kind=kind_of("wr.coding_handoff"),
+                kind=require_kind("wr.coding_handoff"),
                 version=VERSION,
                 branchName=text(1, 300),
                 keyDecisions=LINES,
@@ -145,7 +145,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind verdict",
-                kind=kind_of("wr.gate_verdict"),
+                kind=require_kind("wr.gate_verdict"),
                 version=VERSION,
                 verdict={"enum": ["approved", "rejected", "uncertain"]},
                 confidence=BAND,
@@ -164,7 +164,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind shapingHandoff",
-                kind=kind_of("wr.differentiation_handoff"),
+                kind=require_kind("wr.differentiation_handoff"),
                 version=VERSION,
                 schemaVersion=text(1, 20),
                 generatedAt=text(1, 64),
@@ -218,7 +218,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind signalKind payload",
-                kind=kind_of("wr.coordinator_signal"),
+                kind=require_kind("wr.coordinator_signal"),
                 signalKind={"enum": ["progress", "finding", "data_needed", "approval_needed", "blocked"]},
                 payload={"type": "object", "hint": "Send {} where there is nothing to add."},
                 sessionId=text(1, 200),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.workflow.contracts.handoff import HANDOFFS, Entry, kind_of, open_ended
+from assent.workflow.contracts.handoff import HANDOFFS, Entry, open_ended, require_kind
 from assent.workflow.definition.format import listing, record, text
 from assent.workflow.program import Contract
 
@@ -31,7 +31,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind review",
-                kind=kind_of("mr_review.phase_0_triage"),
+                kind=require_kind("mr_review.phase_0_triage"),
                 review=open_ended(
                     record(
                         "mrTitle classification",
@@ -57,7 +57,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind changedFiles",
-                kind=kind_of("mr_review.changed_files"),
+                kind=require_kind("mr_review.changed_files"),
                 changedFiles=listing(
                     open_ended(
                         record(
@@ -83,7 +83,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind findings",
-                kind=kind_of("mr_review.findings"),
+                kind=require_kind("mr_review.findings"),
                 findings=listing(_FINDING, unique=False, maxItems=500),
                 mrComments=listing(_COMMENT, unique=False, maxItems=500),
                 revisionLogEntry=text(0, 2_000),
@@ -113,7 +113,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind decision",
-                kind=kind_of("wr.loop_control"),
+                kind=require_kind("wr.loop_control"),
                 loopId=text(1, 200, pattern="^[A-Za-z0-9_.-]+$"),
                 decision={
                     "enum": ["continue", "stop"],
@@ -129,7 +129,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
         open_ended(
             record(
                 "kind dimensions",
-                kind=kind_of("wr.assessment"),
+                kind=require_kind("wr.assessment"),
                 assessmentId=text(1, 128),
                 dimensions={"type": "object", "minProperties": 1},
                 summary=text(0, 4_000),
@@ -141,7 +141,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
 }
 
 
-def kind_named(ref: str) -> str:
+def name_kind(ref: str) -> str:
     """Return the kind of an unknown contract: `wr.contracts.report` requires a `wr.report`."""
     return ref.replace(".contracts.", ".", 1)
 

@@ -29,7 +29,7 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
-def number_of(text: str) -> int | float | None:
+def parse_number(text: str) -> int | float | None:
     """Parse a plainly written number; None for other text."""
     body = text.strip()
     if not body or not body.isascii() or body[-1].isalpha() or "_" in body or len(body) > 40:
@@ -55,9 +55,9 @@ def same(left: Any, right: Any) -> bool:
             and _truth_word(left) == _truth_word(right)
         )
     if isinstance(left, str) and is_number(right):
-        return bool(number_of(left) == right)
+        return bool(parse_number(left) == right)
     if is_number(left) and isinstance(right, str):
-        return bool(number_of(right) == left)
+        return bool(parse_number(right) == left)
     return (type(left) is type(right) and bool(left == right)) or (
         is_number(left) and is_number(right) and left == right
     )

@@ -69,8 +69,8 @@ def read_content(context: Mapping[str, Any] | None, notes: str | None, output: A
         return content, digest({"notes": joined, "output": output, "context": patch})
     except (NotCanonical, TypeError, RecursionError):
         # Raise the refusal that names the part.
-        size_of(output, "output")
-        size_of(patch, "context")
+        measure(output, "output")
+        measure(patch, "context")
         raise
 
 
@@ -124,10 +124,10 @@ def update(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> t
 
 def _entry_bytes(key: str, value: Any, *, last: bool) -> int:
     """Canonical bytes of one entry: key, colon, value, and a comma unless it is the only one."""
-    return size_of(key, "context") + 1 + size_of(value, f"context.{key}"[:200]) + (0 if last else 1)
+    return measure(key, "context") + 1 + measure(value, f"context.{key}"[:200]) + (0 if last else 1)
 
 
-def size_of(value: Any, path: str) -> int:
+def measure(value: Any, path: str) -> int:
     """Return the size in bytes of canonical JSON (W48). A value without a canonical form always raises a validation
     error (W54)."""
     try:
@@ -180,7 +180,7 @@ def check_output_size(output: Any) -> None:
     if depth(output) > MAX_JSON_DEPTH:
         message = f"Output nests at most {MAX_JSON_DEPTH} deep."
         raise ContentRefused("validation_error", (Issue("output", "too_deep", message),))
-    measured = size_of(output, "output")
+    measured = measure(output, "output")
     if measured > MAX_OUTPUT_BYTES:
         message = f"The output has {measured} bytes; {MAX_OUTPUT_BYTES} are allowed. Send less."
         raise ContentRefused(

@@ -76,7 +76,7 @@ from assent.workflow.machine.content import (
     parse_output,
     update,
 )
-from assent.workflow.machine.state import LoopEvent, Snapshot, Stuck, Walk, pending_step, scope_of, step_key
+from assent.workflow.machine.state import LoopEvent, Snapshot, Stuck, Walk, make_scope, pending_step, step_key
 from assent.workflow.machine.values import Scope, render, render_value
 from assent.workflow.program import LOOP_CONTROL, Ask, Program, StepAction
 
@@ -186,7 +186,7 @@ def pending(program: Program, snapshot: Snapshot) -> Pending | None:
 
 def _render_step(program: Program, snapshot: Snapshot) -> Pending:
     step = pending_step(program, snapshot)
-    key, names = step_key(program, snapshot), scope_of(program, snapshot)
+    key, names = step_key(program, snapshot), make_scope(program, snapshot)
     parts = [
         render(part.text, names)
         for part in step.prompt
@@ -228,20 +228,20 @@ def advance(
     """Complete the pending step with the submitted content. Works on a copy, so `snapshot` and every other branch stay
     as they were (W26). Raises `ContentRefused` for content that cannot be taken at all."""
     step = pending_step(program, snapshot)
-    key, names = step_key(program, snapshot), scope_of(program, snapshot)
+    key, names = step_key(program, snapshot), make_scope(program, snapshot)
     check_output_size(content.output)
     output, issues = parse_output(content.output)
     notes = join_notes(content.notes, output.notes)
     check_notes(notes)
     values, size = update(snapshot.context, snapshot.context_bytes, content.context)
     current = msgspec.structs.replace(snapshot, context=values, context_bytes=size, blocked=0)
-    issues += outputs.check(step, notes, output, content.output, lambda: scope_of(program, current))
+    issues += outputs.check(step, notes, output, content.output, lambda: make_scope(program, current))
     if issues:
         return _report_blocked(program, snapshot, current, step, issues)
     # Before or after the update: content cannot switch off the confirmation of its own step.
     waits = step.confirm is not None and (
         conditions.holds(step.confirm.when, names)
-        or conditions.holds(step.confirm.when, scope_of(program, current))
+        or conditions.holds(step.confirm.when, make_scope(program, current))
     )
     passes = decision is not None and _lets_pass(step, decision)
     walk = Walk(program, current)
@@ -258,7 +258,7 @@ def advance(
             program, snapshot, current, step, [*stuck.issues, *outputs.odd_decisions(output)]
         )
     if waits and not passes:
-        names = scope_of(program, current)
+        names = make_scope(program, current)
         return NeedsConfirmation(
             snapshot=snapshot,
             step_id=step.id,
@@ -307,7 +307,7 @@ def _report_blocked(
     attempts = before.blocked + 1
     found = outputs.limit_issues(issues)
     example, notes_example = outputs.examples(
-        step, _example_decisions(program, current), scope_of(program, current)
+        step, _example_decisions(program, current), make_scope(program, current)
     )
     return Blocked(
         snapshot=msgspec.structs.replace(before, blocked=attempts),

@@ -75,7 +75,7 @@ def decode(stored: str) -> Snapshot:
     return snapshot
 
 
-def scope_of(program: Program, snapshot: Snapshot) -> Scope:
+def make_scope(program: Program, snapshot: Snapshot) -> Scope:
     return scope(program, snapshot.context, snapshot.frames, snapshot.decisions)
 
 
@@ -334,7 +334,7 @@ class Walk:
         if isinstance(loop.count, int):
             return loop.count
         count = self._outer().get(loop.count or "") if running else self.scope().get(loop.count or "")
-        number = conditions.number_of(count) if isinstance(count, str) else count
+        number = conditions.parse_number(count) if isinstance(count, str) else count
         if (
             isinstance(number, (int, float))
             and conditions.is_number(number)

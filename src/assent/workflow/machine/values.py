@@ -85,7 +85,7 @@ def marker(expression: str, scope: Scope) -> str:
 
 
 def _shorten(value: Any) -> str:
-    text = text_of(value)
+    text = format_value(value)
     return text if len(text) <= _MAX_KNOWN_CHARS else f"{text[:_MAX_KNOWN_CHARS]}…"
 
 
@@ -120,10 +120,10 @@ def _place(expression: str, scope: Scope) -> str:
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value + int(total[3]) if total[2] == "+" else value - int(total[3]))
     value = scope.get(expression) if _PATH.fullmatch(expression) else UNSET
-    return marker(expression, scope) if value is UNSET else text_of(value)
+    return marker(expression, scope) if value is UNSET else format_value(value)
 
 
-def text_of(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Render a value in a prompt: text unchanged, other values as JSON, long ones cut with a marker."""
     text = value if isinstance(value, str) else msgspec.json.encode(value, order="deterministic").decode()
     if len(text) > MAX_PROMPT_VALUE_CHARS:

@@ -168,7 +168,7 @@ class Automaton:
     def _free_moves(self) -> tuple[list[tuple[int, int]], list[tuple[int, int, int]]]:
         """Return the moves without a character: unconditional ones as (from any of, to all of), and those on an
         assertion."""
-        reach = [self._reached(state) for state in range(len(self.free))]
+        reach = [self._reach(state) for state in range(len(self.free))]
         leaps: dict[int, int] = {}
         conditional: list[tuple[int, int, int]] = []
         for state, moves in enumerate(self.free):
@@ -179,7 +179,7 @@ class Automaton:
                     conditional.append((need, 1 << state, reach[target]))
         return [(sources, reach[target]) for target, sources in leaps.items()], conditional
 
-    def _reached(self, state: int) -> int:
+    def _reach(self, state: int) -> int:
         reached, stack = 1 << state, [state]
         while stack:
             for need, target in self.free[stack.pop()]:
@@ -197,7 +197,7 @@ class Automaton:
             self._leaps, self._conditional = self._free_moves()
             self._ready = True
         if first and self._plain and len(text) > 1:
-            return [self._searched(text)]
+            return [self._search_plain(text)]
         truths = [self._truth(what, text) for what in self.assertions]
         found = [False] * (1 if first else len(text) + 1)
         states, begin, accept = 0, 1 << self.start, 1 << self.accept
@@ -215,21 +215,23 @@ class Automaton:
                 states = self._move(states, text[here])
         return found
 
-    def _searched(self, text: str) -> bool:
+    def _search_plain(self, text: str) -> bool:
         """Like `run` with `first`, for patterns with assertions only about the ends of the text, which are checked
         twice."""
         begin, accept, steps = 1 << self.start, 1 << self.accept, self._steps
-        states = self._closed(begin, self._holding_at(text, 0))
+        states = self._compute_closure(begin, self._holding_at(text, 0))
         for char in text[:-1]:
             if states & accept:
                 return True
             key = (states, char)
             following = steps.get(key)
             if following is None:
-                following = self._closed(self._moved(states, char) | begin, 0)
+                following = self._compute_closure(self._compute_move(states, char) | begin, 0)
                 _keep(steps, key, following)
             states = following
-        last = self._closed(self._moved(states, text[-1]) | begin, self._holding_at(text, len(text)))
+        last = self._compute_closure(
+            self._compute_move(states, text[-1]) | begin, self._holding_at(text, len(text))
+        )
         return bool((states | last) & accept)
 
     def _truth(self, what: Anchor | int, text: str) -> Callable[[int], bool]:
@@ -250,12 +252,12 @@ class Automaton:
     def _close(self, states: int, holding: int) -> int:
         key = (states, holding)
         if (known := self._closures.get(key)) is None:
-            known = self._closed(states, holding)
+            known = self._compute_closure(states, holding)
             _keep(self._closures, key, known)
         return known
 
-    def _closed(self, states: int, holding: int) -> int:
-        reached = self._leapt(states)
+    def _compute_closure(self, states: int, holding: int) -> int:
+        reached = self._leap(states)
         grows = bool(self._conditional)
         while grows:
             before = reached
@@ -265,7 +267,7 @@ class Automaton:
             grows = reached != before
         return reached
 
-    def _leapt(self, states: int) -> int:
+    def _leap(self, states: int) -> int:
         reached = states
         for sources, gain in self._leaps:
             if states & sources:
@@ -275,11 +277,11 @@ class Automaton:
     def _move(self, states: int, char: str) -> int:
         key = (states, char)
         if (known := self._moves.get(key)) is None:
-            known = self._moved(states, char)
+            known = self._compute_move(states, char)
             _keep(self._moves, key, known)
         return known
 
-    def _moved(self, states: int, char: str) -> int:
+    def _compute_move(self, states: int, char: str) -> int:
         ahead, others = self._tables.get(char) or self._table(char)
         moved = (states & ahead) << 1
         for sources, target in others:

@@ -15,7 +15,7 @@ from assent.workflow.issues import quote
 from assent.workflow.regex.automata import Automaton
 from assent.workflow.regex.characters import sample
 from assent.workflow.regex.searches import search_by_re2
-from assent.workflow.regex.syntax import BadPattern, Lookaround, Sequence, parse, parts_of
+from assent.workflow.regex.syntax import BadPattern, Lookaround, Sequence, list_parts, parse
 
 Engine = Literal["automaton", "re2"]
 
@@ -34,7 +34,7 @@ class Pattern:
         self._automaton = Automaton(self.tree, backwards=False)  # also bounds the size of a pattern
         self._source = source
         self._most_chars = MAX_LOOK_AROUND_CHARS if engine == "re2" else None
-        self._looks = any(isinstance(part, Lookaround) for part in parts_of(self.tree))
+        self._looks = any(isinstance(part, Lookaround) for part in list_parts(self.tree))
         self._search = search_by_re2(self.tree) if engine == "re2" and not self._looks else None
 
     def search(self, text: str) -> bool:

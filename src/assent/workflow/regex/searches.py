@@ -20,7 +20,7 @@ from assent.workflow.regex.syntax import (
     Node,
     Repetition,
     Sequence,
-    parts_of,
+    list_parts,
 )
 
 _MEMORY_BYTES: Final = 4 << 20
@@ -191,7 +191,7 @@ def search_by_re2(tree: Sequence) -> Callable[[str], bool] | None:
     import re2  # imported only if a rule has a pattern
 
     try:
-        alphabet = Alphabet(parts_of(tree))
+        alphabet = Alphabet(list_parts(tree))
     except TooManyKinds:
         return None
     options = re2.Options()

@@ -164,7 +164,7 @@ class _PatternReader:
                     pass
                 continue
             if char in "*+?{" and (times := self.times(char, begun)) is not None:
-                parts.append(self.repeated(parts, *times, begun))
+                parts.append(self.repeat(parts, *times, begun))
             elif char == "(":
                 made = self.group(flags, level, begun, first=first and not parts)
                 parts += [] if made is None else [made]
@@ -200,7 +200,7 @@ class _PatternReader:
             raise _bad("a repetition counts down", begun)
         return int(least or 0), int(most) if most else None
 
-    def repeated(self, parts: list[Node], least: int, most: int | None, begun: int) -> Repetition:
+    def repeat(self, parts: list[Node], least: int, most: int | None, begun: int) -> Repetition:
         if not parts or isinstance(parts[-1], Anchor):
             raise _bad("there is nothing to repeat", begun)
         if isinstance(parts[-1], Repetition):
@@ -333,7 +333,7 @@ def _literal(code: int, flags: _Flags) -> CharacterSet:
     return CharacterSet(((code, code),), fold=flags.has("i"))
 
 
-def parts_of(tree: Any) -> list[Node]:
+def list_parts(tree: Any) -> list[Node]:
     """Return every node of a tree."""
     found, stack = [], [tree]
     while stack:

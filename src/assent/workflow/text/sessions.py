@@ -13,13 +13,15 @@ from assent.workflow.dashboard import Dashboard, add_titles, copy_ready, place_o
 from assent.workflow.machine.lineage import Lineage
 
 
-def markdown(bundle: Bundle, lineage_of: Callable[[ExportedRun], Lineage], when: Callable[[int], str]) -> str:
+def markdown(
+    bundle: Bundle, fold_lineage: Callable[[ExportedRun], Lineage], when: Callable[[int], str]
+) -> str:
     """Write the session. `when` formats a time."""
     head = f"# Session {bundle.session_id}\n\nExported {when(bundle.exported_ms)}; {len(bundle.runs)} run(s)."
     notes = [f"> {each.author}, {when(each.created_ms)}:\n\n{each.notes.strip()}" for each in bundle.notes]
     if notes:
         head = "\n\n".join([head, "## Session notes", *notes])
-    return "\n\n".join([head, *(_run(run, lineage_of(run), when) for run in bundle.runs)]) + "\n"
+    return "\n\n".join([head, *(_run(run, fold_lineage(run), when) for run in bundle.runs)]) + "\n"
 
 
 def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.workflow.contracts.checks import example_assessment, put_together
-from assent.workflow.contracts.registry import kind_named
+from assent.workflow.contracts.registry import name_kind
 from assent.workflow.contracts.shapes import Shape, mismatches
 from assent.workflow.machine.content import parse_output
 from assent.workflow.program import Assessment, Consequence, Contract, Text
@@ -86,7 +86,7 @@ def _fields(contract: Contract | None) -> list[str]:
     if contract.example is None:
         return [
             f"{need} structured output ([unknown contract: {contract.ref}]): send any object with a `kind`, such as "
-            f"`{kind_named(contract.ref)}`."
+            f"`{name_kind(contract.ref)}`."
         ]
     lines = [line for line in _describe(contract.schema or {}, "", 0) if not line.startswith("- `kind`")]
     if len(lines) > MAX_FIELDS:

@@ -15,7 +15,7 @@ from assent.workflow.definition.constructs.forms import plain
 from assent.workflow.definition.lowering import Lowering, Within
 from assent.workflow.definition.snippets import FEATURES, REFERENCES
 from assent.workflow.definition.source import Delegation, Function, Step
-from assent.workflow.machine.values import text_of
+from assent.workflow.machine.values import format_value
 from assent.workflow.program import Confirm, Text
 
 _MARKED: Final = re.compile(r"(?:\d+[.)]|[-*•])\s")
@@ -145,14 +145,14 @@ def _parameter(parameter: dict[str, Any]) -> str:
     """Describe a parameter beyond its name and type; empty if the definition says nothing more."""
     said = [parameter["description"]] if parameter.get("description") else []
     if "enum" in parameter:
-        said.append("one of " + ", ".join(map(text_of, parameter["enum"])))
+        said.append("one of " + ", ".join(map(format_value, parameter["enum"])))
     if "default" in parameter:
-        said.append(f"default {text_of(parameter['default'])}")
+        said.append(f"default {format_value(parameter['default'])}")
     return f"  - {parameter['name']}: {'; '.join(said)}" if said else ""
 
 
 def _arguments(args: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={text_of(value)}" for name, value in sorted(args.items()))
+    return ", ".join(f"{name}={format_value(value)}" for name, value in sorted(args.items()))
 
 
 def guidance_text(step: Step, within: Within) -> list[str]:

@@ -17,7 +17,7 @@ from assent.workflow.definition.constructs.prompts import confirmation_text
 from assent.workflow.definition.constructs.steps import lower_confirm
 from assent.workflow.definition.lowering import Lowering, Within
 from assent.workflow.definition.source import Definition, Step, collect_functions
-from assent.workflow.machine.values import text_of
+from assent.workflow.machine.values import format_value
 from assent.workflow.program import Ask, Confirm, Text
 
 ROUTINE_TEMPLATES: Final = "wr.templates.routine."
@@ -105,7 +105,8 @@ def _inject(
     step: Step, routine: Definition, routine_id: str, lowering: Lowering, within: Within, path: str
 ) -> tuple[int, ...]:
     args = {
-        key: text_of(value) for key, value in (step.template_call.args if step.template_call else {}).items()
+        key: format_value(value)
+        for key, value in (step.template_call.args if step.template_call else {}).items()
     }
     missing: set[str] = set()
     prefix = f"{within.prefix}{step.id}."
@@ -190,17 +191,17 @@ def _place(step: Step, routine: Definition, prefix: str) -> Step:
         return step
     own = {part.id for part in _all(routine.steps)}
 
-    def renamed(match: re.Match[str]) -> str:
+    def rename(match: re.Match[str]) -> str:
         return f"{match[1]}{prefix}{match[2]}" if match[2] in own else match[0]
 
-    def placed(value: Any) -> Any:
+    def rename_in(value: Any) -> Any:
         if isinstance(value, str):
-            return _DECISION.sub(renamed, value)
+            return _DECISION.sub(rename, value)
         if isinstance(value, dict):
-            return {key: placed(part) for key, part in value.items()}
-        return [placed(part) for part in value] if isinstance(value, (list, tuple)) else value
+            return {key: rename_in(part) for key, part in value.items()}
+        return [rename_in(part) for part in value] if isinstance(value, (list, tuple)) else value
 
-    return msgspec.convert(placed(msgspec.to_builtins(step)), Step)
+    return msgspec.convert(rename_in(msgspec.to_builtins(step)), Step)
 
 
 def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
