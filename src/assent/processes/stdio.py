@@ -16,7 +16,7 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.refusals import Reason
 from assent.processes.listening import OwnPages, StdioPages, leadership_of
 from assent.processes.serve import POLL_SECONDS, Surfaces, running_jobs
-from assent.serving.edge import Credentials, Edge
+from assent.serving.edge import Answer, Credentials, Edge
 from assent.serving.leader import Leadership
 from assent.serving.stdio import Pipes, StdioSession
 from assent.settings.load import Settings
@@ -101,8 +101,8 @@ async def _behind_the_scenes(
 
 async def _warn_of_bad_key(edge: Edge, credentials: Credentials) -> None:
     """Log a bad key for the person who reads the client's log. Each call also tells the agent."""
-    refused = await edge.check_key(credentials, required=False)
-    if refused is not None and refused.reason is Reason.INVALID_API_KEY:
+    checked = await edge.check_key(credentials, required=False)
+    if isinstance(checked, Answer) and checked.reason is Reason.INVALID_API_KEY:
         log.warning(
             "the key in ASSENT_API_KEY does not work, so every call is refused: it is mistyped, was revoked or "
             "replaced, has ended, or belongs to other data"

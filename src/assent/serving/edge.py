@@ -1,8 +1,8 @@
 """The one place where a call is let in and where a refusal becomes an answer.
 
-Every surface hands over a tool's name, its arguments as plain JSON values and the context of the request; every
-surface gets an `Answer` and only dresses it. Order: key, tool, limit, scope, arguments, the tool itself. Any other
-exception of a tool is a bug: it is logged under the request's id and answered without internals.
+Every surface passes a tool's name, its arguments as plain JSON values and the context of the request, and turns the
+`Answer` into a response. The order of the checks is key, limit, tool, scope, arguments; then the tool runs. Any
+exception except a refusal is a bug: it is logged under the request's id and answered without internals.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
@@ -82,21 +82,16 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Caller:
-    """Filled in once the key is checked."""
-
-    principal: Principal | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Incoming:
-    """A call as a surface hands it over, with its tool; None where no tool has that name."""
+    """A call before it is let in."""
 
     name: str
     tool: Tool | None
+    """None if no tool has that name."""
     arguments: Any
     context: RequestContext
-    caller: Caller = field(default_factory=Caller)
+    caller: Principal | None = None
+    """Set once the key is checked."""
 
     def is_refused_itself(self, refusal: Refusal) -> bool:
         """Whether a refusal concerns the call: a public tool limits callers by address, elsewhere the limit is a
@@ -127,7 +122,7 @@ class Edge:
         """Run one call."""
         call = Incoming(name, self.catalog.by_name.get(name), arguments, context)
         answer = await self._answer(call)
-        toolsets, tool = toolsets_of(call.caller.principal), call.tool
+        toolsets, tool = toolsets_of(call.caller), call.tool
         offered = self.catalog.offered if toolsets is None else self.catalog.names_in(toolsets)
         if not offered.issuperset(NAMED.findall(answer.text)):
             answer = replace(answer, text=only_offered(answer.text, self.catalog, offered))
@@ -165,28 +160,24 @@ class Edge:
         key, now_ms = credentials.api_key, self.services.clock.now_ms()
         return await self.services.store.read(lambda: tenancy.authenticate(key, now_ms))
 
-    async def check_key(
-        self, credentials: Credentials, caller: Caller | None = None, *, required: bool
-    ) -> Answer | None:
-        """Return the refusal of a missing or wrong key before a tool is looked up, or None."""
+    async def check_key(self, credentials: Credentials, *, required: bool) -> Principal | Answer | None:
+        """Return the caller of a request that names no tool, or the answer that refuses it."""
         try:
             principal = await self.authenticate(credentials)
-            if caller is not None:
-                caller.principal = principal
             if principal is None and required:
                 raise Refusal(Reason.MISSING_API_KEY)
+            return principal
         except Refusal as refusal:
             return answer_refusal(refusal, at_gate=True)
         except StoreUnavailable as unavailable:
             log.error("store unavailable: %s", unavailable)
             return answer_refusal(unavailable_refusal(), at_gate=True)
-        return None
 
     async def _run(self, call: Incoming) -> Any:
         """Let a call in and run its tool. Without a key only public tools run (E84)."""
         services, tool = self.services, call.tool
         try:
-            principal = call.caller.principal = await self.authenticate(call.context.credentials)
+            principal = call.caller = await self.authenticate(call.context.credentials)
             if principal is None and tool is not None and not tool.public:
                 raise Refusal(Reason.MISSING_API_KEY)
             if principal is not None and principal.key_id is not None:
@@ -254,7 +245,7 @@ def encode(payload: Any) -> str:
 def answer_refusal(
     refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False, text: str | None = None
 ) -> Answer:
-    """Return a refusal as an answer, with `text` before it."""
+    """Return a refusal as an answer. `text` replaces its JSON."""
     return Answer(
         text or encode(refusal.recovery()),
         status=refusal.http_status,

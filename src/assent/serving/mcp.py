@@ -53,7 +53,7 @@ from assent.kernel.refusals import KEY_REASONS, Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.serving import unreadable
 from assent.serving.arguments import check_depth
-from assent.serving.edge import Answer, Caller, Edge, RequestContext, toolsets_of
+from assent.serving.edge import Answer, Edge, RequestContext, toolsets_of
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.unreadable import Unreadable
 
@@ -240,13 +240,10 @@ class McpServer:
     async def _list_tools(self, ctx: Any, params: PaginatedRequestParams | None) -> dict[str, Any]:
         """The tool list, each with name, description and inputSchema (E79)."""
         exchange: Exchange = ctx.request
-        caller = Caller()
-        credentials = exchange.context.credentials
-        if credentials.api_key is not None or not self._open_discovery:
-            refusal = await self._edge.check_key(credentials, caller, required=not self._open_discovery)
-            if refusal is not None:
-                raise at_gate(exchange, refusal)
-        toolsets = toolsets_of(caller.principal)
+        caller = await self._edge.check_key(exchange.context.credentials, required=not self._open_discovery)
+        if isinstance(caller, Answer):
+            raise at_gate(exchange, caller)
+        toolsets = toolsets_of(caller)
         listed = {"resultType": COMPLETE, "tools": self._edge.catalog.listing(toolsets)}
         # A list that depends on the key must not be cached for others.
         return listed if toolsets is None else {**listed, "cacheScope": "private"}

@@ -30,7 +30,7 @@ Shown = Callable[[str], str | None]
 
 
 def only_offered(text: str, catalog: Catalog, offered: frozenset[str]) -> str:
-    """Return an answer that suggests other tools too with suggestions of listed tools only."""
+    """Return the answer without suggestions of tools that are not in `offered`."""
 
     def shown(name: str) -> str | None:
         if name in offered:
