@@ -9,10 +9,9 @@ from assent.engine.people.notifications import is_unsent
 from assent.engine.views.review import RunReview, SendJob, memory_used
 from assent.gate.mail import keeps_requests
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Effect, Status
+from assent.gate.records import Action, Status
 from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, is_expired, is_overdue, state_of
-from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.kernel.structs import Record
 from assent.serving.web.review import history as review_history
@@ -65,7 +64,6 @@ class RequestedChange(Record):
 
 class Card(Record, kw_only=True):
     action_id: str
-    title: str
     summary: str
     badge: Badge
     severity: Badge
@@ -74,12 +72,9 @@ class Card(Record, kw_only=True):
     sends: bool
     done_word: str
     brief: ManualBrief | None
-    is_mail: bool
     keeps_requests: bool
     """Whether an edit may include a request for later drafts."""
-    effect: Effect
     content: ReviewContent
-    size: str
     memory: tuple[Memory, ...]
     changes: CardChanges | None
     wishes: tuple[RequestedChange, ...]
@@ -91,10 +86,6 @@ class Card(Record, kw_only=True):
     readiness: Readiness
     connector: str
     cost: str
-    revision: int
-    digest: str
-    short_digest: str
-    schedule: When | None
     overdue: bool
     expires: When | None
     expired: bool
@@ -140,7 +131,6 @@ def card_of(
     pictures = review_pictures.of_action(found, action)
     return Card(
         action_id=action.action_id,
-        title=review_words.title(effect),
         summary=review_words.summary(effect),
         badge=review_words.status_badge(action, now_ms),
         severity=review_words.SEVERITIES[preflight.severity],
@@ -149,11 +139,8 @@ def card_of(
         sends=effect.connector not in review_words.SENDS_NOTHING,
         done_word=review_words.word_for_done(effect),
         brief=manual_brief(effect) if effect.connector == MANUAL else None,
-        is_mail=review_words.is_mail(effect),
         keeps_requests=keeps_requests(action),
-        effect=effect,
         content=content_of(action, now_ms, pictures.along),
-        size=review_words.size(effect.body),
         memory=_memory(found, action),
         changes=_changes(found, action, looking, steps),
         wishes=tuple(
@@ -170,10 +157,6 @@ def card_of(
         readiness=ready_now or then,
         connector=review_words.connector_name(effect.connector),
         cost=review_words.cost(preflight.estimated_cost_credits),
-        revision=action.revision,
-        digest=action.digest,
-        short_digest=short_digest(action.digest),
-        schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
         overdue=is_overdue(action, now_ms),
         expires=when(action.expires_ms, now_ms) if action.expires_ms is not None else None,
         expired=is_expired(action, now_ms),

@@ -77,7 +77,11 @@ def _say(became: list[Card], shown: tuple[Card, ...], one: str, several: str) ->
 def _name(card: Card) -> str:
     """The title within a sentence. Proper names keep their capital."""
     lowered = ("E-mail", "Step of a workflow", "Your site")
-    return card.title[0].lower() + card.title[1:] if card.title.startswith(lowered) else card.title
+    return (
+        card.content.title[0].lower() + card.content.title[1:]
+        if card.content.title.startswith(lowered)
+        else card.content.title
+    )
 
 
 def _verb(went: list[Card]) -> str:
