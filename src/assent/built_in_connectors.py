@@ -17,6 +17,7 @@ from assent.kernel.refusals import Reason
 from assent.ports import Connector, NotSent
 from assent.suite.connectors.bluesky import BlueskyConnector
 from assent.suite.connectors.ga4 import Ga4Connector
+from assent.suite.connectors.http_outcomes import refusal
 from assent.suite.connectors.hubspot import HubSpotConnector
 from assent.suite.connectors.mail.resend import ResendConnector
 from assent.suite.connectors.mail.smtp import SmtpConnector
@@ -71,7 +72,7 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
     async def take_down(action: Action) -> SitePage:
         made = await app.store.write(lambda: site_feed.take_down(action, app.clock.now_ms()))
         if made is None:
-            raise NotSent(Reason.CONNECTOR_FAILED, "the page was taken down before", curable=False)
+            raise refusal("the page was taken down before")
         return SitePage(made.post_id, app.services.links.base_url + made.path, made.published_ms)
 
     return register(

@@ -18,12 +18,10 @@ from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Delivered, Delivery, OutcomeUnknown
 from assent.suite.connectors.approved import action_of
-from assent.suite.connectors.http_outcomes import failure, unreachable
+from assent.suite.connectors.http_outcomes import failure, not_now
+from assent.suite.connectors.key_access import PATIENCE
 from assent.testing.emulator import KEY_WINDOW_MS
 from assent.testing.wire import Malformed, Message, read_message, request
-
-PATIENCE: Final = 0.9
-"""Share of the timeout that a request may use, so that the caller still gets the answer."""
 
 DELIVERIES: Final = (
     Delivery("native_key", KEY_WINDOW_MS),
@@ -86,7 +84,7 @@ class EmulatedConnector:
             async with asyncio.timeout_at(deadline):
                 reader, writer = await asyncio.open_connection(host, port)
         except (OSError, TimeoutError) as error:
-            raise unreachable(f"{host}:{port} cannot be reached ({type(error).__name__})") from error
+            raise not_now(f"{host}:{port} cannot be reached ({type(error).__name__})") from error
         try:
             async with asyncio.timeout_at(deadline):
                 writer.write(request(method, target, f"{host}:{port}", body, headers))

@@ -24,7 +24,7 @@ from assent.kernel.refusals import Reason
 from assent.kernel.times import iso_time
 from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown, PicturesOf, Reading
 from assent.suite.connectors.approved import action_of
-from assent.suite.connectors.http_outcomes import failure, retry_after
+from assent.suite.connectors.http_outcomes import failure, not_connected, not_now, refusal, retry_after
 from assent.suite.connectors.json_http import Exchanged, exchange
 from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 from assent.suite.content import counting
@@ -79,7 +79,7 @@ class BlueskyConnector(KeyConnector):
         action = action_of(approved)
         deadline = Deadline(timeout_seconds)
         if len(action.effect.media) > MOST_PICTURES:
-            raise NotSent(Reason.CONNECTOR_FAILED, f"Bluesky takes {MOST_PICTURES} pictures", curable=False)
+            raise refusal(f"Bluesky takes {MOST_PICTURES} pictures")
         session = await self._signed_in(action, deadline)
         record = await self._record(session, action, deadline)
         key = record_key(action)
@@ -127,7 +127,7 @@ class BlueskyConnector(KeyConnector):
         try:
             session = await self._session(self._access.key(access), deadline)
         except OutcomeUnknown as unknown:
-            raise NotSent(Reason.CONNECTOR_FAILED, str(unknown), curable=True) from unknown
+            raise not_now(str(unknown)) from unknown
         if isinstance(session, Exchanged):
             if session.status == 401:
                 raise await self._access.ended(access, str(session.at("message") or ""))
@@ -138,16 +138,18 @@ class BlueskyConnector(KeyConnector):
                 else NotSent(reason_for_failure(session), str(failed), curable=True)
             )
         if session.did != (action.effect.target or {}).get("accountId", session.did):
-            detail = "this was approved for another Bluesky account than the one that is connected"
-            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+            raise not_connected(
+                "this was approved for another Bluesky account than the one that is connected"
+            )
         return session
 
     async def _session(self, key: str, deadline: Deadline) -> BlueskySession | Exchanged:
         """Sign in; return the answer if the server refuses."""
         entered = _KEY.fullmatch(key.strip())
         if entered is None:
-            detail = "Enter the handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop"
-            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+            raise not_connected(
+                "Enter the handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop"
+            )
         body = {"identifier": entered.group(1), "password": entered.group(2)}
         answer = await self._ask("POST", "com.atproto.server.createSession", deadline, body=body)
         given = [answer.at(name) for name in ("did", "handle", "accessJwt")]
@@ -166,7 +168,7 @@ class BlueskyConnector(KeyConnector):
                 if (did := await self._did_of(handle, deadline)) is not None
             }
         except OutcomeUnknown as unknown:
-            raise NotSent(Reason.CONNECTOR_FAILED, str(unknown), curable=True) from unknown
+            raise not_now(str(unknown)) from unknown
         return {
             "$type": POST,
             "text": effect.body,
@@ -226,7 +228,7 @@ class BlueskyConnector(KeyConnector):
     def _failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
         said = answer.at("message") or answer.at("error") or ""
         if answer.at("error") in ("ExpiredToken", "InvalidToken"):
-            return NotSent(Reason.CONNECTOR_FAILED, f"the session ended: {said}", curable=True)
+            return not_now(f"the session ended: {said}")
         return failure(answer.status, str(said), retry_after(answer.headers, self._clock.now_ms()))
 
     async def _ask(

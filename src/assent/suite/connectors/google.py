@@ -17,11 +17,10 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.ports import Campaign, Delivered, Delivery, NotSent, OutcomeUnknown, Reading
 from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.http_outcomes import refusal
 from assent.suite.connectors.json_http import Exchanged
+from assent.suite.connectors.key_access import PATIENCE
 from assent.suite.connectors.oauth_access import OAuthAccess
-
-PATIENCE: Final = 0.9
-"""Share of the timeout that a request may use, so that the caller still gets the answer."""
 
 MOST_PAGES: Final = 10
 """The most pages of one run that are queried."""
@@ -59,7 +58,7 @@ class GoogleSource:
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action_of(approved)
-        raise NotSent(Reason.CONNECTOR_FAILED, f"{self.label} is read and never written to", curable=False)
+        raise refusal(f"{self.label} is read and never written to")
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
         raise OutcomeUnknown(f"{self.label} is read and never written to")

@@ -1,4 +1,4 @@
-"""One table that maps an HTTP status to an outcome (C10), for every connector that uses HTTP.
+"""Outcomes of failed attempts: one table by HTTP status (C10), and the three failures in which nothing was sent.
 
 Not sent, can be retried: no connection, 401, 429. Not sent, final: 400, 403, 404, 422. Anything else that is no
 well-formed success is ambiguous: the effect may have happened.
@@ -57,9 +57,19 @@ def retry_after(headers: Mapping[str, str], now_ms: int) -> str | None:
     return str(max(1, int(reset[:12]) - now_ms // 1000))
 
 
-def unreachable(detail: str) -> NotSent:
-    """Return the outcome without a connection: nothing was sent."""
-    return NotSent(Reason.CONNECTOR_FAILED, detail[:MAX_DETAIL_CHARS], curable=True)
+def not_connected(detail: str) -> NotSent:
+    """Return the outcome without access: nothing was sent until a person connects the provider."""
+    return NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+
+
+def not_now(detail: str, retry_after_seconds: int | None = None) -> NotSent:
+    """Return a failure that is not the content's fault: nothing was sent, and a retry may help."""
+    return NotSent(Reason.CONNECTOR_FAILED, detail, curable=True, retry_after_seconds=retry_after_seconds)
+
+
+def refusal(detail: str) -> NotSent:
+    """Return a failure of the content, which no retry cures."""
+    return NotSent(Reason.CONNECTOR_FAILED, detail, curable=False)
 
 
 def _seconds(header: str | None) -> int | None:

@@ -21,10 +21,10 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
 from assent.suite.connectors.approved import action_of
-from assent.suite.connectors.http_outcomes import failure
+from assent.suite.connectors.http_outcomes import failure, not_connected, not_now
 from assent.suite.connectors.json_http import Exchanged
 from assent.suite.connectors.key_access import no_account
-from assent.suite.connectors.oauth_access import OAuthAccess, not_connected
+from assent.suite.connectors.oauth_access import OAuthAccess
 from assent.suite.contact import FIELDS, UnreadableContact, read_contact
 
 CONTACTS: Final = "/crm/v3/objects/contacts"
@@ -92,11 +92,10 @@ class HubSpotConnector:
             there = await self._ask(workspace_id, "GET", where, seconds)
         except OutcomeUnknown as unknown:
             # Reading has no effect, and the creation was refused.
-            raise NotSent(Reason.CONNECTOR_FAILED, str(unknown), curable=True) from unknown
+            raise not_now(str(unknown)) from unknown
         known = there.at("properties")
         if not there.ok or not isinstance(known, dict):
-            detail = f"the contact that is there cannot be read (HTTP {there.status})"
-            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True)
+            raise not_now(f"the contact that is there cannot be read (HTTP {there.status})")
         missing = {name: value for name, value in wanted.items() if known.get(name) != value}
         if not missing:
             return _read_saved(there, "there")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from assent.ports import OutcomeUnknown
-from assent.suite.connectors.http_outcomes import unreachable
+from assent.suite.connectors.http_outcomes import not_now
 
 if TYPE_CHECKING:
     import ssl
@@ -101,7 +101,7 @@ async def exchange(
                 if len(gathered) > MAX_ANSWER_BYTES:
                     raise OutcomeUnknown(f"{host} answers with more than can be read")
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
-        raise unreachable(f"{host} cannot be reached ({type(error).__name__})") from None
+        raise not_now(f"{host} cannot be reached ({type(error).__name__})") from None
     except (httpx.HTTPError, httpx.StreamError, TimeoutError) as error:
         raise OutcomeUnknown(f"{host} gave no whole answer ({type(error).__name__})") from None
     answered = bytes(gathered).replace(token.encode(), HIDDEN) if token else bytes(gathered)

@@ -19,7 +19,7 @@ from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.ports import Connections, NotSent
-from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS
+from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now
 from assent.suite.connectors.json_http import Exchanged
 
 API_KEY: Final = "apiKey"
@@ -83,7 +83,7 @@ class KeyAccess:
         """Return the connection with its key. Raises `NotSent`."""
         access = await self._connections.access(workspace_id, self._provider)
         if access is None or access.secrets.get(API_KEY) is None:
-            raise NotSent(Reason.MISSING_CONNECTOR, self._how(None, workspace_id), curable=True)
+            raise not_connected(self._how(None, workspace_id))
         return access
 
     def key(self, access: Access) -> str:
@@ -95,9 +95,7 @@ class KeyAccess:
             f" ({said[:MAX_DETAIL_CHARS]})" if said else ""
         )
         await self._connections.mark_expired(access.connection, why)
-        return NotSent(
-            Reason.MISSING_CONNECTOR, f"{why}. Connect {self._label} again, then try again.", curable=True
-        )
+        return not_connected(f"{why}. Connect {self._label} again, then try again.")
 
     async def update_accounts(self, access: Access, accounts: tuple[Account, ...], why: str) -> None:
         await self._connections.update_accounts(access.connection, accounts, why)
@@ -105,16 +103,10 @@ class KeyAccess:
     def not_accepted(self, answer: Exchanged) -> NotSent:
         """Return the failure for a person who entered a key that the provider rejects."""
         if answer.status in (401, 403):
-            return NotSent(
-                Reason.MISSING_CONNECTOR,
-                f"{self._label} does not accept this key. Copy it again from {self._label}, whole.",
-                curable=True,
+            return not_connected(
+                f"{self._label} does not accept this key. Copy it again from {self._label}, whole."
             )
-        return NotSent(
-            Reason.CONNECTOR_FAILED,
-            f"{self._label} could not check the key (HTTP {answer.status}). Try again later.",
-            curable=True,
-        )
+        return not_now(f"{self._label} could not check the key (HTTP {answer.status}). Try again later.")
 
     def _ended(self, found: Connection | None) -> str:
         why = found.problem if found is not None else None

@@ -10,9 +10,9 @@ from typing import Final
 from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Reason
-from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.ports import Delivered, Delivery, OutcomeUnknown
 from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.http_outcomes import not_connected
 
 BY_HAND: Final = "This channel is published by hand; only a human can do that."
 
@@ -26,7 +26,7 @@ class ManualConnector:
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action_of(approved)
-        raise NotSent(Reason.MISSING_CONNECTOR, BY_HAND, curable=True)
+        raise not_connected(BY_HAND)
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
         raise OutcomeUnknown("only the human who published it can say")

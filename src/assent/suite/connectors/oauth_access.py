@@ -20,8 +20,9 @@ from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
-from assent.ports import Clock, Connections, NotSent
+from assent.ports import Clock, Connections
 from assent.suite.connectors import oauth
+from assent.suite.connectors.http_outcomes import not_connected, not_now
 from assent.suite.connectors.json_http import Exchanged, exchange
 from assent.suite.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider
 
@@ -36,11 +37,6 @@ class Turns(Protocol):
     """A lock per connection over all processes of a store. Raises `TimeoutError` after a while."""
 
     def __call__(self, workspace_id: WorkspaceId, provider: str) -> AbstractAsyncContextManager[None]: ...
-
-
-def not_connected(detail: str) -> NotSent:
-    """Return the failure without access; a person can connect again."""
-    return NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
 
 
 class OAuthAccess:
@@ -123,8 +119,9 @@ class OAuthAccess:
                 # The previous holder of the lock may have renewed it.
                 return held if self._good(held, instead_of) else await self._renewed(held, instead_of)
         except TimeoutError:
-            detail = f"another process is renewing the access to {self.label}"
-            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True, retry_after_seconds=30) from None
+            raise not_now(
+                f"another process is renewing the access to {self.label}", retry_after_seconds=30
+            ) from None
 
     async def _renewed(self, held: Access, instead_of: str | None) -> Access:
         spent = held.secrets.get(REFRESH)
@@ -138,9 +135,7 @@ class OAuthAccess:
         except GrantFailed as failed:
             if self._counts(held) and held.secrets[ACCESS] != instead_of:
                 return held  # renewed early, so there is time to retry
-            raise NotSent(
-                Reason.CONNECTOR_FAILED, str(failed), curable=True, retry_after_seconds=30
-            ) from None
+            raise not_now(str(failed), retry_after_seconds=30) from None
         kept = OpenedSecrets({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
         expires_ms = expiry(fresh.expires_in, self._clock.now_ms())
         if not await self._connections.renew(held.connection, kept, expires_ms):

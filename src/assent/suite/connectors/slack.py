@@ -18,10 +18,9 @@ from assent.gate.connection import Account, Verified
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Reason
-from assent.ports import Connections, Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.ports import Connections, Delivered, Delivery, OutcomeUnknown
 from assent.suite.connectors.approved import action_of
-from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, failure
+from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal
 from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 
 MOST_CHARS: Final = 40_000
@@ -63,10 +62,9 @@ class SlackConnector(KeyConnector):
         except ValueError:
             host = ""
         if not url.startswith(("https://", "http://")) or not host:
-            detail = (
+            raise not_connected(
                 "Enter the whole address of the webhook, such as https://hooks.slack.com/services/T…/B…/…"
             )
-            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
         said = await self._say(url, b'{"text":""}', Deadline(timeout_seconds).left())
         if said.status == 400 and said.text in NO_TEXT:
             # Another webhook of the same workspace is another channel.
@@ -74,8 +72,9 @@ class SlackConnector(KeyConnector):
             account = Account(named, self.id, f"the webhook at {host}", default=True)
             return Verified(label=account.name, accounts=(account,))
         heard = f"HTTP {said.status}: {said.text}" if said.status is not None else said.text
-        detail = f"There is no incoming webhook at this address ({heard[:MAX_DETAIL_CHARS]}). Copy it again, whole."
-        raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+        raise not_connected(
+            f"There is no incoming webhook at this address ({heard[:MAX_DETAIL_CHARS]}). Copy it again, whole."
+        )
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
         """Do nothing: a webhook is one channel, chosen when it was made."""
@@ -85,28 +84,22 @@ class SlackConnector(KeyConnector):
         access = await self._access.access(action.workspace_id)
         wanted = (action.effect.target or {}).get("accountId")
         if wanted is not None and access.connection.account(wanted) is None:
-            detail = "this was approved for another webhook than the one that is connected"
-            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+            raise not_connected("this was approved for another webhook than the one that is connected")
         if action.effect.media:
-            raise NotSent(Reason.CONNECTOR_FAILED, "a webhook posts no pictures", curable=False)
+            raise refusal("a webhook posts no pictures")
         text = message(action.effect)
         if len(text) > MOST_CHARS:
-            detail = f"the text has {len(text):,} characters; Slack takes {MOST_CHARS:,}"
-            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=False)
+            raise refusal(f"the text has {len(text):,} characters; Slack takes {MOST_CHARS:,}")
         payload = msgspec.json.encode({"text": text})
         said = await self._say(self._access.key(access), payload, Deadline(timeout_seconds).left())
         if said.status == 200 and said.text == "ok":
             return Delivered(action.provider_key, None, {"answer": said.text})
         if said.status is None:
-            raise (
-                OutcomeUnknown(said.text)
-                if said.sent
-                else NotSent(Reason.CONNECTOR_FAILED, said.text, curable=True)
-            )
+            raise (OutcomeUnknown(said.text) if said.sent else not_now(said.text))
         if said.text in GONE and said.status < 500:
             raise await self._access.ended(access, said.text)
         if said.status == 410:
-            raise NotSent(Reason.CONNECTOR_FAILED, f"HTTP 410: {said.text}", curable=False)
+            raise refusal(f"HTTP 410: {said.text}")
         raise failure(said.status, said.text, said.retry_after)
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:

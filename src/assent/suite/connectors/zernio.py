@@ -32,6 +32,7 @@ from assent.ports import (
     Reading,
 )
 from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.http_outcomes import not_connected, refusal
 from assent.suite.connectors.json_http import Exchanged
 from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 from assent.suite.connectors.zernio_client import ZernioClient, read_numbers, words
@@ -90,9 +91,7 @@ class ZernioConnector(KeyConnector):
         deadline = Deadline(timeout_seconds)
         access = await self._access.access(action.workspace_id)
         if not account_ids(action.effect) or _missing(access.connection, action.effect):
-            raise NotSent(
-                Reason.MISSING_CONNECTOR, "the account it is for is not connected any more", curable=True
-            )
+            raise not_connected("the account it is for is not connected any more")
         media = await self._uploaded(access, action, deadline)
         answer = await self.client.ask(
             access,
@@ -175,11 +174,9 @@ class ZernioConnector(KeyConnector):
             raise OutcomeUnknown(f"HTTP 409 without the post that is there already: {words(answer)}")
         post = await self.client.post(access, existing, deadline)
         if not is_ours(post, action):
-            raise NotSent(
-                Reason.CONNECTOR_FAILED,
+            raise refusal(
                 f"Zernio has published the same text to this account within a day (post {existing}), so it refuses to "
-                "publish it again. Change the text and stage it again.",
-                curable=False,
+                "publish it again. Change the text and stage it again."
             )
         return post
 

@@ -11,9 +11,8 @@ from urllib.parse import quote
 import msgspec
 
 from assent.gate.connection import Access, Account, Connection, Verified
-from assent.kernel.refusals import Reason
 from assent.ports import Clock, NotSent, OutcomeUnknown, Picture
-from assent.suite.connectors.http_outcomes import failure, retry_after
+from assent.suite.connectors.http_outcomes import failure, not_now, retry_after
 from assent.suite.connectors.json_http import Exchanged, exchange
 from assent.suite.connectors.key_access import Deadline, KeyAccess
 from assent.suite.measurement.metrics import select_credible
@@ -105,9 +104,7 @@ class ZernioClient:
             if not put.ok:
                 raise self.failed(put)
         except OutcomeUnknown as unknown:
-            raise NotSent(
-                Reason.CONNECTOR_FAILED, f"a picture could not be uploaded: {unknown}", curable=True
-            ) from unknown
+            raise not_now(f"a picture could not be uploaded: {unknown}") from unknown
         return public
 
     def failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:

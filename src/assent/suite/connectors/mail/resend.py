@@ -15,7 +15,6 @@ from assent.gate.gate import ApprovedAction
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS
-from assent.kernel.refusals import Reason
 from assent.kernel.times import iso_time
 from assent.ports import (
     Clock,
@@ -28,7 +27,7 @@ from assent.ports import (
     Reading,
 )
 from assent.suite.connectors.approved import action_of
-from assent.suite.connectors.http_outcomes import failure, retry_after
+from assent.suite.connectors.http_outcomes import failure, not_connected, not_now, retry_after
 from assent.suite.connectors.json_http import Exchanged, exchange
 from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 from assent.suite.measurement.metrics import select_credible
@@ -85,9 +84,7 @@ class ResendConnector(KeyConnector):
         body = mail(action, TEST_SENDER, await self._pictures_of(action) if action.effect.media else ())
         access = await self._access.access(action.workspace_id)
         if not _still_there(access.connection, action.effect):
-            raise NotSent(
-                Reason.MISSING_CONNECTOR, "the account it is for is not connected any more", curable=True
-            )
+            raise not_connected("the account it is for is not connected any more")
         answer = await self._ask(
             access,
             "POST",
@@ -181,14 +178,9 @@ class ResendConnector(KeyConnector):
             return OutcomeUnknown(f"Resend says that {IN_DOUBT[name]}")
         if name in QUOTAS:
             wait = QUOTAS[name] // 1000
-            return NotSent(
-                Reason.CONNECTOR_FAILED,
-                f"Resend's quota is used up: {said}",
-                curable=True,
-                retry_after_seconds=wait,
-            )
+            return not_now(f"Resend's quota is used up: {said}", retry_after_seconds=wait)
         if name == "restricted_api_key":
-            return NotSent(Reason.MISSING_CONNECTOR, f"this key may not send: {said}", curable=True)
+            return not_connected(f"this key may not send: {said}")
         return failure(answer.status, said, retry_after(answer.headers, self._clock.now_ms()))
 
 

@@ -16,7 +16,8 @@ from assent.gate.records import Action
 from assent.kernel.headers import has_encoded_word, is_one_line
 from assent.net.mail_server import Mailbox, parse_mailbox
 from assent.ports import Picture
-from assent.suite.connectors.mail.smtp_message import html_part, refusal
+from assent.suite.connectors.http_outcomes import refusal
+from assent.suite.connectors.mail.smtp_message import html_part
 
 MAX_RECIPIENTS: Final = 50
 

@@ -25,6 +25,7 @@ from assent.kernel.refusals import Reason
 from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown
 from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.http_outcomes import not_connected, not_now
 from assent.suite.connectors.key_access import API_KEY, PATIENCE, Deadline, no_account
 
 if TYPE_CHECKING:
@@ -174,8 +175,7 @@ class SmtpConnector:
             await asyncio.wait_for(asyncio.to_thread(check.check), patience)
         except TimeoutError:
             check.call_off()
-            detail = f"the mail server did not answer within {patience:g} seconds"
-            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True) from None
+            raise not_now(f"the mail server did not answer within {patience:g} seconds") from None
         return Verified(label=server.host, accounts=(_account(server),), settings=settings)
 
     async def _way(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
@@ -185,8 +185,7 @@ class SmtpConnector:
         held = await self._stored().access(workspace_id, self.id)
         url = held.secrets.get(API_KEY) if held is not None else None
         if held is None or url is None or held.connection.account(wanted) is None:
-            detail = "the mail server it was approved for is not connected any more"
-            raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
+            raise not_connected("the mail server it was approved for is not connected any more")
         settings = held.connection.settings
         server = await self._placed(_parse(url), settings)
         return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or effect.sender)), held.connection)
@@ -199,25 +198,26 @@ class SmtpConnector:
             async with asyncio.timeout(REACH_SECONDS):
                 number = await self._reach(server.host, server.port)
         except TimeoutError:
-            detail = f"the name {server.host} could not be looked up within {REACH_SECONDS:g} seconds"
-            raise NotSent(Reason.CONNECTOR_FAILED, detail, curable=True) from None
+            raise not_now(
+                f"the name {server.host} could not be looked up within {REACH_SECONDS:g} seconds"
+            ) from None
         return msgspec.structs.replace(server, number=number)
 
     def _for_everybody(self) -> MailRoute:
         if self._default is None:
-            raise NotSent(Reason.MISSING_CONNECTOR, NONE_THERE, curable=True)
+            raise not_connected(NONE_THERE)
         return self._default
 
     def _stored(self) -> Connections:
         if self._connections is None:
-            raise NotSent(Reason.MISSING_CONNECTOR, NONE_THERE, curable=True)
+            raise not_connected(NONE_THERE)
         return self._connections
 
     async def _found(self, workspace_id: WorkspaceId) -> Connection | None:
         return await self._connections.find(workspace_id, self.id) if self._connections is not None else None
 
     async def _hand_over(self, server: MailServer, letter: Letter, patience: float) -> Delivered:
-        from assent.suite.connectors.mail.smtp_conversation import Conversation, not_now
+        from assent.suite.connectors.mail.smtp_conversation import Conversation
 
         conversation = Conversation(server, letter, context=self._tls(), timeout=patience)
         exchange = asyncio.ensure_future(asyncio.to_thread(conversation.run))
@@ -250,8 +250,7 @@ def _parse(url: str) -> MailServer:
     try:
         return parse_server(url)
     except ValueError as error:
-        detail = f"That is not the address of a mail server: {error}."
-        raise NotSent(Reason.MISSING_CONNECTOR, detail, curable=True) from None
+        raise not_connected(f"That is not the address of a mail server: {error}.") from None
 
 
 def _account(server: MailServer) -> Account:

@@ -20,7 +20,7 @@ from typing import Final
 from assent.kernel.refusals import Reason
 from assent.net.mail_server import MailServer
 from assent.ports import NotSent, OutcomeUnknown
-from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS
+from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now
 from assent.suite.connectors.mail.smtp_message import Letter
 
 WANTS_SIGN_IN: Final = frozenset({530, 534, 535, 538})
@@ -212,17 +212,8 @@ def _leave(smtp: smtplib.SMTP) -> None:
     smtp.close()
 
 
-def not_now(detail: str) -> NotSent:
-    """Return a failure that is not the e-mail's fault: nothing was sent, and a retry may help."""
-    return NotSent(Reason.CONNECTOR_FAILED, detail, curable=True)
-
-
 def not_signed_in(detail: str) -> NotSent:
-    return NotSent(
-        Reason.MISSING_CONNECTOR,
-        f"the mail server does not accept the user and the password: {detail}",
-        curable=True,
-    )
+    return not_connected(f"the mail server does not accept the user and the password: {detail}")
 
 
 def _refusal(code: int, said: bytes) -> NotSent:

@@ -17,9 +17,8 @@ import msgspec
 
 from assent.gate.records import Action, Effect
 from assent.kernel.headers import is_one_line
-from assent.kernel.refusals import Reason
 from assent.net.mail_server import Mailbox, parse_mailbox
-from assent.ports import NotSent
+from assent.suite.connectors.http_outcomes import refusal
 from assent.suite.connectors.mail import mail_format
 from assent.suite.connectors.mail.mail_reading import Meant, difference
 
@@ -119,8 +118,3 @@ def _mailbox(field: str, text: str) -> Mailbox:
         return parse_mailbox(text)
     except ValueError as error:
         raise refusal(f"{field}: {error}") from error
-
-
-def refusal(detail: str) -> NotSent:
-    """Return a failure of the content, which no retry cures."""
-    return NotSent(Reason.CONNECTOR_FAILED, detail, curable=False)
