@@ -121,14 +121,9 @@ def is_name(text: str) -> bool:
     return 0 < len(text) <= MAX_NAME_CHARS and text == text.strip() and text.isprintable()
 
 
-class PeoplePages:
-    def __init__(self, services: Services, cookies: Cookies) -> None:
-        self._services = services
-        self._cookies = cookies
-
-    async def signed_in(self, request: Request) -> Session | None:
-        secret = request.cookies.get(self._cookies.session)
-        if secret is None:
-            return None
-        now_ms = self._services.clock.now_ms()
-        return await self._services.store.read(lambda: people.authenticate(secret, now_ms))
+async def find_session(services: Services, cookies: Cookies, request: Request) -> Session | None:
+    secret = request.cookies.get(cookies.session)
+    if secret is None:
+        return None
+    now_ms = services.clock.now_ms()
+    return await services.store.read(lambda: people.authenticate(secret, now_ms))

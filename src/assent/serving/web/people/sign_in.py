@@ -23,7 +23,7 @@ from assent.serving.web.people.people import (
     SIGN_IN_FIRST,
     Cookies,
     KeysWhenReady,
-    PeoplePages,
+    find_session,
     is_name,
 )
 from assent.serving.web.shell import clients
@@ -62,7 +62,6 @@ class SignInPages:
         services: Services,
         keys: KeysWhenReady,
         cookies: Cookies,
-        known: PeoplePages,
         entries: tuple[NavigationEntry, ...],
         *,
         base_url: str,
@@ -74,7 +73,6 @@ class SignInPages:
         self._services = services
         self._keys = keys
         self._cookies = cookies
-        self._known = known
         self._base_url = base_url
 
     async def how(self, request: Request) -> Response:
@@ -83,7 +81,7 @@ class SignInPages:
         mailed_to, wrong = "", ""
         if request.method == "POST":
             mailed_to, wrong = await self._mail(request)
-        session = await self._known.signed_in(request)
+        session = await find_session(self._services, self._cookies, request)
         nonces = await self._nonces()
         browser = nonces.browser(request)
         nonce = ""
@@ -145,7 +143,7 @@ class SignInPages:
     async def sign_out(self, request: Request) -> Response:
         """End this session, or all sessions of the person."""
         form = await read_form(request)
-        session = await self._known.signed_in(request)
+        session = await find_session(self._services, self._cookies, request)
         if session is None:
             raise PageRefused(SIGN_IN_FIRST)
         now_ms = self._services.clock.now_ms()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from starlette.routing import Route
 
 from assent.engine.core.services import Services
-from assent.serving.web.people.people import Cookies, KeysWhenReady, PeoplePages
+from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.people.sign_in import SignInPages
 from assent.serving.web.review.page import ReviewPages
 from assent.serving.web.shell.console import Console
@@ -22,10 +22,9 @@ def review_routes(
     services: Services, keys: KeysWhenReady, live: Live, *, base_url: str, trust_proxy: bool = False
 ) -> list[Route]:
     cookies = Cookies(base_url)
-    known = PeoplePages(services, cookies)
     console = Console(services, keys, cookies, SCREENS, base_url=base_url)
     signing_in = SignInPages(
-        services, keys, cookies, known, console.entries, base_url=base_url, trust_proxy=trust_proxy
+        services, keys, cookies, console.entries, base_url=base_url, trust_proxy=trust_proxy
     )
     review = ReviewPages(services, keys, cookies, console.entries, base_url=base_url)
     shown = PicturePages(services, keys, cookies)

@@ -77,11 +77,8 @@ def _say(became: list[Card], shown: tuple[Card, ...], one: str, several: str) ->
 def _name(card: Card) -> str:
     """The title within a sentence. Proper names keep their capital."""
     lowered = ("E-mail", "Step of a workflow", "Your site")
-    return (
-        card.content.title[0].lower() + card.content.title[1:]
-        if card.content.title.startswith(lowered)
-        else card.content.title
-    )
+    title = card.content.title
+    return title[0].lower() + title[1:] if title.startswith(lowered) else title
 
 
 def _verb(went: list[Card]) -> str:
