@@ -63,12 +63,11 @@ class Principal(msgspec.Struct, frozen=True):
     """The first key of a chain of rotated keys."""
     toolsets: tuple[str, ...] = ()
     """The groups of tools it sees; empty for the server's default."""
-    name: str = ""
-    """The name of this caller in the journal. It follows from the key."""
 
-    def __post_init__(self) -> None:
-        name = f"key:{self.key_id}" if self.key_id is not None else "local"
-        msgspec.structs.force_setattr(self, "name", name)
+    @property
+    def name(self) -> str:
+        """The name of this caller in the journal."""
+        return f"key:{self.key_id}" if self.key_id is not None else "local"
 
     @property
     def holder(self) -> str:

@@ -60,9 +60,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
     }
     reply = shape(**fields, **more)
     host = services.outgoing.webhook_host(request.webhook_url) if request.webhook_url is not None else None
-    principal = msgspec.to_builtins(request.principal)
-    del principal["name"]  # it follows from the key
-    payload = {"runId": run.run_id, "principal": principal}
+    payload = {"runId": run.run_id, "principal": msgspec.to_builtins(request.principal)}
 
     def transaction() -> Transaction[Reply]:
         if host is not None:
