@@ -11,11 +11,9 @@ from assent.kernel.limits import RECAP_BYTES
 from assent.workflow import (
     Blocked,
     Content,
-    Leaf,
     Note,
     Warning,
     advance,
-    find_tip,
     pending,
     recap,
     start,
@@ -99,10 +97,3 @@ def test_a_recap_stays_within_its_budget(parts: list[tuple[str, int]]) -> None:
     short = recap(notes)
     assert len(short.text.encode()) <= RECAP_BYTES
     assert short.shown + short.omitted == sum(bool(note.text) for note in notes)
-
-
-@pytest.mark.rule("W27")
-def test_the_preferred_tip_is_the_leaf_with_the_latest_event() -> None:
-    leaves = [Leaf("a", 3), Leaf("b", 9), Leaf("c", 4)]
-    assert find_tip(leaves) == find_tip(reversed(leaves)) == Leaf("b", 9)
-    assert find_tip([]) is None

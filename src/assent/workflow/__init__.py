@@ -16,7 +16,7 @@ from assent.workflow.definition.compiler import Compiled, compile_definition
 from assent.workflow.definition.source import Definition, DefinitionRefused, parse
 from assent.workflow.issues import Issue, Warning
 from assent.workflow.machine.content import Content, ContentRefused, check_notes, read_content, split_notes
-from assent.workflow.machine.history import Leaf, Note, Recap, find_tip, recap
+from assent.workflow.machine.history import Note, Recap, recap
 from assent.workflow.machine.interpreter import (
     Advanced,
     Blocked,
@@ -44,7 +44,6 @@ __all__ = [
     "Definition",
     "DefinitionRefused",
     "Issue",
-    "Leaf",
     "NeedsConfirmation",
     "Note",
     "Outcome",
@@ -57,7 +56,6 @@ __all__ = [
     "advance",
     "check_notes",
     "compile_definition",
-    "find_tip",
     "parse",
     "pending",
     "read_content",

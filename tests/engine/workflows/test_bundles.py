@@ -69,8 +69,7 @@ def story(run: ExportedRun) -> Any:
     told = bundles.fold_lineage(run)
     return (
         [msgspec.structs.replace(each, latest=0) for each in told.steps],
-        told.tip,
-        told.branches,
+        [each.node for each in sorted(told.steps, key=lambda each: each.latest)],
         [msgspec.structs.replace(node, event_seq=0) for node in run.nodes],
         [(each.node, each.notes, each.created_ms) for each in run.checkpoints],
         reduce([(node.step_key, artifact) for node in run.nodes for artifact in node.artifacts]),

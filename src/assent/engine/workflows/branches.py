@@ -71,13 +71,16 @@ def render_title(program: Program, place: Row) -> str:
     return shown.title if shown is not None else ""
 
 
-def read_place(call: WorkflowCall, run: StoredRun, node: int) -> Transaction[tuple[str, str]]:
-    """Return the title of a node's pending step and the first line of its notes."""
+def read_place(call: WorkflowCall, run: StoredRun, node: int) -> Transaction[tuple[str, str, bool] | None]:
+    """Return the title of a node's pending step, the first line of its notes, and whether it is complete; None if the
+    run was removed meanwhile."""
     program = yield from stored.load_program(call.workspace_id, run.workflow_hash)
     rows = yield statements.list_workflow_places(
         workspace_id=call.workspace_id, run_id=run.run_id, nodes=msgspec.json.encode([node]).decode()
     )
-    return (render_title(program, rows[0]), first_line(rows[0]["notes"])) if rows else ("", "")
+    if not rows:
+        return None
+    return render_title(program, rows[0]), first_line(rows[0]["notes"]), bool(rows[0]["is_complete"])
 
 
 def write_branches(others: OtherBranches) -> str:

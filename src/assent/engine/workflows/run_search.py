@@ -86,18 +86,19 @@ def _describe(call: WorkflowCall, rows: list[tuple[Row, int]]) -> Transaction[tu
     for row, words_found in rows:
         run = stored.read_run(row)
         tips = yield statements.find_workflow_tip(workspace_id=call.workspace_id, run_id=run.run_id)
-        tip = yield from stored.find_node(call.workspace_id, run.run_id, tips[0]["node"])
-        if tip is None:
+        tip = tips[0]["node"]
+        place = yield from read_place(call, run, tip)
+        if place is None:
             continue
-        step, noted = yield from read_place(call, run, tip.node)
+        step, noted, is_complete = place
         found.append(
             FoundRun(
                 session_id=run.session_id,
                 run_id=run.run_id,
                 workflow_id=run.workflow_id,
                 name=run.name,
-                state_token=mint(call.keys, Handle("st", run.run_id, tip.node, run.series)),
-                is_complete=tip.snapshot.is_complete,
+                state_token=mint(call.keys, Handle("st", run.run_id, tip, run.series)),
+                is_complete=is_complete,
                 nodes=run.nodes,
                 step=step,
                 noted=noted,

@@ -1,4 +1,4 @@
-"""The history of a run: the recap that a resumed agent reads, the tip of the run, and its other branches.
+"""The history of a run: the recap that a resumed agent reads, and the other branches.
 
 Notes are stored whole. Only the displayed text is cut, between code points and with a marker. Nodes are numbered in
 order of creation, so a parent's number is smaller than its child's.
@@ -6,7 +6,7 @@ order of creation, so a parent's number is smaller than its child's.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -70,18 +70,6 @@ def recap(notes: Sequence[Note], left_out: int = 0) -> Recap:
         left -= need
     total = sum(bool(note.text.strip()) for note in notes)
     return Recap("\n\n".join(reversed(blocks)), len(blocks), total - len(blocks) + left_out)
-
-
-class Leaf(msgspec.Struct, frozen=True):
-    """A node without children, with the number of its latest event in the log."""
-
-    node: str
-    latest_event: int
-
-
-def find_tip(leaves: Iterable[Leaf]) -> Leaf | None:
-    """Return the leaf with the latest event by number, not by time; ties are broken by the node's name (W27)."""
-    return max(leaves, key=lambda leaf: (leaf.latest_event, leaf.node), default=None)
 
 
 class Branch(msgspec.Struct, frozen=True):

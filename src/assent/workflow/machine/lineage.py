@@ -1,4 +1,4 @@
-"""The lineage of a run, computed from its log (W27, W67): its nodes, its branches, its tip.
+"""The lineage of a run, computed from its log (W67): its nodes and how they follow from one another.
 
 A pure function of events: equal logs give equal lineages, so a node that differs from the log is detected.
 """
@@ -29,19 +29,6 @@ class Lineage(msgspec.Struct, frozen=True):
     """The nodes of a run in order of creation."""
 
     steps: tuple[LineageStep, ...]
-
-    @property
-    def tip(self) -> int | None:
-        """The leaf with the latest event by number."""
-        parents = {step.parent for step in self.steps}
-        leaves = [step for step in self.steps if step.node not in parents]
-        return max(leaves, key=lambda step: (step.latest, step.node)).node if leaves else None
-
-    @property
-    def branches(self) -> int:
-        """The number of leaves."""
-        parents = {step.parent for step in self.steps}
-        return sum(step.node not in parents for step in self.steps)
 
 
 def fold(events: Iterable[tuple[int, str, int, dict[str, Any]]]) -> Lineage:
