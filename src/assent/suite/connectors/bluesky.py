@@ -19,8 +19,6 @@ import msgspec
 from assent.gate.connection import Account, Verified
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Action
-from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Reason
 from assent.kernel.times import iso_time
 from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown, PicturesOf, Reading
 from assent.suite.connectors.approved import action_of
@@ -72,9 +70,6 @@ class BlueskyConnector(KeyConnector):
         account = Account(session.did, self.id, f"@{session.handle}", default=True)
         return Verified(label=account.name, accounts=(account,))
 
-    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
-        """Do nothing: there is one account, and its name is kept from when it was connected."""
-
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
         deadline = Deadline(timeout_seconds)
@@ -105,21 +100,17 @@ class BlueskyConnector(KeyConnector):
         access = await self._access.access(action.workspace_id)
         session = await self._session(self._access.key(access), deadline)
         if isinstance(session, Exchanged):
-            return self._no_numbers(action, f"Bluesky does not let us in (HTTP {session.status})")
+            return self.count_nothing(action, f"Bluesky does not let us in (HTTP {session.status})")
         query = {"uris": action.external_id or ""}
         answer = await self._ask("GET", "app.bsky.feed.getPosts", deadline, session, query=query)
         post = answer.at("posts", 0)
         if not answer.ok or not isinstance(post, dict):
             said = "does not show the post" if answer.ok else f"answered HTTP {answer.status}"
-            return self._no_numbers(action, f"Bluesky {said}")
+            return self.count_nothing(action, f"Bluesky {said}")
         numbers, left_out = select_credible({name: post.get(field) for field, name in COUNTS.items()})
         if not numbers and not left_out:
-            return self._no_numbers(action, "Bluesky gives no numbers")
-        channel = action.effect.channel
-        return Reading(source=self.id, channel=channel, status="ok", metrics=numbers, left_out=left_out)
-
-    def _no_numbers(self, action: Action, reason: str) -> Reading:
-        return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
+            return self.count_nothing(action, "Bluesky gives no numbers")
+        return self.count(action, numbers, left_out)
 
     async def _signed_in(self, action: Action, deadline: Deadline) -> BlueskySession:
         """Sign in and check that this is the account that was approved."""
@@ -132,11 +123,7 @@ class BlueskyConnector(KeyConnector):
             if session.status == 401:
                 raise await self._access.ended(access, str(session.at("message") or ""))
             failed = self._failed(session)
-            raise (
-                failed
-                if isinstance(failed, NotSent)
-                else NotSent(reason_for_failure(session), str(failed), curable=True)
-            )
+            raise failed if isinstance(failed, NotSent) else not_now(str(failed))
         if session.did != (action.effect.target or {}).get("accountId", session.did):
             raise not_connected(
                 "this was approved for another Bluesky account than the one that is connected"
@@ -236,10 +223,6 @@ class BlueskyConnector(KeyConnector):
     ) -> Exchanged:
         token = session.token if session is not None else None
         return await exchange(method, self._url + name, token=token, timeout_seconds=deadline.left(), **more)
-
-
-def reason_for_failure(answer: Exchanged) -> Reason:
-    return Reason.RATE_LIMITED if answer.status == 429 else Reason.CONNECTOR_FAILED
 
 
 def record_key(action: Action) -> str:

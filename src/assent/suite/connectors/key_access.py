@@ -15,10 +15,10 @@ import msgspec
 
 from assent.gate.connection import Access, Account, Connection, ConnectionState
 from assent.gate.preflight import Readiness
-from assent.gate.records import Effect
+from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
-from assent.ports import Connections, NotSent
+from assent.ports import Connections, NotSent, Reading
 from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now
 from assent.suite.connectors.json_http import Exchanged
 
@@ -122,10 +122,22 @@ class KeyAccess:
 
 
 class KeyConnector:
-    """The readiness of a connector with an API key, and the account that an effect goes to."""
+    """The common part of connectors with an API key: readiness, the account of an effect, and readings."""
+
+    id: str
 
     def __init__(self, access: KeyAccess) -> None:
         self._access = access
+
+    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
+        """Do nothing: the key opens one account, which is fixed when it is connected."""
+
+    def count(self, action: Action, metrics: dict[str, int | float], left_out: tuple[str, ...]) -> Reading:
+        channel = action.effect.channel
+        return Reading(source=self.id, channel=channel, status="ok", metrics=metrics, left_out=left_out)
+
+    def count_nothing(self, action: Action, reason: str) -> Reading:
+        return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return await self._access.readiness(workspace_id)

@@ -17,7 +17,6 @@ import msgspec
 from assent.gate.connection import Account, Verified
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect
-from assent.kernel.ids import WorkspaceId
 from assent.ports import Connections, Delivered, Delivery, OutcomeUnknown
 from assent.suite.connectors.approved import action_of
 from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal
@@ -75,9 +74,6 @@ class SlackConnector(KeyConnector):
         raise not_connected(
             f"There is no incoming webhook at this address ({heard[:MAX_DETAIL_CHARS]}). Copy it again, whole."
         )
-
-    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
-        """Do nothing: a webhook is one channel, chosen when it was made."""
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)

@@ -131,11 +131,7 @@ class ZernioConnector(KeyConnector):
         query = {"postId": action.external_id or ""}
         answer = await self.client.ask(access, "GET", "/v1/analytics", Deadline(timeout_seconds), query=query)
         found = read_numbers(answer, access.connection)
-        channel = action.effect.channel
-        if isinstance(found, str):
-            return Reading(source=self.id, channel=channel, status="unavailable", reason=found)
-        metrics, left_out = found
-        return Reading(source=self.id, channel=channel, status="ok", metrics=metrics, left_out=left_out)
+        return self.count_nothing(action, found) if isinstance(found, str) else self.count(action, *found)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         return await self.client.verified(key, timeout_seconds)

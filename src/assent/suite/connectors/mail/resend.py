@@ -120,16 +120,12 @@ class ResendConnector(KeyConnector):
             answer = await self._ask(access, "GET", f"/emails/{mail_id}", deadline)
             metrics = EVENTS.get(str(answer.at("last_event")), {}) if answer.ok else {}
             if metrics and len(action.effect.recipients) > 1:
-                return self._unavailable(
+                return self.count_nothing(
                     action, "Resend tells only the last event of a mail to several people"
                 )
         if not metrics and not left_out:
-            return self._unavailable(action, _no_numbers(answer))
-        channel = action.effect.channel
-        return Reading(source=self.id, channel=channel, status="ok", metrics=metrics, left_out=left_out)
-
-    def _unavailable(self, action: Action, reason: str) -> Reading:
-        return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
+            return self.count_nothing(action, _no_numbers(answer))
+        return self.count(action, metrics, left_out)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         deadline = Deadline(timeout_seconds)
@@ -145,9 +141,6 @@ class ResendConnector(KeyConnector):
         if domain is not None:
             settings["from"] = f"hello@{domain.name}"
         return Verified(label="Resend", accounts=(account,), settings=settings)
-
-    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
-        """Do nothing: a key is one account."""
 
     async def _domain(self, key: str, deadline: Deadline) -> Account | None:
         """Return a verified sender domain, if the key may list domains."""
