@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def run_stdio(arguments: Sequence[str]) -> int:
-    """Run `assent stdio`. Standard output belongs to the protocol, so all messages go to standard error."""
+    """Run `assent stdio`. Standard output is the protocol's; messages go to standard error."""
     from assent.settings.load import BadFlag, SettingsError, load_settings
 
     try:

@@ -203,11 +203,11 @@ class App:
                 await access.finish()
 
     async def prepare(self) -> None:
-        """Open and check the store now instead of at the first call. Raises the errors in `UNFIT`."""
+        """Open and check the store before the first call. Raises the errors in `UNFIT`."""
         await self.services.check_store()
 
     async def _prepare_store(self) -> None:
-        """Check the secrets against the store, seal with the newest of them, and create the default workspace."""
+        """Check the secrets against the store, seal with the newest, create the default workspace."""
         self.keys.forget()
         await check_secrets(self.store, self.keys)
         if len(self.keys.master) > 1:

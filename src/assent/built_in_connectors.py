@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float) -> Said:
-    """Post one message to a webhook that a person named. Private addresses need the server's permission."""
+    """Post a message to a person's webhook. Private addresses need the server's permission."""
     from assent.net.addresses import FetchRefused
     from assent.net.outgoing import post_json
 
@@ -47,7 +47,7 @@ async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeo
 
 
 async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) -> str:
-    """Resolve and check a mail server that a workspace named. Private addresses need the server's permission."""
+    """Resolve and check a workspace's mail server. Private addresses need permission."""
     from assent.net.addresses import FetchRefused, numbers_of
 
     try:

@@ -200,7 +200,7 @@ class Remainder(msgspec.Struct, frozen=True):
 
 
 class Delivered(msgspec.Struct, frozen=True):
-    """The effect happened: the provider's id, its URL, the evidence. `rest` is the part that was not delivered."""
+    """The effect happened: id, URL, evidence. `rest` is the part that was not delivered."""
 
     external_id: str
     external_url: str | None = None
@@ -209,7 +209,7 @@ class Delivered(msgspec.Struct, frozen=True):
 
 
 class NotSent(Exception):  # noqa: N818 - what is known
-    """The effect certainly did not happen. `curable`: the same action may be tried again later (C10)."""
+    """The effect did not happen. `curable`: the same action may be retried (C10)."""
 
     def __init__(
         self,
@@ -220,7 +220,7 @@ class NotSent(Exception):  # noqa: N818 - what is known
         retry_after_seconds: int | None = None,
         of_the_effect: bool = False,
     ) -> None:
-        """`of_the_effect`: the provider's answer is about the effect, not about the request that asked."""
+        """`of_the_effect`: the provider's answer is about the effect, not about the request."""
         super().__init__(detail)
         self.reason = reason
         self.detail = detail
@@ -294,7 +294,7 @@ class KeyChecked(Protocol):
     """A connector whose accounts are used with a key that a person enters."""
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
-        """Ask the provider about a key. Raises `NotSent` if it rejects the key or cannot be reached."""
+        """Ask the provider about a key. Raises `NotSent` if it rejects it or is unreachable."""
         ...
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
@@ -326,7 +326,7 @@ an argument and uploads before the call that has the effect."""
 
 
 class Campaign(msgspec.Struct, frozen=True, kw_only=True):
-    """The delivered effects of a run, for a source that counts visitors: their target pages, and since when."""
+    """A run's delivered effects for a source that counts visitors: pages, and since when."""
 
     workspace_id: WorkspaceId
     connections: Mapping[str, Connection]
@@ -356,7 +356,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StagedEffect(msgspec.Struct, frozen=True, kw_only=True):
-    """An effect that an operator requests, with its remarks. `draft` is the index of its content in the preparation."""
+    """An effect that an operator requests. `draft` is the index of its content."""
 
     effect: Effect
     executor_tool: str
@@ -382,7 +382,7 @@ THIS_RUN: Final = "\0this run"
 
 
 class Preparation(msgspec.Struct, frozen=True, kw_only=True):
-    """The result of an operator's prepare. The engine adds persistence, preflight, review and approval (E9)."""
+    """The result of an operator's prepare. The engine stores, checks and asks for approval (E9)."""
 
     drafts: tuple[Draft, ...] = ()
     effects: tuple[StagedEffect, ...] = ()

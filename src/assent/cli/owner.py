@@ -62,7 +62,7 @@ def owner_link(
 
 
 def pages_address(settings: Settings) -> str | None:
-    """The URL at which this data's pages are served now: by a process on the same directory, or by the replicas."""
+    """Return the URL of this data's pages: of a process on the same directory, or the replicas."""
     from assent.net.probes import reaches_assent
     from assent.processes.listening import leadership_of
 

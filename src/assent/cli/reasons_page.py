@@ -1,4 +1,4 @@
-"""Generates docs/reasons.md from the table of refusals: `python -m assent.cli.reasons_page > docs/reasons.md`."""
+"""Generates docs/reasons.md: `python -m assent.cli.reasons_page > docs/reasons.md`."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ MAX_WAIT_SECONDS: Final = 65.0
 
 
 class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """A JSON-RPC answer with its HTTP status and headers. `payload` is a tool's result, or an error's data."""
+    """A JSON-RPC answer with HTTP status and headers. `payload` is a result or an error's data."""
 
     status: int
     headers: dict[str, str]

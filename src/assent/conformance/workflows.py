@@ -1,4 +1,4 @@
-"""Checks of the workflow contract: tokens, replay, branches. Workflows have no outside effect, so none is needed."""
+"""Checks of the workflow contract: tokens, replay, branches. They need no outside effect."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The imperative shell between the tools and the stores: each module is transactions over named statements."""
+"""The imperative shell between tools and stores: transactions over named statements."""

@@ -1,1 +1,1 @@
-"""The execution contract as pure values and functions: no clock, no entropy, no I/O, no transport."""
+"""The execution contract as pure values and functions: no clock, entropy or I/O."""

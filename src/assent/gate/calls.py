@@ -1,4 +1,4 @@
-"""Calls that an answer suggests. Arguments are complete in `args`, or `needs` says what to ask the person for."""
+"""Calls that an answer suggests. `needs` lists arguments to ask the person for."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def describe_decision(move: str, key: str, action: Action, circumstances: Circum
 
 
 def describe_stuck(action: Action, circumstances: Circumstances, now_ms: int) -> str | None:
-    """Explain what keeps a scheduled action from being delivered; None if nothing does or it has no future time."""
+    """Explain what keeps a scheduled action from being sent, or None."""
     due_ms, blocker = action.schedule_ms, circumstances.blocker
     if action.status != "approved" or blocker is None or due_ms is None or due_ms <= now_ms:
         return None
@@ -212,7 +212,7 @@ def _commands_after_approval(key: str, action: Action, circumstances: Circumstan
 
 
 def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
-    """Return the next possible calls for an action, complete, only those that this caller may make."""
+    """Return the complete next calls for an action that this caller may make."""
     if action.execution_state == "outcome_unknown":
         return _calls_after_doubt(action, circumstances)
     if circumstances.expired:

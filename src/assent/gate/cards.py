@@ -33,7 +33,7 @@ def readable_body(action: Action, circumstances: Circumstances = PLAIN) -> str:
 
 
 def _has_title(effect: Effect) -> bool:
-    """Whether a title is sent besides the subject, including one made from the first line of the text."""
+    """Whether a title is sent besides the subject, also one from the text's first line."""
     return bool(effect.title) and effect.title != effect.subject
 
 
@@ -71,7 +71,7 @@ def goes_to(target: dict[str, str] | None) -> str | None:
 
 
 def destination(action: Action, circumstances: Circumstances) -> str | None:
-    """Describe the destination of the effect. A mail goes to its recipients; its account is the sender's."""
+    """Describe the effect's destination: a mail's recipients, else the account."""
     effect = action.effect
     if effect.connector == MANUAL:
         return f"{_label(action, circumstances)}, by your own hand"

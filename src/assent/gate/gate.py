@@ -40,7 +40,7 @@ _SEAL: Final = object()
 IN_PROGRESS_RETRY_SECONDS: Final = 2
 
 Links = Callable[[Action], str | None]
-"""Creates the review link of an action's run. Called only for a refusal that shows it, because signing costs time."""
+"""Creates a run's review link. Called only for a refusal that shows it: signing is slow."""
 
 
 def no_link(action: Action) -> None:
@@ -48,7 +48,7 @@ def no_link(action: Action) -> None:
 
 
 class ApprovedAction:
-    """A claimed action whose approval covers exactly its content (E47). A connector's `perform` takes nothing else."""
+    """A claimed action whose approval covers exactly its content (E47). `perform` needs one."""
 
     __slots__ = ("action",)
 
@@ -104,7 +104,7 @@ def open_gate(action: Action) -> ApprovedAction:
 
 
 def whole(action: Action) -> bool:
-    """Whether the digest matches the stored content, and the stored time matches the time in the content."""
+    """Whether the digest and the scheduled time match the stored content."""
     effect = action.effect
     return effect.digest() == action.digest and effect.schedule_ms in (None, action.schedule_ms)
 
@@ -214,7 +214,7 @@ def refuse_stale(action: Action, *, user_message: str | None = None) -> Refusal:
 
 
 def needs_approval(action: Action, review_url: str | None, words: Words | None = None) -> Refusal:
-    """Build S4's `requires_approval`: no recovery tool, never retried, with the review link (E92, C15)."""
+    """Build S4's `requires_approval`: no recovery tool, no retry, a review link (E92, C15)."""
     return Refusal(
         Reason.REQUIRES_APPROVAL,
         words=words,

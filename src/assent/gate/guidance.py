@@ -169,7 +169,7 @@ def channel_keys(actions: tuple[Action, ...]) -> dict[str, Action]:
 
 
 def brief_view(asset: Asset) -> AssetView:
-    """Return an asset for the answer that made it, without its evidence, which the asset's own tool returns."""
+    """Return an asset for the answer that made it, without its evidence."""
     return msgspec.structs.replace(asset_view(asset), metadata={})
 
 
@@ -329,7 +329,7 @@ def as_it_is(action: Action, circumstances: Circumstances = UNKNOWN) -> dict[str
 
 
 def _list_moves() -> dict[str, Any]:
-    """Map each status to its possible next ones, from the transition table. The other statuses are final."""
+    """Map each status to its next ones, from the transition table. Others are final."""
     found: dict[str, dict[str, None]] = {}
     for (start, _), end in TABLE.items():
         found.setdefault(start.status, {})[end.status] = None

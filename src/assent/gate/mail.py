@@ -42,7 +42,7 @@ def keeps_text(action: Action) -> bool:
 
 
 def keeps_requests(action: Action) -> bool:
-    """Whether the memory keeps a request for later drafts: not about a step of a workflow or personal data."""
+    """Whether memory keeps a request for later drafts: not about steps or personal data."""
     return action.effect.connector != WORKFLOW and not is_personal(action)
 
 

@@ -54,7 +54,7 @@ def is_taken(name: str, known: Iterable[str]) -> bool:
 
 
 def _skeleton(name: str) -> str:
-    """Return a confusable skeleton: letters and digits without case, accents, blanks and invisible characters."""
+    """Return a confusable skeleton: letters and digits without case, accents and blanks."""
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
     kept = "".join(char for char in apart if char.isalnum())
     return kept.translate(_LOOKALIKES)

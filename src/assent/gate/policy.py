@@ -1,4 +1,4 @@
-"""The assurance that a decision needs (C8). A workspace may require more than the default, per severity."""
+"""The assurance that a decision needs (C8). A workspace may require more, per severity."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def satisfies(approval: Approval, requirement: Requirement) -> bool:
 
 @lru_cache(maxsize=16)
 def digest_policy(policy: Policy) -> str:
-    """Return the digest of a policy. Workspaces share few policies, so it is computed once for each."""
+    """Return the digest of a policy; cached, since workspaces share few policies."""
     return canonical.digest(policy)

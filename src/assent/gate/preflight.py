@@ -1,4 +1,4 @@
-"""The preflight of an action, computed when it is staged: severity, gates, warnings for the reviewer (C8)."""
+"""The preflight of an action at staging: severity, gates, warnings (C8)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def severity_of(effect: Effect, declared: Severity | None, warned: bool) -> Severity:
-    """Return the severity on C8's scale. Warnings raise low to medium only; an operator can only raise it."""
+    """Return the severity on C8's scale. Warnings raise low to medium; operators only raise."""
     if effect.verb in HIGH_VERBS or len(effect.recipients) > MANY_RECIPIENTS or declared is Severity.HIGH:
         return Severity.HIGH
     if effect.connector in LOW_CONNECTORS and not warned and declared is not Severity.MEDIUM:
@@ -64,7 +64,7 @@ def preflight(
     gates: tuple[str, ...] = (),
     cost_credits: int = 0,
 ) -> Preflight:
-    """Compute the preflight. `human_approval` is always a gate; defects of the effect add more (E44)."""
+    """Compute the preflight. `human_approval` is always a gate; defects add more (E44)."""
     found = ["human_approval", *gates]
     if (unfit := blocking_gate(effect)) is not None:
         found.append(unfit)
@@ -102,7 +102,7 @@ def after_edit(
     checked: Checked | None,
     recommendations: tuple[str, ...] = (),
 ) -> Preflight:
-    """Compute the preflight of an edited effect: remarks about the old text are removed, others stay."""
+    """Compute the preflight of an edit: remarks about the old text go, others stay."""
     if checked is None:
         same = effect.connector == before.connector
         was = Readiness(old.connector_ready, old.connector_blocker, old.connector_fix_hint)
@@ -136,7 +136,7 @@ TOO_MANY_TODAY: Final = (
 
 
 def weigh(found: Preflight, people: int) -> Preflight:
-    """Return the preflight of a mail, given the number of people the workspace reaches within a day."""
+    """Return a mail's preflight, given how many people the workspace reaches in a day."""
     if people <= MANY_RECIPIENTS or found.severity is Severity.HIGH:
         return found
     warnings = tuple(dict.fromkeys((*found.warnings, TOO_MANY_TODAY)))

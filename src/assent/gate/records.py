@@ -59,7 +59,7 @@ class Media(msgspec.Struct, frozen=True, rename="camel"):
     url: str
     alt: str = ""
     digest: str = ""
-    """Digest of its bytes, if this server has them, so that an approval covers the picture and not only its URL."""
+    """Digest of its bytes, if known, so that an approval covers the picture itself."""
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -80,7 +80,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
     link: str = ""
     details: dict[str, Any] = {}
     schedule_ms: int | None = None
-    """When the server sends it. Effects of earlier versions lack it; there only the action has it."""
+    """When the server sends it. Effects of earlier versions lack it."""
 
     @property
     def type(self) -> str:
@@ -127,7 +127,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     digest: str
     approvers: int = 1
     since: int = 0
-    """The approved version of the action. It identifies this approval, also after a second confirmation."""
+    """The approved version of the action, which identifies this approval."""
     person_id: str = ""
     """The id of a signed-in approver. Names change, and two people may share one."""
     policy: str = ""
@@ -207,7 +207,7 @@ BY_HAND: Final = "byHand"
 
 
 OUTCOME_TOLD: Final = "outcomeTold"
-"""Metadata key of an action whose unknown outcome a person resolved: the assurance of that person."""
+"""Metadata key: the assurance of the person who resolved an unknown outcome."""
 
 TAKEN_DOWN: Final = "takenDown"
 """Metadata key of an action whose page was taken down: when (`atMs`) and by which action (`by`)."""

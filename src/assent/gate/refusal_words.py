@@ -135,7 +135,7 @@ def describe_waiting(action: Action, policy: Policy) -> Words | None:
 
 
 def describe_policy(action: Action, policy: Policy) -> Words | None:
-    """Words if the workspace's policy requires more than an approval in the chat; None if that is enough."""
+    """Words if the policy requires more than an approval in the chat, else None."""
     needed = policy.requirement(action.preflight.severity)
     if RANK[needed.assurance] <= RANK[Assurance.AGENT] and needed.approvers == 1:
         return None
@@ -195,7 +195,7 @@ _WEIGHT: Final = {Severity.HIGH: "high-risk", Severity.MEDIUM: "medium-risk", Se
 
 
 def refuse_unfit(action: Action, unfit: str) -> Refusal:
-    """Build the refusal for content that can never be delivered, such as a mail without recipients."""
+    """Build the refusal for undeliverable content, such as a mail without recipients."""
     needs = {"to": "who gets it"} if "recipients" in unfit else {"body": "what to change"}
     return Refusal(
         Reason.VALIDATION_ERROR,

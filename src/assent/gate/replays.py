@@ -1,4 +1,4 @@
-"""The present state of the actions in a replayed answer, which itself is as old as the first call."""
+"""The present state of the actions in a replayed answer."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def make_token(
 
 
 def read_token(ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewClaims:
-    """Return the claims of a valid token for this run (E38) that has not expired (E39). Raises `TokenInvalid`."""
+    """Return the claims of a valid token for this run (E38), unless expired (E39). Raises `TokenInvalid`."""
     try:
         claims = msgspec.json.decode(ring.verify(token), type=ReviewClaims)
     except msgspec.MsgspecError as error:

@@ -1,4 +1,4 @@
-"""The scheduled time of an action and its expiry. A past time is refused; a time after the usual expiry extends it."""
+"""The scheduled time of an action, and its expiry, which a later time extends."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from assent.kernel.refusals import bad_argument
 from assent.kernel.times import full_time, iso_time
 
 LEEWAY_MS: Final = DAY_MS
-"""How long an action stays open after its time, in case a connector is not ready or the server was down."""
+"""How long an action stays open after its time, in case sending is delayed."""
 
 
 def refuse_unfit(schedule_ms: int | None, now_ms: int, path: str = "scheduleFor") -> None:

@@ -28,7 +28,7 @@ class Seals(msgspec.Struct, frozen=True):
         return cls(tuple(tokens.derive_key(secret, PURPOSE) for secret in secrets))
 
     def seal(self, action: Action, approval: Approval, policy: Policy | None = None) -> Action:
-        """Return the action with this approval, sealed. A new approval stores the digest of its policy."""
+        """Return the action with this sealed approval and the digest of its policy."""
         if policy is not None:
             approval = msgspec.structs.replace(approval, policy=digest_policy(policy))
         mac = tokens.encode(hmac.digest(self.keys[0], _cover(action, approval), "sha256"))

@@ -18,7 +18,7 @@ WORKFLOW: Final = "workflow"
 SUBMITTED: Final = "submitted"
 """Metadata key: the digest of the staged content, which an edit does not change."""
 CALL: Final = "call"
-"""Metadata key: the arguments of the waiting advance, and the names of those that are too long to store."""
+"""Metadata key: the waiting advance's arguments, and the names of those too long to store."""
 SUPERSEDED: Final = "supersededBy"
 """Metadata key: the action with the content that replaced this one."""
 
@@ -35,20 +35,20 @@ _CUT_CHARS: Final = 100
 
 
 def is_rewritten(action: Action) -> bool:
-    """Whether a person changed the text, so that an approval does not cover the submitted content."""
+    """Whether a person changed the text, so an approval does not cover the submission."""
     submitted = action.metadata.get(SUBMITTED)
     # Actions staged by an earlier version lack it.
     return action.revision > 1 if submitted is None else action.digest != submitted
 
 
 def is_cut(action: Action) -> bool:
-    """Whether an earlier version cut the end off a long text. An approval would cover text that was not shown."""
+    """Whether an earlier version cut a long text, so an approval would cover unseen text."""
     body = action.effect.body
     return len(body) == MAX_CONTENT_CHARS and _CUT.search(body, len(body) - _CUT_CHARS) is not None
 
 
 def refuse_confirmation(action: Action) -> None:
-    """Raise `Refusal` for a confirmation: its effect is the agent's next advance, not a send (W40)."""
+    """Raise `Refusal` for a confirmation: its effect is the next advance, not a send (W40)."""
     if action.effect.connector == WORKFLOW:
         raise Refusal(
             Reason.VALIDATION_ERROR,

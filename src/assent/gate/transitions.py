@@ -110,7 +110,7 @@ def is_expired(action: Action, now_ms: int) -> bool:
 
 
 def is_overdue(action: Action, now_ms: int) -> bool:
-    """Whether the scheduled time of an action has passed. Actions published by hand are never overdue."""
+    """Whether an action's time has passed. Actions published by hand are never overdue."""
     due_ms, by_hand = action.schedule_ms, action.effect.connector == "manual"
     return due_ms is not None and due_ms <= now_ms and not by_hand
 

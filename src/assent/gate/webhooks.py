@@ -104,5 +104,5 @@ def verdict(reply: WebhookReply) -> DeliveryVerdict:
 
 
 def next_try_ms(tries: int, now_ms: int) -> int | None:
-    """Return when a delivery with so many failed attempts is tried again; None after the last (E90)."""
+    """Return when a delivery with these failures is retried; None after the last (E90)."""
     return now_ms + RETRY_DELAYS_MS[tries - 1] if tries <= len(RETRY_DELAYS_MS) else None

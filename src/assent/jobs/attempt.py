@@ -78,7 +78,7 @@ class JobAttempt:
             self._handler.cancel()
 
     async def renew_if_overdue(self, now_ms: int) -> None:
-        """Renew the lease of a running job that looks expired because the clock jumped or the machine slept."""
+        """Renew a lease that looks expired because the clock jumped or the machine slept."""
         if self._lease_until_ms <= now_ms:
             await self._renew()
 
@@ -90,7 +90,7 @@ class JobAttempt:
         return await self._kind.run(job)
 
     async def _watch(self, handler: asyncio.Task[bool | None]) -> Begin[Any] | None:
-        """Renew the lease until the handler ends. Returns the transaction that records its end, or None."""
+        """Renew the lease until the handler ends. Returns the transaction of its end, or None."""
         loop = asyncio.get_running_loop()
         limit_seconds = self._kind.deadline_ms / SECOND_MS
         renewal_seconds = self._kind.lease_ms / SECOND_MS / RENEWALS_PER_LEASE
@@ -186,7 +186,7 @@ def log_failure(what: str, error: BaseException) -> None:
 
 
 async def _end(handler: asyncio.Task[bool | None]) -> None:
-    """Cancel a running handler and wait for its end. One that ignores the cancellation is abandoned."""
+    """Cancel a handler and wait for its end. One that ignores this is abandoned."""
     if handler.done():
         return
     handler.cancel()

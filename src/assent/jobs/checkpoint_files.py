@@ -1,4 +1,4 @@
-"""Checkpoints as files: `checkpoints/000001.json` in the data directory, to be copied to a safe place."""
+"""Checkpoints as files: `checkpoints/000001.json` in the data directory, for safe copies."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ CONCURRENCY: Final = 8
 """Concurrent jobs of one process. They mostly wait for providers."""
 
 CONCURRENCY_APART: Final = 32
-"""Concurrent jobs whose duration depends on third parties. More, so that a few that hang do not block the others."""
+"""Concurrent jobs that depend on third parties. More, because some may hang."""
 
 POLL_MS: Final = 1 * SECOND_MS
 """Longest delay of a job that another process enqueued."""
@@ -64,7 +64,7 @@ class Runner:
         self._woken.set()
 
     def stop(self) -> None:
-        """Stop claiming. `run` returns when the running jobs have ended, or after the grace period."""
+        """Stop claiming. `run` returns when the running jobs end, or after the grace period."""
         self._stopping.set()
         self._woken.set()
 
@@ -91,7 +91,7 @@ class Runner:
             await asyncio.gather(*self._running, return_exceptions=True)
 
     async def run_due_once(self) -> int:
-        """Claim the due jobs, up to the concurrency limit, and run them to their end. Returns their number."""
+        """Claim due jobs, up to the concurrency limit, and run them. Returns their number."""
         claimed = await self._claim(self._concurrency, self._clock.now_ms())
         await asyncio.gather(*(self._attempt(job).run() for job in claimed))
         return len(claimed)

@@ -24,11 +24,11 @@ _AS_WRITTEN: Final = frozenset({str, bool, type(None)})
 
 
 class NotCanonical(ValueError):  # noqa: N818 - named for what the value is
-    """The value has no canonical form: a number past 2^53, NaN, a lone surrogate, or too deep a nesting."""
+    """The value has no canonical form: a number past 2^53, NaN, a lone surrogate, deep nesting."""
 
 
 def canonical(value: Any) -> bytes:
-    """Return the canonical JSON bytes of a value; a struct counts as its wire form. Raises `NotCanonical`."""
+    """Return the canonical JSON bytes of a value or struct. Raises `NotCanonical`."""
     levels, simple = _survey(value)
     if not simple:
         value = msgspec.to_builtins(value)

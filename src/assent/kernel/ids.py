@@ -20,7 +20,7 @@ KeyId = NewType("KeyId", str)
 JobId = NewType("JobId", str)
 
 SYSTEM_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000000")
-"""Owns what belongs to no workspace: jobs and facts of the deployment. No workspace is ever created with this id."""
+"""Owns the jobs and facts of the deployment. No workspace is created with this id."""
 
 REQUEST_ID: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
 """The id of the request that this task serves. Every log line carries it."""
@@ -32,7 +32,7 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9
 
 
 def uuid7(now_ms: int, random: bytes) -> str:
-    """A version-7 UUID: 48 bits of milliseconds, 74 bits of randomness, version and variant bits between."""
+    """Return a UUID of version 7: 48 bits of milliseconds, 74 bits of randomness."""
     if len(random) != RANDOM_BYTES:
         raise ValueError(f"uuid7 needs {RANDOM_BYTES} random bytes, got {len(random)}")
     if not 0 <= now_ms < 1 << 48:
@@ -49,7 +49,7 @@ def is_uuid(text: str) -> bool:
 
 
 def require_action_id(text: str) -> ActionId:
-    """Return a well-formed id. Raises `Refusal` for any other text, which reveals nothing about what exists (C1)."""
+    """Return a well-formed id. Raises the same `Refusal` for any other text (C1)."""
     if not is_uuid(text):
         raise Refusal(Reason.INVALID_ACTION_ID)
     return ActionId(text)

@@ -34,13 +34,13 @@ READING_PAUSE_SECONDS: Final = 30.0
 """How long a client may read nothing of a pending answer."""
 
 MAX_CONNECTIONS: Final = 1_000
-"""Connections of one process: more than a workspace has people, and under the usual 1,024 descriptors."""
+"""Connections of one process, under the usual 1,024 descriptors."""
 
 RESERVED_DESCRIPTORS: Final = 96
-"""Descriptors reserved for the store's files (about 20), outgoing requests, pictures, secrets and logs."""
+"""Descriptors reserved for the store (about 20), outgoing requests, secrets and logs."""
 
 MAX_JSON_DEPTH: Final = 64
-"""Nesting of any value that a caller sends: far above real arguments, and safe for recursive readers."""
+"""Nesting of a caller's values: above real arguments, and safe for recursion."""
 
 MAX_WRAPPED_DEPTH: Final = MAX_JSON_DEPTH + 8
 """Nesting with the envelope: a message on the way in, a record on the way into the store."""
@@ -61,7 +61,7 @@ SIGNUP_LINK_TTL_MS: Final = DAY_MS
 """How long a sign-up link works; after that the person signs up again."""
 
 STORAGE_QUOTA_MB: Final = 200
-"""How much a workspace may store in a day: about 20,000 posts. It stops a runaway loop from filling the disk."""
+"""How much a workspace may store in a day: about 20,000 posts. Stops a runaway loop."""
 
 IDEMPOTENCY_TTL_MS: Final = 30 * DAY_MS
 """How long a repeated idempotency key gets its first answer."""
@@ -70,7 +70,7 @@ MAX_IDEMPOTENCY_KEY_CHARS: Final = 255
 """The longest key that every provider accepts."""
 
 MIN_SECRET_BYTES: Final = 32
-"""A signing secret shorter than the hash it feeds can be guessed; the server refuses to start with one."""
+"""A shorter signing secret can be guessed; the server refuses to start with one."""
 
 MAX_NAME_CHARS: Final = 200
 """Names of workspaces, keys and people: fits every page and log line."""
@@ -145,7 +145,7 @@ WAITING_CALLS: Final = 200
 """Calls of a process that wait at once: a fifth of its connections."""
 
 LONG_RUN_SECONDS: Final = 3.0
-"""How long a caller with a webhook waits for a slow page or source before it is answered without a result."""
+"""How long a caller with a webhook waits for a slow page or source."""
 
 WEBHOOK_TIMEOUT_SECONDS: Final = 15.0
 """Timeout of a delivery with its whole answer (Standard Webhooks asks for 15 to 30)."""
@@ -157,7 +157,7 @@ SHUTDOWN_GRACE_SECONDS: Final = 10
 """How long a stopping server waits for calls in flight before it closes their connections."""
 
 MAX_CONTEXT_BYTES: Final = 262_144
-"""The context of one workflow run, in bytes of canonical JSON (W47): for facts, not for documents."""
+"""The context of one workflow run, in bytes of canonical JSON (W47)."""
 
 MAX_NOTES_BYTES: Final = 65_536
 """Notes of one step or checkpoint (W50): about 10,000 words, stored whole."""
@@ -166,7 +166,7 @@ MAX_OUTPUT_BYTES: Final = 262_144
 """The structured output of one step: a large review has a tenth of it."""
 
 RECAP_BYTES: Final = 24 * 1024
-"""The earlier notes that a rehydrated agent gets (W20): a useful recap that leaves room in its window."""
+"""The earlier notes that a rehydrated agent gets (W20), sized for its window."""
 
 MAX_BLOCKERS: Final = 10
 """Issues of one blocked answer (W36): more are not repaired at once."""

@@ -69,7 +69,7 @@ class Retry(enum.StrEnum):
     CHANGED = "changed"
     """A corrected call. `recoveryTool`, if present, finds the right values."""
     AFTER_RECOVERY = "after_recovery"
-    """The same call, once `recoveryTool` has been called and the person has done what it asks for."""
+    """The same call, after `recoveryTool` and the person's part of it."""
     NEVER = "never"
     """Nothing: show `userMessage` and stop."""
 

@@ -40,7 +40,7 @@ class Replay(Record):
 
 
 class Recovery(WireRecord, omit_defaults=True):
-    """The answer to every recoverable failure (E51): S0 §7's fields, then fields that some reasons add."""
+    """The answer to every recoverable failure (E51): S0 §7's fields, and those of some reasons."""
 
     ok: bool
     reason: Reason

@@ -1,4 +1,4 @@
-"""The kinds of structs, and building one from another record or from a row of the store by the names of its fields."""
+"""Kinds of structs, and building one from a record or row by the names of its fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ S = TypeVar("S", bound=msgspec.Struct)
 
 @dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
 class Record(msgspec.Struct, frozen=True):
-    """A value that does not change. The decorator tells the type checker that subclasses are frozen, too."""
+    """A value that does not change. The decorator freezes subclasses for the type checker."""
 
 
 class WireRecord(Record, rename="camel"):
@@ -23,11 +23,11 @@ class Arguments(WireRecord, forbid_unknown_fields=True):
 
 
 def from_record(shape: type[S], record: object, **other: Any) -> S:
-    """Build `shape` from the attributes of `record` with the same names. `other` has the fields that differ."""
+    """Build `shape` from equally named attributes of `record`; `other` has the rest."""
     same = {name: getattr(record, name) for name in shape.__struct_fields__ if name not in other}
     return shape(**same, **other)
 
 
 def from_row(shape: type[S], row: Any, **other: Any) -> S:
-    """Build `shape` from the columns of `row` with the same names. `other` has the fields that differ."""
+    """Build `shape` from equally named columns of `row`; `other` has the rest."""
     return shape(**{name: row[name] for name in shape.__struct_fields__ if name not in other}, **other)

@@ -33,7 +33,7 @@ def full_time(ms: int) -> str:
 
 
 def readable_time(ms: int, now_ms: int) -> str:
-    """Format a time for a sentence: `today at 14:05 UTC`, `tomorrow at 14:05 UTC`, `on 12 March at 14:05 UTC`."""
+    """Format a time for a sentence: `today at 14:05 UTC`, `on 12 March at 14:05 UTC`."""
     moment, now = (datetime.fromtimestamp(each / 1000, UTC) for each in (ms, now_ms))
     days = {timedelta(days=-1): "yesterday", timedelta(0): "today", timedelta(days=1): "tomorrow"}
     year = "" if moment.year == now.year else f" {moment.year}"

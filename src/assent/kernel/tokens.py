@@ -39,7 +39,7 @@ def encode(raw: bytes) -> str:
 
 
 def decode(text: str) -> bytes:
-    """Invert `encode`. Raises `TokenInvalid` for padding, white space, other alphabets and non-zero trailing bits."""
+    """Invert `encode`. Raises `TokenInvalid` for any other spelling of a value."""
     try:
         raw = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (UnicodeEncodeError, binascii.Error) as error:
@@ -79,12 +79,12 @@ class KeyRing(msgspec.Struct, frozen=True):
         return cls(tuple(derive_key(secret, purpose) for secret in secrets))
 
     def sign(self, payload: bytes) -> str:
-        """`b64url(payload).b64url(mac)`; the mac is HMAC-SHA256 over the encoded payload (E36, E37)."""
+        """`b64url(payload).b64url(mac)`; HMAC-SHA256 over the encoded payload (E36, E37)."""
         encoded = encode(payload)
         return f"{encoded}.{encode(hmac.digest(self.keys[0], encoded.encode('ascii'), 'sha256'))}"
 
     def verify(self, token: str) -> bytes:
-        """Return the payload of a token signed by a key of the ring. Raises `TokenInvalid` for any other (E40)."""
+        """Return the payload of a token signed by the ring. Raises `TokenInvalid` (E40)."""
         encoded, dot, signature = token.partition(".")
         if not dot:
             raise TokenInvalid("no signature")
@@ -109,5 +109,5 @@ def require_strong(secret: bytes) -> None:
 
 
 def fingerprint(secret: bytes) -> str:
-    """Return a short public identifier of a secret, equal on every replica, from which it cannot be derived."""
+    """Return a short public identifier of a secret, equal on every replica."""
     return hashlib.sha256(b"assent/fingerprint" + secret).hexdigest()[:16]

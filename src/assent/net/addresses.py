@@ -185,7 +185,7 @@ def _parse(url: str) -> httpx.URL:
 
 
 def _is_odd_number(host: str) -> bool:
-    """Whether a host ends in a number without being a plain IPv4 address: 2130706433, 0x7f.1, 0177.0.0.1."""
+    """Whether a host ends in a number and is no plain IPv4: 2130706433, 0x7f.1, 0177.0.0.1."""
     if ":" in host or not re.fullmatch(r"\d+|0x[0-9a-f]*", host.rpartition(".")[2]):
         return False
     try:

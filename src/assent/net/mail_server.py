@@ -74,7 +74,7 @@ def parse_mailbox(text: str) -> Mailbox:
 
 
 def parse_server(url: str) -> MailServer:
-    """Parse a server's URL. Raises `ValueError` with a clause that fits after a colon and omits the password."""
+    """Parse a server's URL. Raises `ValueError` with a clause that omits the password."""
     try:
         parts = urlsplit(url)
         port = parts.port

@@ -1,4 +1,4 @@
-"""Probes an address from outside: is the port free, is an Assent server there, does the page answer."""
+"""Probes an address: is the port free, is Assent there, does the page answer."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def leadership_of(settings: Settings, role: str) -> Leadership:
 
 
 def other_ports(settings: Settings) -> list[int]:
-    """The fallback ports of a data directory. They are stable, so that links of earlier chats work again."""
+    """Return the fallback ports, which are stable, so that old links work again."""
     digest = hashlib.sha256(str(settings.data_dir).encode()).digest()
     numbers = (int.from_bytes(digest[at * 2 : at * 2 + 2], "big") for at in range(TRIES))
     return [FIRST_OTHER_PORT + number % OTHER_PORTS for number in numbers]
@@ -147,7 +147,7 @@ class StdioPages:
         return bool(self.listeners) and self.listeners[0].getsockname()[1] == self._settings.port
 
     def look(self) -> str | None:
-        """Find the pages now: those of a server, else of another `stdio` process, else this process's own."""
+        """Find the pages now: of a server, else of another `stdio` process, else our own."""
         if self.elsewhere:
             self.address = self._settings.base_url
             return self.address
@@ -192,7 +192,7 @@ class StdioPages:
         self.listeners, self.own = [], None
 
     def note(self) -> str | None:
-        """The note beside a link that stops working with this process; None if the link is permanent."""
+        """Return the note beside a link that ends with this process; None if it is permanent."""
         if self.address is None or self.elsewhere or not self._passing:
             return None
         words = ["serve"]

@@ -67,7 +67,7 @@ class Surfaces:
     """The edge of one process and its surfaces. The HTTP part is built at the first connection."""
 
     def __init__(self, app: App, own_address: Callable[[], str | None] = lambda: None) -> None:
-        """`own_address` returns the address this process listens on, if it differs from the settings."""
+        """`own_address` returns this process's address, if it differs from the settings."""
         self._app = app
         self._own_address = own_address
         settings = app.settings
@@ -168,7 +168,7 @@ def connections_of(settings: Settings) -> int:
 def http_server(
     site: ASGIApp, stopping: Callable[[], None], patience: Patience | None = None
 ) -> uvicorn.Server:
-    """uvicorn around the site. The process handles signals. `stopping` ends streams that would otherwise stay open."""
+    """Return uvicorn around the site. `stopping` ends streams that would stay open."""
     import uvicorn
 
     from assent.serving.sockets import Patience, affordable, protocol

@@ -71,7 +71,7 @@ async def _behind_the_scenes(
     answered: asyncio.Event,
     credentials: Credentials,
 ) -> None:
-    """Start what can wait for the first answer: full logging, jobs, and the pages while this process leads."""
+    """Start after the first answer: full logging, jobs, and the pages while leading."""
     from assent.settings.logs import configure_logging
 
     await answered.wait()

@@ -46,7 +46,7 @@ def check_depth(arguments: Any) -> Any:
 
 
 def decode(tool: Tool, arguments: Any) -> Any:
-    """Returns the request struct. Raises `BadArguments` where the schema is broken, `Refusal` where a value is."""
+    """Return the request struct. Raises `BadArguments` for the schema, `Refusal` for a value."""
     if isinstance(arguments, TooDeep):
         deep = [
             Problem(path, f"at most {MAX_JSON_DEPTH} levels of nesting", "more") for path in arguments.paths
@@ -120,7 +120,7 @@ def _nul_paths(value: Any, path: str) -> Iterator[str]:
 
 
 def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Problem]:
-    """Find the problems with the schema of the request; the codec's message where the schema finds none."""
+    """Find the problems by the schema, else return the codec's message."""
     import jsonschema  # only on this path: it costs more to import than all the rest of a call
 
     from assent.tools.catalog import flatten

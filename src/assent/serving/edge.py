@@ -35,7 +35,7 @@ log = logging.getLogger("assent.edge")
 UNAVAILABLE_RETRY_SECONDS: Final = 5
 
 GATE_REASONS: Final = KEY_REASONS | {Reason.RATE_LIMITED, Reason.TEMPORARILY_UNAVAILABLE}
-"""Refusals that concern the call and not the tool; HTTP surfaces answer them with their status (C2)."""
+"""Refusals of the call, not the tool; HTTP answers them with their status (C2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Edge:
             return answer_refusal(Refusal(Reason.INTERNAL_ERROR, request_id=call.context.request_id))
 
     async def authenticate(self, credentials: Credentials) -> Principal | None:
-        """Return the caller; None without credentials. A wrong key is refused, on public tools too."""
+        """Return the caller; None without credentials. A wrong key is always refused."""
         if credentials.api_key is None:
             return credentials.local
         key, now_ms = credentials.api_key, self.services.clock.now_ms()
@@ -208,7 +208,7 @@ class Edge:
             raise await explaining.complete(services, principal, refusal, call.arguments) from refusal
 
     def _write(self, payload: Any) -> str:
-        """Encode a payload as JSON. If a link in it ends with this chat, its text tells the person so."""
+        """Encode a payload as JSON. Its text tells the person if a link ends with this chat."""
         text, links = encode(payload), self.services.links
         note = links.link_note()
         address = links.page_address() if note is not None else None

@@ -37,7 +37,7 @@ _HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?")
 
 
 class AllowedPeers:
-    """The accepted Host and Origin values: loopback on any port, the base URL, and the hosts named in the settings."""
+    """The accepted Host and Origin values: loopback, the base URL, and those of the settings."""
 
     def __init__(self, base_url: str, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
         base = urlsplit(base_url)
@@ -110,7 +110,7 @@ async def respond(
     *,
     content_type: str = "application/json",
 ) -> None:
-    """Send one complete response. A body that is not bytes is sent as JSON, None as an empty body."""
+    """Send one complete response. A body that is not bytes is sent as JSON, None as empty."""
     raw = body if isinstance(body, bytes) else b"" if body is None else msgspec.json.encode(body)
     lines = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers]
     if raw or status not in (202, 204):
@@ -130,14 +130,14 @@ class BodyCutShort(BodyTooLarge):
 
 
 def headers_of(scope: Scope) -> list[tuple[str, str]]:
-    """The request headers, without the white space that the parser leaves around values (RFC 9110 §5.5)."""
+    """Return the request headers without surrounding white space (RFC 9110 §5.5)."""
     return [
         (name.decode("latin-1"), value.decode("latin-1").strip(" \t")) for name, value in scope["headers"]
     ]
 
 
 def credentials_in(headers: list[tuple[str, str]]) -> Credentials:
-    """Read the Bearer key, if present. Any other Authorization value counts as a wrong key, not as a missing one."""
+    """Read the Bearer key. Any other Authorization value counts as a wrong key."""
     lines = [value for name, value in headers if name == "authorization"]
     if not lines:
         return Credentials()
@@ -149,7 +149,7 @@ def credentials_in(headers: list[tuple[str, str]]) -> Credentials:
 def context_of(
     scope: Scope, receive: Receive, headers: list[tuple[str, str]], *, trust_proxy: bool
 ) -> RequestContext:
-    """The context of a request whose body was read. The only message still to come is its disconnect."""
+    """Return the context of a request whose body was read."""
 
     async def gone() -> None:
         while (await receive())["type"] != "http.disconnect":

@@ -24,7 +24,7 @@ SERVING: Final = "serve.json"
 
 
 class Announcement(msgspec.Struct, frozen=True, rename="camel"):
-    """The leader and the address of its pages. The address is None if the pages could not be served."""
+    """The leader and its pages' address; None if the pages could not be served."""
 
     pid: int
     role: str

@@ -76,7 +76,7 @@ LIST_TTL_MS: Final = 300_000
 
 @dataclass(slots=True)
 class Exchange:
-    """One message on its way through the SDK, with the facts that the HTTP surface needs afterwards."""
+    """One message on its way through the SDK, with facts for the HTTP surface."""
 
     context: RequestContext
     version: str
@@ -88,7 +88,7 @@ class Exchange:
     """Arguments that are not an object or are nested too deeply. The SDK would refuse them without naming the
     problem."""
     structured: str | None = None
-    """The tool's reply as JSON text. It bypasses the SDK, which would only parse and serialize it again."""
+    """The tool's reply as JSON text. It bypasses the SDK, which would parse it again."""
 
 
 @dataclass
@@ -114,7 +114,7 @@ class _Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A JSON-RPC response and, for HTTP, its status and headers. The body is None for an accepted notification."""
+    """A JSON-RPC response with HTTP status and headers. A notification has no body."""
 
     body: dict[str, Any] | None
     status: int = 200
@@ -213,7 +213,7 @@ class McpServer:
         *,
         modern: tuple[Any, Any] | None,
     ) -> dict[str, Any]:
-        """Return the result of one request. Raises `MCPError`, or `ValidationError` for params that fit no revision."""
+        """Return a request's result. Raises `MCPError`, or `ValidationError` for bad params."""
         if (
             method == "tools/call"
             and params is not None
@@ -249,7 +249,7 @@ class McpServer:
         return listed if toolsets is None else {**listed, "cacheScope": "private"}
 
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
-        """Call a tool. Its payload is JSON in a text content, after its readable text if it has one (E80)."""
+        """Call a tool. Its payload is JSON in a text content, after its readable text (E80)."""
         exchange: Exchange = ctx.request
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
         answer = await self._edge.answer(params.name, arguments, exchange.context)
@@ -330,7 +330,7 @@ def with_bounded_arguments(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def complete_initialize(params: Any) -> dict[str, Any]:
-    """Fill in the missing params of `initialize` and keep the given ones: S3's example sends none (C18, E77)."""
+    """Fill in missing params of `initialize`, since S3's example sends none (C18, E77)."""
     given = params if isinstance(params, dict) else {}
     return {
         "protocolVersion": FIRST_VERSION,
@@ -371,7 +371,7 @@ def _mcp_failure(exchange: Exchange, request_id: RequestId, error: MCPError, mod
 
 
 def at_gate(exchange: Exchange, answer: Answer) -> MCPError:
-    """Build the error for a refusal that HTTP reports as a status. It carries the recovery shape as data."""
+    """Build the error for a refusal that HTTP reports as a status, with its recovery."""
     exchange.status = answer.status
     exchange.retry_after_seconds = answer.retry_after_seconds
     exchange.gate = answer.reason

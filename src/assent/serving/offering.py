@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from assent.tools.catalog import Catalog
 
 NAMED: Final = re.compile(r'"(?:name|tool|executorTool)":"((?:chieflab|chiefmo|workflow)_[a-z_]+)"')
-"""Matches a tool name in an answer. In content the quotation marks are escaped, so content never matches."""
+"""Matches a tool name in an answer. Quotation marks in content are escaped."""
 
 EXECUTOR: Final = "executorTool"
 ANY_EXECUTOR: Final = "chieflab_execute_approved_action"

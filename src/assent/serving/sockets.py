@@ -78,7 +78,7 @@ class Crowd:
         self._told = float("-inf")
 
     def make_room(self, now: float) -> bool:
-        """Close the least important connection. Returns False if every connection has a response in progress."""
+        """Close the least important connection. Returns False if all have a response."""
         if now - self._told >= TELL_SECONDS:
             self._told = now
             log.warning(

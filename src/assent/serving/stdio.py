@@ -132,7 +132,7 @@ def _peek(line: bytes) -> _Head:
 
 
 def _key(request_id: Any) -> tuple[type, Any]:
-    """Key of a request id. 1 and "1" are different ids. An invalid id is answered with an error and never looked up."""
+    """Return the key of a request id: 1 and "1" differ. Invalid ids are never looked up."""
     return type(request_id), request_id if isinstance(request_id, (str, int)) else None
 
 
@@ -199,7 +199,7 @@ def _too_long(line: bytes, stdin: BinaryIO) -> Unreadable:
 
 
 def _claim_descriptors() -> tuple[int, int]:
-    """Private copies of stdin and stdout; a stray print goes to stderr, a stray read gets nothing (W75)."""
+    """Return private copies of stdin and stdout; a stray print goes to stderr (W75)."""
     sys.stdout.flush()
     stdin, stdout = os.dup(0), os.dup(1)
     null = os.open(os.devnull, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The settings page of the docs, made from the table: `python -m assent.settings.page > docs/settings.md`."""
+"""Generates docs/settings.md: `python -m assent.settings.page > docs/settings.md`."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _LISTS: Final = frozenset({Kind.NAMES, Kind.FOLDERS, Kind.PRICES, Kind.SECRETS})
 
 
 def parse_value(row: Setting, raw: object, *, base: Path, home: Path) -> Any:
-    """Parse a row's value from text (flag, variable) or from TOML. Relative paths start at `base`."""
+    """Parse a value from text (flag, variable) or TOML. Relative paths start at `base`."""
     if row.kind is Kind.PRESENCE:
         return bool(raw)
     if row.kind is Kind.SWITCH:

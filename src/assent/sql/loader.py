@@ -59,7 +59,7 @@ class StatementError(Exception):
 
 
 class SqlBlock(NamedTuple):
-    """A parsed block. `dialect` None means both. The text for the other dialect is None if that has its own block."""
+    """A parsed block. `dialect` None means both."""
 
     source: str
     name: str
@@ -162,7 +162,7 @@ def _of_one_dialect(block: SqlBlock, otherwise: str) -> Statement:
 
 
 class Scan(NamedTuple):
-    """A tokenised statement: text and tokens in turn, the parameters in order, and whether it writes or locks."""
+    """A tokenised statement: text and tokens, parameters, and whether it writes or locks."""
 
     pieces: list[str]
     params: tuple[str, ...]

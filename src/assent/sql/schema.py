@@ -20,7 +20,7 @@ MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """One numbered file. The digest ignores comments and spacing, so that comments can be improved."""
+    """One numbered file. Its digest ignores comments and spacing."""
 
     version: int
     name: str
@@ -29,7 +29,7 @@ class Migration(msgspec.Struct, frozen=True):
 
 
 class SchemaState(msgspec.Struct, frozen=True):
-    """The version of a database (0 without our tables), the version of this release, and the pending migrations."""
+    """A database's version (0 without tables), this release's, and the pending migrations."""
 
     current: int
     latest: int

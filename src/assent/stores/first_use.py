@@ -1,4 +1,4 @@
-"""Work that an application does in a store before its first call, such as checking its secrets against it."""
+"""Work in a store before its first call, such as checking its secrets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 
 class FirstUse:
-    """Runs `prepare` once for a store. `prepare` may use the store; every other call waits for its end."""
+    """Runs `prepare` once for a store; every other call waits for its end."""
 
     def __init__(self, prepare: Callable[[], Awaitable[None]] | None) -> None:
         self._prepare = prepare

@@ -103,7 +103,7 @@ class PostgresStore:
                 await mine.pool.close()
 
     async def _run(self, run: Callable[[Connection, Begin[T]], Coroutine[Any, Any, T]], begin: Begin[T]) -> T:
-        """Run a transaction in its own task, so that a cancelled caller does not interrupt a COMMIT."""
+        """Run a transaction in its own task, so that cancellation does not interrupt a COMMIT."""
         if not self._first_use.done:
             await self._first_use.wait()
         place = self._place()
@@ -148,7 +148,7 @@ class PostgresStore:
         return place
 
     async def _pool(self, place: _LoopState) -> Pool:
-        """Return this event loop's pool. The first successful call creates it and checks the schema."""
+        """Return this event loop's pool. The first call creates it and checks the schema."""
         async with place.opening:
             if place.pool is None:
                 place.pool = await self._make_pool()
@@ -228,4 +228,4 @@ async def _acquire(pool: Pool) -> AsyncIterator[Connection]:
 
 
 async def _leave_as_is(_: asyncpg.Connection[asyncpg.Record]) -> None:
-    """Skip the reset of a returned connection, which costs a round trip: no state outlives a transaction here."""
+    """Skip the reset of a connection, a round trip: no state outlives a transaction."""

@@ -78,7 +78,7 @@ async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationRepo
 
 
 async def _is_empty(connection: Connection) -> bool:
-    """Whether the schema has no table, except `schema_versions`, which a concurrent process may have created."""
+    """Whether the schema has no table, except a concurrent process's `schema_versions`."""
     found = await connection.fetchval(
         "SELECT count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
         "WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_versions'"

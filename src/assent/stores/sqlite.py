@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 READERS: Final = 4
-"""Reader threads. Reads are short and the interpreter runs one thread at a time, so more would only wait."""
+"""Reader threads. Reads are short, and the interpreter runs one thread at a time."""
 
 
 class Request(msgspec.Struct, eq=False):
-    """A transaction, the future that its caller awaits, and once it has run its result or its error."""
+    """A transaction, its caller's future, and its result or error."""
 
     begin: Begin[Any]
     loop: asyncio.AbstractEventLoop

@@ -1,4 +1,4 @@
-"""Connections to a SQLite file: durability settings, translation of errors. `sqlite_transactions` uses them."""
+"""Connections to a SQLite file: durability settings, translation of errors."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Broken(StoreUnavailable):
 
 
 def translate(error: BaseException) -> BaseException:
-    """Translate an error of the driver or the system. Any other error is a bug and is returned unchanged."""
+    """Translate an error of driver or system. Any other is a bug and returned unchanged."""
     if isinstance(error, sqlite3.Error):
         code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
         if code in UNIQUE:
@@ -86,7 +86,7 @@ def empty_log(connection: sqlite3.Connection) -> bool:
 
 
 def connect_writer(path: Path, clock: Clock | None) -> sqlite3.Connection:
-    """Open the writing connection; creates the file and migrates its schema. The caller holds the turnstile."""
+    """Open the writing connection, create the file and migrate it. Needs the turnstile."""
     return _open(path, clock.now_ms() if clock is not None else time.time_ns() // 1_000_000)[0]
 
 
@@ -139,7 +139,7 @@ def _connect(path: Path) -> sqlite3.Connection:
 
 
 def teach(connection: sqlite3.Connection) -> None:
-    """Register `lower`, since SQLite's own handles only ASCII letters, and `regexp`, which SQLite lacks."""
+    """Register `lower` for all letters, and `regexp`, which SQLite lacks."""
     connection.create_function("lower", 1, _lower, deterministic=True)
     connection.create_function("regexp", 2, _occurs, deterministic=True)
 

@@ -88,7 +88,7 @@ def _apply(connection: sqlite3.Connection, migration: Migration, now_ms: int) ->
 
 
 def _split(sql: str) -> Iterator[str]:
-    """Split a script into statements, because the driver's `executescript` commits before it starts."""
+    """Split a script into statements, because `executescript` commits before it starts."""
     statement = ""
     for line in sql.splitlines(keepends=True):
         statement += line

@@ -84,7 +84,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_BATCH: Final = 128
-"""Most transactions in one commit: enough to share the sync, few enough to let another process take its turn."""
+"""Transactions per commit: enough to share the sync, few enough for other processes."""
 
 TURN_SECONDS: Final = 10.0
 """How long a batch waits for the turnstile. Only a stopped process holds it that long."""
@@ -99,7 +99,7 @@ loop."""
 
 
 def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
-    """Run the statements of a transaction. Returns its result, or the error that ended it; raises `Broken`."""
+    """Run a transaction's statements. Returns its result or its error; raises `Broken`."""
     try:
         transaction = begin()
         bound = next(transaction)
@@ -122,7 +122,7 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
 
 
 def deliver(requests: list[Request]) -> None:
-    """Set the futures of requests that have run, waking each event loop once. Called from a thread."""
+    """Set the futures of requests that have run, waking each event loop once."""
     by_loop: dict[asyncio.AbstractEventLoop, list[Request]] = {}
     for request in requests:
         by_loop.setdefault(request.loop, []).append(request)
@@ -185,7 +185,7 @@ class SqliteWriter:
             self._in_use.release()
 
     def _may_write_here(self) -> bool:
-        """Take the turnstile if a write on this thread would be quick. The writer thread shortens a long WAL."""
+        """Take the turnstile if a write on this thread would be quick."""
         if self._connection is None or not self._brief:
             return False
         size = self._measure_log()
@@ -269,7 +269,7 @@ class SqliteWriter:
         return found.st_size if place == self._log_place else None
 
     def _shorten_log(self, size: int) -> None:
-        """Run a checkpoint between batches. Errors are ignored: the next batch meets and reports them."""
+        """Run a checkpoint between batches. The next batch reports errors."""
         try:
             self._take_turn()
             try:
@@ -332,7 +332,7 @@ class Turnstile:
         self._waiting: _Wait | None = None
 
     def acquire(self, timeout_seconds: float) -> bool:
-        """Acquire the lock. Returns False after the timeout. Raises OSError if the files cannot be created."""
+        """Acquire the lock. Returns False after the timeout. Raises OSError without the files."""
         if self._waiting is None:
             turnstile, writer = self._open()
             entered = _try(turnstile)

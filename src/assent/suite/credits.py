@@ -13,7 +13,7 @@ Kind = Literal["grant", "limit", "unlimit", "reserve", "release", "settle", "cha
 
 
 class CreditEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A line of the ledger. `charge` settles a refunded reservation whose action turned out to have happened."""
+    """A line of the ledger. `charge` settles a refunded action that happened after all."""
 
     seq: int
     kind: Kind
@@ -25,7 +25,7 @@ class CreditEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class CreditAccount(msgspec.Struct, frozen=True, rename="camel"):
-    """The balance of a workspace. `reserved` covers actions that are being sent or whose outcome is unknown."""
+    """A workspace's balance. `reserved` covers unfinished and unknown actions."""
 
     unlimited: bool = True
     granted: int = 0
@@ -35,5 +35,5 @@ class CreditAccount(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def available(self) -> int | None:
-        """The credits that can still be spent; None without a limit. Negative if more happened than was covered."""
+        """The credits left; None without a limit. Negative if more happened than was covered."""
         return None if self.unlimited else self.granted - self.spent - self.reserved

@@ -59,7 +59,7 @@ async def draft(
     *,
     timeout_seconds: float = 20.0,
 ) -> Composed | NeedsDraft:
-    """Return the model's draft if the channel accepts it, else the composer's with a warning that says why."""
+    """Return the model's draft if the channel accepts it, else the composer's with a warning."""
     try:
         text = printable(
             await ask(model, channel_id, evidence, lessons, timeout_seconds=timeout_seconds)

@@ -81,7 +81,7 @@ async def check_connector(
     effects: CountEffects | None = None,
     timeout_seconds: float = 5.0,
 ) -> None:
-    """Raise `ContractBroken` with every violation. Without `effects`, repetition is judged by the answers."""
+    """Raise `ContractBroken` with all violations. Without `effects`, answers are compared."""
     problems = [*_check_declared(connector), *await _readiness(connector)]
     problems += await _only_approved(connector, effect, effects, timeout_seconds)
     if not problems:

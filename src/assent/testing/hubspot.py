@@ -1,4 +1,4 @@
-"""Emulates HubSpot: OAuth at the v3 token endpoint, and contacts that are unique by e-mail address."""
+"""Emulates HubSpot: OAuth at the v3 endpoint, contacts unique by e-mail address."""
 
 from __future__ import annotations
 

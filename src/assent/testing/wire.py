@@ -1,4 +1,4 @@
-"""The part of HTTP/1.1 that an emulator and its connector need: one request, one answer, then close."""
+"""The HTTP/1.1 that an emulator and its connector need: one request per connection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 async def read_message(reader: asyncio.StreamReader) -> Message:
-    """Read the next message. Raises `Malformed`, or `IncompleteReadError` if the peer closes too early."""
+    """Read a message. Raises `Malformed`, or `IncompleteReadError` if the peer closes early."""
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
         first, *lines = head.rstrip("\r\n").split("\r\n")

@@ -70,11 +70,11 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     stop_rule: str
     show: str
     next: tuple[SuggestedCall, ...]
-    """For each pending action, the decision calls about exactly the listed content that this caller may make."""
+    """For each pending action, the decisions about the listed content that the caller may make."""
 
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
-    """Approve an action by its id (E20). No other tool approves, and the action must be the workspace's own (E69)."""
+    """Approve an action by its id (E20). No other tool approves; it must be one's own (E69)."""
     services, decider = call.services, _decider(call)
     action_id = require_action_id(request.action_id)
     before, outlook = await circumstances.read_action(services, call.caller, action_id)
@@ -147,7 +147,7 @@ OVERTAKEN = (
 
 
 async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
-    """Say why the action was not sent, or that this is unknown, with the action as the attempt left it."""
+    """Say why the action was not sent, with the action as the attempt left it."""
     completed = await explaining.complete(call.services, call.caller, refusal, {})
     why, action_id = completed.recovery(), ActionId(answer.action_id)
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
@@ -320,7 +320,7 @@ async def _decide(call: Call, request: Any, move: str, outlook: Outlook, decisio
 
 
 ADDED_LATER = ("send", "preheader", "asked")
-"""Arguments that earlier versions did not have. Leaving them out keeps old idempotency keys valid."""
+"""Arguments that earlier versions lack; left out, old idempotency keys stay valid."""
 
 
 TOOLS = (

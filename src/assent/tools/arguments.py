@@ -76,7 +76,7 @@ def is_mailbox(text: str) -> bool:
 
 
 def line(path: str, text: str) -> str:
-    """Return a text for a header or headline. Refuses line breaks, since a second line could become a header."""
+    """Return a text for a header or headline. Refuses line breaks, which could add a header."""
     if not is_one_line(text):
         raise bad_argument(path, "one line without control characters", repr(text[:80]))
     return text

@@ -144,7 +144,7 @@ def list_entry(tool: Tool, name: str, *, is_old: bool) -> dict[str, Any]:
 
 
 def input_schema(request: type[Any]) -> dict[str, Any]:
-    """Return the published schema of a request. A nullable argument is published as one that may be absent."""
+    """Return a request's published schema, in which a nullable argument may be absent."""
     schema = flatten(request, keep_null=False)
     arguments = {name: _closable(name, node) for name, node in schema.get("properties", {}).items()}
     return {"type": "object", **schema, "properties": arguments}
@@ -192,7 +192,7 @@ def _closable(name: str, node: dict[str, Any]) -> dict[str, Any]:
 
 
 def output_schema(reply: type[Any]) -> dict[str, Any]:
-    """Return the schema of an answer. A refusal matches it too: it has `ok`, and further fields are allowed."""
+    """Return an answer's schema, which a refusal matches, too: it requires only `ok`."""
     names = [name for name in reply.__struct_encode_fields__ if name != "ok"]
     return {
         "type": "object",

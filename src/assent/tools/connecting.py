@@ -75,7 +75,7 @@ def _for_anybody(info: ConnectorInfo, connector: object) -> Standing:
 
 
 def page_of(call: PublicCall, info: ConnectorInfo, workspace_id: WorkspaceId) -> str | None:
-    """Return the URL where a person connects it; None without a web page, or if no account is needed."""
+    """Return the URL for connecting it; None without pages, or if no account is needed."""
     address = call.services.links.page_address()
     if address is None or info.auth_mode == "none":
         return None
@@ -83,7 +83,7 @@ def page_of(call: PublicCall, info: ConnectorInfo, workspace_id: WorkspaceId) ->
 
 
 async def choose(call: Call, name: str) -> tuple[Standing, Channel | None]:
-    """Return the connector of a name; for a channel's name, the channel's first connector that works."""
+    """Return the connector of a name, or the first working one of a channel."""
     key = name.strip().lower()
     if key in BY_ID:
         return await judge(call, BY_ID[key]), channels.BY_ID.get(key)

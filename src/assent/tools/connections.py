@@ -65,7 +65,7 @@ class ConnectProvider(Arguments, kw_only=True):
 
 
 class ConnectReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
-    """The full shape of a run; nothing is staged. `connect_url` is where a person connects it, if there is a page."""
+    """The full shape of a run; nothing is staged. `connect_url`: where a person connects it."""
 
     provider: str
     connected: bool

@@ -35,7 +35,7 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Markdown for the person: the decision, and the content if it waits for approval."""
     next: tuple[SuggestedCall, ...] = ()
     render_in_chat: dict[str, InChat] | msgspec.UnsetType = msgspec.UNSET
-    """The content that waits for approval, to be shown whole, with the decision commands for exactly this content."""
+    """The content that waits for approval, with the commands for exactly this content."""
     sent: bool | msgspec.UnsetType = msgspec.UNSET
     """Whether the action was sent in the same call, if that was asked for."""
     external_url: str | msgspec.UnsetType | None = msgspec.UNSET

@@ -1,4 +1,4 @@
-"""The entry point for agents: what was sent, what is open and why, what was learned, and the next step."""
+"""The entry point for agents: what was sent, what is open, what was learned, what is next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools for publishing by hand (E94, E98): a brief to copy and paste, and recording the URL afterwards."""
+"""Tools for publishing by hand (E94, E98): the brief, and recording the URL."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
 
 
 def _pages_taken_down(found: Iterable[Action], now_ms: int) -> set[str]:
-    """Return the ids of published actions whose page was taken down, since two actions refer to the same page."""
+    """Return the ids of published actions whose page was taken down."""
     gone = (action for action in found if section_of(action, now_ms) is Section.TAKEN_DOWN)
     return {
         str(action.effect.details["actionId"] if removes(action) else action.action_id) for action in gone

@@ -81,7 +81,7 @@ class ResultView(WireRecord, kw_only=True):
 
 
 class ShownAction(ActionRecord, frozen=True, kw_only=True, rename="camel"):
-    """The audit record of an action with its newest decision, its result, and what to show and do."""
+    """The audit record of an action with its newest decision, result, and next calls."""
 
     ok: bool
     decision: DecisionView | None

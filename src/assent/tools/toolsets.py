@@ -77,7 +77,7 @@ TOOLSET_OF: Final[dict[str, Toolset]] = {name: group for group, names in _GROUPS
 
 
 def groups_of(tool: Tool) -> dict[str, Toolset]:
-    """Return the listed names of a tool, each with its tool set. An alias without an entry is never listed."""
+    """Return a tool's listed names with their tool sets. Other aliases are never listed."""
     own = {tool.name: TOOLSET_OF.get(tool.name, GATE)}
     aliases = {name: TOOLSET_OF[name] for name in tool.aliases if name in TOOLSET_OF}
     return own | aliases | dict.fromkeys(tool.legacy_names, LEGACY)

@@ -120,7 +120,7 @@ def categorize(definition: Definition) -> Category:
 
 
 def rank(definitions: list[Definition], query: str) -> list[Definition]:
-    """Return the workflows that match a query, down to a third of the best score. Name and id count double."""
+    """Return the workflows that match a query, best first. Name and id count double."""
     words = {word for word in _PARTS.split(query.casefold()) if len(word) > 2} or {query.casefold().strip()}
 
     def fit(definition: Definition) -> int:

@@ -28,7 +28,7 @@ AS_SENT: Final = "exactly as in the call that was refused"
 
 
 async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refusal:
-    """Complete a refusal that waits for a person; return any other as it is. `sent` are the arguments of the call."""
+    """Complete a refusal that waits for a person. `sent` are the call's arguments."""
     action_id = refusal.action_id
     if refusal.reason is not Reason.REQUIRES_APPROVAL or action_id is None:
         return refusal
@@ -51,7 +51,7 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
 
 
 def _ways_to_decide(told: Recovery, action: Action, around: Circumstances) -> dict[str, str]:
-    """Return the texts of a pending step, with the places where this caller's person can decide it."""
+    """Return the texts of a pending step, with where this caller's person can decide it."""
     if action.status is not Status.AWAITING_APPROVAL or is_rewritten(action):
         return {}
     if around.may_decide:

@@ -119,7 +119,7 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
 
 
 async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
-    """Advance with both tokens, rehydrate with the state token alone; rehydrating with content is refused (W21)."""
+    """Advance with both tokens, rehydrate with the state token alone, without content (W21)."""
     workflow_call, state, ack = await _open_run(call, request.state_token, request.ack_token)
     if ack is None:
         if request.output is not None or request.notes_markdown is not None or request.context:

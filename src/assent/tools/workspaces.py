@@ -56,7 +56,7 @@ async def signup_workspace(call: PublicCall, request: SignupWorkspace) -> Signup
 
 
 async def start_signup(services: Services, email: str, name: str | None, address: str) -> str:
-    """Store a sign-up link for a person and return its URL. The tool and the get-key page both use this."""
+    """Store a sign-up link and return its URL, for the tool and the get-key page."""
     email = email.strip()
     if not is_address(email):
         raise bad_argument("email", "an e-mail address such as ada@example.org", f"{email[:80]!r}")

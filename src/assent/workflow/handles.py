@@ -70,7 +70,7 @@ def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
 
 
 def mint_tokens(keys: tuple[bytes, ...], state: Handle, attempt: int | None) -> Tokens:
-    """Mint both tokens of a node, the ack token for one attempt at its step. Without an attempt no step is pending."""
+    """Mint both tokens of a node. Without an attempt no step is pending."""
     ack = None if attempt is None else msgspec.structs.replace(state, kind="ack", attempt=attempt)
     return Tokens(mint(keys, state), None if ack is None else mint(keys, ack))
 

@@ -11,7 +11,7 @@ MAX_PATH_CHARS: Final = 200
 
 
 class Issue(msgspec.Struct, frozen=True, order=True):
-    """One issue. `path` is a JSON path, `code` a stable word, `message` says what to write instead."""
+    """`path` is a JSON path, `code` a stable word, `message` says what to write instead."""
 
     path: str
     code: str

@@ -40,7 +40,7 @@ class Confirm(Data, frozen=True):
 
 
 class Contract(Data, frozen=True):
-    """The required output of a step (W34). Without `kind` and `schema` the contract is unknown and any kind passes."""
+    """The required output of a step (W34). Without `kind` and `schema` any kind passes."""
 
     ref: str
     required: bool = True

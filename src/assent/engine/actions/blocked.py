@@ -147,7 +147,7 @@ SAID: Final = {
 
 
 async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
-    """Return the effect with the first ready connector of its channel; unchanged if none is ready."""
+    """Return the effect with its channel's first ready connector; unchanged if none is ready."""
     channel = channels.BY_ID.get(effect.channel)
     others = channel.connectors if channel is not None else ()
     first: tuple[Effect, Readiness] | None = None

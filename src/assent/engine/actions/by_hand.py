@@ -1,4 +1,4 @@
-"""Publishing by hand: an action is handed to a person and becomes executed when they record where it is (E94, E98)."""
+"""Publishing by hand: a person publishes an action and records where it is (E94, E98)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assent.ports import Transaction
 
 
 def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) -> Transaction[Action]:
-    """Change the connector of an action to manual. This is another effect, so it needs a new approval (C29)."""
+    """Change an action's connector to manual: another effect, so it needs a new approval (C29)."""
     action, _ = yield from actions.find(decider.workspace_id, action_id)
     if action.effect.connector == MANUAL:
         return action

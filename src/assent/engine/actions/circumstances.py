@@ -70,7 +70,7 @@ class Outlook:
         return msgspec.structs.replace(action, preflight=found)
 
     def of(self, action: Action) -> Circumstances:
-        """Compute the circumstances of an action. The policy matters only while a decision is due."""
+        """Compute the circumstances of an action. The policy matters only while it waits."""
         effect, now_ms, rights = action.effect, self.services.clock.now_ms(), self.caller.scopes
         readiness = self.readiness_of(effect)
         label, views, place = _label(effect), self._views(action), self._place(action)
@@ -119,7 +119,7 @@ class Outlook:
         return {media.url: f"{media.url}?token={token}" for media in action.effect.media if media.digest}
 
     def _place(self, action: Action) -> str | None:
-        """Describe this server's feed, if the action is published there, and distinguish it from the product's site."""
+        """Describe this server's feed, if the action is published there."""
         if action.effect.connector != "site":
             return None
         address = self.services.links.base_url + FEED_PATH.format(action.workspace_id)
@@ -129,7 +129,7 @@ class Outlook:
 
 
 async def read_action(services: Services, caller: Principal, action_id: ActionId) -> tuple[Action, Outlook]:
-    """Read an action, and in the same read what an answer about it needs. Raises like `actions.find`."""
+    """Read an action together with the facts for an answer. Raises like `actions.find`."""
     workspace_id = caller.workspace_id
     action, policy = await services.store.read(lambda: actions.find(workspace_id, action_id))
     readiness = await ask_readiness(services, workspace_id, action.effect) if action.status in OPEN else READY
@@ -142,7 +142,7 @@ async def outlook(
     shown: Iterable[Action],
     known: Mapping[str, Readiness] | None = None,
 ) -> Outlook:
-    """Read the policy and the readiness of each account of these actions once. `known` is by action id."""
+    """Read policy and readiness of these actions once. `known` is by action id."""
     policy = await services.store.read(lambda: policies.find(caller.workspace_id))
     found: dict[tuple[object, ...], Readiness] = {}
     asked: dict[tuple[object, ...], Effect] = {}
@@ -166,7 +166,7 @@ async def look(services: Services, caller: Principal, shown: Iterable[Action]) -
 
 
 async def ask_readiness(services: Services, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-    """Return the readiness for an effect. The connector is asked only if its answer may differ from time to time."""
+    """Return the readiness for an effect. Asks the connector only if its answer may change."""
     if effect.connector == WORKFLOW:
         return READY
     connector = services.connectors.get(effect.connector)
@@ -215,7 +215,7 @@ def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) 
 
 
 def connectable(readiness: Readiness) -> bool:
-    """Whether connecting would help. It does not if a connection exists or the server itself must be configured."""
+    """Whether connecting would help: not if it is connected or the server must be configured."""
     return not (readiness.ready or readiness.nameable or readiness.blocker == Reason.PROVIDER_NOT_LIVE)
 
 
@@ -238,7 +238,7 @@ async def address(services: Services, workspace_id: WorkspaceId, effect: Effect)
 
 
 async def readiness_of(connector: Connector, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-    """Return the readiness of a connector for this effect. For most connectors it is the same for every effect."""
+    """Return a connector's readiness for this effect; most have one for all effects."""
     if (by_account := _by_account(connector)) is not None:
         return await by_account.readiness_for(workspace_id, effect)
     return await connector.readiness(workspace_id)

@@ -125,7 +125,7 @@ EXECUTION: Final = "execution"
 
 
 def _move(action: Action, before: str, state: str) -> Transaction[int]:
-    """Move the action's charge from one state to another. Returns its amount, or 0 if it was not in `before`."""
+    """Move the charge to another state. Returns its amount, or 0 if it was not in `before`."""
     rows = yield statements.move_credit_charge(
         workspace_id=action.workspace_id, action_id=action.action_id, before=before, state=state
     )

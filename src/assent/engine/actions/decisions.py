@@ -98,7 +98,7 @@ def _find_staged(action: Action) -> Transaction[Seen]:
 
 
 def _confirm(held: Approval, new: Approval) -> Approval:
-    """Return an approval after another one. One with higher assurance takes its place and keeps its identity."""
+    """Return a second approval. With higher assurance it replaces the first one."""
     approvers = max(new.approvers, held.approvers)
     if suffices(held.assurance, new.assurance):
         return msgspec.structs.replace(held, approvers=approvers)
@@ -134,7 +134,7 @@ def _count_approvers(
 
 
 def _schedule(action: Action, now_ms: int) -> Transaction[None]:
-    """Enqueue the job that sends an approved action now or at its approved time, independent of the chat."""
+    """Enqueue the job that sends an approved action now or at its time."""
     due_ms = now_ms if action.schedule_ms is None else max(now_ms, action.schedule_ms)
     yield from jobs.enqueue(
         action.workspace_id,
@@ -152,7 +152,7 @@ def _schedule(action: Action, now_ms: int) -> Transaction[None]:
 def reject(
     decider: Decider, action_id: ActionId, reason: str, seen: Seen, links: Links, now_ms: int
 ) -> Transaction[Action]:
-    """Reject an action, which is final, and store the reason. An approved action is withdrawn first."""
+    """Reject an action for good and store the reason. An approval is withdrawn first."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     steps = gate.judge_decision(action, Move.REJECT, seen, now_ms, links)
     changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
@@ -184,7 +184,7 @@ def withdraw(
 
 
 def _take_back(decider: Decider, action: Action, reason: str, now_ms: int) -> Transaction[bool]:
-    """Withdraw one of several needed approvals, by the person who gave it. Returns whether there was one."""
+    """Withdraw one's own of several approvals. Returns whether there was one."""
     taken = yield statements.forget_approval(
         workspace_id=action.workspace_id,
         action_id=action.action_id,

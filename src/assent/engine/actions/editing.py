@@ -22,7 +22,7 @@ _MARKERS: Final = re.compile(r"\n\n\d{1,2}/\d{1,2}(?=\n\n|\Z)")
 
 
 def apply_edit(effect: Effect, changes: dict[str, Any]) -> Effect:
-    """Return the effect with the changes. Raises `Refusal` if the result cannot be shown to a reviewer."""
+    """Return the effect with the changes. Raises `Refusal` if the result is unfit for review."""
     if effect.verb == UNPUBLISH:
         # The text describes the effect; editing it would not change the effect.
         raise bad_argument("actionId", "an action with a text of its own", "one that takes a page down")

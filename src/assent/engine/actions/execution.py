@@ -194,7 +194,7 @@ class _AskFirst(Exception):  # noqa: N818 - control flow
 
 
 def _obstacle(services: Services, action: Action, asked: ReadinessAnswer | None) -> Refusal | None:
-    """Return the refusal if the connector cannot perform the action (E24), else None. Raises `_AskFirst`."""
+    """Return the refusal if the connector cannot perform (E24), else None. Raises `_AskFirst`."""
     if action.effect.connector == MANUAL:
         return by_hand(action)
     connector = services.connectors.get(action.effect.connector)
@@ -282,7 +282,7 @@ def claim(
 
 
 def refuse_wrong_tool(action: Action, tool: str) -> None:
-    """Refuse a tool that does not execute this kind of action. The general executor takes every kind."""
+    """Refuse a tool for another kind of action. The general executor takes every kind."""
     refuse_confirmation(action)
     bound = SEND_TOOL if action.effect.verb in MAIL_VERBS else PUBLISH_TOOL
     if tool not in (action.executor_tool, bound, EXECUTE_TOOL):
@@ -294,7 +294,7 @@ def refuse_wrong_tool(action: Action, tool: str) -> None:
 
 
 async def perform(services: Services, claimed: Action) -> Delivered | NotSent | OutcomeUnknown:
-    """Call the connector with a claimed action and return the outcome. Never raises for a failed call."""
+    """Call the connector with a claimed action and return the outcome, also of a failure."""
     connector = services.connectors.get(claimed.effect.connector)
     if connector is None:
         return NotSent(Reason.PROVIDER_NOT_LIVE, "the connector is not registered any more", curable=True)

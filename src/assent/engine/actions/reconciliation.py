@@ -27,7 +27,7 @@ from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transact
 
 
 async def reconcile(services: Services, job: Job) -> None:
-    """Handle the job. Raises `JobFailed` to be tried again later; returns when only a person can tell."""
+    """Handle the job. Raises `JobFailed` for a retry; returns if only a person can tell."""
     action = await services.store.write(lambda: admit_loss(services, job, services.clock.now_ms()))
     failpoint("reconcile.admitted")
     if action is None:
@@ -81,7 +81,7 @@ def is_held(action: Action, now_ms: int) -> bool:
 
 
 def let_go(held: Action, now_ms: int) -> Transaction[None]:
-    """End the lease after a repetition without a result, so that a person can resolve the action again."""
+    """End the lease after a repetition without a result, so that a person can resolve it."""
     action, _ = yield from actions.lock(held.workspace_id, held.action_id)
     if action.attempt is not None and action.attempt == held.attempt:
         attempt = msgspec.structs.replace(action.attempt, lease_until_ms=now_ms)

@@ -30,7 +30,7 @@ from assent.suite.content import channels
 
 RECONCILE_JOB: Final = "reconcile_action"
 LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
-"""Delay before an unknown outcome is reconciled. Short, because some providers recognise a key only for minutes."""
+"""Delay before reconciliation. Short, because some providers keep a key for minutes only."""
 
 
 class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

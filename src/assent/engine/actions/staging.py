@@ -58,7 +58,7 @@ FETCHED: Final = "productPage"
 
 
 class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The answer of every operator's primary tool, every field filled (S0 §3.1, S4; E12, E46, E101)."""
+    """The answer of every operator's primary tool, all fields filled (S0 §3.1, S4; E12, E46, E101)."""
 
     ok: bool
     run_id: str
@@ -78,7 +78,7 @@ class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     show: str = ""
     """Everything of the run for the person, as Markdown."""
     next: tuple[SuggestedCall, ...] = ()
-    """The calls that need no decision of the person; the decisions are the commands of each draft."""
+    """The calls that need no decision of the person."""
     writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     """Facts and rules for the agent, to write better texts than the composed ones."""
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
@@ -170,7 +170,7 @@ class _Delivery(msgspec.Struct, frozen=True):
 
 
 async def _check(services: Services, preparation: Preparation) -> Preparation:
-    """Returns the preparation with warnings about its texts. Raises `Refusal` for a text or a time that is unfit."""
+    """Add warnings about the texts. Raises `Refusal` for an unfit text or time."""
     chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
     preparation = await run_long_apart(chars, check_contents, preparation)
     for index, wanted in enumerate(preparation.effects):
@@ -233,7 +233,7 @@ async def _answer(
     shape: type[Reply],
     more: Callable[[tuple[Asset, ...], tuple[Action, ...]], dict[str, Any]],
 ) -> Reply:
-    """Build the operator's answer. It is stored with the run, so a repeated call gets the same one."""
+    """Build the operator's answer, which is stored with the run for repeated calls."""
     run, assets, staged = built.run, built.assets, built.actions
     known: dict[str, Readiness] = {
         action.action_id: ready for action, ready in zip(staged, readiness, strict=True)
@@ -265,7 +265,7 @@ def offer_rewrites(
 
 
 def _store(staged: _StagedRun, by: str, *, begun: bool) -> Transaction[None]:
-    """Store a preparation and the event of it. The row of a run that was begun before exists already."""
+    """Store a preparation and its event. The row of a run begun before exists."""
     run, now_ms = staged.run, staged.run.created_ms
     if run.tenant_id is not None:
         yield from add_tenant(run.workspace_id, run.tenant_id, run.tenant_id, now_ms)

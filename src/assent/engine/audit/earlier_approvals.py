@@ -64,7 +64,7 @@ def _open() -> Transaction[tuple[Action, ...]]:
 
 
 def _is_vouched(action: Action) -> Transaction[bool]:
-    """Whether the run's chain is valid and its last decision about the action is this approval of this content."""
+    """Whether the chain is valid and the last decision about the action is this approval."""
     approval = action.approval
     head = yield from journal.read_head(action.workspace_id, action.run_id)
     at = journal.new_head(action.workspace_id, action.run_id)

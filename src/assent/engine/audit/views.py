@@ -1,4 +1,4 @@
-"""Read model of a workspace's journal: pages by time, and one stream. `engine.audit.log` verifies and exports."""
+"""Read model of a workspace's journal: pages by time, and one stream."""
 
 from __future__ import annotations
 

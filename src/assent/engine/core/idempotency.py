@@ -65,7 +65,7 @@ def recall(
 
 
 def _mark_replay(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Transaction[str]:
-    """Add `replay` to a stored answer: when it was first given, and the present state of its actions."""
+    """Add `replay` to a stored answer: its time, and the present state of its actions."""
     if not text.startswith('{"ok":'):
         return text
     answer = msgspec.json.decode(text)

@@ -29,13 +29,13 @@ from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
 STANDARD_RETRIES_MS: Final = (10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS)
-"""The default retries: they outlast most short failures within a minute, and an outage of two hours."""
+"""The default retries outlast short failures and an outage of two hours."""
 
 DEADLINE_MS: Final = 5 * MINUTE_MS
 """A handler that takes longer is cancelled, so that it frees its place in the runner."""
 
 LOST_WORKERS_ALLOWED: Final = 3
-"""Extra claims of a job whose workers die. Bounded, so that a job that kills its workers becomes dead."""
+"""Extra claims of a job whose workers die. Then it is dead."""
 
 MAX_ERROR_CHARS: Final = 300
 """Stored length of an error; the log has all of it."""
@@ -86,7 +86,7 @@ class JobKind(msgspec.Struct, frozen=True):
     deadline_ms: int = DEADLINE_MS
     every_ms: int | None = None
     apart: bool = False
-    """Whether it has its own runner, because its duration depends on third parties and must not delay other jobs."""
+    """Whether it has its own runner, because third parties determine its duration."""
 
 
 class JobFailed(Exception):  # noqa: N818 - what happened to the job
@@ -125,7 +125,7 @@ def enqueue_next(kind: str, every_ms: int, now_ms: int) -> Transaction[bool]:
 
 
 def next_ready(kinds: Mapping[str, JobKind]) -> Transaction[int | None]:
-    """Return when the next job of these kinds can be claimed: at its due time, or at the end of its lease."""
+    """Return when the next job of these kinds can be claimed."""
     yield statements.plan_by_size()
     rows = yield statements.next_job_ready(leases=_leases(kinds))
     return rows[0]["ready_ms"] if rows else None
@@ -209,7 +209,7 @@ def hasten(workspace_id: WorkspaceId, kind: str, key: str, due_ms: int) -> Trans
 
 
 def purge_finished(now_ms: int, most: int) -> Transaction[int]:
-    """Delete done jobs past their retention; their keys can be used again. Returns the number deleted."""
+    """Delete done jobs past their retention, which frees their keys. Returns their number."""
     return len((yield statements.purge_done_jobs(finished_before_ms=now_ms - JOB_RETENTION_MS, most=most)))
 
 
@@ -235,7 +235,7 @@ def _leases(kinds: Mapping[str, JobKind]) -> str:
 
 
 def _job_id(workspace_id: WorkspaceId, kind: str, key: str, now_ms: int) -> JobId:
-    """Derive the id from the unique key, so that a transaction that is run again creates the same job."""
+    """Derive the id from the unique key, so that a repeated transaction creates the same job."""
     name = msgspec.json.encode([workspace_id, kind, key])
     return JobId(uuid7(now_ms, hashlib.sha256(name).digest()[:RANDOM_BYTES]))
 

@@ -127,7 +127,7 @@ def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Hea
 
 
 def lock_seen(head: Head) -> Transaction[Head]:
-    """Lock a stream whose head this transaction has read and not moved since. Returns the present head."""
+    """Lock a stream whose head this transaction has read. Returns the present head."""
     rows = yield statements.lock_seen_head(workspace_id=head.workspace_id, stream_id=head.stream_id)
     return _head(head.workspace_id, head.stream_id, rows) if rows else head
 
@@ -138,7 +138,7 @@ def new_head(workspace_id: str, stream_id: str) -> Head:
 
 
 def append_to(head: Head, events: Sequence[NewEvent], now_ms: int) -> Transaction[Head]:
-    """Append events to a stream and return its new head. Raises RuntimeError where `head` is not the present head."""
+    """Append events and return the new head. Raises RuntimeError if `head` is outdated."""
     if not events:
         return head
     named = {"workspace_id": head.workspace_id, "stream_id": head.stream_id}
@@ -200,7 +200,7 @@ def link(
 
 
 def verify_chain(events: Iterable[Event], head: Head, *, start: Head | None = None) -> ChainBreak | None:
-    """Check that the events lead from `start` (or the beginning) to `head`. Returns the first flaw, or None."""
+    """Check that the events lead from `start` to `head`. Returns the first flaw, or None."""
     seq, chained = (start.seq, start.hash) if start is not None else (0, GENESIS)
     for event in events:
         seq += 1

@@ -28,7 +28,7 @@ NUMBER_BYTES: Final = 8
 
 
 def meter(begin: Begin[T], workspace_id: WorkspaceId, most_bytes: int, now_ms: int) -> Begin[T]:
-    """Wrap a transaction so that the bytes it writes are counted at its end. Raises `Refusal` above `most_bytes`."""
+    """Count the bytes that a transaction writes. Raises `Refusal` above `most_bytes`."""
 
     def counting() -> Transaction[T]:
         written: list[Any] = []

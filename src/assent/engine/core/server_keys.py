@@ -1,4 +1,4 @@
-"""The keys that a server derives from its two secrets. Every replica of a store has the same ones."""
+"""The keys that a server derives from its two secrets, equal on every replica."""
 
 from __future__ import annotations
 

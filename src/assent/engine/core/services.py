@@ -1,4 +1,4 @@
-"""The parts of a process that the engine, the tools and the pages work with. The composition root makes them once."""
+"""The parts of a process that engine, tools and pages use. The composition root makes them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PageLinks:
     page_address: Callable[[], str | None]
     """The URL of the pages, or None when no process on this store serves them."""
     find_pages: Callable[[], Awaitable[None]] | None
-    """Find out where that is, before a call that may hand out a link; None where the settings say it."""
+    """Finds the pages before a call that may hand out a link; None if the settings name them."""
     link_note: Callable[[], str | None]
     """A note beside a link that will not last; None where links do."""
     configured_url: str
@@ -67,7 +67,7 @@ class PageLinks:
     shell_command: Callable[..., str]
     """A command of this installation on the same data, for a person to paste into a terminal."""
     client_entry: Callable[[Mapping[str, str]], dict[str, Any]]
-    """Returns the client configuration that starts a process on the same data, with these variables."""
+    """Returns the client configuration of a process on the same data, with these variables."""
 
     @property
     def base_url(self) -> str:
@@ -90,7 +90,7 @@ class Outgoing:
     can_send_notes: bool
     """Whether a mail server for notes is set up."""
     send_note: Callable[[str, str, str, str], Awaitable[None]]
-    """Mail a note of the server itself (to, subject, text, key). Raises `NotSent` or `OutcomeUnknown`."""
+    """Mails a note of the server (to, subject, text, key). Raises `NotSent`, `OutcomeUnknown`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ class Services:
     vault: Vault
     """Secrets that belong to no provider, such as the one that signs webhooks."""
     make_connectors: Callable[[], Mapping[str, Connector]]
-    """Called at the first use: the modules of the connectors load slowly, and the first answer needs none."""
+    """Called at the first use, because connectors load slowly."""
     connections: ConnectionStore
     """The connections of workspaces; their secrets stay in the vault."""
     workflows: Callable[[], WorkflowLibrary]

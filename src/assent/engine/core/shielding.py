@@ -1,4 +1,4 @@
-"""Work that goes on when its caller is cancelled: a client that hangs up must not leave an effect unrecorded."""
+"""Work that goes on when its caller is cancelled, so that no effect stays unrecorded."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class SignupLink(msgspec.Struct, frozen=True):
 
 
 def find_signup(token: str, now_ms: int) -> Transaction[SignupLink | None]:
-    """Return the link of a token if it can be claimed. Unknown, used and expired tokens give None."""
+    """Return the claimable link of a token; None if it is unknown, used or expired."""
     workspace_id = _link_workspace(token)
     rows: Any = []
     if workspace_id is not None:

@@ -28,7 +28,7 @@ from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
 LOCAL_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000001")
-"""The default workspace of a local server (C32). The id is fixed, so that concurrent processes create one workspace."""
+"""The default workspace of a local server (C32). Fixed, so that processes create one."""
 
 KeyMode = Literal["dev", "live"]
 

@@ -28,11 +28,11 @@ RESEALED_AT_ONCE: Final = 500
 
 
 class SealBroken(StoreUnavailable):
-    """A secret cannot be opened: the master secret is not the one it was sealed with, or the row was altered."""
+    """A secret cannot be opened: another master secret sealed it, or the row was altered."""
 
 
 class Seal(msgspec.Struct, frozen=True):
-    """The randomness of one encryption, drawn before the transaction, because a store may run that twice."""
+    """The randomness of one encryption, drawn outside the transaction, which may run twice."""
 
     data_key: bytes
     nonces: tuple[bytes, ...]

@@ -35,7 +35,7 @@ from assent.suite.measurement.metrics import select_credible
 MAX_ACTIONS: Final = 500
 """The most actions of the window that are read, newest first."""
 RUNS_ASKED: Final = 5
-"""Runs whose sources are read again: a diagnosis is about current campaigns, and providers limit calls."""
+"""Runs whose sources are read again; providers limit calls."""
 RUNS_READ: Final = 30
 """Runs whose manually reported numbers are read."""
 MAX_EFFECTS_ASKED: Final = 40
@@ -149,7 +149,7 @@ def _list_unconnected(services: Services, connections: dict[str, Connection]) ->
 
 
 def _observations(kept: Kept, live: dict[str, tuple[Reading, ...]], now_ms: int) -> tuple[Observation, ...]:
-    """Return numbers, newest first: reported by hand, read now, and read earlier if no source has newer ones."""
+    """Return numbers, newest first: reported, read now, or read earlier without newer ones."""
     found = list(kept.by_hand)
     covered = {(each.run_id, each.channel) for each in found}
     for run_id, readings in live.items():

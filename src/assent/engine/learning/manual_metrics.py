@@ -25,7 +25,7 @@ def record(
     source: str,
     now_ms: int,
 ) -> Transaction[dict[str, float]]:
-    """Store numbers that a person reported, and return all of the channel. A repeated metric is replaced."""
+    """Store reported numbers and return all of the channel. A repeated metric is replaced."""
     rows = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
     before = [msgspec.json.decode(row["metrics"]) for row in rows if row["channel"] == channel]
     told = {fold_name(name) for name in metrics}
@@ -45,7 +45,7 @@ def record(
 
 
 def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
-    """Whether measuring a run can bring numbers: not all of it was done by hand, or a person reported some."""
+    """Whether a run can have numbers: not all was done by hand, or a person reported some."""
     of_run = yield from actions.run_actions(workspace_id, run_id)
     if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
         return True
@@ -53,7 +53,7 @@ def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
 
 
 def without_numbers(sent: tuple[Action, ...]) -> Refusal:
-    """Return the refusal for actions done by hand: only the person can report numbers, so a retry brings none."""
+    """Return the refusal for actions done by hand, whose numbers only the person can report."""
     channels = list(dict.fromkeys(action.effect.channel for action in sent))
     args: dict[str, Any] = {"runId": sent[0].run_id}
     needs = {"metrics": "the numbers", "source": "where they were read"}

@@ -56,7 +56,7 @@ def draw_up(
 
 
 def decode(body: str) -> Measurement:
-    """Decode a stored measurement. One of an earlier version is computed from its readings, without comparison."""
+    """Decode a stored measurement; one of an earlier version is computed from its readings."""
     return _draw_up_again(msgspec.json.decode(body, type=_Facts)) or msgspec.json.decode(
         body, type=Measurement
     )
@@ -80,7 +80,7 @@ def refresh_asset(asset: Asset) -> Asset:
 
 
 def present(found: Measurement, described: list[str]) -> dict[str, Any]:
-    """Return the text and the metadata of a measurement's asset; `described` has the texts of its sources."""
+    """Return text and metadata of a measurement's asset; `described` has its sources' texts."""
     lines = [
         text + _mention_left_out(reading) for text, reading in zip(described, found.sources, strict=True)
     ]
@@ -92,7 +92,7 @@ def present(found: Measurement, described: list[str]) -> dict[str, Any]:
 
 
 def check_reading(reading: Reading) -> Reading:
-    """Return the reading with credible numbers only; it names the others. Without any it is unavailable."""
+    """Keep credible numbers only and name the others. Without any, it is unavailable."""
     if reading.status != "ok":
         return reading
     kept, left_out = select_credible(reading.metrics)

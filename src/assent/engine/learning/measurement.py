@@ -108,7 +108,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def measure_job(services: Services, job: Job) -> bool:
-    """Measure a run and complete the job. If all sources are empty, that is recorded; a person may measure again."""
+    """Measure a run and complete the job. If all sources are empty, record that."""
     try:
         await measure(services, job.workspace_id, RunId(job.payload["runId"]), by="schedule", job=job)
     except Refusal as refusal:
@@ -164,7 +164,7 @@ async def measure(
 
 
 def _refuse_early(facts: RunFacts, now_ms: int) -> None:
-    """Refuse before the run is due, unless all of it was done by hand and a person reported numbers."""
+    """Refuse before the due time, unless a person reported numbers of work by hand."""
     if not _is_all_by_hand(facts.sent):
         raise unavailable(f"It is too early. Results arrive {readable_time(facts.planned.due_ms, now_ms)}.")
     if not facts.by_hand:
@@ -276,7 +276,7 @@ def _read_reported(row: Row) -> Reading:
 def _read_earlier(
     workspace_id: WorkspaceId, planned: Scheduled, mailed: set[str], personal: frozenset[str]
 ) -> Transaction[list[tuple[Reading, ...]]]:
-    """Return the readings of earlier runs without those of personal e-mail and of the channels in `personal`."""
+    """Return earlier readings without personal e-mail and the channels in `personal`."""
     found = []
     rows = yield statements.list_measurements(
         workspace_id=workspace_id, tenant_id=planned.tenant_id, most=HISTORY
@@ -321,7 +321,7 @@ def list_measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Trans
 def _keep(
     facts: RunFacts, asset: Asset, found: Measurement, described: list[str], by: str, now_ms: int
 ) -> Transaction[tuple[Measurement, Asset]]:
-    """Store a measurement. If the numbers equal the last ones, the last one is kept: one asset, one memory (E30)."""
+    """Store a measurement, unless its numbers equal the last one's (E30)."""
     workspace_id = asset.workspace_id
     head = yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
     last = yield from find(workspace_id, asset.run_id)
@@ -347,7 +347,7 @@ def _keep(
 def _remember(
     facts: RunFacts, asset: Asset, found: Measurement, described: list[str], now_ms: int
 ) -> Transaction[None]:
-    """Store a memory of each reading, once; none of personal e-mail. It replaces one that an earlier version made."""
+    """Store a memory of each reading, once; none of personal e-mail."""
     for number, reading in enumerate(found.sources):
         if reading.status == "ok" and reading.channel not in facts.personal:
             entry = brain.NewEntry(
@@ -371,7 +371,7 @@ def _note_empty(
 
 
 def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal:
-    """Return the refusal `measurement_unavailable`. Only an empty measurement is repeated, once (E99)."""
+    """Return `measurement_unavailable`. Only an empty measurement is repeated, once (E99)."""
     if retry_after_seconds is None:
         return Refusal(Reason.MEASUREMENT_UNAVAILABLE, user_message=message)
     return Refusal(

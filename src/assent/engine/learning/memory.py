@@ -129,7 +129,7 @@ def read(workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", most: int
 def search(
     workspace_id: WorkspaceId, tenant_id: str, query: str, *, kind: str = "", most: int
 ) -> Transaction[list[Entry]]:
-    """Return the memories with these words, best first. It writes, because it completes the index."""
+    """Return the memories with these words, best first. Writes, to complete the index."""
     words = _words(query)
     if not words:
         return []
@@ -145,7 +145,7 @@ def search(
 
 
 def _words(query: str) -> list[str]:
-    """Split a search into words. Quoted one by one they mean the same in both stores, without operators."""
+    """Split a search into words, quoted so that both stores read no operators."""
     return re.findall(r"\w+", query.lower())[:MAX_QUERY_WORDS]
 
 
@@ -172,7 +172,7 @@ def decision_entry(
     kind: Literal["approval", "rejection", "edit"],
     facts: dict[str, Any],
 ) -> NewEntry:
-    """Return the memory of a decision. The reason of a rejection may be a lesson; an edit is none."""
+    """Return the memory of a decision. A rejection's reason may be a lesson; an edit is none."""
     channel, text = action.effect.channel, action.effect.body[:MAX_EXCERPT]
     said = {
         "approval": f"Approved for {channel}: {text[:300]}",

@@ -111,7 +111,7 @@ def find(workspace_id: WorkspaceId, digest: str) -> Transaction[Picture | None]:
 
 
 async def of_action(store: Store, action: Action) -> tuple[Picture, ...]:
-    """Return the pictures of an approved action (`ports.PicturesOf`). Raises unless the bytes are the approved ones."""
+    """Return an approved action's pictures (`ports.PicturesOf`). Raises for other bytes."""
 
     def read() -> Transaction[list[Picture | None]]:
         found = []

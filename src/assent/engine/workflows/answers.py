@@ -139,7 +139,7 @@ def invalid(issues: Iterable[Issue]) -> Refusal:
 
 
 def give_up(issues: Iterable[Issue]) -> Refusal:
-    """Build the refusal after ten blocked attempts in a row: the agent must stop and ask the user (W39)."""
+    """Build the refusal after ten blocked attempts: the agent must ask the user (W39)."""
     return Refusal(
         Reason.VALIDATION_ERROR,
         problems=_problems(issues),
@@ -184,7 +184,7 @@ def shape_answer(
 
 
 def block_answer(answer: WorkflowAnswer, outcome: Blocked) -> WorkflowAnswer:
-    """Turn an answer into a blocked one, with the issues and an example that would pass (W32, W60)."""
+    """Turn an answer into a blocked one, with issues and a passing example (W32, W60)."""
     return msgspec.structs.replace(
         answer,
         kind="blocked",

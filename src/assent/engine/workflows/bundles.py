@@ -387,7 +387,7 @@ def _import_run(
 def _first_ways(
     run: ExportedRun, keys: tuple[bytes, ...], record: StoredRun
 ) -> dict[int, stored.FirstTransition]:
-    """Return, by child, the first transitions without a stored answer in the bundle, with tokens of this server."""
+    """Return the first transitions without a stored answer, by child, with new tokens."""
     told = fold_lineage(run)
     first = _first(told) - _answers_kept(run).keys()
     complete = {node.node for node in run.nodes if _snapshot(node).is_complete}

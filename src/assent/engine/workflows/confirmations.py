@@ -33,7 +33,7 @@ from assent.workflow.handles import Handle, mint_tokens
 
 _OVER: Final = (Status.EXECUTED, Status.FAILED)
 MAX_CALL_CHARS: Final = 4_096
-"""Longest content that is stored with the action for the repeated call. The agent has longer content itself."""
+"""Longest content that is stored for the repeated call; the agent has longer content."""
 
 
 class OpenQuestion(msgspec.Struct, frozen=True):
@@ -74,7 +74,7 @@ def _action_id(call: WorkflowCall, state: Handle, content: str) -> Transaction[A
 
 
 def decision(call: WorkflowCall, asked: OpenQuestion) -> Decision | None:
-    """Return the decision about this content, or None. Raises the gate's refusal if an approval is not enough."""
+    """Return the decision about this content, or None. Raises if an approval is not enough."""
     if not asked.locked:
         return None
     action = asked.action

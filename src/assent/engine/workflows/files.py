@@ -1,4 +1,4 @@
-"""Parse a definition file: JSON or YAML, bounded, without duplicate keys. No other module reads YAML."""
+"""Parse a definition file: JSON or YAML, bounded, without duplicate keys."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assent.workflow.issues import Issue, places, quote, short
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MAX_YAML_NODES: Final = 50_000
-"""Bound on the nodes of a file, also after anchors are expanded, so that a small file cannot become a huge document."""
+"""Bound on a file's nodes after anchors are expanded, against small files that grow huge."""
 
 
 _TOLD: Final = {

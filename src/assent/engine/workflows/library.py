@@ -78,7 +78,7 @@ class Catalogue(msgspec.Struct, frozen=True):
     files: dict[str, str]
     invalid: tuple[Invalid, ...]
     shadowed: dict[str, str] = {}
-    """Files that are not served, mapped to the file of the same folder that is served under their id."""
+    """Files that are not served, mapped to the file that has their id."""
 
 
 class _Drawn(Mapping[str, Definition]):
@@ -328,7 +328,7 @@ def is_definition(name: str) -> bool:
 
 
 def _bytes(path: str) -> bytes:
-    """Read a file. Refuses one that is too long, and pipes and devices, which may block or never end."""
+    """Read a file. Refuses long ones, and pipes and devices, which may block."""
     with open(path, "rb", opener=_open_at_once) as file:
         facts = os.fstat(file.fileno())
         if not stat.S_ISREG(facts.st_mode):

@@ -23,7 +23,7 @@ WORDS: Final = 6
 RUNS_SEARCHED: Final = 200
 NODES_SEARCHED: Final = 100
 CHARS_SEARCHED: Final = 4_000
-"""Bounds on runs, nodes per run and characters per node: 80 MB at most. One megabyte is typical and takes 35 ms."""
+"""Bounds on runs, nodes and characters: 80 MB at most; 1 MB is typical and takes 35 ms."""
 LATEST: Final = 5
 """Runs listed when nothing matches."""
 
@@ -126,7 +126,7 @@ def _either_case(char: str) -> str:
 
 
 def write_latest(runs: Sequence[FoundRun]) -> str:
-    """Write the answer to a search without a match: the latest runs, so that none is started a second time."""
+    """Write the answer without a match: the latest runs, so that none is started twice."""
     if not runs:
         return (
             "# No runs yet\nThis workspace has no run of a workflow. workflow_list shows what can be started."

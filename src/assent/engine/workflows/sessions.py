@@ -101,7 +101,7 @@ from assent.workflow.machine.state import encode, pending_step
 from assent.workflow.text import answers as text
 
 FORKS_TOLD: Final = 5
-"""How many of the newest branches an advance lists when it creates another. Few, because the answer is stored."""
+"""How many of the newest branches an advance lists. Few, because the answer is stored."""
 NEW_BRANCH: Final = Warning(
     "new_branch",
     "This step was completed before with other content, so this is a new branch; the earlier one stays as it is.",

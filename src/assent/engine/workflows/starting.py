@@ -1,4 +1,4 @@
-"""Starts runs of workflows. A run is pinned to the program that it starts with, whatever becomes of its file."""
+"""Starts workflow runs. A run is pinned to its program, whatever becomes of the file."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NewNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node to store: the completed step, the submitted content, and the snapshot after it, as JSON texts."""
+    """A node to store: completed step, content, and the snapshot after it, as JSON texts."""
 
     node: int
     parent: int | None
@@ -127,7 +127,7 @@ _keeping = threading.Lock()
 
 
 def load_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
-    """Return a pinned program; no file is needed (W17, W56). Cached by hash, which identifies the content (W7)."""
+    """Return a pinned program; needs no file (W17, W56). Cached by hash (W7)."""
     if (known := _programs.get(workflow_hash)) is not None:
         return known
     program = yield from read_program(workspace_id, workflow_hash)
@@ -197,7 +197,7 @@ def grow(
 def insert_node(
     head: Head, new: NewNode, *, way: FirstTransition | None, event_seq: int, now_ms: int
 ) -> Transaction[None]:
-    """Insert a node. `way` links it as the first child if no whole answer has to be stored for a replay."""
+    """Insert a node. `way` links it as first child if no whole answer must be stored."""
     run = {"workspace_id": head.workspace_id, "run_id": head.stream_id}
     yield statements.insert_workflow_node(
         **run,
@@ -223,7 +223,7 @@ def insert_node(
 
 
 def find_place(workspace_id: WorkspaceId, state: Handle) -> Transaction[NodeRecord | None]:
-    """Return the node of a token; None if the workspace has no such node or its series differs (W8, W71)."""
+    """Return the node of a token; None if there is none or its series differs (W8, W71)."""
     found = yield from find_node(workspace_id, state.run_id, state.node)
     return found if found is not None and found.run.series == state.series else None
 
@@ -239,7 +239,7 @@ def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transactio
 def find_step(
     workspace_id: WorkspaceId, state: Handle, edge: str
 ) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
-    """Return the node of a token, or the earlier answer to the same edge; None if there is no such node."""
+    """Return the node of a token, or the earlier answer to the same edge, or None."""
     rows = yield statements.find_workflow_node(
         workspace_id=workspace_id, run_id=state.run_id, node=state.node
     )
@@ -267,7 +267,7 @@ def _find_answer(
 def look_again(
     workspace_id: WorkspaceId, seen: NodeRecord, edge: str
 ) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
-    """Read the node again under the run's lock. Returns like `find_step`, including changes by other calls."""
+    """Read the node again under the run's lock. Returns like `find_step`."""
     rows = yield statements.find_workflow_changes(
         workspace_id=workspace_id,
         run_id=seen.run.run_id,
@@ -307,7 +307,7 @@ def _node(workspace_id: WorkspaceId, row: Row, program: Program) -> NodeRecord:
 def lock_place(
     workspace_id: WorkspaceId, state: Handle, now_ms: int
 ) -> Transaction[tuple[Head, NodeRecord] | None]:
-    """Lock a run and return its head and the node of a token; None if the workspace has no such node (W8)."""
+    """Lock a run and return its head and the node of a token; None without such a node (W8)."""
     rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=state.run_id)
     if not rows:
         return None

@@ -45,7 +45,7 @@ SHORT_CHARS: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """The reason why a text is refused, as a sentence for the agent, and the passage that shows it."""
+    """The reason of a refusal, as a sentence for the agent, and the passage that shows it."""
 
     kind: Kind
     why: str
@@ -148,7 +148,7 @@ _FOR_WRITER: Final = words(
 
 
 def find_brief(parts: Parts) -> str | None:
-    """Return a line of a brief at the top, or a heading `Brief` followed by the fields of a brief."""
+    """Return a brief's first line, or a heading `Brief` followed by its fields."""
     if _MODE_LINE.fullmatch(parts.first):
         return parts.lines[0]
     if _BRIEF_LINE.fullmatch(parts.first):
@@ -262,7 +262,7 @@ POINTER_WORDS: Final = 14
 
 
 def find_pointer(parts: Parts) -> str | None:
-    """Return the text if it only says where the real text is. Every word must point, name a record, or be a filler."""
+    """Return the text if it only says where the real text is: words that point or name records."""
     tokens = list(_TOKEN.finditer(parts.text[:400]))
     if len(parts.text) > 400 or not 0 < len(tokens) <= POINTER_WORDS:
         return None

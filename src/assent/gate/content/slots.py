@@ -74,7 +74,7 @@ _BRACKET: Final = re.compile(r"[\[<{]{1,3}([^<>\[\]{}\n]{2,160})[\]>}]{1,3}[.!]?
 
 
 def find_stand_in(text: str) -> str | None:
-    """Return the text if all of it is a placeholder, such as `TODO: write this` or `[LinkedIn post]`."""
+    """Return the text if it is only a placeholder: `TODO: write this`, `[LinkedIn post]`."""
     text = text.strip()
     if len(text) > 400:
         return None
@@ -87,7 +87,7 @@ def find_stand_in(text: str) -> str | None:
 
 
 def find_open(text: str, *, explained: bool) -> Iterator[str]:
-    """Yield the unfilled slots of a text: only explained ones if `explained`, else only the others."""
+    """Yield the unfilled slots: the explained ones if `explained`, else the others."""
     for pattern in _OPEN:
         for match in pattern.finditer(text):
             if _is_open(match) and _is_explained(text, match) == explained:

@@ -162,7 +162,7 @@ SHORT_BRIEF_CHARS: Final = 200
 
 
 def suspicions_in(text: str) -> tuple[str, ...]:
-    """Return warnings for the reviewer, each a sentence with its passage. The result for a long text is cached."""
+    """Return warnings for the reviewer, each with its passage. Cached for long texts."""
     return _suspect(text) if len(text) <= SHORT_CHARS else _suspect_once(text)
 
 

@@ -66,7 +66,7 @@ class Field(NamedTuple):
 
 
 def fold(text: str) -> str:
-    """Unify line breaks and spaces, drop invisible characters, turn full-width and styled letters into ASCII."""
+    """Unify breaks and spaces, drop invisible characters, turn styled letters into ASCII."""
     if text.isascii() and _BREAKS.isdisjoint(text):
         return text
     swaps: dict[int, str | None] = {}
@@ -180,7 +180,7 @@ class Parts:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines of the beginning that are not blank, with one-line cards split into their fields."""
+        """The beginning's lines that are not blank, with one-line cards split into fields."""
         lines: list[str] = []
         for raw in self.head.split("\n"):
             line = raw.strip()[:LINE_CHARS]

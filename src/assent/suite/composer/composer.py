@@ -263,7 +263,7 @@ class _Draft:
         return Saying(title.text, tuple(dict.fromkeys((*title.facts, *self.held.name_facts))))
 
     def _words_above(self) -> Saying | None:
-        """Return the change or the product's description as a title: never a price, a version or the bare name."""
+        """Return the change or description as a title: no price, version or bare name."""
         kind, most, held = self.shape.title, self.shape.most, self.held
         if not kind:
             return None

@@ -154,7 +154,7 @@ def list_change(text: str, kind: str, language: str) -> str:
 
 
 def capitalise(text: str, name: str = "") -> str:
-    """Capitalise the first word, unless it has a spelling of its own, like iPhone or git-cliff, or is a command."""
+    """Capitalise the first word, unless it is a command or spelled like iPhone or git-cliff."""
     if name and text.startswith(name):
         return text
     first = text.split(maxsplit=1)[0].rstrip(",.;:") if text.strip() else ""

@@ -67,7 +67,7 @@ def is_personal(text: str) -> bool:
 
 
 def states_something(text: str, least_words: int = 3, *, named: bool = False) -> bool:
-    """Whether a line states something about the product. With `named` it begins with the product's name."""
+    """Whether a line states something about the product. `named`: it begins with the name."""
     if not named and any(pattern.match(text) for pattern in (_CALLS, _MENU, _ASIDES)):
         return False
     if _NOTES.search(text) or is_price(text) or is_quote(text):
@@ -82,7 +82,7 @@ def states_something(text: str, least_words: int = 3, *, named: bool = False) ->
 
 
 def is_sentence(text: str, language: str) -> bool:
-    """Whether a statement has a subject and a verb. In languages without a verb list, a full stop decides."""
+    """Whether a statement has subject and verb; without a verb list, a full stop decides."""
     if language not in ("en", "de"):
         return text.rstrip()[-1:] in ".!。！؟?۔"
     found = _SAYS.search(text)
@@ -107,7 +107,7 @@ def shorten(text: str, most: int) -> str:
 
 
 def cut_title(text: str, most: int) -> str:
-    """Cut a title to at most `most` characters: before a preposition if a title remains, else at a word."""
+    """Cut a title to `most` characters: before a preposition, else at a word."""
     clauses = [match.start() for match in _BEHIND.finditer(text[:most])]
     places = [match.start() for match in _BESIDE.finditer(text[:most])]
     for end in (*reversed(clauses), *places):

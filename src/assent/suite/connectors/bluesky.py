@@ -195,7 +195,7 @@ class BlueskyConnector(KeyConnector):
         return {"$type": "app.bsky.embed.external", "external": card}
 
     async def _did_of(self, handle: str, deadline: Deadline) -> str | None:
-        """Return the DID of a handle; None if there is none, so that the mention stays plain text."""
+        """Return the DID of a handle, or None; the mention then stays plain text."""
         query = {"handle": handle.lower()}
         answer = await self._ask("GET", "com.atproto.identity.resolveHandle", deadline, query=query)
         did = answer.at("did")
@@ -226,7 +226,7 @@ class BlueskyConnector(KeyConnector):
 
 
 def record_key(action: Action) -> str:
-    """Return the key of an action's record: a TID from the action's creation time and a hash of its content (C30)."""
+    """Return a record's key: a TID from the action's creation and its content's hash (C30)."""
     made_ms = int(action.action_id.replace("-", "")[:12], 16)
     mixed = int.from_bytes(hashlib.sha256(action.provider_key.encode()).digest()[:4], "big")
     number = ((made_ms * 1000 + mixed % 1000) << 10 | (mixed >> 10) % 1024) % (1 << 63)

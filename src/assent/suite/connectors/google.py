@@ -72,7 +72,7 @@ class GoogleSource:
         return value if isinstance(value, str) and value else None
 
     async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None:
-        """Return the numbers for the pages of a run; None if the workspace never connected the source."""
+        """Return the numbers of a run's pages; None if the source was never connected."""
         connection = campaign.connections.get(self.id)
         if connection is None or connection.state == "revoked":
             return None

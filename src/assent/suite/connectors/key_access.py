@@ -90,7 +90,7 @@ class KeyAccess:
         return access.secrets[API_KEY]
 
     async def ended(self, access: Access, said: str) -> NotSent:
-        """Mark the connection expired, because the provider rejected the key, and return the failure."""
+        """Mark the connection expired after a rejected key, and return the failure."""
         why = f"{self._label} does not accept its key any more" + (
             f" ({said[:MAX_DETAIL_CHARS]})" if said else ""
         )
@@ -150,7 +150,7 @@ class KeyConnector:
 
 
 def no_account(label: str, effect: Effect) -> Readiness:
-    """Return the readiness of an effect that was prepared before the provider was connected, or for another account."""
+    """Return the readiness of an effect prepared before connecting, or for another account."""
     if effect.target:
         said = f"{label} is connected to another account than the one this was prepared for."
     else:

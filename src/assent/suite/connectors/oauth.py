@@ -156,7 +156,7 @@ def providers(clients: dict[str, OAuthClient], bases: dict[str, str | None]) -> 
 
 
 def _elsewhere(grantor: Grantor, base: str | None) -> str | None:
-    """Return the base, or None if it is the authorisation server's own host: its public pages are on another host."""
+    """Return the base, or None for the authorisation server's own host."""
     if base is None or urlsplit(base).hostname == urlsplit(grantor.interface).hostname:
         return None
     return base.rstrip("/")

@@ -78,7 +78,7 @@ class OAuthAccess:
         body: Any = None,
         timeout_seconds: float,
     ) -> Exchanged:
-        """Send a request with a valid token. After a 401, which had no effect, renew the token once and repeat."""
+        """Send a request with a valid token. After a 401, renew the token once and repeat."""
         held = await self.open(workspace_id)
         answer = await self._ask(held, method, url, body, timeout_seconds)
         if answer.status != 401:

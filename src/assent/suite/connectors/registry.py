@@ -128,7 +128,7 @@ class RegistrationRefused(ValueError):  # noqa: N818 - what happened
 
 
 def register(connectors: Iterable[Connector]) -> dict[str, Connector]:
-    """Return the connectors by id. Refuses one without an id or a declared delivery, and two with the same id."""
+    """Return the connectors by id. Refuses a missing id or delivery, and duplicate ids."""
     taken: dict[str, Connector] = {}
     for connector in connectors:
         name = getattr(connector, "id", None)

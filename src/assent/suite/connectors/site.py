@@ -70,7 +70,7 @@ class SiteConnector:
         raise OutcomeUnknown("a page is not asked about, it is published again")
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
-        """Return the page's own counts. Zero is a number here, because every view passes this server."""
+        """Return the page's counts. Zero is a number, because every view passes this server."""
         views, clicks = await self._seen(action)
         return Reading(
             source=self.id,

@@ -33,7 +33,7 @@ NO_TEXT: Final = frozenset({"no_text", "missing_text_or_fallback_or_attachments"
 
 
 class Said(msgspec.Struct, frozen=True):
-    """The answer of a URL. Without an answer, `status` is None and `sent` says whether the request went out."""
+    """The answer of a URL. Without one, `sent` says whether the request went out."""
 
     status: int | None
     text: str
@@ -42,7 +42,7 @@ class Said(msgspec.Struct, frozen=True):
 
 
 Say = Callable[[str, bytes, float], Awaitable[Said]]
-"""Posts JSON to a URL that a person chose. Refuses private addresses that the settings do not allow."""
+"""Posts JSON to a person's URL. Refuses private addresses that settings do not allow."""
 
 
 class SlackConnector(KeyConnector):
@@ -103,7 +103,7 @@ class SlackConnector(KeyConnector):
 
 
 def message(effect: Effect) -> str:
-    """Return the text of a message, without markup: no mention of a whole channel, no link with another text."""
+    """Return the message without markup: no channel mentions, no links with other text."""
     parts: list[Any] = [part for part in (effect.title, effect.body) if part]
     if effect.link and effect.link not in effect.body:
         parts.append(effect.link)

@@ -164,7 +164,7 @@ class ZernioConnector(KeyConnector):
     async def _existing(
         self, access: Access, action: Action, answer: Exchanged, deadline: Deadline
     ) -> dict[str, Any]:
-        """Return the existing post that Zernio takes for the same one, after checking that it is ours."""
+        """Return the post that Zernio takes for the same one, if it is ours."""
         existing = answer.at("existingPostId") or answer.at("details", "existingPostId")
         if not isinstance(existing, str):
             raise OutcomeUnknown(f"HTTP 409 without the post that is there already: {words(answer)}")
@@ -179,7 +179,7 @@ class ZernioConnector(KeyConnector):
     async def _settled(
         self, access: Access, action: Action, post: dict[str, Any], deadline: Deadline, *, again: bool
     ) -> Delivered:
-        """Wait until every platform has a result. With `again`, platforms that refused are retried."""
+        """Wait for every platform's result. `again`: retry platforms that refused."""
         post_id = str(post.get("_id") or "")
         while (outcome := judge_post(post, action)) is None:
             if not post_id or deadline.left() < 2 * LOOK_EVERY_SECONDS:

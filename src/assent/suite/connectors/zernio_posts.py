@@ -100,7 +100,7 @@ def parts_of(post: dict[str, Any], effect: Effect) -> tuple[AccountPost, ...]:
 
 
 def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | None:
-    """Return the outcome of our post; None while Zernio works on it, or if it does not mention our accounts."""
+    """Return the outcome of our post; None while it is unknown for our accounts."""
     parts = parts_of(post, action.effect)
     post_id = str(post.get("_id") or "")
     named = {part.account_id for part in parts}

@@ -76,7 +76,7 @@ def adapt(
 
 
 def remind(made: Composed, lessons: Lessons) -> Composed:
-    """Add the lessons that no rule can apply to the draft's recommendations, so that the reviewer reads them."""
+    """Add the lessons that no rule can apply to the draft's recommendations."""
     asked = rules_in_words(lessons, made.channel)
     return msgspec.structs.replace(
         made,
@@ -88,7 +88,7 @@ def remind(made: Composed, lessons: Lessons) -> Composed:
 def _reminders(
     text: str, voice: Voice, rules: tuple[Rule, ...]
 ) -> tuple[tuple[str, ...], tuple[MemoryUse, ...]]:
-    """List each place where the text breaks a rule or the brand's voice, and the memory entries behind those rules."""
+    """List where the text breaks a rule or the voice, and the memory entries behind it."""
     has = {
         "no_emoji": bool(emoji_in(text)),
         "no_hashtags": "#" in text,

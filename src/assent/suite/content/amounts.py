@@ -1,4 +1,4 @@
-"""Numbers in a text with their units, so that 3 GB differs from 3 TB and 12,000 teams from 12,000 downloads. Pure."""
+"""Numbers with their units, so that 3 GB differs from 3 TB. Pure."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def amounts_in(text: str) -> set[Amount]:
 
 
 def gives(text: str, wanted: Amount) -> bool:
-    """Whether a text contains an amount: the same number with the same unit, or with the noun elsewhere in the text."""
+    """Whether a text has an amount: the same number with the same unit or noun."""
     same = [each for each in amounts_in(text) if each.number == wanted.number]
     if wanted.unit:
         return any(each.unit == wanted.unit for each in same)

@@ -27,7 +27,7 @@ class Limit(msgspec.Struct, frozen=True):
 
 
 class Channel(msgspec.Struct, frozen=True, kw_only=True):
-    """One row. `connectors` is in order of preference. `action` is false where nothing can be sent."""
+    """One row. `connectors`: in order of preference. `action`: whether it can be sent."""
 
     id: str
     label: str

@@ -109,7 +109,7 @@ def has_grounds(evidence: Evidence) -> bool:
 
 
 def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
-    """Return warnings about risky claims, unsupported ones first; a single warning for all if there is no evidence."""
+    """Return warnings about risky claims, unsupported first; a single one without evidence."""
     risky = [each for each in claims if each.risk and not each.supported]
     if risky and not has_grounds(evidence):
         named = ", ".join(f"“{cut(strip_full_stop(each.text), 60)}”" for each in risky[:MAX_NAMED])

@@ -67,11 +67,11 @@ _ABOUT_THE_GATE: Final = re.compile(
     r"|\b(?:set|add|change|put)\b.{0,20}\b(?:recipients?|bcc|cc)\b.{0,30}@",
     re.IGNORECASE,
 )
-"""Matches instructions to the writer of the draft: whom to leave out, what to skip, what to insert."""
+"""Matches instructions to the writer: what to leave out, skip or insert."""
 
 
 def printable(text: str) -> str:
-    """Remove control, invisible and unassigned characters, unify line ends, compose letters and accents."""
+    """Remove invisible and unassigned characters, unify line ends, compose accents."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     text = _TAG_CHARACTERS.sub(r"\1", _INVISIBLE.sub("", text))
     kept = "".join(
@@ -90,7 +90,7 @@ def one_line(text: str, most: int = LINE_CHARS) -> str:
 
 
 def cut(text: str, most: int) -> str:
-    """Cut a text to at most `most` characters, at a sentence if one ends late enough, else at a word."""
+    """Cut a text to `most` characters, at a late sentence end, else at a word."""
     if len(text) <= most:
         return text
     head = text[: most - 1]

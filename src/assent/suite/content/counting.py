@@ -19,7 +19,7 @@ KEYCAP: Final = 0x20E3
 X_URL_WEIGHT: Final = 23
 """X replaces every URL by a t.co URL of this length."""
 X_LIGHT: Final = ((0, 0x10FF), (0x2000, 0x200D), (0x2010, 0x201F), (0x2032, 0x2037))
-"""Code points that weigh one on X. All others weigh two; an emoji weighs two however many code points it has."""
+"""Code points that weigh one on X. All others weigh two, and so does any emoji."""
 
 _GENERIC: Final = (
     "com|org|net|edu|gov|mil|int|info|biz|name|pro|dev|app|page|blog|shop|store|online|site|website|tech|cloud|digital|"
@@ -27,7 +27,7 @@ _GENERIC: Final = (
     "care|finance|money|games|media|network|team|works|work|xyz|club|wiki|art|zone|link|click|one|today|support|run|sh"
 )
 _ELSE: Final = r"\s<>\"'؛،\u3000-\u9fff\uac00-\ud7a3\uff00-\uffef"
-"""Characters that end a URL: blanks, quotes, and scripts that are written without a blank before it."""
+"""Characters that end a URL: blanks, quotes, and scripts without blanks."""
 _ADDRESS: Final = re.compile(
     rf"https?://[^{_ELSE}]+"
     rf"|(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]{{0,61}}[a-z0-9])?\.){{1,8}}(?:{_GENERIC}|[a-z]{{2}})(?![\w@-]|\.\w)"
@@ -57,7 +57,7 @@ def threads_units(text: str) -> int:
 
 
 def x_weight(text: str) -> int:
-    """Return X's weighted length: 23 for a URL, 2 for an emoji and for most CJK characters, else 1."""
+    """Return X's weighted length: 23 for a URL, 2 for an emoji or most CJK, else 1."""
     text = unicodedata.normalize("NFC", text)
     weight, at = 0, 0
     for start, end in addresses(text):

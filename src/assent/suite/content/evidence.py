@@ -114,7 +114,7 @@ def from_readme(markdown: str) -> tuple[Fact, ...]:
 
 
 def from_repo_context(context: Mapping[str, Any]) -> tuple[Fact, ...]:
-    """Return the facts of `repoContext`. Lists and texts with one item per line are both accepted."""
+    """Return the facts of `repoContext`, from lists or texts with one item per line."""
     readme = context.get("readme") or context.get("README") or ""
     changed = read_changes(_lines(context.get("whatChanged")))
     commits = [read_commit(raw) for raw in _lines(context.get("recentCommits"))]
@@ -154,7 +154,7 @@ def from_entries(entries: Iterable[MemoryEntry]) -> tuple[Fact, ...]:
 
 
 def enough(evidence: Evidence) -> bool:
-    """Whether the evidence has a subject to write about: what the product is or does, or a change."""
+    """Whether there is a subject to write about: the product, or a change."""
     grounds = evidence.of(*VALUE_SOURCES, *FEATURE_SOURCES, *CHANGE_SOURCES)
     return any(_says_something(fact.text) for _, fact in grounds)
 
@@ -194,7 +194,7 @@ def _facts(
     entry_id: str | None = None,
     prose: bool = True,
 ) -> list[Fact]:
-    """Clean texts and return them as facts. Without `prose` they only steer the rules and are never quoted."""
+    """Clean texts into facts. Without `prose` they steer rules and are never quoted."""
     found: list[Fact] = []
     for text in texts:
         if len(found) >= MAX_PER_LIST:
@@ -209,7 +209,7 @@ def _facts(
 
 @lru_cache(maxsize=4_096)
 def _safe(line: str) -> str:
-    """Drop the sentences that are not for readers. Cached, because every prepare reads the same memory."""
+    """Drop sentences that are not for readers. Cached: every prepare reads the same memory."""
     if usable(line):
         return line
     return " ".join(sentence for sentence in sentences(line) if usable(sentence)) if len(line) > 60 else ""

@@ -53,7 +53,7 @@ _FOR_AN_OCCASION: Final = re.compile(
     rf"(?=\W*$|\s*[,.;:!?]|\s+(?:on|in|at|for|to|of|with|and|by|from|this|next|about)\b)|{_OCCASION})",
     re.IGNORECASE,
 )
-"""A goal about an occasion: it begins with the occasion, or announces it and no product of that name."""
+"""A goal about an occasion: it begins with it, or announces no product of that name."""
 
 _KIND: Final = re.compile(
     r"\b[\w-]+ (?:apps?|tools?|widgets?|platforms?|software|services?|bots?|plug-?ins?|librar(?:y|ies)|apis?|clis?|"
@@ -79,5 +79,5 @@ def asks_otherwise(goal: str, product: str = "") -> bool:
 
 
 def _leave_out_product(goal: str, product: str) -> str:
-    """Remove the product's name and kind from the goal, since they may contain words of an occasion."""
+    """Remove the product's name and kind, which may contain words of an occasion."""
     return _KIND.sub("it", goal.replace(product, "it") if product else goal)

@@ -24,7 +24,7 @@ _SCRIPTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("th", re.compile(r"[\u0e00-\u0e7f]")),
 )
 _DENSE: Final = 0.15
-"""Share of letters in a script from which the text counts as its language; product names are often Latin."""
+"""Share of a script's letters that decides the language; names are often Latin."""
 
 
 def word_set(text: str) -> frozenset[str]:

@@ -23,7 +23,7 @@ class Rejection(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Asked(msgspec.Struct, frozen=True, kw_only=True):
-    """A request for later drafts, in the words of the person who made it or of the agent that recorded it."""
+    """A request for later drafts, in the words of its author or the recording agent."""
 
     entry_id: str
     text: str
@@ -155,7 +155,7 @@ _REASONS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ),
     )
 )  # fmt: skip
-"""Patterns of whole clauses, and the rule that follows from each. A clause with other words makes no rule."""
+"""Patterns of whole clauses, and their rules. A clause with other words makes none."""
 _MASK: Final = "\ue000"
 """Replaces a quotation while a text is split into clauses."""
 _QUOTE: Final = re.compile(
@@ -205,7 +205,7 @@ _ABOUT_TEXTS: Final = re.compile(
 
 @lru_cache(maxsize=16)
 def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
-    """Return the rules for a draft on this channel. The first lesson behind a rule gives its entry id."""
+    """Return the rules for this channel. The first lesson of a rule gives its entry id."""
     found: list[Rule] = []
     for rejection in lessons.rejections[-MAX_LESSONS:]:
         if teaches(rejection.reason):
@@ -221,21 +221,21 @@ def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
 
 
 def lessons_in_words(lessons: Lessons, channel: str) -> tuple[str, ...]:
-    """Return, for a writer, the requests that no rule can apply, newest first, and the newest result of the channel."""
+    """Return requests without a rule, newest first, and the channel's newest result."""
     asked = [rule.value for rule in rules_in_words(lessons, channel)]
     results = [each.text for each in lessons.results if each.channel == channel]
     return (*asked, *(f"Measured before: {cut(text, MAX_WORDS_CHARS)}" for text in results[-1:]))
 
 
 def rules_in_words(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
-    """Return the requests that no rule can apply on this channel, newest first. Entry ids sort by time."""
+    """Return this channel's requests without a rule, newest first; ids sort by time."""
     found = [rule for rule in rules_from(lessons, channel) if rule.kind == "words"]
     return tuple(sorted(found, key=lambda rule: rule.entry_id, reverse=True)[:MAX_REMINDERS])
 
 
 @lru_cache(maxsize=1_024)
 def teaches(reason: str) -> bool:
-    """Whether a reason is about the way texts are written, so that it applies to later drafts. False in doubt."""
+    """Whether a reason is about how texts are written. False in doubt."""
     text = reason[:READ_CHARS]
     return bool(_read_rules(text)) or bool(_ABOUT_TEXTS.search(text) and not _ELSEWHERE.search(text))
 

@@ -16,7 +16,7 @@ _HIDDEN: Final = "display:none;max-height:0;overflow:hidden;opacity:0"
 
 
 def mail_html(body: str, *, preheader: str = "", language: str = "en") -> str:
-    """Return an HTML document of the text: paragraphs, lists from lines that begin with a dash, links."""
+    """Return the text as HTML: paragraphs, lists from lines with a dash, links."""
     direction = "rtl" if language in RIGHT_TO_LEFT else "ltr"
     code = language if language != "und" else "en"
     hidden = f'<div style="{_HIDDEN}">{escape(preheader)}</div>\n' if preheader else ""

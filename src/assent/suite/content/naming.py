@@ -82,7 +82,7 @@ def is_named(name: str, text: str) -> bool:
 
 
 def is_subject(name: str, text: str) -> bool:
-    """Whether a text begins with the name as a noun: "Sort lists" is not about a product called sort."""
+    """Whether a text begins with the name as a noun: "Sort lists" is not about sort."""
     if not name.isascii():
         return bool(name) and text.startswith(name)
     # "JOSE RFC" is joserfc.

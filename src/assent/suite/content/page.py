@@ -100,7 +100,7 @@ def _without_unseen(markup: str) -> str:
 
 
 def read_text(text: str) -> Page:
-    """Read a plain-text page: the first line is its title, the first paragraphs are its description."""
+    """Read a plain-text page: first line is the title, first paragraphs the description."""
     blocks = [block for block in text[:MAX_CHARS].split("\n\n") if block.strip()][: MAX_PARAGRAPHS + 1]
     lines = [one_line(block) for block in blocks]
     return Page(

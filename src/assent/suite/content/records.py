@@ -36,7 +36,7 @@ class Composed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """Preflight warnings: channel problems, risky claims, conflicts with memory."""
     recommendations: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    """The things that the channel would refuse; also among the warnings. Always empty for the composer's drafts."""
+    """What the channel would refuse; also in the warnings. Empty for the composer."""
     memory_used: tuple[MemoryUse, ...] = ()
     language: str = "und"
     source: str = COMPOSER

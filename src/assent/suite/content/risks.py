@@ -185,7 +185,7 @@ _OTHER: Final = _words(r"\s*(?:(?:the|a|an|any|all|every|other)\s+)?[a-zà-ÿ][\
 
 
 def risky_wordings(sentence: str) -> tuple[str, ...]:
-    """Return the risky wordings of a sentence, a comparison with its object. Numbers are in `amounts_in`."""
+    """Return a sentence's risky wordings; numbers are in `amounts_in`."""
     text, found = sentence[:2_000], []
     for name, _, words in TABLE:
         for match in words.finditer(text):

@@ -1,4 +1,4 @@
-"""Tables of the sources of facts: the names shown in claims, assets and the brain, and the uses of each source."""
+"""Tables of the sources of facts: their names in claims and the brain, and their uses."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ MEMORY_SOURCES: Final[dict[str, str]] = {
     "repo_fact": "repo_fact",
     "repo_facts": "repo_fact",
 }
-"""Kinds of brain entries that are facts, and the source of each. The other kinds are read by `lessons`."""
+"""Kinds of brain entries that are facts, with their source. `lessons` reads the others."""

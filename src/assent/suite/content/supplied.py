@@ -28,7 +28,7 @@ class TitledText(msgspec.Struct, frozen=True):
 
 
 def split_title(row: Channel, text: str, title: str, name: str) -> TitledText:
-    """Return title and body. A labelled first line (“Subject: …”), or a heading if no title was given, is the title."""
+    """Return title and body. A labelled first line (“Subject: …”) or a heading is the title."""
     body, preheader = text.strip(), ""
     if row.title is None:
         return TitledText("", body)

@@ -25,7 +25,7 @@ _NUMBERED: Final = re.compile(
 
 
 def split(text: str, most: int, count: Callable[[str], int]) -> tuple[str, ...]:
-    """Return the posts of a thread. A text that fits one post, or is too long for any thread, stays one post."""
+    """Return the posts of a thread; one post if it fits, or is too long for any thread."""
     text = text.strip()
     length = count(text)
     if length <= most or length > most * MOST_PARTS:
@@ -125,7 +125,7 @@ def _slices(word: str, room: int, count: Callable[[str], int]) -> list[str]:
 
 
 def _words(sentence: str) -> list[str]:
-    """Split into words with the space after them. Scripts without spaces split after punctuation; a URL is one word."""
+    """Split into words with trailing space, after punctuation in scripts without spaces."""
     found, at = [], 0
     for start, end in addresses(sentence):
         found += re.findall(r"[^\s、，。]+[、，。]?\s*|[、，。\s]+", sentence[at:start])

@@ -120,7 +120,7 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Diagnosis(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The findings. `has_data` is about numbers from an audience; the server's own record always exists."""
+    """The findings. `has_data` is about an audience's numbers, not the server's record."""
 
     has_data: bool
     window_days: int

@@ -55,7 +55,7 @@ def latest(facts: Facts) -> tuple[Observation, ...]:
 
 
 def fresh(facts: Facts, observation: Observation) -> bool:
-    """Whether a reading was taken within a day of publishing, too early to judge numbers that grow with time."""
+    """Whether a reading is from within a day of publishing, too early to judge."""
     out = [each.executed_ms for each in facts.deeds if each.run_id == observation.run_id and each.executed_ms]
     return bool(out) and observation.at_ms - max(out) < DAY_MS
 

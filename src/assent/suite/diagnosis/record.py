@@ -1,4 +1,4 @@
-"""Diagnosis rules about decisions and deliveries of this server, each a row of `assent.suite.diagnosis.rules`."""
+"""Diagnosis rules about decisions and deliveries, rows of `assent.suite.diagnosis.rules`."""
 
 from __future__ import annotations
 

@@ -31,13 +31,13 @@ class Metric(msgspec.Struct, frozen=True):
     role: Role | None = None
     singular: str = ""
     additive: bool = True
-    """Whether numbers of two messages may be added. False if a source counts people, who may have seen both."""
+    """Whether numbers of two messages may be added: not if they count people."""
     sums: bool = False
     """Whether the metric includes other responses of its source, as engagements include likes."""
 
 
 def _counts(role: Role, *names: str, additive: bool = True, sums: bool = False) -> dict[str, Metric]:
-    """Return rows for counts: `view/s` and `reply/replies` have a singular and a plural, other names one form."""
+    """Return rows for counts: `view/s` and `reply/replies` have singular and plural."""
     rows = {}
     for name in names:
         stem, _, ending = name.partition("/")
@@ -127,14 +127,14 @@ class ChannelNumbers(msgspec.Struct, frozen=True):
     not count the first one: that 0 is left out.
     """
     responses: list[str]
-    """The counts of responses to show; a source's own sum of them only if it reports nothing else."""
+    """The responses to show; a source's own sum only without others."""
     seen: list[str]
     """The exposure to show; its rates if there is none."""
     answered: list[str]
     """The responses and the money to show; rates of response if there is neither."""
 
     def summarise(self) -> str:
-        """Summarise the numbers: deliveries, one exposure, the responses, and the unknowns of an e-mail."""
+        """Summarise: deliveries, one exposure, the responses, and an e-mail's unknowns."""
         told = [*self.deliveries, *self.seen, *self.answered]
         if not told:
             return describe_numbers(self.numbers)
@@ -206,7 +206,7 @@ def amount(value: float) -> str:
 
 
 def describe_number(name: str, value: float) -> str:
-    """`1,234 impressions`, `engagement rate 0.05`, `revenue 12.5 EUR`, and `karma 7` where the name is unknown."""
+    """`1,234 impressions`, `engagement rate 0.05`, `revenue 12.5 EUR`, else `karma 7`."""
     row = find_metric(name)
     if row is None:
         return f"{name_number(name)} {amount(value)}"

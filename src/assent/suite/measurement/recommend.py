@@ -52,7 +52,7 @@ Channels = Mapping[str, ChannelNumbers]
 
 
 class ReadingLike(Protocol):
-    """The part of a reading that the rules need. The ports are not imported, so that this package stays pure."""
+    """The part of a reading that the rules need, without an import of the ports."""
 
     @property
     def channel(self) -> str: ...
@@ -92,7 +92,7 @@ def assess(
     earlier: Iterable[Iterable[ReadingLike]] = (),
     label: Callable[[str], str] = str,
 ) -> Assessment:
-    """Sum the readings of a run, compare them with those of earlier runs, and recommend the next move."""
+    """Sum a run's readings, compare them with earlier runs, recommend the next move."""
     given = tuple(readings)
     channels = {channel: read_numbers(numbers) for channel, numbers in group_numbers(given).items()}
     labels = {channel: label(channel) for channel in channels}
@@ -102,7 +102,7 @@ def assess(
 
 
 def group_numbers(readings: Iterable[ReadingLike]) -> dict[str, dict[str, int | float]]:
-    """Group the numbers by channel. With several messages on a channel, only metrics that may be added are kept."""
+    """Group numbers by channel; several messages keep only metrics that may be added."""
     found: dict[str, list[Numbers]] = {}
     for reading in readings:
         if reading.status == "ok":
@@ -111,7 +111,7 @@ def group_numbers(readings: Iterable[ReadingLike]) -> dict[str, dict[str, int | 
 
 
 def _total(channels: Channels) -> dict[str, float]:
-    """Sum the counts of a run. A count that two overlapping channels have is left out, since it cannot be added."""
+    """Sum a run's counts, without those that overlapping channels share."""
     additive = _list_additive(row for each in channels.values() for row in each.rows.items())
     totals = {}
     for name in sort_names(additive):
@@ -161,7 +161,7 @@ def _recommend(
 
 
 def _recommend_for_pages(pages: Channels, usual: Sequence[Usual], labels: Mapping[str, str]) -> NextMove:
-    """Recommend for a run that is known only by the visitors of its pages: no channel can be compared."""
+    """Recommend for a run known only by its pages' visitors: no channel can be compared."""
     ignored = any(_is_ignored(known) for known in pages.values())
     answered = any(_has_answers(known) for known in pages.values())
     move = (
@@ -277,7 +277,7 @@ _MOVES: Final[tuple[tuple[Callable[[ChannelNumbers], bool], str, str], ...]] = (
     (_is_delivered, "Measure again later: {} has no numbers of readers yet.", ""),
     (lambda known: True, "Tell me how often it was seen on {}, or measure again later.", _UNCOUNTED),
 )
-"""Conditions on the numbers, each with its move and addition; the first that applies to any channel wins."""
+"""Conditions on the numbers, each with its move; the first that applies wins."""
 
 
 def _describe(channels: Channels, labels: Mapping[str, str]) -> str:
@@ -290,7 +290,7 @@ def _describe(channels: Channels, labels: Mapping[str, str]) -> str:
 
 
 def _compare(channels: Channels, usual: Sequence[Usual], labels: Mapping[str, str]) -> str:
-    """Describe the earlier averages of the named channels: the exposure of each, or the metric it has instead."""
+    """Describe the channels' earlier averages: exposure, or the metric they have."""
     told = []
     for channel, known in list(channels.items())[:MOST_TOLD]:
         before = {each.metric: each for each in usual if each.channel == channel}

@@ -1,1 +1,1 @@
-"""The operators, one module each. An operator returns the drafts and effects it wants and performs none of them."""
+"""The operators, one module each. They return drafts and effects and perform none."""

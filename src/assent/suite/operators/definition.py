@@ -12,7 +12,7 @@ from assent.suite.content.records import Composed
 
 
 class OperatorInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """An operator's entry in the list (E50). `tools` are reachable from the primary tool through nextToolCalls (E1)."""
+    """An operator's list entry (E50). Its primary tool leads to all `tools` by nextToolCalls (E1)."""
 
     id: str
     label: str

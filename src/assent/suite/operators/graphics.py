@@ -55,7 +55,7 @@ def one_line(text: str) -> str:
 
 
 def require_picture_channels(names: list[str]) -> tuple[str, ...]:
-    """Return the ids of channels that show pictures. Refuses other names and lists the right ones."""
+    """Return the ids of channels with pictures. Refuses other names."""
     problems = []
     found = []
     for index, name in enumerate(names):

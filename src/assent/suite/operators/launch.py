@@ -56,7 +56,7 @@ class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def headlines(plan: LaunchPlan) -> tuple[str, ...]:
-    """Return headlines for a picture of the launch, best first; a shorter one is tried if the first does not fit."""
+    """Return headlines for the launch's picture, best first; shorter ones follow."""
     titles = [each.composed.title or each.composed.subject for each in plan.written]
     opening = [first_sentence(each.composed.body) for each in plan.written]
     return tuple(strip_full_stop(text) for text in (plan.angle, *titles, *opening) if text)
@@ -65,7 +65,7 @@ def headlines(plan: LaunchPlan) -> tuple[str, ...]:
 def prepare(
     bench: Workbench, channels: tuple[str, ...], drafts: dict[str, SuppliedText], *, composes: bool = True
 ) -> LaunchPlan:
-    """Prepare drafts and actions for every channel, in the order asked for. Without `composes`, only supplied texts."""
+    """Prepare drafts and actions, in order. Without `composes`, only supplied texts."""
     wanted = tuple(require_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
     written: list[Written] = []
     missing: list[ChannelNote] = []

@@ -131,7 +131,7 @@ def _brackets(text: str, kinds: list[str], outer: str) -> None:
 
 
 def _neutrals(kinds: list[str], outer: str) -> None:
-    """Apply N1 and N2: a neutral takes the direction of both its neighbours, else the paragraph's."""
+    """Apply N1 and N2: a neutral takes its neighbours' direction, else the paragraph's."""
     index = 0
     while index < len(kinds):
         if kinds[index] != "ON":

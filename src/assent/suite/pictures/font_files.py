@@ -145,7 +145,7 @@ class Fonts:
 
     @cached_property
     def _of_the_system(self) -> list[Face]:
-        """Return the fonts of the configured directories, bold ones first; skips files that are no fonts."""
+        """Return the configured directories' fonts, bold first; skips other files."""
         files = [
             path
             for directory in self._directories

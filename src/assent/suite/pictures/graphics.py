@@ -37,7 +37,7 @@ _LARGEST: Final = ((12, 0.19), (28, 0.17), (10_000, 0.145))
 
 
 class Glyph(msgspec.Struct, frozen=True):
-    """The outline of a glyph in font units with y up, and its position in units of the letter size."""
+    """A glyph's outline in font units with y up, and its position in letter sizes."""
 
     outline: str
     scale: float
@@ -114,12 +114,12 @@ class _Canvas:
         return sum(run.width for run in self._runs(text))
 
     def _runs(self, line: str) -> list[Shaped]:
-        """Shape a line from left to right. A line keeps the headline's direction even if it is all Latin."""
+        """Shape a line from left to right, in the headline's direction."""
         base = int(bidi.is_rtl(line if line == self.order.name else self.order.headline))
         return [self._shape(run.text, run.rtl) for run in bidi.visual(line, bidi.levels(line, base), base)]
 
     def headline(self, box_width: float, box_height: float) -> Fitted | TooLong:
-        """Fit the headline into its box. Short headlines are large, but a line holds more than one letter."""
+        """Fit the headline into its box, large but with several letters per line."""
         text = self.order.headline
         count = counting.graphemes(text)
         share = next(share for most, share in _LARGEST if count <= most)
@@ -134,7 +134,7 @@ class _Canvas:
         return fit(text, words, self.measure)
 
     def text(self, line: str, x: float, baseline: float, size: float, colour: str, anchor: str) -> str:
-        """Draw a line of text. `anchor` says which end of it x is: start, middle or end, from left to right."""
+        """Draw a line of text. `anchor`: which end x is: start, middle or end."""
         runs = self._runs(line)
         total = sum(run.width for run in runs) * size
         at = x - {"start": 0.0, "middle": total / 2, "end": total}[anchor]
@@ -207,7 +207,7 @@ class _Canvas:
 
 
 def _dark(canvas: _Canvas) -> list[str] | TooLong:
-    """Draw a dark ground with discs of the brand's colour in the far corner, and large words at the bottom."""
+    """Draw a dark ground, discs of the brand's colour, and large words at the bottom."""
     colours, margin, short = canvas.colours, canvas.margin, canvas.short
     foot = margin + canvas.small * 1.6 if canvas.order.name else margin
     bar = short * 0.014
@@ -240,7 +240,7 @@ def _dark(canvas: _Canvas) -> list[str] | TooLong:
 
 
 def _light(canvas: _Canvas) -> list[str] | TooLong:
-    """Draw a light ground, a band of the brand's colour on the side where reading begins, dark words beside it."""
+    """Draw a light ground, a band of the brand's colour, and dark words beside it."""
     colours, margin, short = canvas.colours, canvas.margin, canvas.short
     band = round(canvas.width * 0.035)
     side = band + margin

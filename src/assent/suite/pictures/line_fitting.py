@@ -54,7 +54,7 @@ class Fitted(msgspec.Struct, frozen=True):
 
 
 class TooLong(msgspec.Struct, frozen=True):
-    """A text that does not fit at a legible size: about how many characters would, or the word that is too wide."""
+    """A text too long for a legible size: how many characters fit, or the widest word."""
 
     most: int
     word: str = ""
@@ -73,7 +73,7 @@ class _Piece(msgspec.Struct, frozen=True):
 
 
 def fit(text: str, box: Box, measure: Measure) -> Fitted | TooLong:
-    """Return the largest lines that fit. Breaks inside a phrase only if the text would be too small otherwise."""
+    """Return the largest lines that fit; breaks inside a phrase are the last resort."""
     pieces = _pieces(text, measure)
     for worst in (FAIR, POOR):
         joined = _join_costly(pieces, worst, measure)
@@ -147,7 +147,7 @@ def _join_costly(pieces: Sequence[_Piece], worst: int, measure: Measure) -> list
 
 
 def _lines(pieces: Sequence[_Piece], box: Box, size: float) -> tuple[str, ...] | None:
-    """Break the text into the fewest lines, with ends as even as possible; None if it does not fit."""
+    """Break the text into the fewest lines, with even ends; None if it does not fit."""
     width = box.width / size
     most = min(box.most_lines, int(box.height / (size * box.line_height) + 0.001))
     if most < 1 or any(piece.bare > width for piece in pieces):

@@ -27,7 +27,7 @@ class Made(msgspec.Struct, frozen=True):
 
 
 class Short(msgspec.Struct, frozen=True):
-    """A channel whose picture is too small: how many characters fit, or the word that is too wide."""
+    """A channel whose picture is too small: how much fits, or the widest word."""
 
     channel: str
     most: int

@@ -1,4 +1,4 @@
-"""The tool that saves contacts: staged here, saved in HubSpot once a person has approved each (E9, E11)."""
+"""The tool that stages contacts, which HubSpot gets once a person approved each (E9, E11)."""
 
 from __future__ import annotations
 

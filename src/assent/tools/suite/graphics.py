@@ -80,7 +80,7 @@ def _message(result: PictureResult) -> str:
 async def illustrate(
     call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
 ) -> Preparation:
-    """Add pictures to the posts of a launch. A post without one says why; the others are not delayed."""
+    """Add pictures to the posts of a launch. A post without one says why."""
     wanted = tuple(
         dict.fromkeys(
             each.effect.channel for each in preparation.effects if each.effect.channel in PUBLISHES_PICTURES
@@ -101,7 +101,7 @@ async def illustrate(
 async def add_one_picture(
     call: Call, preparation: Preparation, headlines: tuple[str, ...], name: str, colors: list[str]
 ) -> Preparation:
-    """Add one picture beside the posts, as S3 has it. If it cannot be drawn or stored, there is none."""
+    """Add one picture beside the posts, as S3 has it, if it can be drawn and stored."""
     workspace_id = call.caller.workspace_id
     if not await call.services.store.read(lambda: pictures.fits(workspace_id, MAX_PICTURE_BYTES)):
         return preparation

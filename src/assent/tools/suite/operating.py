@@ -65,7 +65,7 @@ class ChannelAsset(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """How the launch is measured (S0 §9): when, which channels the server reads, and which the person reports."""
+    """How a launch is measured (S0 §9): when, and which channels the person reports."""
 
     after_hours: float
     read: tuple[str, ...]
@@ -133,7 +133,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
 
 
 async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Preparation]:
-    """Prepare a launch. All slow work happens here: reading a page, asking a model, drawing pictures."""
+    """Prepare a launch. All slow work is here: pages, models, pictures."""
     mail, given = request.email or MailOptions(), request.drafts or {}
     bench = await gather_bench(
         call, request, brand=request.brand, sender=mail.sender, recipients=addresses("email.to", mail.to)
@@ -291,7 +291,7 @@ def _with_subject(made: Preparation, subject: str) -> Preparation:
 
 
 def refuse_webhook(call: Call, url: str | None) -> None:
-    """Refuse a webhook URL that can never receive a delivery, while the caller can still correct it."""
+    """Refuse a webhook URL that can never receive a delivery."""
     why = call.services.outgoing.screen_webhook(url) if url is not None else None
     if url is not None and why is not None:
         raise bad_argument(

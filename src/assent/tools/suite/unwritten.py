@@ -37,7 +37,7 @@ OR_WRITE: Final = " Or write the texts yourself and pass them as {argument}: the
 
 
 def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: Any) -> None:
-    """Without a supplied text, refuse goals that the composer cannot serve and evidence that is too thin."""
+    """Without a supplied text, refuse goals and evidence that the composer cannot use."""
     goal = request.goal or ""
     if goal and not announces(goal, name_of(bench.evidence)[0]):
         raise write_it(bench, channel, tool, request)
@@ -59,7 +59,7 @@ def write_it(bench: Workbench, channel: Channel, tool: str, request: Any) -> Ref
 
 
 def write_launch(bench: Workbench, channel_ids: tuple[str, ...], request: Any) -> Refusal:
-    """Return the refusal that asks the agent to write the texts of a launch that the composer cannot write."""
+    """Return the refusal that asks the agent for the texts of a launch."""
     rows = [require_channel(each, f"channels.{place}") for place, each in enumerate(channel_ids)]
     needs = {"drafts": f"an object with your own text per channel. {' '.join(map(channels.needs, rows))}"}
     wanted = tuple(row.id for row in rows)

@@ -96,7 +96,7 @@ def _check_assessments(step: Ask, output: Output) -> list[Issue]:
 def _submission(
     wanted: Assessment, step: Ask, sent: list[tuple[str, dict[str, Any]]]
 ) -> tuple[str, dict[str, Any]] | None:
-    """Return the latest submission for an assessment, by its id, or by its dimensions if it has no id."""
+    """Return the latest submission for an assessment, by its id or its dimensions."""
     names = {dimension.id for dimension in wanted.dimensions}
     for path, artifact in reversed(sent):
         if artifact.get("assessmentId") == wanted.id:
@@ -163,7 +163,7 @@ RESULT: Final = "result"
 def examples(
     step: Ask, decisions: tuple[dict[str, Any], ...], scope: Scope
 ) -> tuple[dict[str, Any] | None, str | None]:
-    """Return an example output and notes that pass the step together; if none can be made, the contract's example."""
+    """Return an output and notes that pass the step, else the contract's example."""
     needed = _example_parts(step, decisions)
     if needed is None:
         return None, _example_notes(step, None, scope)
@@ -184,7 +184,7 @@ def put_together(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 
 def _example_parts(step: Ask, decisions: tuple[dict[str, Any], ...]) -> list[dict[str, Any]] | None:
-    """Return artifacts that pass the step; None if every level of an assessment requires a follow-up."""
+    """Return artifacts that pass the step; None if every level requires a follow-up."""
     parts = list(decisions)
     if step.contract is not None and step.contract.kind not in {part["kind"] for part in decisions}:
         parts.insert(0, step.contract.example or {"kind": name_kind(step.contract.ref)})

@@ -193,7 +193,7 @@ def _holds(rule: dict[str, Any], notes: str, output: Any, engine: Engine) -> boo
 
 
 def _documents(notes: str, output: Any) -> list[Any]:
-    """Return the values that a schema is checked against: the output and its artifacts, else the notes."""
+    """Return the values for a schema: the output and its artifacts, else the notes."""
     if output is None:
         return [_document(notes)]
     listed = output.get("artifacts") if isinstance(output, dict) and "kind" not in output else None

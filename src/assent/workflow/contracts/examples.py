@@ -31,7 +31,7 @@ _NOTHING_NAMED: Final = ("Done.", "Noted.", "OK", "1")
 
 
 class _Wanted(msgspec.Struct, frozen=True):
-    """One choice at every `or`: the words, the values for the schemas, and the length of the text."""
+    """One choice at every `or`: words, values for schemas, and the text's length."""
 
     words: tuple[str, ...] = ()
     documents: tuple[Any, ...] = ()
@@ -93,7 +93,7 @@ def _texts(words: list[str]) -> Iterator[str]:
 
 
 def _fit(text: str, way: _Wanted) -> Iterator[str]:
-    """Yield the text at the required length: unchanged, padded at the end, the beginning or inside, or cut."""
+    """Yield the text at the required length: unchanged, padded or cut."""
     if len(text) < way.least:
         for filler, gap in itertools.product((_FILLER, "x"), (" ", "\n", "")):
             room = max(way.least - len(text) - len(gap), 0)

@@ -50,7 +50,7 @@ def compile_definition(
     bindings: Mapping[str, str] | None = None,
     file: str | None = None,
 ) -> Compiled:
-    """Compile a definition. `library` holds the routines by id; `bindings` fill its extension points."""
+    """Compile a definition. `library` has routines by id; `bindings` fill extension points."""
     lowering = Lowering(definition, library or {}, bindings or {}, constructs.lower, file or definition.id)
     within = Within(
         functions=collect_functions(definition),
@@ -96,7 +96,7 @@ def _with_metrics(nodes: tuple[Node, ...], top: tuple[int, ...], profile: str) -
 
 
 def _last_work(nodes: tuple[Node, ...], indexes: tuple[int, ...]) -> int:
-    """Return the last step of the work; in a loop, the last one that does more than decide about the loop."""
+    """Return the last step of the work; in a loop, the last that does more than decide."""
     for index in reversed(indexes):
         node = nodes[index]
         if isinstance(node, Repeat):

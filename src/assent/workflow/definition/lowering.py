@@ -1,4 +1,4 @@
-"""The state of one compilation: nodes, warnings, scopes, and the library of definitions. Every construct uses it."""
+"""The state of one compilation, which every construct uses: nodes, warnings, library."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def parse(document: Any, file: str) -> Definition:
 
 
 def _without_form(document: Any) -> Issue:
-    """Return the issue of a value that JSON cannot express. Keys can be the cause too; the path shows them."""
+    """Return the issue of a value or key that JSON cannot express."""
     path, odd = "$", document
     for path, odd in places(document):
         try:

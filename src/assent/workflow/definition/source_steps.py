@@ -206,7 +206,7 @@ def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
 
 
 def _check_bodies(steps: list[Any], found: list[tuple[Any, str, int]]) -> Iterator[Issue]:
-    """Check that references name steps of this file, without a circle, and that loops do not nest too deep."""
+    """Check that references name steps of this file, without a circle or deep nesting."""
     top = {step["id"]: step for step in steps if isinstance(step, dict) and isinstance(step.get("id"), str)}
     for step, path, level in found:
         if not isinstance(step, dict) or step.get("type") != "loop":

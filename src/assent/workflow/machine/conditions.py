@@ -82,7 +82,7 @@ def truthy(value: Any) -> bool:
 
 
 def _text(value: Any) -> str | None:
-    """Return the operand of a text operator: a text, or a number as written; None for other values."""
+    """Return a text operator's operand: text, or a number as written; else None."""
     return value if isinstance(value, str) else str(value) if is_number(value) else None
 
 

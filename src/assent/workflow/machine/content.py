@@ -75,7 +75,7 @@ def read_content(context: Mapping[str, Any] | None, notes: str | None, output: A
 
 
 def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[dict[str, Any], str | None]:
-    """Return the context without the notes that S2 puts into it, and the notes of both places joined."""
+    """Return the context without S2's notes in it, and all notes joined."""
     patch = dict(context or {})
     inner = patch.pop(NOTES_KEY, None)
     if inner is not None and not isinstance(inner, str):
@@ -138,7 +138,7 @@ def measure(value: Any, path: str) -> int:
 
 
 def _find_reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
-    """Yield an issue for every key reserved for the server or for a language's object model (W53)."""
+    """Yield an issue for every key reserved for the server or an object model (W53)."""
     if "wr" in patch:
         yield Issue("context.wr", "reserved_key", '"wr" belongs to the server; choose another name.')
     stack: list[tuple[str, Any]] = [("context", patch)]

@@ -33,7 +33,7 @@ class Recap(msgspec.Struct, frozen=True):
 
 
 def cut(text: str, most_bytes: int) -> str:
-    """Cut a text to at most `most_bytes`, between two code points, with a marker for the missing part (W50)."""
+    """Cut a text to `most_bytes`, between code points, with a marker (W50)."""
     raw = text.encode()
     if len(raw) <= most_bytes:
         return text

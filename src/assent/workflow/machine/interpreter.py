@@ -101,7 +101,7 @@ class Pending(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class _Passed(msgspec.Struct, frozen=True, kw_only=True):
-    """A completed step: its key, its title, the submitted notes and artifacts. A start has completed none."""
+    """A completed step: key, title, notes and artifacts. A start has completed none."""
 
     snapshot: Snapshot
     pending: Pending | None
@@ -138,7 +138,7 @@ class Blocked(msgspec.Struct, frozen=True, kw_only=True, tag="blocked", tag_fiel
 
 
 class NeedsConfirmation(msgspec.Struct, frozen=True, tag="needs_confirmation", tag_field="kind"):
-    """The content would pass, but a person has not approved it. `rejected` is the reason of a rejection."""
+    """The content would pass, but is not approved. `rejected` is a rejection's reason."""
 
     snapshot: Snapshot
     step_id: str
@@ -206,7 +206,7 @@ def _render_step(program: Program, snapshot: Snapshot) -> Pending:
 
 
 def _loop_form(program: Program, snapshot: Snapshot, step: Ask) -> str | None:
-    """Return the prompt for the loop decision that is due with this step, unless its contract already asks for one."""
+    """Return the prompt for the due loop decision, unless the contract asks for one."""
     if not any(getattr(program.nodes[frame.loop], "artifact", None) for frame in snapshot.frames):
         return None
     if step.contract is not None and step.contract.kind == LOOP_CONTROL:

@@ -85,7 +85,7 @@ def scope(
     frames: tuple[Frame, ...] | list[Frame],
     decisions: dict[str, dict[str, str]],
 ) -> Scope:
-    """Return the scope: loop variables (innermost first), the context, and people's decisions under `wr.decisions`."""
+    """Return the scope: loop variables, context, and decisions under `wr.decisions`."""
     server: dict[str, Any] = {"wr": {"decisions": decisions}}
     for name, made in decisions.items():
         if "." in name:  # a step of a routine, whose name is a path
@@ -110,7 +110,7 @@ def _loop_variables(loop: Repeat, frame: Frame, outer: Scope) -> dict[str, Any]:
 
 
 def step_key(program: Program, snapshot: Snapshot) -> str:
-    """Return the unique name of the pending step, with the iteration of each loop around it (W63)."""
+    """Return the pending step's unique name, with the iteration of each loop (W63)."""
     if snapshot.at is None:
         return ""
     loops = [f"{program.nodes[frame.loop].id}[{frame.iteration + 1}]" for frame in snapshot.frames]
@@ -325,7 +325,7 @@ class Walk:
         return bits
 
     def _total(self, loop: Repeat, *, running: bool = False) -> int:
-        """Return the number of iterations of a counted loop, by the present context. Raises `Stuck`."""
+        """Return the iterations of a counted loop, by the context. Raises `Stuck`."""
         if loop.mode == "forEach":
             items = self._outer().get(loop.items or "") if running else self.scope().get(loop.items or "")
             if isinstance(items, list):

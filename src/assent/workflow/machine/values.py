@@ -38,13 +38,13 @@ _MAX_KNOWN_CHARS: Final = 100
 
 
 class Scope(msgspec.Struct, frozen=True):
-    """Layers in which names are looked up, first to last. `engine` is the regular-expression engine of the program."""
+    """Layers for looking up names, first to last. `engine`: the program's regex engine."""
 
     layers: tuple[Mapping[str, Any], ...]
     engine: Engine = "re2"
 
     def get(self, path: str) -> Any:
-        """Return the value of `name`, `name.part`, `name[0].part` or `name.length`; `UNSET` if there is none."""
+        """Return the value of `name`, `name.part`, `name[0].part` or `name.length`, or `UNSET`."""
         for layer in self.layers:
             if path in layer:
                 return layer[path]
@@ -90,7 +90,7 @@ def _shorten(value: Any) -> str:
 
 
 def render(template: str, scope: Scope) -> str:
-    """Fill `{{name}}`, `{{name.part}}` and `{{name + 1}}` once. Values are never read as templates."""
+    """Fill `{{name}}`, `{{name.part}}`, `{{name + 1}}` once; values are no templates."""
     text = _PLACE.sub(lambda match: _place(match[1], scope), template) if "{{" in template else template
     return (
         text

@@ -57,7 +57,7 @@ class _Budget:
 
 
 class _Consumer:
-    """The edges behind one test, as sets of states: `ahead` leads to the next state, `others` elsewhere."""
+    """The edges behind one test, as sets: `ahead` leads to the next state, `others` elsewhere."""
 
     def __init__(self, test: Test) -> None:
         self.test = test

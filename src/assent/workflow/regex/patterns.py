@@ -50,7 +50,7 @@ class Pattern:
         return self._automaton.run(text, first=True)[0]
 
     def sample(self, *, roomy: bool = False) -> str:
-        """Return a short text that should match: the first choice everywhere. The caller checks it."""
+        """Return a short text that should match. The caller checks it."""
         return sample(self.tree, roomy=roomy)
 
 

@@ -1,4 +1,4 @@
-"""A sentence for each kind of journal event. A test compares the table with the kinds that the code appends. Pure."""
+"""A sentence for each kind of journal event. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _blocked(facts: Facts) -> str:
 
 
 def _describe_measurement(facts: Facts) -> str:
-    """Describe a measurement. Earlier rules added numbers that must not be added, so those totals are left out."""
+    """Describe a measurement, without totals that earlier rules must not have added."""
     totals = facts.get("totals")
     if not isinstance(totals, dict) or not totals or facts.get("rules") != RULES:
         return "Measured"

@@ -125,7 +125,7 @@ def audit_lines(events: Iterable[Recorded], now_ms: int) -> tuple[dict[str, Any]
 
 
 def sentence(kind: str, facts: Facts) -> str:
-    """The sentence of an event. Facts of another release may have any shape and must still be shown."""
+    """Return the sentence of an event, whatever shape its facts have."""
     try:
         return say(WORDS[kind], facts)
     except (KeyError, TypeError, AttributeError, ValueError):

@@ -1,4 +1,4 @@
-"""Texts about providers: purpose, how to connect, choices and errors. Tables only, no requests or connections."""
+"""Texts about providers: purpose, how to connect, choices and errors. Tables only."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ EXPIRES_SOON_MS: Final = 3 * DAY_MS
 """Actions that expire within this time show it."""
 
 BATCH: Final = frozenset({Severity.LOW})
-"""Severities that may be decided in a batch: nothing leaves for another service, and no person is written to."""
+"""Severities for batch decisions: nothing leaves for another service or person."""
 
 
 def may_be_batched(action: Action) -> bool:

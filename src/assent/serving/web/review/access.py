@@ -108,7 +108,7 @@ class ReviewAccess:
         self._cookies = cookies
 
     def link(self, request: Request, run_id: str, now_ms: int) -> ReviewClaims | None:
-        """The claims of the link in the URL; None without a link. An invalid link is answered with 403 (E41)."""
+        """Return the claims of the URL's link, or None. An invalid link gets 403 (E41)."""
         given = request.query_params.getlist("token")
         if not given:
             return None

@@ -1,4 +1,4 @@
-"""One action as the review page shows it: all that would be sent and all that is known about it. Pure."""
+"""One action on the review page: its content and all that is known about it. Pure."""
 
 from __future__ import annotations
 

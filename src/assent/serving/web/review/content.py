@@ -89,7 +89,7 @@ def content_of(action: Action, now_ms: int, pictures: tuple[PictureView, ...] | 
 
 
 def _targets(effect: Effect, preview: Preview) -> tuple[LinkTarget, ...]:
-    """The targets of the links that readers will see. For rendered text, those of the rendered page."""
+    """Return the targets of the links that readers will see."""
     alone = review_links.targets(effect.link)
     if preview.site is not None:
         return (*alone, *review_links.html_targets(preview.site))

@@ -51,7 +51,7 @@ class SubmittedForm(Record):
 
 
 def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ()) -> str:
-    """The name given by the holder of a link; a signed-in person is not asked. `known`: names that are taken."""
+    """Return the name that a link's holder gave. `known`: names that are taken."""
     name = " ".join(form.get("name", "").split())
     if viewer.session is None and not is_name(name):
         raise BadFields({"name": f"Enter your name, with at most {MAX_NAME_CHARS} characters."})
@@ -151,7 +151,7 @@ def _pick_media(wish: SubmittedForm) -> Transaction[tuple[Media, ...] | None]:
 
 
 def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | None = None) -> dict[str, Any]:
-    """The fields that differ from the form's initial values. Line ends are normalized, because browsers change them."""
+    """Return the fields that differ from the form's initial values, line ends aside."""
     effect = action.effect
     found: dict[str, Any] = {}
     for name, before in (("body", effect.body), ("title", effect.title), ("subject", effect.subject)):

@@ -1,4 +1,4 @@
-"""The edit page: the fields, their limits as the channel counts them, and the changed words. Pure."""
+"""The edit page: fields, their limits, and the changed words. Pure."""
 
 from __future__ import annotations
 

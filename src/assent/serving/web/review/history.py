@@ -52,7 +52,7 @@ MISSING_FACTS: Final = {
 
 
 class FactWords(dict[str, object]):
-    """The facts of an event by the names that a sentence uses. `by` is as stored, `agent` and `who` are in words."""
+    """An event's facts by the names in a sentence. `agent` and `who` are in words."""
 
     def __init__(self, facts: Facts) -> None:
         super().__init__(facts)

@@ -122,7 +122,7 @@ def _tags_only(source: str) -> Iterator[Tag]:
 
 
 def _attributes(source: str, at: int) -> tuple[dict[str, str], int]:
-    """The attributes of a tag, the first of each name, and the end of the tag; -1 if it does not end."""
+    """Return a tag's attributes and its end; -1 if it does not end."""
     found: dict[str, str] = {}
     while True:
         end = _END.match(source, at)

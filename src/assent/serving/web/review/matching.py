@@ -83,7 +83,7 @@ def _longest(
     new_high: int,
     steps: Steps,
 ) -> Run | None:
-    """The longest common run within both ranges, the earliest of equals. None if the steps do not suffice."""
+    """Return the longest common run, the earliest of equals; None if the steps run out."""
     best: Run = (low, new_low, 0)
     before: dict[int, int] = {}
     for at in range(low, high):

@@ -116,7 +116,7 @@ class ReviewPages:
         return await self._show(request, shown)
 
     async def decide(self, request: Request) -> Response:
-        """Handle a form about one action: approve, reject, edit. Makes the same records as the tools (E21)."""
+        """Handle a form about one action. Makes the same records as the tools (E21)."""
         run_id, action_id = request.path_params["run_id"], request.path_params["action_id"]
         decision = DECISIONS.get(request.path_params["decision"])
         if decision is None:
@@ -376,7 +376,7 @@ class ReviewPages:
             return None
 
     async def _shown(self, request: Request, run_id: str) -> PresentedAccess:
-        """The credentials of a form's sender. Refuses a sender without any before the form is read."""
+        """Return the credentials of a form's sender. Refuses a sender without any."""
         shown = (await self._access()).shown(request, run_id, self._services.clock.now_ms())
         if shown.claims is None and shown.session_secret is None and not shown.bad_cookie:
             raise PageRefused(NO_LINK)
@@ -402,5 +402,5 @@ def _short(action: Action) -> str:
 
 
 def subject(run_id: str, action_id: str, digest: str, decision: str) -> str:
-    """The nonce subject of a decision. It omits the person, who may sign in before submitting the form."""
+    """Return the nonce subject of a decision. It omits the person, who may sign in first."""
     return f"{decision} {run_id} {action_id} {digest}"

@@ -71,7 +71,7 @@ _OUT_OF_DATE: Final = (
 
 
 def explain(refused: Exception, action_id: str, decision: str, form: dict[str, str]) -> Tried:
-    """Why a decision was refused, in words for the person at the page. A `PageRefused` is about the form's age."""
+    """Explain a refused decision to the person. A `PageRefused` is about the form's age."""
     typed = {name: form[name] for name in _TYPED if name in form}
 
     def tried(status: int, title: str, text: str, **more: Any) -> Tried:

@@ -1,4 +1,4 @@
-"""Times for people. The server does not know the reader's time zone, so it shows UTC and the relative time."""
+"""Times for people: in UTC and relative, since the reader's time zone is unknown."""
 
 from __future__ import annotations
 

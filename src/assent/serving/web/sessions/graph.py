@@ -39,7 +39,7 @@ class LaidOutRow(Record, kw_only=True):
     through: tuple[int, ...]
     """Lanes that cross the row."""
     from_above: bool
-    """Whether its lane continues from the row above. If not, it forks off the previous lane or is the root."""
+    """Whether its lane continues from above; else it forks off or is the root."""
     goes_on: bool
     folded: int = 0
     forks: int = 0

@@ -259,7 +259,7 @@ def describe_comparison(found: Comparison) -> dict[str, Any]:
 
 
 def pairs(left: ComparedBranch, right: ComparedBranch, steps: Steps) -> tuple[Pair, ...]:
-    """Pair the steps by key, in the order of the left branch. Steps of the right branch alone keep their position."""
+    """Pair steps by key, in the left branch's order. Others keep their position."""
     there = {each.step_key: each for each in right.passages}
     order: list[tuple[Passage | None, Passage | None]] = [
         (each, there.get(each.step_key)) for each in left.passages

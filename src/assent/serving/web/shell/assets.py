@@ -1,4 +1,4 @@
-"""Static files, served under names that contain their content's hash, so that browsers may cache them without limit."""
+"""Static files under names with their content's hash, so browsers may cache them for good."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ ATTRIBUTES: Final = {"a": {"href"}, "ol": {"start"}}
 SCHEMES: Final = frozenset({"http", "https", "mailto"})
 
 MAX_MARKS: Final = 10_000
-"""Limit of marks in a rendered text: each costs the parser up to 30 µs. A text with more is shown as written."""
+"""Marks in a rendered text: each costs up to 30 µs. With more, it is shown as written."""
 
 MAX_LINK_CHARS: Final = 2_000
 """Longest URL that every browser and server accepts. A longer one stays text."""

@@ -36,7 +36,7 @@ class Pace:
         await self._count(f"address {client_address(scope, trust_proxy=self._trust_proxy)}")
 
     async def of_reader(self, scope: Scope) -> None:
-        """Count a request of a public page. The limit is higher, because many readers may share one address."""
+        """Count a request of a public page, whose limit is higher for shared addresses."""
         services, address = self._services, client_address(scope, trust_proxy=self._trust_proxy)
         window = public_pages_window(services.limits.pages.most)
         await services.limits.page_limiter.count(

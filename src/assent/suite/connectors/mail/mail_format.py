@@ -27,7 +27,7 @@ _WORD_BYTES: Final = 39
 
 
 def mail(headers: list[tuple[str, str]], parts: tuple[tuple[str, str], ...]) -> bytes:
-    """Return the bytes of an e-mail. `parts` is one text, or the same text in several formats (`plain`, `html`)."""
+    """Return an e-mail's bytes. `parts` has one text, or several formats (`plain`, `html`)."""
     above = [f"{name}: {value}".rstrip(" ") for name, value in (*headers, ("MIME-Version", "1.0"))]
     written = [_part(kind, text) for kind, text in parts]
     if len(written) == 1:

@@ -48,7 +48,7 @@ Reach = Callable[[str, int], Awaitable[str]]
 
 
 class MailRoute(msgspec.Struct, frozen=True):
-    """A server, the sender of its e-mails, and the connection that it belongs to, if it is a workspace's."""
+    """A server, its sender, and its connection if it is a workspace's."""
 
     server: MailServer
     sender: Mailbox
@@ -157,7 +157,7 @@ class SmtpConnector:
         return await self._verified(key, timeout_seconds, {})
 
     async def verify_anywhere(self, key: str, timeout_seconds: float) -> Verified:
-        """Like `verify`, but accepts hosts in private networks, for a person at this server's terminal."""
+        """Like `verify`, but accepts private networks, for a person at this server's terminal."""
         return await self._verified(key, timeout_seconds, {ANY_ADDRESS: True})
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:

@@ -131,7 +131,7 @@ class Conversation:
             raise not_signed_in("it offers no way to sign in with a password") from error
 
     def _envelope(self, smtp: smtplib.SMTP) -> None:
-        """Announce the sender and every recipient. Raises a refusal that names each problem, after a reset."""
+        """Announce sender and recipients. Raises a refusal that names each problem."""
         letter = self._letter
         # Not with smtplib's own methods, which parse an address again.
         code, said = smtp.docmd("MAIL", f"FROM:<{letter.sender}>")

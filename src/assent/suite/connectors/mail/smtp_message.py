@@ -45,7 +45,7 @@ class Letter(msgspec.Struct, frozen=True):
 
 
 def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
-    """Return the e-mail of an action. Raises `NotSent`, which no retry cures, if the content is unfit."""
+    """Return the e-mail of an action. Raises a final `NotSent` for unfit content."""
     effect = action.effect
     sender = _mailbox("sender", effect.sender) if effect.sender else default_sender
     recipients = tuple(_mailbox("recipients", each) for each in effect.recipients)
@@ -100,7 +100,7 @@ def _write(meant: Meant) -> bytes:
 
 
 def html_part(effect: Effect) -> str:
-    """Return the approved HTML, or the approved text as paragraphs, with the preheader first unless the HTML has it."""
+    """Return the approved HTML, or the text as paragraphs, with the preheader first."""
     html = effect.html or "\n".join(
         f"<p>{'<br>'.join(escape(line) for line in paragraph.splitlines())}</p>"
         for paragraph in re.split(r"\n\s*\n", effect.body.strip())

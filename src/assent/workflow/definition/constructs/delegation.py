@@ -1,4 +1,4 @@
-"""Parallel delegation: instructions to hand work to helpers, then a step that brings their results together."""
+"""Parallel delegation: give work to helpers, then join their results."""
 
 from __future__ import annotations
 

@@ -127,5 +127,5 @@ def _scales(assessments: tuple[Assessment, ...]) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """Escape a text so that the renderer leaves it unchanged: doubled braces would be placeholders."""
+    """Escape a text for the renderer: doubled braces would be placeholders."""
     return text.replace("{{", "{ {").replace("}}", "} }")

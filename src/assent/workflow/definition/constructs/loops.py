@@ -1,4 +1,4 @@
-"""Loops: `while`, `until`, `for` and `forEach`, with a body written in place or named (also loops in loops)."""
+"""Loops: `while`, `until`, `for` and `forEach`, with a body in place or named."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _list(title: str, entries: tuple[str, ...] | list[str], *, numbered: bool = 
 
 
 def lines(entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> str:
-    """Write entries as a list. An entry with its own mark or layout (a number, a code block) keeps it."""
+    """Write entries as a list. An entry with its own mark or layout keeps it."""
     if not numbered:
         return "\n".join(entry if _MARKED.match(entry) else f"- {entry}" for entry in entries)
     if any(_MARKED.match(entry) or _LAID_OUT.match(entry) for entry in entries):

@@ -75,7 +75,7 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
 
 
 def _routine_id(name: str, lowering: Lowering) -> str:
-    """Return the routine's id: `wr.templates.routine.X` is `wr.routine-X`, `routine-X` or `X`, whichever exists."""
+    """`wr.templates.routine.X` is `wr.routine-X`, `routine-X` or `X`, whichever exists."""
     if not name.startswith(ROUTINE_TEMPLATES):
         return name
     plain = name.removeprefix(ROUTINE_TEMPLATES)
