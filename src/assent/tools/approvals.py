@@ -20,7 +20,6 @@ from assent.engine.actions import (
     explaining,
     rechecking,
 )
-from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.offloading import run_long_apart
@@ -39,7 +38,7 @@ from assent.gate.transitions import is_expired
 from assent.kernel.ids import ActionId, require_action_id, require_run_id
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.times import iso_time
-from assent.ports import Begin, Transaction
+from assent.ports import Transaction
 from assent.tools.arguments import (
     Cursor,
     PageSize,
@@ -75,7 +74,7 @@ class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
     """Approve an action by its id (E20). No other tool approves; it must be one's own (E69)."""
-    services, decider = call.services, _decider(call)
+    services, arguments, decider = call.services, _key_arguments(request), _decider(call)
     action_id = require_action_id(request.action_id)
     before, outlook = await circumstances.read_action(services, call.caller, action_id)
     bound = None
@@ -84,18 +83,20 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
     if bound is not None:
         _, outlook = await circumstances.read_action(services, call.caller, action_id)
     seen, seals = Seen(digest=request.digest), services.keys.seals
-    try:
-        answer = await _decide(
-            call,
-            request,
-            "approve",
-            outlook,
-            lambda: decisions.approve(decider, action_id, seen, _links(call), call.now_ms, seals=seals),
+
+    def begin() -> Transaction[Decided]:
+        action = yield from decisions.approve(
+            decider, action_id, seen, _links(call), call.now_ms, seals=seals
         )
+        return answer_decision(action, "approve", outlook)
+
+    try:
+        answer = await call.write_once(request, begin, Decided, arguments)
     except Refusal as refusal:
         if bound is None or refusal.reason is not Reason.STALE_REVISION:
             raise
         raise refuse_stale(bound, user_message=blocked.describe_binding(bound)) from None
+    failpoint("approve.committed")
     return await _send(call, answer) if request.send and not _goes_on(answer) else answer
 
 
@@ -176,27 +177,28 @@ async def reject_action(call: Call, request: RejectAction) -> Decided:
     """Reject an action by its id, with a reason (E20)."""
     action_id = require_action_id(request.action_id)
     _, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    return await _decide(
-        call,
-        request,
-        "reject",
-        outlook,
-        lambda: decisions.reject(
-            _decider(call), action_id, request.reason, Seen(digest=request.digest), _links(call), call.now_ms
-        ),
-    )
+    seen = Seen(digest=request.digest)
+
+    def begin() -> Transaction[Decided]:
+        action = yield from decisions.reject(
+            _decider(call), action_id, request.reason, seen, _links(call), call.now_ms
+        )
+        return answer_decision(action, "reject", outlook)
+
+    return await call.write_once(request, begin, Decided, _key_arguments(request))
 
 
 async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
     action_id = require_action_id(request.action_id)
     _, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    return await _decide(
-        call,
-        request,
-        "withdraw",
-        outlook,
-        lambda: decisions.withdraw(_decider(call), action_id, request.reason, _links(call), call.now_ms),
-    )
+
+    def begin() -> Transaction[Decided]:
+        action = yield from decisions.withdraw(
+            _decider(call), action_id, request.reason, _links(call), call.now_ms
+        )
+        return answer_decision(action, "withdraw", outlook)
+
+    return await call.write_once(request, begin, Decided, _key_arguments(request))
 
 
 async def edit_action(call: Call, request: EditAction) -> Decided:
@@ -221,25 +223,22 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
         )
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
     checked = await _check(call, before, changes)
-    return await _decide(
-        call,
-        request,
-        "edit",
-        outlook,
-        call.metered(
-            lambda: decisions.edit(
-                _decider(call),
-                action_id,
-                changes,
-                Seen(digest=request.digest),
-                _links(call),
-                call.now_ms,
-                schedule_ms=schedule_ms,
-                checked=checked,
-                asked=request.asked or "",
-            )
-        ),
-    )
+
+    def begin() -> Transaction[Decided]:
+        action = yield from decisions.edit(
+            _decider(call),
+            action_id,
+            changes,
+            Seen(digest=request.digest),
+            _links(call),
+            call.now_ms,
+            schedule_ms=schedule_ms,
+            checked=checked,
+            asked=request.asked or "",
+        )
+        return answer_decision(action, "edit", outlook)
+
+    return await call.write_once(request, call.metered(begin), Decided, _key_arguments(request))
 
 
 async def _check(call: Call, action: Action, changes: dict[str, Any]) -> Checked | None:
@@ -304,19 +303,13 @@ def _links(call: Call) -> Links:
     return lambda action: call.review_url(action.run_id)
 
 
-async def _decide(call: Call, request: Any, move: str, outlook: Outlook, decision: Begin[Action]) -> Decided:
-    """Run a decision once per idempotency key and answer with the resulting action."""
-
-    def begin() -> Transaction[Decided]:
-        return answer_decision((yield from decision()), move, outlook)
-
+def _key_arguments(request: msgspec.Struct) -> dict[str, Any]:
+    """Return the arguments that a repetition with the same idempotency key must repeat."""
     arguments = {**msgspec.to_builtins(request), "idempotencyKey": None}
     for name in ADDED_LATER:
         if not arguments.get(name):
             arguments.pop(name, None)
-    answer = await call.write_once(request, begin, Decided, arguments)
-    failpoint("approve.committed")
-    return answer
+    return arguments
 
 
 ADDED_LATER = ("send", "preheader", "asked")
