@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -170,7 +170,7 @@ async def verify(
 async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
     """Yield the head of every stream, of one workspace or of all."""
     after = ("", "")
-    while heads := await store.read(_page_of_heads(*after, workspace_id)):
+    while heads := await store.read(partial(_list_heads, *after, workspace_id)):
         for head in heads:
             yield head
         after = (heads[-1].workspace_id, heads[-1].stream_id)
@@ -185,7 +185,7 @@ async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple
     def found(flaw: ChainFlaw, seq: int) -> list[AuditFinding]:
         return [AuditFinding(f"event {flaw}", head.workspace_id, head.stream_id, seq)]
 
-    while page := await store.read(_page_of_events(head, at.seq)):
+    while page := await store.read(partial(_list_events, head, at.seq)):
         count += len(page)
         end = Head(head.workspace_id, head.stream_id, page[-1].seq, page[-1].hash)
         if (problem := journal.verify_chain(page, end, start=at)) is not None:
@@ -216,7 +216,7 @@ async def _verify_checkpoints(
     findings: list[AuditFinding] = []
     previous, number = GENESIS, 0
     bodies: dict[int, str] = {}
-    while page := await store.read(_page_of_checkpoints(number)):
+    while page := await store.read(partial(_list_checkpoints, number)):
         # By the row's number, because the body may be forged.
         for row_number, checkpoint in page:
             number += 1
@@ -230,7 +230,7 @@ async def _verify_checkpoints(
             ):
                 findings.append(AuditFinding(f"checkpoint {number} does not follow the one before it"))
             if content is not None:
-                findings += await store.read(_check_signed_heads(content))
+                findings += await store.read(partial(_check_signed_heads, content))
             number, previous = row_number, checkpoint.digest()
             bodies[number] = checkpoint.body
     if kept is not None:
@@ -243,50 +243,39 @@ async def _verify_checkpoints(
             findings.append(
                 AuditFinding(f"checkpoint {content.number} is not in the database as it was written out")
             )
-        findings += await store.read(_check_signed_heads(content))
+        findings += await store.read(partial(_check_signed_heads, content))
     return len(bodies), findings
 
 
-def _check_signed_heads(content: CheckpointBody) -> Any:
-    def begin() -> Transaction[list[AuditFinding]]:
-        missing = []
-        for head in content.heads:
-            rows = yield statements.find_event_hash(
-                workspace_id=head.workspace_id, stream_id=head.stream_id, seq=head.seq
-            )
-            if not rows or rows[0]["hash"] != head.hash:
-                what = f"event differs from checkpoint {content.number}" if rows else "signed event is gone"
-                missing.append(AuditFinding(what, head.workspace_id, head.stream_id, head.seq))
-        return missing
-
-    return begin
+def _check_signed_heads(content: CheckpointBody) -> Transaction[list[AuditFinding]]:
+    missing = []
+    for head in content.heads:
+        rows = yield statements.find_event_hash(
+            workspace_id=head.workspace_id, stream_id=head.stream_id, seq=head.seq
+        )
+        if not rows or rows[0]["hash"] != head.hash:
+            what = f"event differs from checkpoint {content.number}" if rows else "signed event is gone"
+            missing.append(AuditFinding(what, head.workspace_id, head.stream_id, head.seq))
+    return missing
 
 
-def _page_of_heads(after_workspace: str, after_stream: str, workspace_id: str | None) -> Any:
-    def begin() -> Transaction[list[Head]]:
-        if workspace_id is not None:
-            rows = yield statements.list_heads_of(
-                workspace_id=workspace_id, after_stream=after_stream, most=PAGE
-            )
-        else:
-            rows = yield statements.list_heads(
-                after_workspace=after_workspace, after_stream=after_stream, most=PAGE
-            )
-        return [from_row(Head, row, dated_ms=0) for row in rows]
-
-    return begin
+def _list_heads(after_workspace: str, after_stream: str, workspace_id: str | None) -> Transaction[list[Head]]:
+    if workspace_id is not None:
+        rows = yield statements.list_heads_of(workspace_id=workspace_id, after_stream=after_stream, most=PAGE)
+    else:
+        rows = yield statements.list_heads(
+            after_workspace=after_workspace, after_stream=after_stream, most=PAGE
+        )
+    return [from_row(Head, row, dated_ms=0) for row in rows]
 
 
-def _page_of_events(head: Head, after_seq: int) -> Any:
-    return lambda: journal.read_stream(head.workspace_id, head.stream_id, after_seq=after_seq, limit=PAGE)
+def _list_events(head: Head, after_seq: int) -> Transaction[list[journal.Event]]:
+    return journal.read_stream(head.workspace_id, head.stream_id, after_seq=after_seq, limit=PAGE)
 
 
-def _page_of_checkpoints(after: int) -> Any:
-    def begin() -> Transaction[list[tuple[int, Checkpoint]]]:
-        rows = yield statements.list_checkpoints(workspace_id=SYSTEM_WORKSPACE, after=after, most=PAGE)
-        return [(row["number"], from_row(Checkpoint, row)) for row in rows]
-
-    return begin
+def _list_checkpoints(after: int) -> Transaction[list[tuple[int, Checkpoint]]]:
+    rows = yield statements.list_checkpoints(workspace_id=SYSTEM_WORKSPACE, after=after, most=PAGE)
+    return [(row["number"], from_row(Checkpoint, row)) for row in rows]
 
 
 def _headless(workspace_id: str | None) -> Transaction[list[AuditFinding]]:
@@ -303,7 +292,7 @@ async def stream_pages(
     """Yield every event in pages, stream by stream, of one workspace or of all."""
     async for head in _heads(store, workspace_id):
         seq = 0
-        while page := await store.read(_page_of_events(head, seq)):
+        while page := await store.read(partial(_list_events, head, seq)):
             yield head, page
             seq = page[-1].seq
 
@@ -316,7 +305,7 @@ async def export(store: Store, *, workspace_id: str | None = None) -> AsyncItera
     if workspace_id is not None:
         return
     number = 0
-    while checkpoints := await store.read(_page_of_checkpoints(number)):
+    while checkpoints := await store.read(partial(_list_checkpoints, number)):
         for number, checkpoint in checkpoints:  # noqa: B007 - the last one is where the next page begins
             yield msgspec.json.encode({"checkpoint": checkpoint})
 
