@@ -10,10 +10,8 @@ from typing import Final
 from assent.conformance import endpoint, gate, preparing, review, workflows
 from assent.conformance.checking import ConformanceCheck
 
-ALL_CHECKS: Final[tuple[ConformanceCheck, ...]] = (
-    *endpoint.CHECKS,
-    *preparing.CHECKS,
-    *gate.CHECKS,
-    *review.CHECKS,
-    *workflows.CHECKS,
+MODULES: Final = (endpoint, preparing, gate, review, workflows)
+ALL_CHECKS: Final[tuple[ConformanceCheck, ...]] = tuple(
+    each for module in MODULES for each in vars(module).values() if isinstance(each, ConformanceCheck)
 )
+"""The checks in the order of their modules."""

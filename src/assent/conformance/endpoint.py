@@ -6,7 +6,7 @@ from typing import Final
 
 import msgspec
 
-from assent.conformance.checking import ConformanceCheck, Scene, check, expect
+from assent.conformance.checking import Scene, check, expect
 from assent.conformance.shapes import OPERATOR, PRIMARY_TOOLS, expect_fields, expect_recovery
 from assent.conformance.wire import ENDPOINT, WireAnswer
 
@@ -125,16 +125,3 @@ def _names(found: object) -> list[str]:
 
 def _sounds_secret(name: str) -> bool:
     return any(word in name.lower() for word in ("secret", "token", "password", "apikey", "api_key"))
-
-
-CHECKS: Final[tuple[ConformanceCheck, ...]] = (
-    discovery,
-    operators,
-    handshake,
-    silence,
-    tool_list,
-    text_payload,
-    no_key,
-    public_connectors,
-    codes,
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.conformance.checking import ConformanceCheck, Scene, check, expect
+from assent.conformance.checking import Scene, check, expect
 from assent.conformance.endpoint import NO_SUCH_ACTION
 from assent.conformance.shapes import expect_recovery
 from assent.conformance.wire import Server
@@ -135,6 +135,3 @@ async def once(scene: Scene) -> None:
         "chieflab_edit_action", actionId=action_id, body="Something else entirely."
     )
     expect(edit.refused, "what is executed cannot be edited", edit.payload)
-
-
-CHECKS: Final[tuple[ConformanceCheck, ...]] = (early, no_way_around, rejected, edited, foreign, once)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from assent.conformance.checking import EVIDENCE, GOAL, ConformanceCheck, Scene, check, expect
+from assent.conformance.checking import EVIDENCE, GOAL, Scene, check, expect
 from assent.conformance.shapes import (
     ACTION,
     ASSET,
@@ -158,20 +158,3 @@ async def diagnosis(scene: Scene) -> None:
     for finding in found["findings"] if isinstance(found, dict) else []:
         for name in ("numbers", "source", "readAt"):
             expect(finding.get(name), f"a finding has its {name}", finding)
-
-
-CHECKS: Final[tuple[ConformanceCheck, ...]] = (
-    prepared_shape,
-    preflight,
-    guide,
-    readable,
-    dependency,
-    review_url,
-    stored,
-    idempotent,
-    launch,
-    nothing_to_go_on,
-    webhooks,
-    diagnosis,
-    audit,
-)

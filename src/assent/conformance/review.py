@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-from typing import Any, Final
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from assent.conformance.checking import ConformanceCheck, Scene, check, expect
+from assent.conformance.checking import Scene, check, expect
 from assent.conformance.endpoint import NO_SUCH_ACTION
 from assent.conformance.gate import status_of
 
@@ -62,6 +62,3 @@ async def looking(scene: Scene) -> None:
     expect(
         await status_of(scene.server, run["actions"][0]["id"]) == "awaiting_approval", "and nothing has moved"
     )
-
-
-CHECKS: Final[tuple[ConformanceCheck, ...]] = (token_shape, bad_tokens, looking)

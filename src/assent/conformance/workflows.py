@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.conformance.checking import ConformanceCheck, Failed, Scene, check, expect
+from assent.conformance.checking import Failed, Scene, check, expect
 from assent.conformance.shapes import WORKFLOW_ANSWER, expect_fields
 from assent.conformance.wire import WireAnswer
 
@@ -114,6 +114,3 @@ async def checkpoint(scene: Scene) -> None:
     expect(first.payload == again.payload, "the same notes again make no second one")
     shown = await scene.server.call("workflow_advance", stateToken=at["stateToken"])
     expect(shown.payload["pending"]["stepId"] == at["pending"]["stepId"], "the step is where it was")
-
-
-CHECKS: Final[tuple[ConformanceCheck, ...]] = (start, replay, branch, rehydrate, tokens, checkpoint)

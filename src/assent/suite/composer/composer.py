@@ -119,12 +119,6 @@ class _Draft:
         for facts in range(self.most_facts, -1, -1):
             yield self._composed(lead, facts, with_product=True)
         yield self._composed(lead, 0, with_product=False)
-        for shorter in (
-            shorten(lead.text, self.row.body.most // 2),
-            held.product.text if held.product else "",
-        ):
-            if shorter:
-                yield self._composed(Saying(shorter, lead.facts), 0, with_product=False)
 
     def is_fit(self, made: Composed) -> bool:
         """Whether the channel accepts the draft and the content check passes."""

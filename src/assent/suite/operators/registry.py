@@ -1,15 +1,24 @@
 """All operators in the order of the list (E59).
 
-Operators that stage nothing are described here; the others have their own modules.
+Operators without a module of their own are described here.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from assent.suite.operators import email, launch, post
+from assent.suite.operators import launch, post
 from assent.suite.operators.definition import OperatorInfo
 
+EMAIL: Final = OperatorInfo(
+    id="chieflab-email",
+    label="E-mail",
+    function="Prepares one e-mail and sends it once it is approved.",
+    primary_tool="chieflab_send",
+    connectors=("smtp", "resend", "hubspot"),
+    status="live",
+    tools=("chieflab_send", "chieflab_execute_approved_action", "chieflab_save_contacts"),
+)
 MEASURE: Final = OperatorInfo(
     id="chieflab-measure",
     label="Measure",
@@ -54,4 +63,4 @@ CONNECT: Final = OperatorInfo(
     ),
 )
 
-OPERATORS: Final[tuple[OperatorInfo, ...]] = (launch.INFO, post.INFO, email.INFO, MEASURE, BRAIN, CONNECT)
+OPERATORS: Final[tuple[OperatorInfo, ...]] = (launch.INFO, post.INFO, EMAIL, MEASURE, BRAIN, CONNECT)

@@ -12,7 +12,8 @@ from assent.gate.calls import SuggestedCall
 from assent.kernel.ids import TenantId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.suite.contact import FIELDS, MAX_VALUE_CHARS
-from assent.suite.operators import contacts, email
+from assent.suite.operators import contacts
+from assent.suite.operators.registry import EMAIL
 from assent.tools.arguments import IdempotencyKey, TenantIdArgument, is_address, line
 from assent.tools.definition import WRITES, Call, Tool
 
@@ -57,7 +58,7 @@ async def save_contacts(call: Call, request: SaveContacts) -> PreparedRun:
         call.services,
         Request(
             principal=call.caller,
-            operator=email.INFO.id,
+            operator=EMAIL.id,
             tool="chieflab_save_contacts",
             inputs=inputs,
             tenant_id=TenantId(request.tenant_id) if request.tenant_id is not None else None,

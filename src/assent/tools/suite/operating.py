@@ -27,10 +27,11 @@ from assent.suite.content import evidence as gathering
 from assent.suite.content.channels import label_of
 from assent.suite.content.naming import name_of
 from assent.suite.content.records import Composed, NeedsDraft
-from assent.suite.operators import email, launch, post
+from assent.suite.operators import launch, post
 from assent.suite.operators.definition import Workbench
 from assent.suite.operators.drafts import SuppliedText, require_channel
 from assent.suite.operators.launch import ChannelNote, LaunchPlan
+from assent.suite.operators.registry import EMAIL
 from assent.suite.pictures.sizes import SIZES
 from assent.tools.arguments import addresses, line
 from assent.tools.definition import WRITES, Call, Tool
@@ -249,14 +250,14 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     if supplied is None:
         refuse_uncomposable(bench, channel, "chieflab_send", request)
         bench = await _draft_with_model(call, bench, [channel.id])
-    made = await run_long_apart(count_chars(request, bench, supplied), email.prepare, bench, supplied)
+    made = await run_long_apart(count_chars(request, bench, supplied), post.prepare, bench, channel, supplied)
     if isinstance(made, NeedsDraft):
         raise write_it(bench, channel, "chieflab_send", request)
     if supplied is None and request.subject:
         made = _with_subject(made, line("subject", request.subject))
     return await staging.stage(
         call.services,
-        make_request(call, request, email.INFO.id, "chieflab_send"),
+        make_request(call, request, EMAIL.id, "chieflab_send"),
         offer_writing(bench, _add_next_calls(bench, made, NEXT_SEND), request.goal),
         SendReply,
         lambda assets, staged: {"send_action": action_ref(staged[0]) if staged else None},
