@@ -123,12 +123,14 @@ def _find_misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | N
         return "it is not in the session or pinned to the workflow that its log says"
     if [bool(node["is_complete"]) for node in nodes] != [_snapshot(node).is_complete for node in run.nodes]:
         return "a step is marked complete that is not, or the other way round"
-    led, kept = _steps_taken(fold_lineage(run)), _answers_kept(run)
-    born = Counter(parent for parent, _ in led)
-    if row["nodes"] != len(nodes) or any(node["children"] != born[node["node"]] for node in nodes):
+    taken, kept = _steps_taken(fold_lineage(run)), _answers_kept(run)
+    children = Counter(parent for parent, _ in taken)
+    if row["nodes"] != len(nodes) or any(node["children"] != children[node["node"]] for node in nodes):
         return "its steps or its branches are counted wrong"
-    ways = {(node["node"], node["next_edge"]): node["next_node"] for node in nodes if node["next_edge"]}
-    if not ways.items() <= led.items() or not led.keys() <= ways.keys() | kept.keys():
+    transitions = {
+        (node["node"], node["next_edge"]): node["next_node"] for node in nodes if node["next_edge"]
+    }
+    if not transitions.items() <= taken.items() or not taken.keys() <= transitions.keys() | kept.keys():
         return "a step leads elsewhere than its log says"
     if not all(
         _gives_tokens(RunId(row["run_id"]), row["series"], node) for node in nodes if node["next_edge"]
@@ -198,12 +200,12 @@ def find_flaw(run: ExportedRun) -> str | None:
         sealed = stored.seal(_new_node(node, msgspec.structs.replace(_snapshot(node), blocked=0)))
         if (told[node.node].parent, told[node.node].seal) != (node.parent, sealed):
             return f"node {node.node} is not what its log says"
-    led, answered = _steps_taken(lineage), _answers_kept(run)
-    if not answered.items() <= led.items():
+    taken, answered = _steps_taken(lineage), _answers_kept(run)
+    if not answered.items() <= taken.items():
         return "it has an answer that its log does not know"
     if any(given.at != (given.node if given.child is None else given.child) for given in run.answers):
         return "it has an answer with the tokens of another step"
-    if not led.keys() <= answered.keys() | _first(lineage):
+    if not taken.keys() <= answered.keys() | _first(lineage):
         return "the answer to a branch is missing"
     kept = {(step.node, digest) for step in told.values() for digest in step.checkpoints}
     if {(each.node, each.digest) for each in run.checkpoints} != kept or any(
@@ -224,10 +226,10 @@ def _steps_taken(told: Lineage) -> dict[Edge, int]:
 
 def _first(told: Lineage) -> set[Edge]:
     """Return the first transition of each node, whose answer is computed from the child."""
-    ways: dict[int | None, Edge] = {}
+    transitions: dict[int | None, Edge] = {}
     for step in told.steps:
-        ways.setdefault(step.parent, (step.parent, step.edge))
-    return set(ways.values())
+        transitions.setdefault(step.parent, (step.parent, step.edge))
+    return set(transitions.values())
 
 
 def _answers_kept(run: ExportedRun) -> dict[Edge, int]:
@@ -359,12 +361,12 @@ def _import_run(
         head = yield from stored.log(head, event.kind, _name_session(event, session_id), event.at_ms)
         numbers[event.seq] = head.seq
     yield from stored.log(head, "session_imported", {"bundle": digest, "from": run.run_id}, now_ms)
-    ways = _first_ways(run, keys, record)
+    transitions = _list_first_transitions(run, keys, record)
     for node in run.nodes:
         yield from stored.insert_node(
             head,
             _new_node(node, _snapshot(node)),
-            way=ways.get(node.node),
+            transition=transitions.get(node.node),
             event_seq=numbers[node.event_seq],
             now_ms=node.created_ms,
         )
@@ -384,20 +386,20 @@ def _import_run(
         yield from stored.keep_answer(workspace_id, run_id, given.node, given.edge, kept, given.created_ms)
 
 
-def _first_ways(
+def _list_first_transitions(
     run: ExportedRun, keys: tuple[bytes, ...], record: StoredRun
 ) -> dict[int, stored.FirstTransition]:
     """Return the first transitions without a stored answer, by child, with new tokens."""
     told = fold_lineage(run)
     first = _first(told) - _answers_kept(run).keys()
     complete = {node.node for node in run.nodes if _snapshot(node).is_complete}
-    ways = {}
+    transitions = {}
     for (parent, edge), child in _steps_taken(told).items():
         if (parent, edge) in first:
             at = Handle("st", record.run_id, child, record.series)
             tokens = mint_tokens(keys, at, None if child in complete else 0)
-            ways[child] = stored.FirstTransition(edge, child, tokens)
-    return ways
+            transitions[child] = stored.FirstTransition(edge, child, tokens)
+    return transitions
 
 
 def _name_session(event: ExportedEvent, session_id: str) -> dict[str, Any]:

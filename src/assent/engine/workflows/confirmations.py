@@ -200,8 +200,8 @@ def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> W
         "STOP. Show what was submitted and its approval commands in the chat; give the review link only as a fallback. "
         "After the person approved, make the same advance call again, exactly as it was sent."
     )
-    if wishes := change_requests.list_requests(action):
-        said.append(f"A person asked for changes: {wishes[-1]['text']}")
+    if requests := change_requests.list_requests(action):
+        said.append(f"A person asked for changes: {requests[-1]['text']}")
         fix = (
             "STOP. A person asked for changes: submit a version that has them by advancing with it; it needs a new "
             "approval."
@@ -249,7 +249,7 @@ def _earlier(
         workspace_id=call.workspace_id, run_id=run_id, step_key=step_key, but=but or "", now_ms=call.now_ms
     )
     happened = {row["status"] for row in rows}
-    return next((said for status, said in _TOLD.items() if status in happened), None)
+    return next((said for status, said in _EARLIER.items() if status in happened), None)
 
 
 _ALREADY: Final = {
@@ -259,7 +259,7 @@ _ALREADY: Final = {
     "passes once it is approved; chieflab_get_action shows it. Other content needs a new approval.",
 }
 
-_TOLD: Final = {
+_EARLIER: Final = {
     "executed": "The same step was already approved and executed before, on another branch or with other content; "
     "that stays done, and does not count for this one: a new effect needs a new approval.",
     "failed": "The same step failed before; that does not count for this one.",

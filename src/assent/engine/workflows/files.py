@@ -14,7 +14,7 @@ _MAX_YAML_NODES: Final = 50_000
 """Bound on a file's nodes after anchors are expanded, against small files that grow huge."""
 
 
-_TOLD: Final = {
+_ADVICE: Final = {
     "constructor for the tag": "Tags are not read; remove it and write the plain value",
     "recursive node": "An anchor contains itself; write the value out",
     "another document": "A file has one document; put the next one into another file",
@@ -144,7 +144,7 @@ def _yaml(text: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         place = f"Line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
         problem = getattr(error, "problem", None) or "not YAML"
-        said = next((told for part, told in _TOLD.items() if part in problem), problem)
+        said = next((advice for part, advice in _ADVICE.items() if part in problem), problem)
         raise _refusal("not_yaml", f"{place}{said}.")
     except (RecursionError, ValueError):
         raise _refusal(

@@ -18,23 +18,25 @@ from assent.workflow.text import answers as text
 
 
 def rehydrate(call: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[WorkflowReply]:
-    """Return the pending step of a token, the notes on the way to it, and a new ack token. Writes nothing (W20).
+    """Return the pending step of a token, the notes of the steps before it, and a new ack token. Writes nothing (W20).
     `rules` adds the rules of the run for a chat that has lost its history."""
     node = yield from stored.find_place(call.workspace_id, state)
     if node is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
     program = node.program
-    way = yield statements.list_workflow_ancestors(
+    ancestors = yield statements.list_workflow_ancestors(
         workspace_id=call.workspace_id, run_id=state.run_id, node=state.node, budget=RECAP_BYTES
     )
-    kept = yield statements.list_workflow_checkpoints(workspace_id=call.workspace_id, run_id=state.run_id)
-    on_the_way = {row["node"] for row in way}
+    checkpoints = yield statements.list_workflow_checkpoints(
+        workspace_id=call.workspace_id, run_id=state.run_id
+    )
+    path = {row["node"] for row in ancestors}
     by_node: dict[int, list[Note]] = {}
-    for row in kept:
-        if row["node"] in on_the_way:
+    for row in checkpoints:
+        if row["node"] in path:
             by_node.setdefault(row["node"], []).append(Note("Checkpoint", row["notes"]))
     notes: list[Note] = []
-    for row in reversed(way):
+    for row in reversed(ancestors):
         notes.append(Note(row["title"] or row["step_key"], row["notes"]))
         notes += by_node.get(row["node"], [])
     others = yield from describe_others(call, node.run, program, node.node)
@@ -43,22 +45,22 @@ def rehydrate(call: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
         *call.drift,
         *(yield from confirmations.warn_again(call, state.run_id, state.node, shown)),
     )
-    told = recap(notes, left_out=sum(row["left_out"] for row in way))
+    recapped = recap(notes, left_out=sum(row["left_out"] for row in ancestors))
     tokens = mint_tokens(call.keys, state, node.snapshot.blocked if shown is not None else None)
     answer = msgspec.structs.replace(
         answers.shape_answer(node.run, tokens, shown, warnings),
         kind="resumed" if shown is not None else "complete",
-        recap=told.text,
-        recap_omitted=told.omitted,
+        recap=recapped.text,
+        recap_omitted=recapped.omitted,
         branches=others.from_here,
         other_branches=others.elsewhere or msgspec.UNSET,
         branches_omitted=others.omitted or msgspec.UNSET,
     )
-    told_of = write_branches(others)
+    section = write_branches(others)
     return WorkflowReply(
         answer,
         text.write_rehydration(
-            program, shown, tokens, told, told_of, warnings, node.snapshot.context, rules=rules
+            program, shown, tokens, recapped, section, warnings, node.snapshot.context, rules=rules
         ),
     )
 

@@ -100,7 +100,7 @@ from assent.workflow.handles import Handle, mint_tokens
 from assent.workflow.machine.state import encode, pending_step
 from assent.workflow.text import answers as text
 
-FORKS_TOLD: Final = 5
+LISTED_BRANCHES: Final = 5
 """How many of the newest branches an advance lists. Few, because the answer is stored."""
 NEW_BRANCH: Final = Warning(
     "new_branch",
@@ -197,7 +197,7 @@ def _move(
     complete = isinstance(outcome, Complete)
     if complete:
         yield statements.complete_run(workspace_id=call.workspace_id, run_id=run.run_id, status=COMPLETE)
-    reply, way = yield from _answer_move(call, node, outcome, edge)
+    reply, transition = yield from _answer_move(call, node, outcome, edge)
     body = {
         "parent": node.node,
         "node": child,
@@ -219,8 +219,8 @@ def _move(
         artifacts=stored.artifacts_text(outcome.artifacts),
         is_complete=complete,
     )
-    yield from stored.grow(head, "step_acked", body, new, now_ms, way)
-    if way is None:
+    yield from stored.grow(head, "step_acked", body, new, now_ms, transition)
+    if transition is None:
         kept = KeptAnswer(child, msgspec.json.encode(reply.answer).decode(), reply.text)
         yield from stored.keep_answer(call.workspace_id, run.run_id, node.node, edge, kept, now_ms)
     return reply
@@ -234,7 +234,7 @@ def _answer_move(
     run, following = node.run, outcome.pending
     others = None
     if node.children:
-        others = yield from describe_others(call, run, node.program, node.node, from_here=FORKS_TOLD)
+        others = yield from describe_others(call, run, node.program, node.node, from_here=LISTED_BRANCHES)
     warnings = (*((NEW_BRANCH,) if others is not None else ()), *outcome.warnings, *call.drift)
     if following is not None and following.require_confirmation:
         warnings += yield from confirmations.warn(call, run.run_id, following)
@@ -242,14 +242,14 @@ def _answer_move(
     tokens = mint_tokens(call.keys, place, 0 if following is not None else None)
     reply = answers.answer_advance(run, node.program, tokens, following, warnings)
     if others is not None:
-        told_of = write_branches(others)
+        section = write_branches(others)
         answer = msgspec.structs.replace(
             reply.answer,
             branches=others.from_here,
             other_branches=others.elsewhere or msgspec.UNSET,
             branches_omitted=others.omitted or msgspec.UNSET,
         )
-        return WorkflowReply(answer, f"{told_of}\n\n{reply.text}"), None
+        return WorkflowReply(answer, f"{section}\n\n{reply.text}"), None
     if warnings:
         return reply, None
     return reply, FirstTransition(edge, run.nodes, tokens)

@@ -186,18 +186,23 @@ def insert_run(workspace_id: WorkspaceId, run: StoredRun, now_ms: int) -> Transa
 
 
 def grow(
-    head: Head, kind: str, body: dict[str, Any], new: NewNode, now_ms: int, way: FirstTransition | None = None
+    head: Head,
+    kind: str,
+    body: dict[str, Any],
+    new: NewNode,
+    now_ms: int,
+    transition: FirstTransition | None = None,
 ) -> Transaction[None]:
     """Insert a node of a locked run as `insert_node` does, and append its event, with its seal."""
     event = journal.NewEvent(kind, body | {"seal": seal(new)})
-    yield from insert_node(head, new, way=way, event_seq=head.seq + 1, now_ms=now_ms)
+    yield from insert_node(head, new, transition=transition, event_seq=head.seq + 1, now_ms=now_ms)
     yield from journal.append_to(head, [event], now_ms)
 
 
 def insert_node(
-    head: Head, new: NewNode, *, way: FirstTransition | None, event_seq: int, now_ms: int
+    head: Head, new: NewNode, *, transition: FirstTransition | None, event_seq: int, now_ms: int
 ) -> Transaction[None]:
-    """Insert a node. `way` links it as first child if no whole answer must be stored."""
+    """Insert a node. `transition` links it as first child if no whole answer must be stored."""
     run = {"workspace_id": head.workspace_id, "run_id": head.stream_id}
     yield statements.insert_workflow_node(
         **run,
@@ -214,11 +219,13 @@ def insert_node(
     )
     if new.parent is None:
         return
-    if way is None:
+    if transition is None:
         yield statements.count_workflow_child(**run, node=new.parent)
     else:
-        given = {"state": way.tokens.state_token, "ack": way.tokens.ack_token}
-        yield statements.take_first_way(**run, node=new.parent, edge=way.edge, child=way.child, **given)
+        given = {"state": transition.tokens.state_token, "ack": transition.tokens.ack_token}
+        yield statements.take_first_way(
+            **run, node=new.parent, edge=transition.edge, child=transition.child, **given
+        )
     yield statements.grow_workflow_run(**run, now_ms=now_ms)
 
 

@@ -24,15 +24,15 @@ def markdown(
     return "\n\n".join([head, *(_run(run, fold_lineage(run), when) for run in bundle.runs)]) + "\n"
 
 
-def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:
+def _run(run: ExportedRun, lineage: Lineage, when: Callable[[int], str]) -> str:
     """Write a run: the branch with the latest event whole, then the own part of every other branch."""
     by_node = {node.node: node for node in run.nodes}
-    latest = {step.node: (step.latest, step.node) for step in told.steps}
-    inner = {step.parent for step in told.steps}
+    latest = {step.node: (step.latest, step.node) for step in lineage.steps}
+    inner = {step.parent for step in lineage.steps}
     leaves = sorted(
         (node for node in by_node if node not in inner), key=lambda node: latest[node], reverse=True
     )
-    complete = {step.node for step in told.steps if step.is_complete}
+    complete = {step.node for step in lineage.steps if step.is_complete}
     count = f", {len(leaves)} branches (the latest first)" if len(leaves) > 1 else ""
     status = "complete" if leaves and leaves[0] in complete else "running"
     parts = [
@@ -41,28 +41,28 @@ def _run(run: ExportedRun, told: Lineage, when: Callable[[int], str]) -> str:
     ]
     written: set[int] = set()
     for leaf in leaves:
-        way = _way(by_node, leaf, written)
+        path = _path(by_node, leaf, written)
         if written:
             state = "complete" if leaf in complete else "running"
-            parts.append(f"### Branch from “{way[0].title or way[0].step_key}”: {state}")
-        parts += _steps(run, way, when, "####" if written else "###")
-        written |= {node.node for node in way}
+            parts.append(f"### Branch from “{path[0].title or path[0].step_key}”: {state}")
+        parts += _steps(run, path, when, "####" if written else "###")
+        written |= {node.node for node in path}
     return "\n\n".join(parts)
 
 
-def _way(by_node: dict[int, ExportedNode], leaf: int, written: set[int]) -> list[ExportedNode]:
+def _path(by_node: dict[int, ExportedNode], leaf: int, written: set[int]) -> list[ExportedNode]:
     """Return the nodes that lead to a leaf, without those already written."""
-    way: list[ExportedNode] = []
+    path: list[ExportedNode] = []
     at: int | None = leaf
     while at is not None and at not in written:
-        way.append(by_node[at])
+        path.append(by_node[at])
         at = by_node[at].parent
-    return way[::-1]
+    return path[::-1]
 
 
-def _steps(run: ExportedRun, way: list[ExportedNode], when: Callable[[int], str], level: str) -> list[str]:
+def _steps(run: ExportedRun, path: list[ExportedNode], when: Callable[[int], str], level: str) -> list[str]:
     parts = []
-    for node in way:
+    for node in path:
         if node.parent is not None:
             parts.append(f"{level} {node.title or node.step_key}\n\nCompleted {when(node.created_ms)}.")
         if node.notes.strip():
@@ -72,7 +72,7 @@ def _steps(run: ExportedRun, way: list[ExportedNode], when: Callable[[int], str]
             for each in run.checkpoints
             if each.node == node.node
         ]
-    outputs = [(node.step_key, artifact) for node in way for artifact in node.artifacts]
+    outputs = [(node.step_key, artifact) for node in path for artifact in node.artifacts]
     return [*parts, *_results(reduce(outputs))]
 
 
