@@ -52,7 +52,7 @@ def connect(
     ] = None,
     sender: Annotated[
         str | None,
-        typer.Option("--from", metavar="MAILBOX", help="Whom e-mails of this workspace come from."),
+        typer.Option("--from", metavar="MAILBOX", help="The sender of this workspace's e-mails."),
     ] = None,
 ) -> None:
     """Connect a workspace to a provider by its key, which is read from standard input and never shown.
@@ -74,7 +74,7 @@ def connect(
         connector = _key_checked(app, provider)
         found = await find_workspace(app, workspace)
         if provider == MAIL and sender is None:
-            raise Failure('Say whom mail comes from: --from "Ann <ann@example.org>".')
+            raise Failure('Name the sender: --from "Ann <ann@example.org>".')
         key = _read_key(key_stdin, provider)
         # A person with the terminal may name a mail server of this network.
         verify = getattr(connector, "verify_anywhere", connector.verify)

@@ -27,9 +27,7 @@ def show(
     workspace: Annotated[str, typer.Argument(metavar="ID-OR-NAME", help="Which one.", show_default=False)],
     limit: Annotated[
         str | None,
-        typer.Option(
-            "--limit", metavar="N|none", help="Let it spend N from now on; none takes the limit away."
-        ),
+        typer.Option("--limit", metavar="N|none", help="Limit it to N from now on; none removes the limit."),
     ] = None,
     grant: Annotated[
         int | None,

@@ -116,7 +116,7 @@ async def _demo(session: CommandSession, interactive: bool) -> int:
     stage = Stage(session)
     with tempfile.TemporaryDirectory(prefix="assent-demo-") as directory:
         async with _server(Path(directory)) as (url, key), Client(url, key) as agent:
-            session.say(f"A server of its own runs at {url}. A scripted agent speaks MCP to it.")
+            session.say(f"A separate server runs at {url}. A scripted agent speaks MCP to it.")
             first = await _first_launch(stage, agent, interactive)
             await _show_measuring(stage, agent, first)
             await _show_learning(stage, agent)

@@ -52,7 +52,7 @@ def create(
         list[str] | None,
         typer.Option(
             "--toolset",
-            help=f"Tools that it is shown, instead of the server's; may be repeated: {', '.join(TOOLSETS)}.",
+            help=f"Tool sets that it lists, instead of the server's; may be repeated: {', '.join(TOOLSETS)}.",
         ),
     ] = None,
     expires_in_days: Annotated[

@@ -25,7 +25,8 @@ def register(app: typer.Typer) -> None:
 def owner_link(
     session: CommandSession,
     name: Annotated[
-        str | None, typer.Option("--name", help="What your decisions are signed with (as before, or owner).")
+        str | None,
+        typer.Option("--name", help="The name that signs your decisions (the last one, or owner)."),
     ] = None,
 ) -> None:
     """Print a link by which you sign in to the pages in your browser: once, within 15 minutes.

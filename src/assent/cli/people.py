@@ -23,7 +23,7 @@ app = typer.Typer(no_args_is_help=True)
 
 def invite(
     session: CommandSession,
-    name: Annotated[str, typer.Argument(help="What they are called.")],
+    name: Annotated[str, typer.Argument(help="Their name.")],
     workspace: OfWorkspace = None,
     email: Annotated[
         str | None, typer.Option("--email", help="Tells people with the same name apart.")

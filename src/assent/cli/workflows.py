@@ -123,9 +123,7 @@ def run(
     workflow: Annotated[
         str, typer.Argument(metavar="ID-OR-FILE", help="From `assent workflow list`, or a file.")
     ],
-    context: Annotated[
-        str, typer.Option("--context", metavar="JSON", help="What the run starts with.")
-    ] = "{}",
+    context: Annotated[str, typer.Option("--context", metavar="JSON", help="The initial context.")] = "{}",
 ) -> int:
     """Follow a workflow at the terminal. For authors: nothing is stored, and you are the one who confirms."""
     compiled = _find(session, workflow)

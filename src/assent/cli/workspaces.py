@@ -36,7 +36,7 @@ BY: str = "cli"
 
 def create(
     session: CommandSession,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What people call it.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its name.", show_default=False)],
     email: Annotated[str | None, typer.Option("--email", help="Whose it is.")] = None,
     dev: Annotated[
         bool, typer.Option("--dev", help="Make a clp_dev_ key instead of a clp_live_ one.")

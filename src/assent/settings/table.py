@@ -229,7 +229,7 @@ TABLE: Final[tuple[Setting, ...]] = (
     Setting(
         name="smtp_from",
         kind=Kind.MAILBOX,
-        doc="Whom e-mails come from, unless an action names another sender.",
+        doc="The sender of e-mails, unless an action names another.",
     ),
     Setting(
         name="zernio_url",

@@ -19,7 +19,7 @@ class ApproveAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
     digest: DigestArgument | None = None
     send: Annotated[
         bool,
-        msgspec.Meta(description="Whether it goes out at once: the user said yes to sending it, too."),
+        msgspec.Meta(description="true sends it at once, if the user said yes to that, too."),
     ] = False
     idempotency_key: IdempotencyKey | None = None
 
@@ -54,8 +54,7 @@ class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forb
         Annotated[str, msgspec.Meta(max_length=300, description="The preview text that inboxes show.")] | None
     ) = None
     to: (
-        Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Everybody who gets it.")]
-        | None
+        Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="All recipients.")] | None
     ) = None
     schedule_for: (
         Annotated[

@@ -24,7 +24,7 @@ Value = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_VALUE_CHARS)]
 
 
 class Contact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    email: Annotated[str, msgspec.Meta(min_length=3, max_length=254, description="What it is known by.")]
+    email: Annotated[str, msgspec.Meta(min_length=3, max_length=254, description="Identifies the contact.")]
     first_name: Value | None = None
     last_name: Value | None = None
     company: Value | None = None
