@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Literal
 
-import msgspec
+from assent.kernel.structs import WireRecord
 
 Kind = Literal["grant", "limit", "unlimit", "reserve", "release", "settle", "charge"]
 
 
-class CreditEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class CreditEntry(WireRecord, kw_only=True):
     """A line of the ledger. `charge` settles a refunded action that happened after all."""
 
     seq: int
@@ -24,7 +24,7 @@ class CreditEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     at_ms: int
 
 
-class CreditAccount(msgspec.Struct, frozen=True, rename="camel"):
+class CreditAccount(WireRecord):
     """A workspace's balance. `reserved` covers unfinished and unknown actions."""
 
     unlimited: bool = True

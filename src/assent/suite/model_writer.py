@@ -14,6 +14,7 @@ import msgspec
 
 from assent.gate.content.check import find_flaw
 from assent.gate.content.suspicion import suspicions_in
+from assent.kernel.structs import Record
 from assent.suite.composer.composer import compose
 from assent.suite.content import channels
 from assent.suite.content.adapter import adapt
@@ -36,7 +37,7 @@ SYSTEM: Final = (
 )
 
 
-class Model(msgspec.Struct, frozen=True):
+class Model(Record):
     url: str
     name: str
     kind: Literal["openai", "anthropic"] = "openai"

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.structs import Record
 from assent.testing.ledger import Ledger
 from assent.testing.oauth_provider import OAuthServer
 from assent.testing.provider_server import (
@@ -80,7 +81,7 @@ class _GoogleData(ProviderServer):
         return None
 
 
-class DailyVisits(msgspec.Struct, frozen=True):
+class DailyVisits(Record):
     day: date
     host: str
     path: str
@@ -167,7 +168,7 @@ def _matches(expression: dict[str, Any] | None, values: dict[str, str]) -> bool:
     return bool(value == found["stringFilter"]["value"])
 
 
-class Query(msgspec.Struct, frozen=True):
+class Query(Record):
     day: date
     page: str
     clicks: int

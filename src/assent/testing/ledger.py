@@ -12,8 +12,10 @@ from typing import Any
 
 import msgspec
 
+from assent.kernel.structs import WireRecord
 
-class LedgerCall(msgspec.Struct, frozen=True, tag="call", tag_field="kind", rename="camel"):
+
+class LedgerCall(WireRecord, tag="call", tag_field="kind"):
     """A request that reached the provider, and its planned outcome."""
 
     number: int
@@ -24,7 +26,7 @@ class LedgerCall(msgspec.Struct, frozen=True, tag="call", tag_field="kind", rena
     at_ms: int
 
 
-class DoneEffect(msgspec.Struct, frozen=True, tag="effect", tag_field="kind", rename="camel"):
+class DoneEffect(WireRecord, tag="effect", tag_field="kind"):
     effect_id: str
     reference: str | None
     key: str | None

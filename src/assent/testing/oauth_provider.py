@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
+from assent.kernel.structs import Record
 from assent.testing.ledger import Ledger
 from assent.testing.provider_server import (
     ProviderAnswer,
@@ -37,7 +38,7 @@ CONSENT: Final = """<!doctype html><html lang="en"><head><meta charset="utf-8"><
 </main></body></html>"""
 
 
-class RegisteredApp(msgspec.Struct, frozen=True):
+class RegisteredApp(Record):
     client_id: str
     client_secret: str
 

@@ -63,7 +63,7 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_u
         )
 
 
-class TestingStage(Wanted, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class TestingStage(Wanted, frozen=True, kw_only=True):
     """An effect, and others in the same run."""
 
     __test__ = False

@@ -24,6 +24,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
 
+from assent.kernel.structs import Record
 from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
 from assent.testing.wire import LocalServer, Malformed, Message, read_message, response
 
@@ -77,7 +78,7 @@ STEPS: Final[dict[Outcome, tuple[OutcomeStep, ...]]] = {
 }
 
 
-class ProviderRequest(msgspec.Struct, frozen=True):
+class ProviderRequest(Record):
     method: str
     path: str
     query: dict[str, str]
@@ -119,7 +120,7 @@ def redirect(address: str) -> ProviderAnswer:
 Handler = Callable[..., ProviderAnswer]
 
 
-class Route(msgspec.Struct, frozen=True):
+class Route(Record):
     """The method and path of a handler; the groups of `path` are its arguments. A page is for people: it has no faults
     and needs no key."""
 

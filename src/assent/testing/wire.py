@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-import msgspec
+from assent.kernel.structs import Record
 
 MAX_BODY_BYTES: Final = 4 * 1_048_576
 
@@ -16,7 +16,7 @@ class Malformed(Exception):  # noqa: N818 - what it is
     """The input is no HTTP message."""
 
 
-class Message(msgspec.Struct, frozen=True):
+class Message(Record):
     """A request or a response: its first line's words, headers in lower case, and body."""
 
     start: tuple[str, ...]

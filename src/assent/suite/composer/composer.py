@@ -10,9 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-import msgspec
-
 from assent.gate.content.check import find_flaw
+from assent.kernel.structs import Record
 from assent.suite.composer.frames import capitalise, frames_of, has_label
 from assent.suite.composer.material import MOST_FACTS, Material, material_of
 from assent.suite.composer.product import Saying
@@ -33,7 +32,7 @@ QUOTED: Final = "Quoted in the draft."
 LEFT_OUT: Final = "What changed is not told: it says what was not to be said. Supply a text that tells it."
 
 
-class Shape(msgspec.Struct, frozen=True, kw_only=True):
+class Shape(Record, kw_only=True):
     """The form of a channel's draft. `title` is the kind of title, `most` its longest length."""
 
     title: str = ""
@@ -68,7 +67,7 @@ SHAPES: Final[dict[str, Shape]] = {
 """The channels whose drafts have a form of their own."""
 
 
-class DraftPart(msgspec.Struct, frozen=True):
+class DraftPart(Record):
     text: str
     sayings: tuple[Saying, ...] = ()
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.composer.statements import is_sentence
 from assent.suite.content.language import add_full_stop, strip_full_stop
 from assent.suite.content.naming import is_named, is_subject
 
 
-class Frames(msgspec.Struct, frozen=True):
+class Frames(Record):
     """The frames of one language, each with and without the product's name."""
 
     new: tuple[str, str]

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.composer.frames import capitalise, frames_of, list_change, state_change
 from assent.suite.composer.product import About, Saying
 from assent.suite.composer.statements import (
@@ -67,7 +66,7 @@ _COMMON: Final = word_set(
 )
 
 
-class Material(msgspec.Struct, frozen=True, kw_only=True):
+class Material(Record, kw_only=True):
     """The statements that a draft may use, best first."""
 
     name: str = ""

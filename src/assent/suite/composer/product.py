@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.composer.statements import (
     is_personal,
     is_price,
@@ -58,7 +57,7 @@ _SOURCES: Final = {
 TITLE_SCORE: Final = -1.5
 
 
-class Saying(msgspec.Struct, frozen=True):
+class Saying(Record):
     text: str
     facts: tuple[int, ...]
 

@@ -14,11 +14,10 @@ import re
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import msgspec
-
 from assent.gate.connection import Account, Verified
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Action
+from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown, PicturesOf, Reading
 from assent.suite.connectors.approved import action_of
@@ -46,7 +45,7 @@ _TAG: Final = re.compile(r"(?:^|(?<=\s))[#＃](?!\ufe0f)(\S*[^\d\s!-/:-@\[-`{-~]
 _TAG_END: Final = re.compile(r"[!-/:-@\[-`{-~…。、！？]+\Z")
 
 
-class BlueskySession(msgspec.Struct, frozen=True):
+class BlueskySession(Record):
     did: str
     handle: str
     token: str

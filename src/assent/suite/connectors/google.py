@@ -8,13 +8,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import msgspec
-
 from assent.gate.connection import Connection
 from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
+from assent.kernel.structs import Record
 from assent.ports import Campaign, Delivered, Delivery, NotSent, OutcomeUnknown, Reading
 from assent.suite.connectors.approved import action_of
 from assent.suite.connectors.http_outcomes import refusal
@@ -28,7 +27,7 @@ MOST_PAGES: Final = 10
 MAX_CHOICES: Final = 200
 
 
-class GoogleProperty(msgspec.Struct, frozen=True):
+class GoogleProperty(Record):
     """A property or site that the person has access to."""
 
     id: str

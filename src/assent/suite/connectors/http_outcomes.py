@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-import msgspec
-
 from assent.kernel.refusals import Reason
+from assent.kernel.structs import Record
 from assent.ports import NotSent, OutcomeUnknown
 
 MAX_DETAIL_CHARS: Final = 200
@@ -23,7 +22,7 @@ MAX_RETRY_AFTER_SECONDS: Final = 24 * 3600
 """If a provider asks for more, a person should look at the account."""
 
 
-class StatusMeaning(msgspec.Struct, frozen=True):
+class StatusMeaning(Record):
     reason: Reason
     curable: bool
 

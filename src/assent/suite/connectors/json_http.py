@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from assent.kernel.structs import Record
 from assent.ports import OutcomeUnknown
 from assent.suite.connectors.http_outcomes import not_now
 
@@ -27,7 +28,7 @@ AGENT: Final = "Assent/0.1"
 HIDDEN: Final = b"[redacted]"
 
 
-class Exchanged(msgspec.Struct, frozen=True):
+class Exchanged(Record):
     """The answer. `value` is None if the body is not JSON."""
 
     status: int

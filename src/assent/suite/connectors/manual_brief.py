@@ -8,12 +8,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
-
 from assent.gate.records import Effect
+from assent.kernel.structs import Record, WireRecord
 
 
-class ManualField(msgspec.Struct, frozen=True):
+class ManualField(Record):
     """A field of a channel's form: the part of the effect that belongs there, and its limit."""
 
     name: str
@@ -21,7 +20,7 @@ class ManualField(msgspec.Struct, frozen=True):
     limit: int | None = None
 
 
-class ManualChannel(msgspec.Struct, frozen=True):
+class ManualChannel(Record):
     """The page where a channel is published by hand, and its fields."""
 
     label: str
@@ -86,7 +85,7 @@ CHANNELS: Final[dict[str, ManualChannel]] = {
 }
 
 
-class PasteField(msgspec.Struct, frozen=True, rename="camel"):
+class PasteField(WireRecord):
     """A text to paste. `fits` is false if the channel would cut or refuse it."""
 
     field: str
@@ -96,7 +95,7 @@ class PasteField(msgspec.Struct, frozen=True, rename="camel"):
     fits: bool
 
 
-class ManualBrief(msgspec.Struct, frozen=True, rename="camel"):
+class ManualBrief(WireRecord):
     """Everything a person needs to publish an effect by hand. `text` is the whole brief."""
 
     channel: str

@@ -13,9 +13,8 @@ import re
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
-import msgspec
-
 from assent.kernel import tokens
+from assent.kernel.structs import Record
 from assent.ports import NotSent, OutcomeUnknown
 from assent.suite.connectors.json_http import Exchanged, exchange
 
@@ -28,7 +27,7 @@ ENDED: Final = frozenset({"invalid_grant", "BAD_REFRESH_TOKEN", "BAD_AUTH_CODE",
 _CODE: Final = re.compile(r"[A-Za-z_]{1,60}")
 
 
-class Grantor(msgspec.Struct, frozen=True, kw_only=True):
+class Grantor(Record, kw_only=True):
     """An authorisation server: its consent page and token endpoint."""
 
     id: str
@@ -83,7 +82,7 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 """The authorisation server and the scopes of each connector, no more than it uses."""
 
 
-class OAuthClient(msgspec.Struct, frozen=True):
+class OAuthClient(Record):
     """This server's registration with an authorisation server; empty until it is set."""
 
     client_id: str | None = None
@@ -93,7 +92,7 @@ class OAuthClient(msgspec.Struct, frozen=True):
         return f"Client({self.client_id!r})"
 
 
-class OAuthProvider(msgspec.Struct, frozen=True, kw_only=True):
+class OAuthProvider(Record, kw_only=True):
     """A connector's authorisation. `base` replaces the public URLs of pages and API."""
 
     id: str
@@ -162,7 +161,7 @@ def _elsewhere(grantor: Grantor, base: str | None) -> str | None:
     return base.rstrip("/")
 
 
-class OAuthTokens(msgspec.Struct, frozen=True, kw_only=True):
+class OAuthTokens(Record, kw_only=True):
     """The answer of a token endpoint. Its repr shows no secrets."""
 
     access_token: str

@@ -8,15 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal
 
-import msgspec
-
+from assent.kernel.structs import WireRecord
 from assent.ports import Connector, Delivery
 
 AuthMode = Literal["none", "api_key", "oauth", "password"]
 """`password`: a mail server with user and password, of the workspace or of the whole server."""
 
 
-class ConnectorInfo(msgspec.Struct, frozen=True, rename="camel"):
+class ConnectorInfo(WireRecord):
     """A connector: its channels and how to connect it, not whether it works."""
 
     id: str

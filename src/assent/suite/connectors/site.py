@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-import msgspec
-
 from assent.gate.card_calls import UNPUBLISH
 from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 from assent.ports import Delivered, Delivery, OutcomeUnknown, Reading, StoreUnavailable
 from assent.suite.connectors.approved import action_of
 
 
-class SitePage(msgspec.Struct, frozen=True):
+class SitePage(Record):
     """A published page: its id, URL and date."""
 
     post_id: str

@@ -17,6 +17,7 @@ import msgspec
 from assent.gate.connection import Account, Verified
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect
+from assent.kernel.structs import Record
 from assent.ports import Connections, Delivered, Delivery, OutcomeUnknown
 from assent.suite.connectors.approved import action_of
 from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal
@@ -32,7 +33,7 @@ NO_TEXT: Final = frozenset({"no_text", "missing_text_or_fallback_or_attachments"
 """Answers to a message without text: the webhook exists, and nothing was posted."""
 
 
-class Said(msgspec.Struct, frozen=True):
+class Said(Record):
     """The answer of a URL. Without one, `sent` says whether the request went out."""
 
     status: int | None

@@ -15,6 +15,7 @@ import msgspec
 from assent.gate.records import Action, Effect, ExecutionState
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
+from assent.kernel.structs import Record
 from assent.kernel.times import parse_time
 from assent.ports import Delivered, NotSent, Remainder
 from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, StatusMeaning
@@ -48,7 +49,7 @@ MARK: Final = "assentKey"
 CLOCKS_APART_MS: Final = 2 * MINUTE_MS
 
 
-class AccountPost(msgspec.Struct, frozen=True):
+class AccountPost(Record):
     """The outcome of a post on one account."""
 
     account_id: str

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content.language import word_set
 
 _UNITS: Final = {
@@ -46,7 +45,7 @@ _STEM: Final = 5
 _LEAST_NOUN: Final = 4
 
 
-class Amount(msgspec.Struct, frozen=True):
+class Amount(Record):
     """A number with its unit or, if the unit is unknown, the stem of the next word."""
 
     number: str

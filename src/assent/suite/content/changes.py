@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content.language import sentences
 from assent.suite.content.readme import ONLY_LINK, plain
 
@@ -116,7 +115,7 @@ _INTRO: Final = re.compile(r"^(?:hi|hello|hey|hallo)\b[^.!?:]{0,80}:\s+(\w)", re
 """Matches a greeting before the first change."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class Change(Record):
     """A statement about a change. `kind` is `fixed` for a fix, `more` for a sentence that continues the one before it,
     `new` for a commit that added something, else empty."""
 
@@ -124,7 +123,7 @@ class Change(msgspec.Struct, frozen=True):
     kind: str = ""
 
 
-class Changes(msgspec.Struct, frozen=True):
+class Changes(Record):
     version: str = ""
     items: tuple[Change, ...] = ()
 

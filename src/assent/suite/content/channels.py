@@ -10,15 +10,14 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content import counting
 from assent.suite.content.counting import Count
 
 Shape = Literal["post", "titled", "email", "page"]
 
 
-class Limit(msgspec.Struct, frozen=True):
+class Limit(Record):
     """The largest value of a field, counted in the channel's own way."""
 
     most: int
@@ -26,7 +25,7 @@ class Limit(msgspec.Struct, frozen=True):
     unit: str = "characters"
 
 
-class Channel(msgspec.Struct, frozen=True, kw_only=True):
+class Channel(Record, kw_only=True):
     """One row. `connectors`: in order of preference. `action`: whether it can be sent."""
 
     id: str
@@ -156,7 +155,7 @@ ALIASES: Final = {
 _HASHTAG: Final = re.compile(r"(?<![\w&/])#(?=\w*[^\W\d])\w+")
 
 
-class Check(msgspec.Struct, frozen=True):
+class Check(Record):
     problems: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
 

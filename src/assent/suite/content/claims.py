@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record, WireRecord
 from assent.suite.content.amounts import amounts_in, gives
 from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import addresses
@@ -42,7 +41,7 @@ _SHARE: Final = 0.5
 _ARTICLES: Final = word_set("the a an it that der die das")
 
 
-class _Fact(msgspec.Struct, frozen=True):
+class _Fact(Record):
     """A fact, prepared for comparison with sentences."""
 
     place: int
@@ -50,7 +49,7 @@ class _Fact(msgspec.Struct, frozen=True):
     tokens: set[str]
 
 
-class Support(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Support(WireRecord, kw_only=True, omit_defaults=True):
     """A fact behind a claim: its index in the evidence, its source and its text."""
 
     place: int
@@ -59,7 +58,7 @@ class Support(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     entry_id: str | None = None
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Claim(WireRecord, kw_only=True):
     """A sentence that states something. Without support, only its author vouches for it."""
 
     text: str

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.structs import Record, WireRecord
 from assent.suite.content.changes import Change, read_changes, read_commit
 from assent.suite.content.cleaning import LINE_CHARS, one_line, usable
 from assent.suite.content.language import language_of, language_of_all, sentences, speaks
@@ -28,7 +29,7 @@ MAX_FACTS: Final = 120
 MAX_PER_LIST: Final = 30
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Fact(WireRecord, kw_only=True, omit_defaults=True):
     """A fact and its source. `entry_id` is its id in the brain; `kind` is the kind of a change."""
 
     source: str
@@ -37,13 +38,13 @@ class Fact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defau
     kind: str = ""
 
 
-class MemoryEntry(msgspec.Struct, frozen=True, kw_only=True):
+class MemoryEntry(Record, kw_only=True):
     entry_id: str
     kind: str
     text: str
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+class Evidence(Record, kw_only=True):
     """All facts in order of arrival. A claim refers to a fact by its index."""
 
     facts: tuple[Fact, ...] = ()

@@ -11,18 +11,17 @@ import re
 from functools import lru_cache
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content.cleaning import cut
 from assent.suite.content.language import is_greeting, sentences, word_set
 
 
-class Rejection(msgspec.Struct, frozen=True, kw_only=True):
+class Rejection(Record, kw_only=True):
     entry_id: str
     reason: str = ""
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class Asked(Record, kw_only=True):
     """A request for later drafts, in the words of its author or the recording agent."""
 
     entry_id: str
@@ -31,12 +30,12 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a person made or confirmed the request. An unconfirmed one is only a reminder."""
 
 
-class RefusedClaim(msgspec.Struct, frozen=True, kw_only=True):
+class RefusedClaim(Record, kw_only=True):
     entry_id: str
     text: str
 
 
-class MeasuredResult(msgspec.Struct, frozen=True, kw_only=True):
+class MeasuredResult(Record, kw_only=True):
     """A measured result of a channel, as a sentence. A writer may read it; no rule uses it."""
 
     entry_id: str
@@ -44,7 +43,7 @@ class MeasuredResult(msgspec.Struct, frozen=True, kw_only=True):
     text: str
 
 
-class Lessons(msgspec.Struct, frozen=True, kw_only=True):
+class Lessons(Record, kw_only=True):
     """All lessons of a tenant, oldest first."""
 
     rejections: tuple[Rejection, ...] = ()
@@ -61,7 +60,7 @@ class Lessons(msgspec.Struct, frozen=True, kw_only=True):
 NOTHING_LEARNED: Final = Lessons()
 
 
-class Rule(msgspec.Struct, frozen=True):
+class Rule(Record):
     kind: str
     entry_id: str
     value: str = ""

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from assent.kernel.structs import Record
 from assent.suite.content.cleaning import one_line
 from assent.suite.content.language import word_set
 
@@ -32,7 +33,7 @@ _HEADINGS: Final = frozenset({"h1", "h2", "h3"})
 _WANTED: Final = _HEADINGS | {"title", "p"}
 
 
-class Page(msgspec.Struct, frozen=True, kw_only=True):
+class Page(Record, kw_only=True):
     """The readable parts of a page, each one cleaned line."""
 
     title: str = ""
@@ -48,7 +49,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool = False
 
 
-class Fetched(msgspec.Struct, frozen=True, kw_only=True):
+class Fetched(Record, kw_only=True):
     """The result of fetching a page: the page, or the reason as a sentence why there is none."""
 
     page: Page | None = None

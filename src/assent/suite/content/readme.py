@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content.cleaning import TEXT_CHARS, one_line
 from assent.suite.content.language import word_set
 
@@ -93,7 +92,7 @@ _MARKUP: Final[tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]
 """Patterns that replace HTML by equivalent Markdown."""
 
 
-class Readme(msgspec.Struct, frozen=True, kw_only=True):
+class Readme(Record, kw_only=True):
     """The parts of a README that describe the product, each one cleaned line."""
 
     title: str = ""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import WireRecord
 from assent.suite.content.claims import Claim
 
 COMPOSER: Final = "composer"
@@ -13,14 +12,14 @@ SUPPLIED: Final = "supplied"
 """Who wrote a draft. Any other value names a model."""
 
 
-class MemoryUse(msgspec.Struct, frozen=True, rename="camel"):
+class MemoryUse(WireRecord):
     """A brain entry that shaped a draft, and a sentence that says how."""
 
     entry_id: str
     how: str
 
 
-class Composed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Composed(WireRecord, kw_only=True):
     """A draft with its claims, warnings and recommendations."""
 
     channel: str
@@ -42,7 +41,7 @@ class Composed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     source: str = COMPOSER
 
 
-class NeedsDraft(msgspec.Struct, frozen=True, rename="camel"):
+class NeedsDraft(WireRecord):
     """The composer cannot write this draft: the reason, and the required form of a draft."""
 
     channel: str
@@ -50,7 +49,7 @@ class NeedsDraft(msgspec.Struct, frozen=True, rename="camel"):
     wanted: str
 
 
-class Statement(msgspec.Struct, frozen=True, rename="camel"):
+class Statement(WireRecord):
     """A line of the launch pack with the facts behind it."""
 
     text: str

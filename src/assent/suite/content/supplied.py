@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content.channels import Channel
 from assent.suite.content.cleaning import cut, one_line
 from assent.suite.content.language import is_greeting, sentences
@@ -21,7 +20,7 @@ _ENDS: Final = (".", "!", "?", "。", "！", "？")
 _HEADING: Final = re.compile(r"^#{1,3}\s+(.+)")
 
 
-class TitledText(msgspec.Struct, frozen=True):
+class TitledText(Record):
     title: str
     body: str
     preheader: str = ""

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import word_set
 from assent.suite.content.lessons import Rule
 
 
-class Voice(msgspec.Struct, frozen=True, kw_only=True):
+class Voice(Record, kw_only=True):
     banned: tuple[str, ...] = ()
     short: bool = False
     plain: bool = False

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import sentences
 from assent.suite.content.lessons import Lessons, lessons_in_words, rules_from
@@ -31,12 +30,12 @@ _USEFUL: Final[tuple[tuple[int, tuple[str, ...]], ...]] = (
 """How many facts of which sources, the most useful first."""
 
 
-class FactTold(msgspec.Struct, frozen=True):
+class FactTold(Record):
     text: str
     source: str
 
 
-class Writing(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Writing(Record, kw_only=True, omit_defaults=True):
     """The facts, voice and lessons for a writer. `channels.needs` has the channel's limits."""
 
     goal: str = ""

@@ -15,6 +15,7 @@ from typing import Final, Literal
 import msgspec
 
 from assent.gate.calls import SuggestedCall
+from assent.kernel.structs import Record, WireRecord
 from assent.kernel.times import iso_time
 
 Weight = Literal["high", "medium", "low"]
@@ -26,7 +27,7 @@ OWN_RECORD: Final = "this server's record of actions"
 """The source name of facts about decisions and deliveries of this server."""
 
 
-class Observation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Observation(WireRecord, kw_only=True):
     """Numbers of one channel of one run, from one source at one time."""
 
     channel: str
@@ -36,7 +37,7 @@ class Observation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     metrics: dict[str, float]
 
 
-class Silence(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Silence(WireRecord, kw_only=True):
     """A source without numbers, and the reason. Never read as zero."""
 
     channel: str
@@ -44,7 +45,7 @@ class Silence(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     reason: str
 
 
-class Deed(msgspec.Struct, frozen=True, kw_only=True):
+class Deed(Record, kw_only=True):
     action_id: str
     run_id: str
     channel: str
@@ -59,7 +60,7 @@ class Deed(msgspec.Struct, frozen=True, kw_only=True):
     last_attempt: str = ""
 
 
-class Learned(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Learned(WireRecord, kw_only=True):
     """A recorded lesson, with its author and time."""
 
     entry_id: str
@@ -88,7 +89,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
         return self.labels.get(name, name)
 
 
-class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Finding(WireRecord, kw_only=True):
     """A problem: the numbers that show it, their source and time, and a suggestion."""
 
     rule: str
@@ -103,7 +104,7 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     call: SuggestedCall
 
 
-class DiagnosisRule(msgspec.Struct, frozen=True):
+class DiagnosisRule(Record):
     """A rule: its name, the weight of its findings, and the function that finds them."""
 
     id: str
@@ -111,7 +112,7 @@ class DiagnosisRule(msgspec.Struct, frozen=True):
     look: Callable[[DiagnosisRule, Facts], Iterable[Finding]]
 
 
-class Missing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Missing(WireRecord, kw_only=True):
     """Missing numbers, why they are missing, and what would provide them."""
 
     what: str
@@ -119,7 +120,7 @@ class Missing(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     call: SuggestedCall
 
 
-class Diagnosis(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Diagnosis(WireRecord, kw_only=True):
     """The findings. `has_data` is about an audience's numbers, not the server's record."""
 
     has_data: bool

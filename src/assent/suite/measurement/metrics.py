@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Final, Literal
 
-import msgspec
+from assent.kernel.structs import Record
 
 Kind = Literal["count", "rate", "money"]
 Role = Literal["exposure", "response", "delivery"]
@@ -23,7 +23,7 @@ LARGEST: Final = 10**12
 """The largest credible number of one message."""
 
 
-class Metric(msgspec.Struct, frozen=True):
+class Metric(Record):
     """One row of the table."""
 
     plural: str
@@ -112,7 +112,7 @@ def sort_names(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (ORDER.get(_row_name(name), len(ORDER)), name))
 
 
-class ChannelNumbers(msgspec.Struct, frozen=True):
+class ChannelNumbers(Record):
     """The numbers of a channel, with their names by role in the order of the table."""
 
     numbers: Mapping[str, int | float]

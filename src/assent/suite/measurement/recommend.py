@@ -11,8 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, Protocol
 
-import msgspec
-
+from assent.kernel.structs import Record, WireRecord
 from assent.suite.measurement.metrics import (
     ChannelNumbers,
     Metric,
@@ -62,7 +61,7 @@ class ReadingLike(Protocol):
     def metrics(self) -> dict[str, int | float]: ...
 
 
-class Usual(msgspec.Struct, frozen=True, rename="camel"):
+class Usual(WireRecord):
     """The average of one metric on one channel over the earlier runs that have it."""
 
     channel: str
@@ -71,7 +70,7 @@ class Usual(msgspec.Struct, frozen=True, rename="camel"):
     runs: int
 
 
-class NextMove(msgspec.Struct, frozen=True, rename="camel"):
+class NextMove(WireRecord):
     """A recommendation, with the numbers behind it."""
 
     move: str
@@ -79,7 +78,7 @@ class NextMove(msgspec.Struct, frozen=True, rename="camel"):
     channel: str | None
 
 
-class Assessment(msgspec.Struct, frozen=True):
+class Assessment(Record):
     """The conclusions from the readings of a run."""
 
     totals: dict[str, float]

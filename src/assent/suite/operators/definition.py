@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import msgspec
 
+from assent.kernel.structs import WireRecord
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.lessons import Lessons
 from assent.suite.content.records import Composed
 
 
-class OperatorInfo(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class OperatorInfo(WireRecord, kw_only=True):
     """An operator's list entry (E50). Its primary tool leads to all `tools` by nextToolCalls (E1)."""
 
     id: str

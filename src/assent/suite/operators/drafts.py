@@ -10,6 +10,7 @@ from assent.gate.mail import ALONE
 from assent.gate.preflight import MANY_RECIPIENTS
 from assent.gate.records import Effect
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.structs import Record
 from assent.ports import Draft, StagedEffect
 from assent.suite.composer.composer import compose
 from assent.suite.content import channels
@@ -33,7 +34,7 @@ class SuppliedText(msgspec.Struct, frozen=True, kw_only=True):
     """The argument path of each part; a part without a path has its own name."""
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True):
+class Written(Record, kw_only=True):
     """A draft for one channel and its effect. Landing copy has no effect."""
 
     channel: Channel

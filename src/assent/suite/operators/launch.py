@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.structs import Record, WireRecord
 from assent.ports import Draft, Preparation
 from assent.suite.composer import composer
 from assent.suite.content.channels import needs
@@ -35,7 +36,7 @@ DEFAULT_CHANNELS: Final = ("site", "linkedin", "x", "email", "landing")
 NOT_SERVED: Final = "A plain note about the product does not serve this goal."
 
 
-class ChannelNote(msgspec.Struct, frozen=True, rename="camel"):
+class ChannelNote(WireRecord):
     """A channel for which the agent is asked to supply a draft."""
 
     channel: str
@@ -43,7 +44,7 @@ class ChannelNote(msgspec.Struct, frozen=True, rename="camel"):
     wanted: str = ""
 
 
-class LaunchPlan(msgspec.Struct, frozen=True, kw_only=True):
+class LaunchPlan(Record, kw_only=True):
     preparation: Preparation
     written: tuple[Written, ...]
     missing: tuple[ChannelNote, ...]

@@ -10,14 +10,14 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
+from assent.kernel.structs import Record
 
 STRONG: Final = frozenset({"L", "R", "AL"})
 NUMBERS: Final = frozenset({"EN", "AN"})
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}", "⟨": "⟩", "「": "」", "（": "）"}
 
 
-class DirectionRun(msgspec.Struct, frozen=True):
+class DirectionRun(Record):
     """Characters in logical order that are drawn in one direction."""
 
     text: str

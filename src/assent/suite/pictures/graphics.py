@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content import counting
 from assent.suite.pictures import bidi, palette
 from assent.suite.pictures.line_fitting import Box, Fitted, TooLong, fit
@@ -36,7 +35,7 @@ _LARGEST: Final = ((12, 0.19), (28, 0.17), (10_000, 0.145))
 """The largest letter size as a share of the shorter side, by the number of characters."""
 
 
-class Glyph(msgspec.Struct, frozen=True):
+class Glyph(Record):
     """A glyph's outline in font units with y up, and its position in letter sizes."""
 
     outline: str
@@ -45,7 +44,7 @@ class Glyph(msgspec.Struct, frozen=True):
     y: float
 
 
-class Shaped(msgspec.Struct, frozen=True):
+class Shaped(Record):
     """A run of text as glyphs, and its width."""
 
     width: float
@@ -56,7 +55,7 @@ Shape = Callable[[str, bool], Shaped]
 """Shapes text of one direction (True: right to left), in units of the letter size."""
 
 
-class Order(msgspec.Struct, frozen=True, kw_only=True):
+class Order(Record, kw_only=True):
     """The content of a picture."""
 
     headline: str
@@ -65,7 +64,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     accent: str | None = None
 
 
-class Drawn(msgspec.Struct, frozen=True):
+class Drawn(Record):
     """A picture as SVG."""
 
     channel: str

@@ -13,8 +13,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.content import counting
 
 Measure = Callable[[str], float]
@@ -35,7 +34,7 @@ _PARTICLES: Final = frozenset("のはがにでともへやを")
 _AFTER_WORD: Final = frozenset("-‐–—/・、。，！？：；")
 
 
-class Box(msgspec.Struct, frozen=True):
+class Box(Record):
     """The room for a text, and the range of sizes."""
 
     width: float
@@ -46,14 +45,14 @@ class Box(msgspec.Struct, frozen=True):
     most_lines: int = 6
 
 
-class Fitted(msgspec.Struct, frozen=True):
+class Fitted(Record):
     """Lines in logical order without trailing blanks, and the letter size."""
 
     lines: tuple[str, ...]
     size: float
 
 
-class TooLong(msgspec.Struct, frozen=True):
+class TooLong(Record):
     """A text too long for a legible size: how many characters fit, or the widest word."""
 
     most: int
@@ -62,7 +61,7 @@ class TooLong(msgspec.Struct, frozen=True):
     """Whether the text is the brand's name instead of the headline."""
 
 
-class _Piece(msgspec.Struct, frozen=True):
+class _Piece(Record):
     """Text without line breaks inside, its width with and without the blank after it, and the cost of a break after
     it."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.suite.pictures.graphics import Order
 
 
-class Work(msgspec.Struct, frozen=True, kw_only=True):
+class Work(Record, kw_only=True):
     """An order for pictures of one headline, with the font directories."""
 
     order: Order
@@ -16,7 +15,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
     font_dirs: tuple[str, ...] = ()
 
 
-class Made(msgspec.Struct, frozen=True):
+class Made(Record):
     """A picture as PNG."""
 
     channel: str
@@ -26,7 +25,7 @@ class Made(msgspec.Struct, frozen=True):
     content: bytes
 
 
-class Short(msgspec.Struct, frozen=True):
+class Short(Record):
     """A channel whose picture is too small: how much fits, or the widest word."""
 
     channel: str
@@ -35,7 +34,7 @@ class Short(msgspec.Struct, frozen=True):
     is_name: bool = False
 
 
-class PictureResult(msgspec.Struct, frozen=True, kw_only=True):
+class PictureResult(Record, kw_only=True):
     """All pictures, or the reason why none was made."""
 
     made: tuple[Made, ...] = ()

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Final
 
-import msgspec
+from assent.kernel.structs import Record
 
 TEXT_CONTRAST: Final = 4.5
 """WCAG AA for text of any size: a picture is small on a phone."""
@@ -29,7 +29,7 @@ _HEX: Final = re.compile(r"#?([0-9a-fA-F]{3}|[0-9a-fA-F]{6})")
 Rgb = tuple[float, float, float]
 
 
-class Palette(msgspec.Struct, frozen=True):
+class Palette(Record):
     """The colours of one layout: ground, text, secondary text, accent."""
 
     ground: str

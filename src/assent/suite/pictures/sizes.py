@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
+from assent.kernel.structs import Record
 
 
-class Size(msgspec.Struct, frozen=True):
+class Size(Record):
     """Width and height in pixels."""
 
     width: int

@@ -11,6 +11,7 @@ from assent.engine.actions.staging import PreparedRun, Request
 from assent.gate.calls import SuggestedCall
 from assent.kernel.ids import TenantId
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.structs import Arguments
 from assent.suite.contact import FIELDS, MAX_VALUE_CHARS
 from assent.suite.operators import contacts
 from assent.suite.operators.registry import EMAIL
@@ -23,7 +24,7 @@ MAX_CONTACTS = 20
 Value = Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_VALUE_CHARS)]
 
 
-class Contact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Contact(Arguments, kw_only=True):
     email: Annotated[str, msgspec.Meta(min_length=3, max_length=254, description="Identifies the contact.")]
     first_name: Value | None = None
     last_name: Value | None = None
@@ -33,7 +34,7 @@ class Contact(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_
     website: Value | None = None
 
 
-class SaveContacts(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class SaveContacts(Arguments, kw_only=True):
     contacts: Annotated[tuple[Contact, ...], msgspec.Meta(min_length=1, max_length=MAX_CONTACTS)]
     tenant_id: TenantIdArgument | None = None
     idempotency_key: IdempotencyKey | None = None

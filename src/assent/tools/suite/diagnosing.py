@@ -15,6 +15,7 @@ from assent.engine.learning import diagnosis
 from assent.engine.learning import memory as brain
 from assent.engine.webhooks import long_runs
 from assent.gate.calls import SuggestedCall
+from assent.kernel.structs import Arguments
 from assent.ports import Draft, Preparation
 from assent.suite.connectors.registry import CONNECTORS
 from assent.suite.content import channels
@@ -33,16 +34,14 @@ LOOKS: Final = Behaviour(read_only=False, destructive=False, idempotent=False, o
 """Reads from providers and stores the result."""
 
 
-class DiagnoseMarketing(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class DiagnoseMarketing(Arguments, kw_only=True):
     goal: Goal | None = None
     tenant_id: TenantIdArgument | None = None
     webhook_url: WebhookUrl | None = None
     idempotency_key: IdempotencyKey | None = None
 
 
-class DiagnoseReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+class DiagnoseReply(PreparedRun, frozen=True, kw_only=True):
     """The full shape of a run; nothing is staged. `diagnosis` is null while the run is running."""
 
     diagnosis: Diagnosis | None

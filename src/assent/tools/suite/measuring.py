@@ -20,6 +20,7 @@ from assent.gate.records import Action, Run
 from assent.gate.standing import run_status, section_of, state_in_run
 from assent.kernel.ids import require_run_id
 from assent.kernel.refusals import Problem, Reason, Refusal, Replay
+from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.suite.content import channels
@@ -37,38 +38,34 @@ KEEPS = Behaviour(read_only=False, destructive=False, idempotent=True, open_worl
 """Reads from providers and stores the result; the same numbers are stored once."""
 
 
-class Measure(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Measure(Arguments, kw_only=True):
     run_id: RunIdArgument
 
 
-class MeasureReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+class MeasureReply(PreparedRun, frozen=True, kw_only=True):
     """The full shape of the measured run; nothing is staged."""
 
     measurement: Measurement
     next_move: NextMove
 
 
-class CheckMeasurementDue(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class CheckMeasurementDue(Arguments, kw_only=True):
     limit: PageSize = 20
 
 
-class DueRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class DueRun(WireRecord, kw_only=True):
     run_id: str
     due_at: str
     overdue: bool
 
 
-class DueRuns(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class DueRuns(WireRecord, kw_only=True):
     ok: bool
     runs: tuple[DueRun, ...]
     stop_rule: str
 
 
-class RecordManualMetrics(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class RecordManualMetrics(Arguments, kw_only=True):
     run_id: RunIdArgument
     channel: Annotated[str, msgspec.Meta(min_length=1, max_length=40, description="The channel's id.")]
     metrics: Annotated[
@@ -79,7 +76,7 @@ class RecordManualMetrics(
     idempotency_key: IdempotencyKey | None = None
 
 
-class MetricsRecorded(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class MetricsRecorded(WireRecord, kw_only=True):
     ok: bool
     run_id: str
     channel: str

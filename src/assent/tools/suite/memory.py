@@ -22,6 +22,7 @@ from assent.gate.guidance import (
 )
 from assent.kernel.canonical import digest
 from assent.kernel.ids import TenantId
+from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Preparation, Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize, TenantIdArgument
@@ -43,7 +44,7 @@ KindArgument = Annotated[
 ]
 
 
-class BrainRead(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class BrainRead(Arguments, kw_only=True):
     tenant_id: TenantIdArgument | None = None
     query: Annotated[str, msgspec.Meta(max_length=500, description="Words to look for.")] | None = None
     kind: (
@@ -56,7 +57,7 @@ class BrainRead(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbi
     limit: PageSize = 20
 
 
-class BrainRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class BrainRecord(Arguments, kw_only=True):
     kind: KindArgument
     body: Annotated[
         str, msgspec.Meta(min_length=1, max_length=10_000, description="The memory, in plain words.")
@@ -72,7 +73,7 @@ class BrainRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", for
     idempotency_key: IdempotencyKey | None = None
 
 
-class MemoryView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class MemoryView(WireRecord, kw_only=True):
     entry_id: str
     tenant_id: str
     kind: str
@@ -85,13 +86,13 @@ class MemoryView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     created_at: str
 
 
-class BrainReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+class BrainReply(PreparedRun, frozen=True, kw_only=True):
     """The full shape of a run, with the memories; nothing is staged."""
 
     entries: tuple[MemoryView, ...]
 
 
-class AddVoiceSample(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class AddVoiceSample(Arguments, kw_only=True):
     text: Annotated[
         str, msgspec.Meta(min_length=1, max_length=10_000, description="A text in the voice to be learned.")
     ]
@@ -100,33 +101,33 @@ class AddVoiceSample(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     idempotency_key: IdempotencyKey | None = None
 
 
-class ListVoiceSamples(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class ListVoiceSamples(Arguments, kw_only=True):
     tenant_id: TenantIdArgument | None = None
     limit: PageSize = 20
 
 
-class Memories(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Memories(WireRecord, kw_only=True):
     ok: bool
     entries: tuple[MemoryView, ...]
 
 
-class ListTenants(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ListTenants(Arguments):
     """No arguments."""
 
 
-class CreateTenant(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class CreateTenant(Arguments, kw_only=True):
     tenant_id: TenantIdArgument
     name: Annotated[str, msgspec.Meta(max_length=200, description="What to call it.")] | None = None
     idempotency_key: IdempotencyKey | None = None
 
 
-class TenantView(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class TenantView(WireRecord, kw_only=True):
     tenant_id: str
     name: str
     created_at: str
 
 
-class Tenants(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Tenants(WireRecord, kw_only=True):
     ok: bool
     tenants: tuple[TenantView, ...]
 

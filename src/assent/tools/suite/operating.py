@@ -22,6 +22,7 @@ from assent.gate.guidance import ActionRef, AssetView, action_ref
 from assent.gate.records import Action
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import bad_argument
+from assent.kernel.structs import WireRecord
 from assent.ports import Measurable, Preparation, StagedEffect
 from assent.suite.content import evidence as gathering
 from assent.suite.content.channels import label_of
@@ -60,12 +61,12 @@ from assent.tools.suite.unwritten import (
 SCOPE = "runs:write"
 
 
-class ChannelAsset(msgspec.Struct, frozen=True, rename="camel"):
+class ChannelAsset(WireRecord):
     channel: str
     asset_id: str
 
 
-class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class MeasurementPlan(WireRecord, kw_only=True):
     """How a launch is measured (S0 §9): when, and which channels the person reports."""
 
     after_hours: float
@@ -73,7 +74,7 @@ class MeasurementPlan(msgspec.Struct, frozen=True, kw_only=True, rename="camel")
     told_by_hand: tuple[str, ...]
 
 
-class LaunchPack(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class LaunchPack(WireRecord, kw_only=True):
     positioning: str
     launch_angle: str
     channels: tuple[ChannelAsset, ...]
@@ -81,17 +82,17 @@ class LaunchPack(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     measurement: MeasurementPlan | None = None
 
 
-class LaunchReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+class LaunchReply(PreparedRun, frozen=True, kw_only=True):
     launch_pack: LaunchPack
     publish_actions: tuple[ActionRef, ...]
     images: tuple[AssetView, ...]
 
 
-class PostReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+class PostReply(PreparedRun, frozen=True, kw_only=True):
     publish_action: ActionRef | None
 
 
-class SendReply(PreparedRun, frozen=True, kw_only=True, rename="camel"):
+class SendReply(PreparedRun, frozen=True, kw_only=True):
     send_action: ActionRef | None
 
 

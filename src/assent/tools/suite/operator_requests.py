@@ -9,6 +9,7 @@ import msgspec
 from assent.engine.actions.staging import Request
 from assent.kernel.ids import TenantId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.structs import Arguments
 from assent.tools.arguments import IdempotencyKey, TenantIdArgument
 from assent.tools.definition import Call
 
@@ -55,7 +56,7 @@ PictureChannelIds = Annotated[
 Title = Annotated[str, msgspec.Meta(max_length=300)]
 
 
-class RepoContext(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class RepoContext(Arguments, kw_only=True):
     what_changed: Words | Lines | None = None
     recent_commits: Words | Lines | None = None
     changed_files: Words | Lines | None = None
@@ -73,7 +74,7 @@ class RepoContext(msgspec.Struct, frozen=True, kw_only=True, rename="camel", for
         return {"readme": upper, **plain} if upper is not None else plain
 
 
-class Brand(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Brand(Arguments, kw_only=True):
     name: Annotated[str, msgspec.Meta(max_length=200)] | None = None
     audience: Words | None = None
     voice: Words | None = None
@@ -93,13 +94,13 @@ class MailOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel", for
     subject: Title | None = None
 
 
-class DraftGiven(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class DraftGiven(Arguments, kw_only=True):
     body: Text
     title: Title | None = None
     subject: Title | None = None
 
 
-class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class LaunchProduct(Arguments, kw_only=True):
     product_url: Url | None = None
     goal: Goal | None = None
     channels: ChannelIds | None = None
@@ -132,7 +133,7 @@ class LaunchProduct(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
     idempotency_key: IdempotencyKey | None = None
 
 
-class Post(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Post(Arguments, kw_only=True):
     channel: Annotated[str, msgspec.Meta(max_length=40, description="One channel id.")]
     run_id: (
         Annotated[
@@ -154,9 +155,7 @@ class Post(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     idempotency_key: IdempotencyKey | None = None
 
 
-class CreateSocialGraphics(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class CreateSocialGraphics(Arguments, kw_only=True):
     headline: Annotated[
         str,
         msgspec.Meta(min_length=1, max_length=500, description="The words on the picture, in any language."),
@@ -167,7 +166,7 @@ class CreateSocialGraphics(
     idempotency_key: IdempotencyKey | None = None
 
 
-class Send(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Send(Arguments, kw_only=True):
     to: (
         Annotated[str, msgspec.Meta(max_length=320)]
         | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Who gets it.")]

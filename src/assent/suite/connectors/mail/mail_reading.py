@@ -12,8 +12,7 @@ from email.message import Message
 from email.utils import getaddresses
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.net.mail_server import Mailbox
 
 MAX_LINE_BYTES: Final = 998
@@ -23,7 +22,7 @@ _FOLD: Final = re.compile(r"\r\n(?=[ \t])")
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 
 
-class Meant(msgspec.Struct, frozen=True):
+class Meant(Record):
     """The intended content of an e-mail. `to` is None if recipients do not see each other; `fixed` are headers by
     name."""
 

@@ -22,6 +22,7 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
+from assent.kernel.structs import Record
 from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown
 from assent.suite.connectors.approved import action_of
@@ -47,7 +48,7 @@ Reach = Callable[[str, int], Awaitable[str]]
 """Resolves a host that a person chose. Raises `NotSent` for one in a private network."""
 
 
-class MailRoute(msgspec.Struct, frozen=True):
+class MailRoute(Record):
     """A server, its sender, and its connection if it is a workspace's."""
 
     server: MailServer

@@ -13,10 +13,9 @@ from email.utils import format_datetime
 from html import escape
 from typing import Final
 
-import msgspec
-
 from assent.gate.records import Action, Effect
 from assent.kernel.headers import is_one_line
+from assent.kernel.structs import Record
 from assent.net.mail_server import Mailbox, parse_mailbox
 from assent.suite.connectors.http_outcomes import refusal
 from assent.suite.connectors.mail import mail_format
@@ -37,7 +36,7 @@ _HIDDEN: Final = (
 )
 
 
-class Letter(msgspec.Struct, frozen=True):
+class Letter(Record):
     message_id: str
     sender: str
     recipients: tuple[str, ...]
