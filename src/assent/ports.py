@@ -21,6 +21,7 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect, Severity
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
+from assent.kernel.structs import Record, WireRecord
 
 T = TypeVar("T")
 
@@ -34,7 +35,7 @@ class Row(Protocol):
 Rows = Sequence[Row]
 
 
-class Statement(msgspec.Struct, frozen=True):
+class Statement(Record):
     """A named statement, compiled for both dialects. `params` is the order of its positional values, `writes` whether
     it changes or locks rows, `counted` whether SQLite returns an empty row for each changed row."""
 
@@ -54,7 +55,7 @@ class Statement(msgspec.Struct, frozen=True):
         return cast("type[Bound]", made)
 
 
-class Bound(msgspec.Struct, frozen=True, kw_only=True):
+class Bound(Record, kw_only=True):
     """A statement with its values. Each statement has its own subclass, which has a field for each parameter, in
     order; `msgspec.structs.astuple` returns the values."""
 
@@ -73,7 +74,7 @@ Begin = Callable[[], Generator[Bound, Rows, T]]
 other than the statements it yields."""
 
 
-class Single(msgspec.Struct, frozen=True):
+class Single(Record):
     """A transaction of one statement that returns its rows: `await store.write(Single(statements.x(…)))`.
 
     One statement is atomic without BEGIN and COMMIT, which saves PostgreSQL two round trips.
@@ -171,7 +172,7 @@ class Connections(Protocol):
     async def update_accounts(self, used: Connection, accounts: tuple[Account, ...], why: str) -> bool: ...
 
 
-class Delivery(msgspec.Struct, frozen=True):
+class Delivery(Record):
     """A connector's guarantee for a repeated send (C30).
 
     `native_key`: the provider recognises our key for `window_ms`; with `searches` an effect may still be found after
@@ -190,7 +191,7 @@ class Delivery(msgspec.Struct, frozen=True):
             )
 
 
-class Remainder(msgspec.Struct, frozen=True):
+class Remainder(Record):
     """The part of an effect that was not delivered, offered as a separate action. `reached` says in words where the
     rest was delivered, `why` why this part was not."""
 
@@ -199,7 +200,7 @@ class Remainder(msgspec.Struct, frozen=True):
     why: str
 
 
-class Delivered(msgspec.Struct, frozen=True):
+class Delivered(Record):
     """The effect happened: id, URL, evidence. `rest` is the part that was not delivered."""
 
     external_id: str
@@ -262,7 +263,7 @@ class Connector(Protocol):
         ...
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Reading(WireRecord, kw_only=True):
     """The metrics of one effect from one source. Unavailable is not zero: `reason` says why there is no number
     (E100)."""
 
@@ -309,7 +310,7 @@ class Measurable(Protocol):
     async def measure(self, action: Action, timeout_seconds: float) -> Reading: ...
 
 
-class Picture(msgspec.Struct, frozen=True, kw_only=True):
+class Picture(Record, kw_only=True):
     """A picture with its bytes. `alt` describes it; `digest` is the hash of the bytes."""
 
     content: bytes
@@ -325,7 +326,7 @@ PicturesOf = Callable[[Action], Awaitable[tuple[Picture, ...]]]
 an argument and uploads before the call that has the effect."""
 
 
-class Campaign(msgspec.Struct, frozen=True, kw_only=True):
+class Campaign(Record, kw_only=True):
     """A run's delivered effects for a source that counts visitors: pages, and since when."""
 
     workspace_id: WorkspaceId
@@ -343,7 +344,7 @@ class CampaignSource(Protocol):
     async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None: ...
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True):
+class Draft(Record, kw_only=True):
     """A piece of content that an operator made."""
 
     type: str
@@ -355,7 +356,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True):
     """The picture, if the draft is one."""
 
 
-class StagedEffect(msgspec.Struct, frozen=True, kw_only=True):
+class StagedEffect(Record, kw_only=True):
     """An effect that an operator requests. `draft` is the index of its content."""
 
     effect: Effect
@@ -381,7 +382,7 @@ THIS_RUN: Final = "\0this run"
 """Placeholder in a suggested call for the id of the run that is being prepared."""
 
 
-class Preparation(msgspec.Struct, frozen=True, kw_only=True):
+class Preparation(Record, kw_only=True):
     """The result of an operator's prepare. The engine stores, checks and asks for approval (E9)."""
 
     drafts: tuple[Draft, ...] = ()

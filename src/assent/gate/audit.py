@@ -15,6 +15,7 @@ from assent.gate.records import Action, Approval, Assurance, Effect, Preflight
 from assent.gate.step_calls import CALL
 from assent.gate.transitions import is_expired
 from assent.kernel.refusals import Replay
+from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 
 WHAT_HASHES_PROVE: Final = (
@@ -24,7 +25,7 @@ WHAT_HASHES_PROVE: Final = (
 )
 
 
-class ActionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ActionRecord(WireRecord, kw_only=True):
     """One action in the audit trail, complete in every status (E42)."""
 
     id: str

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from assent.gate.records import Action
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.limits import MAX_WAIT_SECONDS
+from assent.kernel.structs import Record, WireRecord
 
 EXECUTE: Final = "chieflab_execute_approved_action"
 """The executor that answers suggest; the specific ones stay callable."""
@@ -17,7 +16,7 @@ SHORT_DIGEST_CHARS: Final = 16
 """Digits of a digest in a suggested call, enough to prevent a forged match."""
 
 
-class SuggestedCall(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class SuggestedCall(WireRecord, omit_defaults=True):
     """A complete tool call, and when to make it."""
 
     name: str
@@ -35,13 +34,13 @@ LAUNCH_NEEDS: Final = {
 """Arguments that a suggested launch lacks."""
 
 
-class NextToolCalls(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class NextToolCalls(WireRecord, omit_defaults=True):
     primary: SuggestedCall
     fallback: SuggestedCall
     others: tuple[SuggestedCall, ...] = ()
 
 
-class Command(msgspec.Struct, frozen=True, omit_defaults=True):
+class Command(Record, omit_defaults=True):
     """Words that the user may say, and the call they trigger."""
 
     say: str

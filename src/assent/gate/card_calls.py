@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from assent.gate.calls import EXECUTE, Command, SuggestedCall, about_content, wait_call
 from assent.gate.mail import is_mail
 from assent.gate.preflight import blocking_gate
 from assent.gate.records import Action, is_by_hand, when_taken_down
 from assent.gate.step_calls import WORKFLOW, calls_after_decision
 from assent.kernel.limits import HOUR_MS
+from assent.kernel.structs import Record
 from assent.kernel.times import full_time, iso_time
 
 MANUAL: Final = "manual"
@@ -23,7 +22,7 @@ UNPUBLISH: Final = "unpublish"
 """The verb of an action that removes a published page."""
 
 
-class Circumstances(msgspec.Struct, frozen=True, kw_only=True):
+class Circumstances(Record, kw_only=True):
     """Present facts that are not stored with the action."""
 
     label: str = ""

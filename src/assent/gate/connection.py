@@ -10,9 +10,8 @@ import enum
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.structs import Record, WireRecord
 
 
 class ConnectionState(enum.StrEnum):
@@ -23,7 +22,7 @@ class ConnectionState(enum.StrEnum):
     REVOKED = "revoked"
 
 
-class Account(msgspec.Struct, frozen=True, rename="camel"):
+class Account(WireRecord):
     """An account at a provider. `chosen`: effects may go there; `default`: they do unless another is named; `active`:
     the provider can reach it."""
 
@@ -39,7 +38,7 @@ class Account(msgspec.Struct, frozen=True, rename="camel"):
         return self.chosen and self.active
 
 
-class Connection(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Connection(WireRecord, kw_only=True):
     """A connection without its secrets. `version` increases with every new connection."""
 
     workspace_id: WorkspaceId
@@ -99,14 +98,14 @@ class OpenedSecrets:
         return f"Credentials({', '.join(sorted(self._fields))})"
 
 
-class Access(msgspec.Struct, frozen=True):
+class Access(Record):
     """A connection with its opened secrets, for one call."""
 
     connection: Connection
     secrets: OpenedSecrets
 
 
-class NewConnection(msgspec.Struct, frozen=True, kw_only=True):
+class NewConnection(Record, kw_only=True):
     """A new connection with its secrets, before they are stored in the vault."""
 
     label: str
@@ -117,7 +116,7 @@ class NewConnection(msgspec.Struct, frozen=True, kw_only=True):
     expires_ms: int | None = None
 
 
-class Verified(msgspec.Struct, frozen=True, kw_only=True):
+class Verified(Record, kw_only=True):
     """A provider's answer about a key that it accepts."""
 
     label: str

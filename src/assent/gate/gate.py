@@ -34,6 +34,7 @@ from assent.gate.transitions import (
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal, Words
+from assent.kernel.structs import Record
 
 _SEAL: Final = object()
 
@@ -109,7 +110,7 @@ def whole(action: Action) -> bool:
     return effect.digest() == action.digest and effect.schedule_ms in (None, action.schedule_ms)
 
 
-class Decider(msgspec.Struct, frozen=True):
+class Decider(Record):
     """The person who decides, the surface, and the assurance that it is a person."""
 
     workspace_id: WorkspaceId
@@ -131,7 +132,7 @@ def approver_key(person_id: str, name: str) -> str:
     return f"person:{person_id}" if person_id else read_claim(name)
 
 
-class Seen(msgspec.Struct, frozen=True):
+class Seen(Record):
     """The revision or digest that the caller saw. A mismatch raises STALE_REVISION."""
 
     revision: int | None = None

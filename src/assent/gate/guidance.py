@@ -23,6 +23,7 @@ from assent.gate.mail import is_mail
 from assent.gate.records import Action, Asset, Preflight
 from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest
+from assent.kernel.structs import WireRecord
 
 UNKNOWN: Final = Circumstances(may_execute=False)
 """For a refusal, which reads no circumstances: it offers decisions but no sending."""
@@ -45,7 +46,7 @@ AGENT_DEPENDENCY: Final = (
 NOT_ALONG: Final = "I can show it, and put it into a post."
 
 
-class InChat(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class InChat(WireRecord, omit_defaults=True):
     """One draft to show. `body` is exactly the text that will be sent."""
 
     body: str
@@ -60,7 +61,7 @@ class InChat(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     """The account, which is part of the approved content."""
 
 
-class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
+class AgentGuide(WireRecord):
     """The texts that the agent shows, the next calls, and where it stops (E14). `agent_dependency` always has six items
     (E74)."""
 
@@ -71,7 +72,7 @@ class AgentGuide(msgspec.Struct, frozen=True, rename="camel"):
     agent_dependency: tuple[str, ...]
 
 
-class MemoryUsed(msgspec.Struct, frozen=True, rename="camel"):
+class MemoryUsed(WireRecord):
     """A memory that changed a draft, and how."""
 
     entry_id: str
@@ -79,7 +80,7 @@ class MemoryUsed(msgspec.Struct, frozen=True, rename="camel"):
     how: str = ""
 
 
-class AssetView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class AssetView(WireRecord, omit_defaults=True):
     """An asset as a run returns it (E13)."""
 
     id: str
@@ -91,7 +92,7 @@ class AssetView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True)
     metadata: dict[str, Any] = {}
 
 
-class ActionView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class ActionView(WireRecord, omit_defaults=True):
     """An action as a run returns it (E13)."""
 
     id: str
@@ -108,19 +109,19 @@ class ActionView(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True
     """The account; None if none is connected."""
 
 
-class ActionRef(msgspec.Struct, frozen=True, rename="camel"):
+class ActionRef(WireRecord):
     """Reference to a staged action in the same answer."""
 
     id: str
 
 
-class PreparedEffect(msgspec.Struct, frozen=True, rename="camel"):
+class PreparedEffect(WireRecord):
     """One line of `sideEffectsPreparedButNotFired`."""
 
     action_id: str
 
 
-class AgentUsefulness(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+class AgentUsefulness(WireRecord, omit_defaults=True):
     """The work that this call did for the agent, and the work that remains."""
 
     prepared_assets: int

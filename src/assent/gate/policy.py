@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-import msgspec
-
 from assent.gate.records import Approval, Assurance, Severity
 from assent.kernel import canonical
+from assent.kernel.structs import WireRecord
 
 RANK: Final[dict[Assurance, int]] = {
     Assurance.AGENT: 0,
@@ -19,14 +18,14 @@ RANK: Final[dict[Assurance, int]] = {
 }
 
 
-class Requirement(msgspec.Struct, frozen=True, rename="camel"):
+class Requirement(WireRecord):
     """The least assurance, and the number of different people who must approve."""
 
     assurance: Assurance
     approvers: int = 1
 
 
-class Policy(msgspec.Struct, frozen=True, rename="camel"):
+class Policy(WireRecord):
     low: Requirement
     medium: Requirement
     high: Requirement

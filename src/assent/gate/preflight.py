@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from assent.gate.records import Effect, Preflight, Severity
+from assent.kernel.structs import Record
 
 MANY_RECIPIENTS: Final = 50
 HIGH_VERBS: Final = frozenset({"charge", "refund", "delete"})
@@ -25,7 +26,7 @@ BLOCKING_GATES: Final[dict[str, str]] = {
 """Gates for content that can never be delivered, with their messages."""
 
 
-class Readiness(msgspec.Struct, frozen=True):
+class Readiness(Record):
     """Whether a connector can perform now, else the obstacle and its fix. `fix_hint` and `summary` (a few words) are
     for people. `nameable`: it is connected, and a new check would bind the account."""
 
@@ -36,7 +37,7 @@ class Readiness(msgspec.Struct, frozen=True):
     nameable: bool = False
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
+class Checked(Record, kw_only=True):
     """Findings about edited content. `outdated` are the remarks about the earlier text."""
 
     readiness: Readiness

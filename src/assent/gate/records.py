@@ -9,10 +9,9 @@ from __future__ import annotations
 import enum
 from typing import Any, Final
 
-import msgspec
-
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
+from assent.kernel.structs import Record, WireRecord
 
 
 class Status(enum.StrEnum):
@@ -52,7 +51,7 @@ class Assurance(enum.StrEnum):
     PASSKEY = "passkey"
 
 
-class Media(msgspec.Struct, frozen=True, rename="camel"):
+class Media(WireRecord):
     """An attached picture or film."""
 
     kind: str
@@ -62,7 +61,7 @@ class Media(msgspec.Struct, frozen=True, rename="camel"):
     """Digest of its bytes, if known, so that an approval covers the picture itself."""
 
 
-class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Effect(WireRecord, kw_only=True, omit_defaults=True):
     """Everything that will be sent, and its destination."""
 
     channel: str
@@ -91,7 +90,7 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_def
         return canonical.digest(self)
 
 
-class Preflight(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Preflight(WireRecord, kw_only=True):
     """Facts for the reviewer before the decision (E44)."""
 
     severity: Severity
@@ -104,7 +103,7 @@ class Preflight(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     estimated_cost_credits: int = 0
 
 
-class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+class Attempt(Record, kw_only=True):
     """The latest execution attempt and the idempotency key of its caller."""
 
     attempt_id: str
@@ -118,7 +117,7 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     """The API key that owns the stored answer."""
 
 
-class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Approval(WireRecord, kw_only=True):
     """An approval: the approver, the approved digest, the assurance."""
 
     by: str
@@ -136,7 +135,7 @@ class Approval(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """The seal, which only this server can compute (`assent.gate.seals`)."""
 
 
-class Action(msgspec.Struct, frozen=True, kw_only=True):
+class Action(Record, kw_only=True):
     """A staged effect and its state. A change creates a new value with the next `version`."""
 
     workspace_id: WorkspaceId
@@ -170,7 +169,7 @@ class Action(msgspec.Struct, frozen=True, kw_only=True):
         return f"{self.action_id}:{self.revision}"
 
 
-class Asset(msgspec.Struct, frozen=True, kw_only=True):
+class Asset(Record, kw_only=True):
     """A piece of content that a run produced (E4)."""
 
     workspace_id: WorkspaceId
@@ -185,7 +184,7 @@ class Asset(msgspec.Struct, frozen=True, kw_only=True):
     created_ms: int
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True):
+class Run(Record, kw_only=True):
     """One invocation of an operator (E3). `parent_run_id` is its lineage."""
 
     workspace_id: WorkspaceId

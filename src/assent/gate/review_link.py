@@ -14,6 +14,7 @@ from typing import Final, Literal
 import msgspec
 
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.structs import Arguments
 from assent.kernel.tokens import KeyRing, TokenInvalid
 
 Scope = Literal["review", "approve", "look"]
@@ -36,7 +37,7 @@ def scope_for(rights: AbstractSet[str]) -> Scope:
     return REVIEW if EXECUTE_RIGHT in rights else APPROVE
 
 
-class ReviewClaims(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+class ReviewClaims(Arguments):
     """The five claims of a review token (E35); the keys are S0's."""
 
     run_id: RunId

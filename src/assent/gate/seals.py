@@ -14,11 +14,12 @@ import msgspec
 from assent.gate.policy import Policy, digest_policy
 from assent.gate.records import Action, Approval
 from assent.kernel import canonical, tokens
+from assent.kernel.structs import Record
 
 PURPOSE: Final = "approval"
 
 
-class Seals(msgspec.Struct, frozen=True):
+class Seals(Record):
     """The keys of the approvals, newest first."""
 
     keys: tuple[bytes, ...]

@@ -21,12 +21,11 @@ from __future__ import annotations
 import enum
 from typing import Final
 
-import msgspec
-
 from assent.gate.records import Action, ExecutionState, Status
+from assent.kernel.structs import Record
 
 
-class State(msgspec.Struct, frozen=True):
+class State(Record):
     """Status and execution state together; only the pairs below exist."""
 
     status: Status

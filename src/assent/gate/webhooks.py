@@ -19,6 +19,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
+from assent.kernel.structs import Record
 
 RETRY_DELAYS_MS: Final = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 12 * HOUR_MS)
 """The delays after the first five failures (E90). The sixth failure is final."""
@@ -30,7 +31,7 @@ Outcome = Literal["delivered", "redirect", "gone", "rejected", "failed", "refuse
 State = Literal["waiting", "delivered", "failed"]
 
 
-class WebhookReply(msgspec.Struct, frozen=True):
+class WebhookReply(Record):
     """The result of one POST: the HTTP status, or `why` there was none, with a sentence about it."""
 
     status: int | None
@@ -38,7 +39,7 @@ class WebhookReply(msgspec.Struct, frozen=True):
     detail: str = ""
 
 
-class DeliveryVerdict(msgspec.Struct, frozen=True):
+class DeliveryVerdict(Record):
     """The meaning of one attempt. `final` ends the delivery before its schedule does."""
 
     outcome: Outcome

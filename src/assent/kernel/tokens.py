@@ -17,9 +17,8 @@ import hashlib
 import hmac
 from typing import Final
 
-import msgspec
-
 from assent.kernel.limits import MIN_SECRET_BYTES
+from assent.kernel.structs import Record
 
 MAC_BYTES: Final = 32
 _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
@@ -60,7 +59,7 @@ def derive_key(secret: bytes, purpose: str, length: int = MAC_BYTES) -> bytes:
     return blocks[:length]
 
 
-class KeyRing(msgspec.Struct, frozen=True):
+class KeyRing(Record):
     """The keys of one purpose, newest first: the first signs, every one verifies."""
 
     keys: tuple[bytes, ...]

@@ -17,13 +17,15 @@ from typing import Final
 
 import msgspec
 
+from assent.kernel.structs import WireRecord
+
 LEADER: Final = "leader.lock"
 SERVE: Final = "serve.lock"
 ANNOUNCEMENT: Final = "leader.json"
 SERVING: Final = "serve.json"
 
 
-class Announcement(msgspec.Struct, frozen=True, rename="camel"):
+class Announcement(WireRecord):
     """The leader and its pages' address; None if the pages could not be served."""
 
     pid: int

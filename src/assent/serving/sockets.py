@@ -31,6 +31,7 @@ from assent.kernel.limits import (
     REQUEST_SECONDS,
     RESERVED_DESCRIPTORS,
 )
+from assent.kernel.structs import Record
 
 if TYPE_CHECKING:
     from asyncio.events import TimerHandle
@@ -44,7 +45,7 @@ TELL_SECONDS: Final = 60.0
 """Interval between log lines about too many connections."""
 
 
-class Patience(msgspec.Struct, frozen=True, kw_only=True):
+class Patience(Record, kw_only=True):
     """Time and size limits for clients."""
 
     header_seconds: float = HEADER_SECONDS

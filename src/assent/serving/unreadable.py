@@ -15,6 +15,7 @@ import msgspec
 
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.structs import Record
 
 TOO_LONG: Final = f"over {MAX_BODY_BYTES} bytes"
 _NO_JSON: Final = "the body must be one JSON object"
@@ -29,7 +30,7 @@ _LAST: Final = re.compile(rb",\s*" + _ID + rb"(?:,\s*" + _PLAIN + rb")*\}\s*$")
 _EDGE_BYTES: Final = 1_024
 
 
-class Unreadable(msgspec.Struct, frozen=True):
+class Unreadable(Record):
     """Why a message cannot be parsed, and its id if it has one."""
 
     told: str

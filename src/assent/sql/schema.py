@@ -12,14 +12,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-import msgspec
-
+from assent.kernel.structs import Record
 from assent.ports import SchemaMismatch, SchemaTooNew
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 
-class Migration(msgspec.Struct, frozen=True):
+class Migration(Record):
     """One numbered file. Its digest ignores comments and spacing."""
 
     version: int
@@ -28,7 +27,7 @@ class Migration(msgspec.Struct, frozen=True):
     digest: str
 
 
-class SchemaState(msgspec.Struct, frozen=True):
+class SchemaState(Record):
     """A database's version (0 without tables), this release's, and the pending migrations."""
 
     current: int
@@ -36,7 +35,7 @@ class SchemaState(msgspec.Struct, frozen=True):
     pending: tuple[str, ...]
 
 
-class MigrationReport(msgspec.Struct, frozen=True):
+class MigrationReport(Record):
     """The result of a migration. `backup_path` is None if no backup was made."""
 
     from_version: int

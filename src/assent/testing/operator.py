@@ -15,6 +15,7 @@ from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.gate.records import Effect, Severity
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.structs import Arguments
 from assent.kernel.times import parse_time
 from assent.ports import Draft, Preparation, StagedEffect
 from assent.tools.definition import WRITES, Call, Tool
@@ -23,7 +24,7 @@ PUBLISH: Final = "chieflab_publish_approved_post"
 SEND: Final = "chieflab_send_approved_email"
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Wanted(Arguments, kw_only=True):
     """One effect to stage. `scheduleFor` and `expiresAt` are ISO 8601 with a zone."""
 
     body: str = "We shipped dark mode today. Try it in the settings."

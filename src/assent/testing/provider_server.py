@@ -99,7 +99,7 @@ class ProviderRequest(Record):
         return token.strip() if scheme.lower() == "bearer" else ""
 
 
-class ProviderAnswer(msgspec.Struct, frozen=True):
+class ProviderAnswer(Record):
     status: int
     body: bytes
     headers: dict[str, str] = {}

@@ -37,6 +37,7 @@ from assent.gate.review_link import EXECUTE_RIGHT
 from assent.gate.transitions import is_expired
 from assent.kernel.ids import ActionId, require_action_id, require_run_id
 from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.tools.arguments import (
@@ -53,15 +54,13 @@ from assent.tools.definition import DECIDES, READS, Call, Tool
 SCOPE = "actions:decide"
 
 
-class ListPendingActions(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class ListPendingActions(Arguments, kw_only=True):
     run_id: RunIdArgument | None = None
     cursor: Cursor | None = None
     limit: PageSize = 50
 
 
-class PendingActions(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class PendingActions(WireRecord, kw_only=True):
     ok: bool
     actions: tuple[ActionRecord, ...]
     review_urls: dict[str, str]

@@ -12,11 +12,12 @@ from assent.gate.guidance import InChat, as_it_is
 from assent.gate.records import Action
 from assent.gate.step_calls import WORKFLOW, describe_step
 from assent.kernel.refusals import Recovery, Replay
+from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 from assent.suite.connectors.manual_brief import manual_brief
 
 
-class Decided(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Decided(WireRecord, kw_only=True):
     """The result of a decision."""
 
     ok: bool

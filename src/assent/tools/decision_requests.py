@@ -7,6 +7,7 @@ from typing import Annotated
 import msgspec
 
 from assent.kernel.limits import MAX_ASKED_CHARS, MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.structs import Arguments
 from assent.tools.arguments import (
     ActionIdArgument,
     DigestArgument,
@@ -14,7 +15,7 @@ from assent.tools.arguments import (
 )
 
 
-class ApproveAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class ApproveAction(Arguments, kw_only=True):
     action_id: ActionIdArgument
     digest: DigestArgument | None = None
     send: Annotated[
@@ -24,7 +25,7 @@ class ApproveAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", f
     idempotency_key: IdempotencyKey | None = None
 
 
-class RejectAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class RejectAction(Arguments, kw_only=True):
     action_id: ActionIdArgument
     reason: Annotated[
         str,
@@ -34,13 +35,13 @@ class RejectAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", fo
     idempotency_key: IdempotencyKey | None = None
 
 
-class WithdrawApproval(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class WithdrawApproval(Arguments, kw_only=True):
     action_id: ActionIdArgument
     reason: Annotated[str, msgspec.Meta(max_length=2_000, description="Why.")] = ""
     idempotency_key: IdempotencyKey | None = None
 
 
-class EditAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class EditAction(Arguments, kw_only=True):
     action_id: ActionIdArgument
     body: (
         Annotated[

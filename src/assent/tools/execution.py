@@ -18,6 +18,7 @@ from assent.gate.refusal_words import SIGNED_IN_ANSWER
 from assent.gate.standing import explain
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import Arguments
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
@@ -27,14 +28,12 @@ PUBLISH = "chieflab_publish_approved_post"
 SEND = "chieflab_send_approved_email"
 
 
-class ExecuteAction(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class ExecuteAction(Arguments, kw_only=True):
     action_id: ActionIdArgument
     idempotency_key: IdempotencyKey | None = None
 
 
-class ResolveUnknownOutcome(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class ResolveUnknownOutcome(Arguments, kw_only=True):
     action_id: ActionIdArgument
     outcome: Annotated[
         Literal["happened", "did_not_happen"],

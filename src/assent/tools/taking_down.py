@@ -5,8 +5,6 @@ Only for pages of this server. Posts elsewhere are taken down there.
 
 from __future__ import annotations
 
-import msgspec
-
 from assent.engine.actions import actions, staging
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.learning import site_feed
@@ -15,6 +13,7 @@ from assent.gate.card_calls import UNPUBLISH
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import bad_argument
+from assent.kernel.structs import Arguments
 from assent.ports import Draft, Preparation, StagedEffect, Transaction
 from assent.suite.operators import post
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
@@ -24,7 +23,7 @@ NAME = "chieflab_take_down_post"
 EXPECTED = "a post that is on this server's own site; what was published elsewhere is taken down there"
 
 
-class TakeDownPost(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class TakeDownPost(Arguments, kw_only=True):
     action_id: ActionIdArgument
     idempotency_key: IdempotencyKey | None = None
 

@@ -13,6 +13,7 @@ import msgspec
 from assent.engine.workflows.answers import IssueView, WarningView
 from assent.engine.workflows.library import Invalid
 from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.tools.arguments import PageSize
 from assent.tools.definition import READS, Call, Tool
 from assent.workflow import Compiled, Definition
@@ -30,7 +31,7 @@ _EXAMPLES: Final = frozenset({"example", "examples", "sample", "demo"})
 _OF_TESTS: Final = ("test workflow", "for testing")
 
 
-class WorkflowList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class WorkflowList(Arguments, kw_only=True):
     query: Annotated[str, msgspec.Meta(max_length=200, description="What the user wants done.")] | None = None
     category: Annotated[
         Literal["workflow", "routine", "example", "all"],
@@ -39,18 +40,18 @@ class WorkflowList(msgspec.Struct, frozen=True, kw_only=True, rename="camel", fo
     limit: PageSize = 30
 
 
-class WorkflowSummary(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class WorkflowSummary(WireRecord, kw_only=True):
     workflow_id: str
     name: str
     description: str
 
 
-class InvalidFile(msgspec.Struct, frozen=True):
+class InvalidFile(Record):
     file: str
     issues: tuple[IssueView, ...]
 
 
-class WorkflowListing(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class WorkflowListing(WireRecord, kw_only=True, omit_defaults=True):
     ok: bool
     workflows: tuple[WorkflowSummary, ...]
     invalid: tuple[InvalidFile, ...]
@@ -59,14 +60,14 @@ class WorkflowListing(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     note: str = ""
 
 
-class WorkflowInspect(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class WorkflowInspect(Arguments, kw_only=True):
     workflow_id: WorkflowId
     mode: Annotated[
         Literal["metadata", "preview"], msgspec.Meta(description="The facts, or the facts with a diagram.")
     ] = "preview"
 
 
-class WorkflowDetails(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class WorkflowDetails(WireRecord, kw_only=True):
     ok: bool
     workflow_id: str
     workflow_hash: str

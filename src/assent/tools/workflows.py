@@ -21,6 +21,7 @@ from assent.engine.workflows.answers import (
 from assent.engine.workflows.run_search import FoundRun
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Refusal, bad_argument
+from assent.kernel.structs import Arguments, WireRecord
 from assent.ports import Begin
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
@@ -51,14 +52,14 @@ Context = Annotated[
 Notes = Annotated[str, msgspec.Meta(description="What was done and found, in Markdown; kept for later.")]
 
 
-class WorkflowStart(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class WorkflowStart(Arguments, kw_only=True):
     workflow_id: WorkflowId
     context: Context = {}
     session_id: SessionId | None = None
     idempotency_key: IdempotencyKey | None = None
 
 
-class WorkflowAdvance(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class WorkflowAdvance(Arguments, kw_only=True):
     state_token: StateToken
     ack_token: AckToken | None = None
     context: Context | None = None
@@ -69,14 +70,12 @@ class WorkflowAdvance(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     ) = None
 
 
-class WorkflowCheckpoint(
-    msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True
-):
+class WorkflowCheckpoint(Arguments, kw_only=True):
     state_token: StateToken
     notes_markdown: Annotated[str, msgspec.Meta(min_length=1, description="What to keep, in Markdown.")]
 
 
-class WorkflowResume(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class WorkflowResume(Arguments, kw_only=True):
     session_id: SessionId | None = None
     workflow_id: WorkflowId | None = None
     query: (
@@ -86,7 +85,7 @@ class WorkflowResume(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     limit: PageSize = 10
 
 
-class Resumed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Resumed(WireRecord, kw_only=True):
     ok: bool
     runs: tuple[FoundRun, ...]
     resumed: WorkflowAnswer | None

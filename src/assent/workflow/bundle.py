@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.canonical import digest
+from assent.kernel.structs import Arguments
 from assent.workflow.issues import quote
 
 FORMAT: Final = "assent.session"
@@ -37,14 +38,14 @@ class BundleRefused(Exception):  # noqa: N818 - an answer
     """The file is no bundle that can be imported; the message says why."""
 
 
-class ExportedEvent(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class ExportedEvent(Arguments):
     seq: int
     kind: str
     at_ms: int
     body: dict[str, Any]
 
 
-class ExportedNode(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class ExportedNode(Arguments):
     node: int
     parent: int | None
     step_key: str
@@ -56,7 +57,7 @@ class ExportedNode(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_f
     created_ms: int
 
 
-class ExportedAnswer(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class ExportedAnswer(Arguments):
     """A stored answer without its tokens, which name node `at` and attempt `attempt`."""
 
     node: int
@@ -69,7 +70,7 @@ class ExportedAnswer(msgspec.Struct, frozen=True, rename="camel", forbid_unknown
     created_ms: int
 
 
-class ExportedCheckpoint(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class ExportedCheckpoint(Arguments):
     node: int
     digest: str
     notes: str
@@ -77,7 +78,7 @@ class ExportedCheckpoint(msgspec.Struct, frozen=True, rename="camel", forbid_unk
     created_ms: int
 
 
-class ExportedRun(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class ExportedRun(Arguments):
     run_id: str
     workflow_id: str
     workflow_hash: str
@@ -90,7 +91,7 @@ class ExportedRun(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fi
     events: list[ExportedEvent]
 
 
-class ExportedSessionNote(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class ExportedSessionNote(Arguments):
     """A person's note on the session."""
 
     note_id: str
@@ -99,7 +100,7 @@ class ExportedSessionNote(msgspec.Struct, frozen=True, rename="camel", forbid_un
     created_ms: int
 
 
-class Bundle(msgspec.Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+class Bundle(Arguments):
     session_id: str
     exported_ms: int
     programs: dict[str, dict[str, Any]]

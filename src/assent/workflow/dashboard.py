@@ -12,11 +12,12 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.structs import Record, WireRecord
 from assent.workflow.contracts.registry import REGISTRY
 from assent.workflow.contracts.shapes import mismatches
 
 
-class Table(msgspec.Struct, frozen=True):
+class Table(Record):
     """Rows with one identity each."""
 
     title: str
@@ -25,7 +26,7 @@ class Table(msgspec.Struct, frozen=True):
     rows: tuple[dict[str, Any], ...]
 
 
-class Document(msgspec.Struct, frozen=True):
+class Document(Record):
     """An output without a reducer, as a step sent it."""
 
     step: str
@@ -33,7 +34,7 @@ class Document(msgspec.Struct, frozen=True):
     body: dict[str, Any]
 
 
-class Dashboard(msgspec.Struct, frozen=True, rename="camel"):
+class Dashboard(WireRecord):
     """The folded outputs of a run."""
 
     header: dict[str, Any] = {}

@@ -19,6 +19,7 @@ import msgspec
 from assent.kernel import tokens
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import Record
 
 Kind = Literal["st", "ack"]
 
@@ -34,7 +35,7 @@ _PLACE: Final = struct.Struct(">II")
 """Series and node."""
 
 
-class Handle(msgspec.Struct, frozen=True):
+class Handle(Record):
     """A place in a run. `series` distinguishes an imported run from its original (W71); `attempt` counts the blocked
     attempts at the step."""
 
@@ -45,7 +46,7 @@ class Handle(msgspec.Struct, frozen=True):
     attempt: int = 0
 
 
-class Tokens(msgspec.Struct, frozen=True):
+class Tokens(Record):
     """The tokens that the next call needs. There is no ack token where no step is pending."""
 
     state_token: str

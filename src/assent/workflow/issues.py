@@ -7,10 +7,12 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.structs import Record
+
 MAX_PATH_CHARS: Final = 200
 
 
-class Issue(msgspec.Struct, frozen=True, order=True):
+class Issue(Record, order=True):
     """`path` is a JSON path, `code` a stable word, `message` says what to write instead."""
 
     path: str
@@ -18,7 +20,7 @@ class Issue(msgspec.Struct, frozen=True, order=True):
     message: str
 
 
-class Warning(msgspec.Struct, frozen=True, order=True):
+class Warning(Record, order=True):
     """A finding that does not stop the run. `path` names the field, loop or file."""
 
     code: str

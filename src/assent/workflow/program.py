@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from assent.kernel.canonical import digest
+from assent.kernel.structs import Record
 
 PROGRAM_FORMAT: Final = 1
 """Increased when stored programs can no longer be read."""
@@ -20,7 +21,7 @@ LOOP_CONTROL: Final = "wr.loop_control"
 ASSESSMENT: Final = "wr.assessment"
 
 
-class Data(msgspec.Struct, frozen=True, kw_only=True):
+class Data(Record, kw_only=True):
     """Base of all program values. Every field is encoded, because omission of defaults depends on the identity of
     objects, and the hash must depend on the meaning only."""
 

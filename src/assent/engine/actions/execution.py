@@ -86,6 +86,7 @@ from assent.gate.transitions import Move, path
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
 
@@ -98,7 +99,7 @@ SEND_TOOL: Final = "chieflab_send_approved_email"
 Outcome = TypeVar("Outcome")
 
 
-class ExecutionOrder(msgspec.Struct, frozen=True, kw_only=True):
+class ExecutionOrder(Record, kw_only=True):
     """A request to execute an action: the caller, the tool and the idempotency key."""
 
     workspace_id: WorkspaceId
@@ -176,7 +177,7 @@ def newly_bound(services: Services, order: ExecutionOrder, bound: Action) -> Ref
     )
 
 
-class ReadinessAnswer(msgspec.Struct, frozen=True):
+class ReadinessAnswer(Record):
     """A connector's readiness for the content with this digest."""
 
     connector_id: str

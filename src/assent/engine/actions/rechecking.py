@@ -19,6 +19,7 @@ from assent.engine.learning import memory as brain
 from assent.gate.mail import is_personal_mail
 from assent.gate.preflight import Checked, Readiness
 from assent.gate.records import Action, Asset, Effect, Run
+from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.suite.content import channels
 from assent.suite.content import evidence as gathering
@@ -31,7 +32,7 @@ from assent.suite.content.records import Composed
 CLAIMS = "claims"
 
 
-class Known(msgspec.Struct, frozen=True):
+class Known(Record):
     """The evidence and lessons that a text is checked against."""
 
     asset: Asset | None

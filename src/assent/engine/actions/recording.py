@@ -24,6 +24,7 @@ from assent.gate.records import Action, Attempt
 from assent.gate.transitions import Move, path
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Recovery, Refusal, Replay
+from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, Transaction
 from assent.suite.content import channels
@@ -33,7 +34,7 @@ LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
 """Delay before reconciliation. Short, because some providers keep a key for minutes only."""
 
 
-class Executed(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Executed(WireRecord, kw_only=True, omit_defaults=True):
     """The answer of every executor. A replay differs only in `replay`."""
 
     ok: bool

@@ -50,6 +50,7 @@ from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Replay
+from assent.kernel.structs import Record, WireRecord
 from assent.ports import THIS_RUN, Picture, Preparation, StagedEffect, Transaction
 
 PREPARED: Final = "prepared"
@@ -57,7 +58,7 @@ FETCHED: Final = "productPage"
 """A key of a run's outputs: the page that was read, when, and its status."""
 
 
-class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class PreparedRun(WireRecord, kw_only=True):
     """The answer of every operator's primary tool, all fields filled (S0 §3.1, S4; E12, E46, E101)."""
 
     ok: bool
@@ -87,7 +88,7 @@ class PreparedRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 Reply = TypeVar("Reply", bound=PreparedRun)
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class Request(Record, kw_only=True):
     """The operator, its caller and its arguments."""
 
     principal: Principal
@@ -146,7 +147,7 @@ async def stage(
     return reply
 
 
-class _StagedRun(msgspec.Struct, frozen=True):
+class _StagedRun(Record):
     """The records of a preparation, complete before any is stored."""
 
     run: Run
@@ -155,7 +156,7 @@ class _StagedRun(msgspec.Struct, frozen=True):
     pictures: tuple[Picture, ...]
 
 
-class _Delivery(msgspec.Struct, frozen=True):
+class _Delivery(Record):
     """The post of the answer to the caller's webhook."""
 
     id: str

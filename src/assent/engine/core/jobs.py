@@ -24,7 +24,7 @@ import msgspec
 
 from assent.kernel.ids import RANDOM_BYTES, SYSTEM_WORKSPACE, JobId, WorkspaceId, uuid7
 from assent.kernel.limits import HOUR_MS, JOB_LEASE_MS, JOB_RETENTION_MS, MINUTE_MS, SECOND_MS
-from assent.kernel.structs import from_row
+from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
@@ -50,7 +50,7 @@ class JobState(enum.StrEnum):
     DEAD = "dead"
 
 
-class Job(msgspec.Struct, frozen=True):
+class Job(Record):
     """A stored job. `attempts` counts the claims but for released ones, `fence` all claims."""
 
     workspace_id: WorkspaceId
@@ -74,7 +74,7 @@ Handler = Callable[[Job], Awaitable[bool | None]]
 completed the job in its own last transaction."""
 
 
-class JobKind(msgspec.Struct, frozen=True):
+class JobKind(Record):
     """A kind of job: its handler, the delay before each retry, the lease.
 
     With `every_ms` the kind repeats: the runner keeps the occurrence of the next period enqueued.

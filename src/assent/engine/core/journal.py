@@ -61,6 +61,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MINUTE_MS
+from assent.kernel.structs import Record
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
@@ -74,7 +75,7 @@ index on this date is written at most once a minute per stream."""
 _json = msgspec.json.Encoder(order="deterministic")
 
 
-class Head(msgspec.Struct, frozen=True):
+class Head(Record):
     """The end of a stream: number and hash of its last event. The stream last grew less than `DATE_GRAIN_MS` after
     `dated_ms`."""
 
@@ -85,14 +86,14 @@ class Head(msgspec.Struct, frozen=True):
     dated_ms: int = 0
 
 
-class NewEvent(msgspec.Struct, frozen=True):
+class NewEvent(Record):
     """An event to append. The body is any value that msgspec encodes as JSON."""
 
     kind: str
     body: Any
 
 
-class Event(msgspec.Struct, frozen=True):
+class Event(Record):
     """An event as stored. `body` is the JSON text that was hashed."""
 
     seq: int
@@ -110,7 +111,7 @@ class ChainFlaw(enum.StrEnum):
     HEAD_ALTERED = "head_altered"
 
 
-class ChainBreak(msgspec.Struct, frozen=True):
+class ChainBreak(Record):
     """The first event at which verification failed, and how."""
 
     seq: int

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, Protocol
 
-import msgspec
-
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import HOUR_MS, MINUTE_MS, SIGN_IN_MAILS_PER_HOUR
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import Record
 from assent.ports import Single, Store
 from assent.sql.loader import statements
 
@@ -22,7 +21,7 @@ SLOTS: Final = 60
 """Slots of a window. One more slot is counted, so the limit is never exceeded within a window."""
 
 
-class Window(msgspec.Struct, frozen=True):
+class Window(Record):
     """A limit: how many calls within how long."""
 
     bucket: str

@@ -10,12 +10,11 @@ import hmac
 import uuid
 from typing import Any, Final
 
-import msgspec
-
 from assent.engine.core.tenancy import IssuedKey, KeyEntropy, create_workspace, hash_key, issue_key
 from assent.kernel import tokens
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import SIGNUP_LINK_TTL_MS
+from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
@@ -38,7 +37,7 @@ def request_signup(
     return token
 
 
-class SignupLink(msgspec.Struct, frozen=True):
+class SignupLink(Record):
     """A signup link that can still be claimed."""
 
     workspace_id: WorkspaceId

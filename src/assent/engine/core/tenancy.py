@@ -17,13 +17,12 @@ import re
 import uuid
 from typing import Final, Literal
 
-import msgspec
-
 from assent.engine.core import journal
 from assent.gate import review_link
 from assent.kernel import tokens
 from assent.kernel.ids import KeyId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import Record
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
@@ -50,7 +49,7 @@ _RIGHTS: Final = {
 """For each scope: what it permits, and who can act without it, in words for a person."""
 
 
-class Principal(msgspec.Struct, frozen=True):
+class Principal(Record):
     """The caller: a workspace, by one of its keys or as the local owner of the process. It reads and writes only that
     workspace (E2)."""
 
@@ -86,14 +85,14 @@ def lack_scope(scope: str) -> Refusal:
     return Refusal(Reason.INSUFFICIENT_SCOPE, facts={"right": right, "who": who})
 
 
-class Workspace(msgspec.Struct, frozen=True):
+class Workspace(Record):
     workspace_id: WorkspaceId
     name: str
     email: str | None
     created_ms: int
 
 
-class KeyRecord(msgspec.Struct, frozen=True):
+class KeyRecord(Record):
     """A key without its secret."""
 
     key_id: KeyId
@@ -106,7 +105,7 @@ class KeyRecord(msgspec.Struct, frozen=True):
     toolsets: tuple[str, ...] = ()
 
 
-class IssuedKey(msgspec.Struct, frozen=True):
+class IssuedKey(Record):
     """A new key with its secret, to be shown once."""
 
     workspace_id: WorkspaceId
@@ -114,7 +113,7 @@ class IssuedKey(msgspec.Struct, frozen=True):
     api_key: str
 
 
-class KeyEntropy(msgspec.Struct, frozen=True):
+class KeyEntropy(Record):
     """The randomness of one key."""
 
     key_id: bytes
@@ -247,7 +246,7 @@ def describe(workspace_id: WorkspaceId) -> Transaction[tuple[Workspace, list[str
     return workspace, [tenant.tenant_id for tenant in tenants]
 
 
-class Tenant(msgspec.Struct, frozen=True):
+class Tenant(Record):
     """A client or product within a workspace, with its own memory."""
 
     tenant_id: str
@@ -267,7 +266,7 @@ def add_tenant(workspace_id: WorkspaceId, tenant_id: str, name: str, now_ms: int
     )
 
 
-class KeyIds(msgspec.Struct, frozen=True):
+class KeyIds(Record):
     """The part of a key that may be shown: it identifies the key and grants nothing."""
 
     workspace_id: WorkspaceId

@@ -12,12 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
-
 from assent.gate.connection import OpenedSecrets
 from assent.kernel import tokens
 from assent.kernel.canonical import canonical
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.structs import Record
 from assent.ports import StoreUnavailable, Transaction
 from assent.sql.loader import statements
 
@@ -31,7 +30,7 @@ class SealBroken(StoreUnavailable):
     """A secret cannot be opened: another master secret sealed it, or the row was altered."""
 
 
-class Seal(msgspec.Struct, frozen=True):
+class Seal(Record):
     """The randomness of one encryption, drawn outside the transaction, which may run twice."""
 
     data_key: bytes

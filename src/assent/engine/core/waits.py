@@ -17,6 +17,7 @@ import msgspec
 
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS, WAITING_CALLS, WAITING_CALLS_PER_WORKSPACE
+from assent.kernel.structs import Record
 from assent.ports import Clock, Store, StoreUnavailable, Transaction
 from assent.sql.loader import statements
 
@@ -32,7 +33,7 @@ Ending = Literal["changed", "time_up", "client_gone", "server_full", "server_sto
 Gone = Callable[[], Awaitable[object]]
 
 
-class WaitedAction(msgspec.Struct, frozen=True):
+class WaitedAction(Record):
     """An action as it was when a call began to wait for it."""
 
     workspace_id: WorkspaceId

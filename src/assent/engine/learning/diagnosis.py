@@ -26,6 +26,7 @@ from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import is_expired
 from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
 from assent.kernel.limits import DAY_MS
+from assent.kernel.structs import Record
 from assent.kernel.times import iso_time, parse_time
 from assent.ports import Reading, Transaction
 from assent.sql.loader import statements
@@ -43,7 +44,7 @@ LESSONS: Final = 3
 MAX_QUOTE_CHARS: Final = 240
 
 
-class Kept(msgspec.Struct, frozen=True, kw_only=True):
+class Kept(Record, kw_only=True):
     """The stored facts."""
 
     actions: tuple[Action, ...]

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from assent.gate.records import Asset
+from assent.kernel.structs import WireRecord
 from assent.ports import Reading
 from assent.suite.content.channels import label_of
 from assent.suite.measurement.metrics import describe_numbers, read_numbers, select_credible
@@ -20,7 +21,7 @@ from assent.suite.measurement.recommend import RULES, NextMove, Usual, assess
 ASSET_TYPE = "measurement"
 
 
-class Measurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Measurement(WireRecord, kw_only=True):
     """One measurement of a whole run."""
 
     measured_at: str
@@ -32,7 +33,7 @@ class Measurement(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     rules: int
 
 
-class _Facts(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class _Facts(WireRecord, kw_only=True):
     """The facts of a stored measurement, without computed values."""
 
     measured_at: str

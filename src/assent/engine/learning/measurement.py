@@ -29,7 +29,7 @@ from assent.gate.records import Action, Asset, Status, is_by_hand
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal, Retry
-from assent.kernel.structs import from_row
+from assent.kernel.structs import Record, from_row
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.sql.loader import statements
@@ -44,7 +44,7 @@ HISTORY: Final = 20
 RETRY_AFTER_MS: Final = 12 * HOUR_MS
 
 
-class Scheduled(msgspec.Struct, frozen=True, kw_only=True):
+class Scheduled(Record, kw_only=True):
     """When a run is or was measured."""
 
     run_id: RunId
@@ -93,7 +93,7 @@ def schedule(action: Action, now_ms: int) -> Transaction[None]:
         )
 
 
-class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
+class RunFacts(Record, kw_only=True):
     """The stored facts about a run that is measured."""
 
     planned: Scheduled

@@ -17,6 +17,7 @@ from assent.gate.mail import keeps_text
 from assent.gate.records import Action
 from assent.kernel import ids
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.structs import Record, WireRecord
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
@@ -52,7 +53,7 @@ WORDS_BATCH: Final = 64
 """How many entries are indexed at once: a batch costs little more than one entry."""
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Entry(WireRecord, kw_only=True):
     """A memory with its origin."""
 
     entry_id: str
@@ -68,7 +69,7 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     created_ms: int
 
 
-class NewEntry(msgspec.Struct, frozen=True, kw_only=True):
+class NewEntry(Record, kw_only=True):
     """A memory to store. The same natural key is stored once."""
 
     tenant_id: str

@@ -24,7 +24,7 @@ from assent.engine.actions import actions
 from assent.gate.records import TAKEN_DOWN, Action, Media
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
-from assent.kernel.structs import from_row
+from assent.kernel.structs import Record, from_row
 from assent.ports import Clock, Row, Store, StoreUnavailable, Transaction
 from assent.sql.loader import statements
 
@@ -42,7 +42,7 @@ FLUSH_SECONDS: Final = 5.0
 _MEDIA: Final = msgspec.json.Decoder(tuple[Media, ...])
 
 
-class SitePost(msgspec.Struct, frozen=True, kw_only=True):
+class SitePost(Record, kw_only=True):
     """A page of a feed. `author` is the workspace's name."""
 
     workspace_id: WorkspaceId

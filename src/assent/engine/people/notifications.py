@@ -24,6 +24,7 @@ from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import is_expired
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
+from assent.kernel.structs import Record
 from assent.ports import NotSent, OutcomeUnknown, Row, Transaction
 from assent.sql.loader import statements
 from assent.suite.content import channels
@@ -43,7 +44,7 @@ _NAMED: Final = 4
 """Kinds of drafts that a note names."""
 
 
-class NotificationTarget(msgspec.Struct, frozen=True):
+class NotificationTarget(Record):
     """A notification target with its address masked."""
 
     target_id: str
@@ -54,7 +55,7 @@ class NotificationTarget(msgspec.Struct, frozen=True):
     problem: str | None
 
 
-class Notification(msgspec.Struct, frozen=True):
+class Notification(Record):
     """The text of a notification."""
 
     title: str
@@ -62,7 +63,7 @@ class Notification(msgspec.Struct, frozen=True):
     link: str
 
 
-class _Words(msgspec.Struct, frozen=True):
+class _Words(Record):
     """Selects the actions of a run for a note, with its wording."""
 
     concerns: Callable[[Action, int], bool]

@@ -15,6 +15,7 @@ from assent.engine.workflows.store import StoredRun
 from assent.gate.seals import Seals
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal, Retry
+from assent.kernel.structs import Record, WireRecord
 from assent.workflow import Blocked, ContentRefused, Issue, Pending, Program, Warning
 from assent.workflow.handles import Tokens
 from assent.workflow.text import answers as text
@@ -22,12 +23,12 @@ from assent.workflow.text import answers as text
 ADVANCE: Final = "workflow_advance"
 
 
-class SessionView(msgspec.Struct, frozen=True, rename="camel"):
+class SessionView(WireRecord):
     session_id: str
     run_id: str
 
 
-class PendingView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class PendingView(WireRecord, kw_only=True, omit_defaults=True):
     """The pending step. The first four fields are S2's; this server adds the others."""
 
     step_id: str
@@ -39,24 +40,24 @@ class PendingView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omi
     model_tier: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class NextCall(msgspec.Struct, frozen=True):
+class NextCall(Record):
     tool: str
     args: dict[str, Any]
 
 
-class IssueView(msgspec.Struct, frozen=True):
+class IssueView(Record):
     path: str
     code: str
     message: str
 
 
-class WarningView(msgspec.Struct, frozen=True):
+class WarningView(Record):
     code: str
     message: str
     path: str = ""
 
 
-class BranchView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class BranchView(WireRecord, kw_only=True, omit_defaults=True):
     """Another branch: its first step and notes, how far it came, and the token to enter it."""
 
     title: str
@@ -70,7 +71,7 @@ class BranchView(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit
     state_token: str = ""
 
 
-class WorkflowAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class WorkflowAnswer(WireRecord, kw_only=True, omit_defaults=True):
     """The answer of every workflow tool. `kind` is step, complete, blocked, resumed or checkpoint. It contains no part
     of the context (W51)."""
 
@@ -95,14 +96,14 @@ class WorkflowAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     next_call: NextCall | msgspec.UnsetType = msgspec.UNSET
 
 
-class WorkflowReply(msgspec.Struct, frozen=True):
+class WorkflowReply(Record):
     """An answer and its readable text (W76)."""
 
     answer: WorkflowAnswer
     text: str
 
 
-class WorkflowCall(msgspec.Struct, frozen=True, kw_only=True):
+class WorkflowCall(Record, kw_only=True):
     """The context of a call: caller, time, token keys, new ids, review links."""
 
     workspace_id: WorkspaceId

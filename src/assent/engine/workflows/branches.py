@@ -12,6 +12,7 @@ import msgspec
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import BranchView, WorkflowCall
 from assent.engine.workflows.store import StoredRun
+from assent.kernel.structs import Record
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 from assent.workflow import Program, pending
@@ -27,7 +28,7 @@ ELSEWHERE: Final = 5
 """The newest branches are listed one by one; the others are counted."""
 
 
-class OtherBranches(msgspec.Struct, frozen=True):
+class OtherBranches(Record):
     from_here: tuple[BranchView, ...]
     elsewhere: tuple[BranchView, ...]
     omitted: int

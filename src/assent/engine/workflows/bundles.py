@@ -24,6 +24,7 @@ from assent.engine.workflows.starting import COMPLETE, OPERATOR, RUNNING
 from assent.engine.workflows.store import StoredRun
 from assent.gate.records import Run
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.structs import WireRecord
 from assent.kernel.tokens import TokenInvalid
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
@@ -256,7 +257,7 @@ def _new_node(node: ExportedNode, snapshot: Snapshot) -> stored.NewNode:
     )
 
 
-class Imported(msgspec.Struct, frozen=True, rename="camel"):
+class Imported(WireRecord):
     """The result of an import."""
 
     session_id: str

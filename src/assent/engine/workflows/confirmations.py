@@ -26,6 +26,7 @@ from assent.gate.transitions import Move, is_expired, path
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
+from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.sql.loader import statements
 from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
@@ -36,7 +37,7 @@ MAX_CALL_CHARS: Final = 4_096
 """Longest content that is stored for the repeated call; the agent has longer content."""
 
 
-class OpenQuestion(msgspec.Struct, frozen=True):
+class OpenQuestion(Record):
     """The action for exactly this content of this node. It may be changed only if `locked`."""
 
     action: Action

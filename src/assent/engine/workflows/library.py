@@ -18,9 +18,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-import msgspec
-
 from assent.engine.workflows.files import SUFFIXES, DocumentRefused, load_document, refuse_size
+from assent.kernel.structs import Record
 from assent.workflow import (
     Compiled,
     Definition,
@@ -56,7 +55,7 @@ _AS_SHIPPED: Final[Stamp] = (0, 0, 0, 0)
 """The stamp of a file that is not watched."""
 
 
-class Invalid(msgspec.Struct, frozen=True):
+class Invalid(Record):
     """A file that is no valid workflow, with its errors."""
 
     file: str
@@ -65,13 +64,13 @@ class Invalid(msgspec.Struct, frozen=True):
     """Its id, if that can be read."""
 
 
-class _File(msgspec.Struct, frozen=True):
+class _File(Record):
     stamp: Stamp
     definition: Definition | None
     invalid: Invalid | None
 
 
-class Catalogue(msgspec.Struct, frozen=True):
+class Catalogue(Record):
     """All definitions found at one time."""
 
     definitions: dict[str, Definition]

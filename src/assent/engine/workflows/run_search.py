@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-import msgspec
-
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import WorkflowCall
 from assent.engine.workflows.branches import read_place
+from assent.kernel.structs import WireRecord
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 from assent.workflow.handles import Handle, mint
@@ -31,7 +30,7 @@ LATEST: Final = 5
 ENTER: Final = "To go on with one, call workflow_advance with its stateToken alone."
 
 
-class FoundRun(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class FoundRun(WireRecord, kw_only=True, omit_defaults=True):
     """A found run, at its preferred tip (W27)."""
 
     session_id: str

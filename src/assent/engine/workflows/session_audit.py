@@ -14,6 +14,7 @@ import msgspec
 from assent.engine.workflows import bundles
 from assent.engine.workflows import store as stored
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.structs import Record
 from assent.ports import Row, Rows, Single, Store, Transaction
 from assent.sql.loader import statements
 from assent.workflow.bundle import BundleRefused
@@ -21,7 +22,7 @@ from assent.workflow.bundle import BundleRefused
 PAGE: Final = 200
 
 
-class RunFlaw(msgspec.Struct, frozen=True):
+class RunFlaw(Record):
     """A run whose rows were changed outside the server."""
 
     workspace_id: str

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from assent.engine.core import journal
 from assent.engine.workflows import store as stored
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.structs import WireRecord
 from assent.ports import Transaction
 from assent.sql.loader import statements
 from assent.workflow import check_notes
 
 
-class SessionNote(msgspec.Struct, frozen=True, rename="camel"):
+class SessionNote(WireRecord):
     note_id: str
     author: str
     notes: str

@@ -16,6 +16,7 @@ import msgspec
 from assent.engine.core import journal
 from assent.engine.core.journal import Head
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.structs import Record
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 from assent.workflow.handles import Handle, Tokens
@@ -28,7 +29,7 @@ from assent.workflow.program import encode as encode_program
 from assent.workflow.program import workflow_hash as digest_of
 
 
-class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
+class StoredRun(Record, kw_only=True):
     run_id: RunId
     session_id: str
     workflow_id: str
@@ -41,7 +42,7 @@ class StoredRun(msgspec.Struct, frozen=True, kw_only=True):
     updated_ms: int = 0
 
 
-class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
+class NodeRecord(Record, kw_only=True):
     """A stored node with its run and the program that the run is pinned to."""
 
     run: StoredRun
@@ -55,7 +56,7 @@ class NodeRecord(msgspec.Struct, frozen=True, kw_only=True):
     """The head of the run's log when the node was read."""
 
 
-class NewNode(msgspec.Struct, frozen=True, kw_only=True):
+class NewNode(Record, kw_only=True):
     """A node to store: completed step, content, and the snapshot after it, as JSON texts."""
 
     node: int
@@ -85,7 +86,7 @@ def notes_digest(notes: str) -> str:
     return hashlib.sha256(notes.encode()).hexdigest()
 
 
-class KeptAnswer(msgspec.Struct, frozen=True):
+class KeptAnswer(Record):
     """A stored answer that cannot be computed again."""
 
     child: int | None
@@ -93,7 +94,7 @@ class KeptAnswer(msgspec.Struct, frozen=True):
     text: str
 
 
-class FirstTransition(msgspec.Struct, frozen=True):
+class FirstTransition(Record):
     """The first transition from a node: the edge, the child, and the issued tokens, which another key would not
     reproduce (W10). The rest of that answer is computed from the child (W11)."""
 

@@ -12,8 +12,6 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final, Literal
 
-import msgspec
-
 from assent.gate.calls import SuggestedCall
 from assent.kernel.structs import Record, WireRecord
 from assent.kernel.times import iso_time
@@ -69,7 +67,7 @@ class Learned(WireRecord, kw_only=True):
     at: str
 
 
-class Facts(msgspec.Struct, frozen=True, kw_only=True):
+class Facts(Record, kw_only=True):
     """The facts of a diagnosis. Observations and deeds are newest first."""
 
     now_ms: int

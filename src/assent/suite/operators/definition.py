@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import msgspec
-
-from assent.kernel.structs import WireRecord
+from assent.kernel.structs import Record, WireRecord
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.lessons import Lessons
 from assent.suite.content.records import Composed
@@ -24,7 +22,7 @@ class OperatorInfo(WireRecord, kw_only=True):
     tools: tuple[str, ...]
 
 
-class Workbench(msgspec.Struct, frozen=True, kw_only=True):
+class Workbench(Record, kw_only=True):
     """The input of an operator: evidence, lessons, the connectors of the server, and the time."""
 
     evidence: Evidence

@@ -26,7 +26,7 @@ MOST_TITLE_CHARS: Final = 80
 """The longest title made from the first sentence of a draft without title."""
 
 
-class SuppliedText(msgspec.Struct, frozen=True, kw_only=True):
+class SuppliedText(Record, kw_only=True):
     body: str
     title: str = ""
     subject: str = ""

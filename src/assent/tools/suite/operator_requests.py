@@ -88,7 +88,7 @@ class Brand(Arguments, kw_only=True):
     ) = None
 
 
-class MailOptions(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class MailOptions(Arguments, kw_only=True):
     to: Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)] = []
     sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
     subject: Title | None = None

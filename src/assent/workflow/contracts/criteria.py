@@ -11,6 +11,7 @@ import msgspec
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_CONDITION_DEPTH, MAX_JSON_DEPTH, MAX_STEP_PATTERNS
+from assent.kernel.structs import Record
 from assent.workflow.contracts.shapes import Shape, check_shape, mismatches
 from assent.workflow.definition.format import OBJECT, record, text
 from assent.workflow.issues import Issue
@@ -37,7 +38,7 @@ RULE: Final = record(
 _NEEDS: Final = {"contains": "value", "regex": "pattern", "schema": "schema"}
 
 
-class FailedRule(msgspec.Struct, frozen=True):
+class FailedRule(Record):
     """A rule that does not hold: its message, and the code of its type."""
 
     code: str

@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MAX_NOTES_BYTES
+from assent.kernel.structs import Record
 from assent.workflow.contracts.criteria import Criteria, failures, requirements
 from assent.workflow.contracts.shapes import Shape
 from assent.workflow.machine import conditions
@@ -30,7 +31,7 @@ _FILLER: Final = "Replace this line with what you did and found. "
 _NOTHING_NAMED: Final = ("Done.", "Noted.", "OK", "1")
 
 
-class _Wanted(msgspec.Struct, frozen=True):
+class _Wanted(Record):
     """One choice at every `or`: words, values for schemas, and the text's length."""
 
     words: tuple[str, ...] = ()

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from assent.kernel.structs import Record
 from assent.workflow.definition import constructs
 from assent.workflow.definition.constructs.prompts import EXECUTOR, EXECUTOR_MEANS, lines
 from assent.workflow.definition.constructs.routines import bodies
@@ -31,7 +32,7 @@ from assent.workflow.program import (
 )
 
 
-class Compiled(msgspec.Struct, frozen=True):
+class Compiled(Record):
     """A program, its hash, and the warnings for its author."""
 
     program: Program

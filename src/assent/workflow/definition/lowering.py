@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MAX_WORKFLOW_STEPS
+from assent.kernel.structs import Record
 from assent.workflow.definition.source import Definition, DefinitionRefused, Function, Step
 from assent.workflow.issues import Issue, Warning
 from assent.workflow.program import Node
@@ -16,7 +17,7 @@ from assent.workflow.program import Node
 _BINDING: Final = re.compile(r"\{\{\s*wr\.bindings\.([A-Za-z0-9_]+)\s*\}\}")
 
 
-class Within(msgspec.Struct, frozen=True):
+class Within(Record):
     """The context of a step: what it inherits from the loops and routines around it."""
 
     prefix: str = ""

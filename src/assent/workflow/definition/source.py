@@ -14,6 +14,7 @@ import msgspec
 
 from assent.kernel.canonical import NotCanonical, canonical
 from assent.kernel.limits import MAX_PROBLEMS, MAX_WORKFLOW_BYTES
+from assent.kernel.structs import WireRecord
 from assent.workflow.contracts.shapes import mismatches
 from assent.workflow.definition.format import WORKFLOW
 from assent.workflow.definition.source_steps import check_steps
@@ -32,7 +33,7 @@ _NAMED: Final = (
 )
 
 
-class Part(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
+class Part(WireRecord, kw_only=True):
     """Base of all parts of a definition: camel case on disk, fields may be absent."""
 
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from assent.kernel.canonical import NotCanonical, canonical, depth, digest
 from assent.kernel.limits import (
     MAX_CONTEXT_BYTES,
@@ -18,6 +16,7 @@ from assent.kernel.limits import (
     MAX_OUTPUT_BYTES,
     MAX_PROBLEMS,
 )
+from assent.kernel.structs import Record
 from assent.workflow.issues import Issue, quote
 
 RESERVED: Final = frozenset({"__proto__", "constructor", "prototype"})
@@ -40,7 +39,7 @@ class ContentRefused(Exception):  # noqa: N818 - an answer, not a fault
         self.allowed = allowed
 
 
-class Content(msgspec.Struct, frozen=True, kw_only=True):
+class Content(Record, kw_only=True):
     """The content that an agent submits with an advance."""
 
     notes: str | None = None
@@ -48,7 +47,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     context: dict[str, Any] = {}
 
 
-class Output(msgspec.Struct, frozen=True):
+class Output(Record):
     """A parsed output: its artifacts with their paths, and the notes inside it."""
 
     artifacts: tuple[tuple[str, dict[str, Any]], ...] = ()

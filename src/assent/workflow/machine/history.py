@@ -9,22 +9,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-import msgspec
-
 from assent.kernel.limits import RECAP_BYTES
+from assent.kernel.structs import Record
 
 _LEAST_SHOWN: Final = 200
 """A note is left out if less than this many bytes of it would fit."""
 
 
-class Note(msgspec.Struct, frozen=True):
+class Note(Record):
     """Notes of a completed step or a checkpoint, named by `title`."""
 
     title: str
     text: str
 
 
-class Recap(msgspec.Struct, frozen=True):
+class Recap(Record):
     """The notes that fit, oldest first, and how many older ones did not."""
 
     text: str
@@ -72,14 +71,14 @@ def recap(notes: Sequence[Note], left_out: int = 0) -> Recap:
     return Recap("\n\n".join(reversed(blocks)), len(blocks), total - len(blocks) + left_out)
 
 
-class Branch(msgspec.Struct, frozen=True):
+class Branch(Record):
     """`first` is its first node off the path to the given node, `tip` its newest leaf."""
 
     first: int
     tip: int
 
 
-class Branches(msgspec.Struct, frozen=True):
+class Branches(Record):
     """Branches, oldest first."""
 
     from_here: tuple[Branch, ...]

@@ -63,6 +63,7 @@ import msgspec
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_BLOCKED_ATTEMPTS, MAX_JSON_DEPTH
+from assent.kernel.structs import Record, WireRecord
 from assent.workflow.contracts import checks as outputs
 from assent.workflow.issues import Issue, Warning
 from assent.workflow.machine import conditions
@@ -81,14 +82,14 @@ from assent.workflow.machine.values import Scope, render, render_value
 from assent.workflow.program import LOOP_CONTROL, Ask, Program, StepAction
 
 
-class Decision(msgspec.Struct, frozen=True):
+class Decision(Record):
     """A person's decision about the pending step: `approved` or `rejected`, with the reason."""
 
     status: str
     reason: str = ""
 
 
-class Pending(msgspec.Struct, frozen=True, rename="camel"):
+class Pending(WireRecord):
     """The pending step as the agent sees it."""
 
     step_id: str
@@ -100,7 +101,7 @@ class Pending(msgspec.Struct, frozen=True, rename="camel"):
     model_tier: str | None = None
 
 
-class _Passed(msgspec.Struct, frozen=True, kw_only=True):
+class _Passed(Record, kw_only=True):
     """A completed step: key, title, notes and artifacts. A start has completed none."""
 
     snapshot: Snapshot
@@ -122,7 +123,7 @@ class Complete(_Passed, frozen=True, tag="complete", tag_field="kind"):
     """The run moved past its last step."""
 
 
-class Blocked(msgspec.Struct, frozen=True, kw_only=True, tag="blocked", tag_field="kind"):
+class Blocked(Record, kw_only=True, tag="blocked", tag_field="kind"):
     """The step stays pending; the issues name the causes. `snapshot` is the old one with the attempt counted.
 
     `exhausted` after ten in a row (W39): the agent should stop and ask its user.
@@ -137,7 +138,7 @@ class Blocked(msgspec.Struct, frozen=True, kw_only=True, tag="blocked", tag_fiel
     exhausted: bool = False
 
 
-class NeedsConfirmation(msgspec.Struct, frozen=True, tag="needs_confirmation", tag_field="kind"):
+class NeedsConfirmation(Record, tag="needs_confirmation", tag_field="kind"):
     """The content would pass, but is not approved. `rejected` is a rejection's reason."""
 
     snapshot: Snapshot

@@ -10,8 +10,10 @@ from typing import Any
 
 import msgspec
 
+from assent.kernel.structs import Record, WireRecord
 
-class LineageStep(msgspec.Struct, frozen=True, rename="camel"):
+
+class LineageStep(WireRecord):
     """A node according to the log. `edge` led to it; `latest` is the number of its last event."""
 
     node: int
@@ -25,7 +27,7 @@ class LineageStep(msgspec.Struct, frozen=True, rename="camel"):
     checkpoints: tuple[str, ...] = ()
 
 
-class Lineage(msgspec.Struct, frozen=True):
+class Lineage(Record):
     """The nodes of a run in order of creation."""
 
     steps: tuple[LineageStep, ...]

@@ -17,6 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MAX_LOOP_ITERATIONS
+from assent.kernel.structs import Record
 from assent.workflow.issues import Issue, Warning
 from assent.workflow.machine import conditions
 from assent.workflow.machine.content import EMPTY_BYTES
@@ -28,7 +29,7 @@ MAX_EMPTY_ROUNDS: Final = MAX_LOOP_ITERATIONS
 """Rounds of loops without a step, before the loops are left."""
 
 
-class Frame(msgspec.Struct, frozen=True, array_like=True):
+class Frame(Record, array_like=True):
     """A running loop: its node, the iteration (from 0), the agent's loop decision, and whether this iteration had a
     step."""
 
@@ -38,7 +39,7 @@ class Frame(msgspec.Struct, frozen=True, array_like=True):
     asked: bool = False
 
 
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
+class Snapshot(Record, kw_only=True):
     """`at` is the pending node; None when the run is complete. It is a loop only at the start, if the loop lacks a
     value that it needs to begin."""
 
@@ -133,7 +134,7 @@ def _at_the_door(loop: Repeat) -> Ask:
     return Ask(id=loop.id, title=loop.title, prompt=(Text(text=prompt),))
 
 
-class LoopEvent(msgspec.Struct, frozen=True):
+class LoopEvent(Record):
     """An event of a loop on the way to the next step, for the log (W61).
 
     `kind` is `loop_entered`, `loop_iterated` or `loop_exited`. An exit has the number of iterations and the reason.

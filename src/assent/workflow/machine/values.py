@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MAX_PROMPT_CHARS, MAX_PROMPT_VALUE_CHARS
+from assent.kernel.structs import Record
 from assent.workflow.regex.patterns import Engine
 
 
@@ -37,7 +38,7 @@ _MAX_KNOWN: Final = 5
 _MAX_KNOWN_CHARS: Final = 100
 
 
-class Scope(msgspec.Struct, frozen=True):
+class Scope(Record):
     """Layers for looking up names, first to last. `engine`: the program's regex engine."""
 
     layers: tuple[Mapping[str, Any], ...]

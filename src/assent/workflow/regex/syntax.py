@@ -9,9 +9,8 @@ from __future__ import annotations
 import unicodedata
 from typing import Any, Final
 
-import msgspec
-
 from assent.kernel.limits import MAX_REGEX_CHARS
+from assent.kernel.structs import Record
 
 MAX_NESTED_GROUPS: Final = 100
 """The deepest nesting of groups, which bounds the stack."""
@@ -30,7 +29,7 @@ class BadPattern(ValueError):  # noqa: N818 - a state of the pattern
     """The pattern cannot be used; the message says why and what to write instead."""
 
 
-class CharacterSet(msgspec.Struct, frozen=True):
+class CharacterSet(Record):
     """One character: in the ranges or classes, or in none of them if `negate` is set."""
 
     ranges: tuple[tuple[int, int], ...] = ()
@@ -39,7 +38,7 @@ class CharacterSet(msgspec.Struct, frozen=True):
     fold: bool = False
 
 
-class Anchor(msgspec.Struct, frozen=True):
+class Anchor(Record):
     """A position: `begin` or `end` of the text (with `lines`, of a line), a word `boundary`, or `inside` if there is
     none."""
 
@@ -47,7 +46,7 @@ class Anchor(msgspec.Struct, frozen=True):
     lines: bool = False
 
 
-class Lookaround(msgspec.Struct, frozen=True):
+class Lookaround(Record):
     """A pattern that must, or must not, match before or after a position."""
 
     ahead: bool
@@ -55,7 +54,7 @@ class Lookaround(msgspec.Struct, frozen=True):
     body: Sequence
 
 
-class Repetition(msgspec.Struct, frozen=True):
+class Repetition(Record):
     """A repeated part; without `most` it is unbounded."""
 
     least: int
@@ -63,13 +62,13 @@ class Repetition(msgspec.Struct, frozen=True):
     body: Sequence
 
 
-class Choice(msgspec.Struct, frozen=True):
+class Choice(Record):
     """Alternatives."""
 
     choices: tuple[Sequence, ...]
 
 
-class Sequence(msgspec.Struct, frozen=True):
+class Sequence(Record):
     """Parts in order."""
 
     parts: tuple[Node, ...] = ()
@@ -78,7 +77,7 @@ class Sequence(msgspec.Struct, frozen=True):
 Node = CharacterSet | Anchor | Lookaround | Repetition | Choice | Sequence
 
 
-class _Flags(msgspec.Struct, frozen=True):
+class _Flags(Record):
     """The flags `i`, `m`, `s` and `x` at a point of the pattern."""
 
     on: frozenset[str]
