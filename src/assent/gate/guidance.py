@@ -204,7 +204,7 @@ def agent_guide(
     """
     keyed, around = channel_keys(actions), circumstances or {}
     shown = {key: in_chat(key, action, around.get(action.action_id, PLAIN)) for key, action in keyed.items()}
-    # Where something is staged, its pictures are in `show` and `images`, and not here as well.
+    # Pictures of staged actions are in `show` and `images` and are not repeated here.
     others_made = assets if not actions else tuple(each for each in assets if "viewUrl" not in each.metadata)
     shown |= {
         key: InChat(body, title, asset_id=made) for key, title, body, made in _beside(keyed, others_made)
@@ -240,8 +240,7 @@ def _beside(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[s
             continue
         key, body = asset.channel, asset.body
         if (address := asset.metadata.get("viewUrl")) is not None:
-            # All variants where pictures are all there is; beside a post the one that goes along. Of one that goes
-            # along with none, the address is in `images`.
+            # Without posts all variants; beside a post only the attached one. Others are in `images`.
             if key in keyed and asset.metadata.get("digest") not in along:
                 continue
             body = f"{body}\n{address if not keyed or key in keyed else NOT_ALONG}"

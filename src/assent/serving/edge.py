@@ -128,7 +128,7 @@ class Edge:
             answer = replace(answer, text=only_offered(answer.text, self.catalog, offered))
         if answer.is_error and tool is not None and tool.tell_refusal is not None:
             answer = replace(answer, prose=tool.tell_refusal(answer.value))
-        # Every name that is no tool's is counted under one label: callers do not get to make metrics.
+        # Unknown names share one label, so that callers cannot create metrics.
         label = tool.name if tool is not None else "unknown"
         self.outcomes[(label, answer.reason.value if answer.reason is not None else "ok")] += 1
         return answer
