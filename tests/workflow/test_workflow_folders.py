@@ -277,9 +277,9 @@ def test_a_file_may_stand_among_the_folders_and_endings_may_be_in_capitals(tmp_p
 
 def test_a_list_looks_at_each_file_once_however_many_there_are(fifty: Path, looks: list[str]) -> None:
     library = WorkflowLibrary([fifty])
-    library.listing()
+    library.list_definitions()
     looks.clear()
-    catalogue, refused = library.listing()
+    catalogue, refused = library.list_definitions()
     looked = list(looks)
     assert len(catalogue.definitions) >= 50 and refused == () and len(looked) <= 60
 

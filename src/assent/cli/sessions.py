@@ -80,7 +80,7 @@ def export(
     if made is None:
         raise Failure(f"There is no session {session_id!r}.\nSee the ones there are: assent session list")
     if markdown or (output is not None and output.suffix.lower() in (".md", ".markdown")):
-        raw = session_text.markdown(made, bundles.fold_lineage, lambda ms: timestamp(ms) or "").encode()
+        raw = session_text.write_markdown(made, bundles.fold_lineage, lambda ms: timestamp(ms) or "").encode()
     else:
         raw = bundle_files.write(made)
     if output is None:

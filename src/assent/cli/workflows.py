@@ -41,7 +41,7 @@ def _library(session: CommandSession, *more: Path) -> WorkflowLibrary:
 
 def list_workflows(session: CommandSession) -> None:
     """List the workflows that can be started here, and the files that failed to load."""
-    catalogue, refused = _library(session).listing()
+    catalogue, refused = _library(session).list_definitions()
     broken = {each.file for each in refused}
     rows = [
         (each.id, each.version, each.name, catalogue.files[each.id])

@@ -84,7 +84,7 @@ class Surfaces:
 
         from assent import built_in_connectors  # noqa: F401 - for the first action
 
-        self._app.workflows.listing()
+        self._app.workflows.list_definitions()
         if self._documents is not None:
             _ = self._documents.openapi
 

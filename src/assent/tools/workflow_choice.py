@@ -77,7 +77,7 @@ class WorkflowDetails(WireRecord, kw_only=True):
 
 
 async def list_workflows(call: Call, request: WorkflowList) -> WorkflowListing:
-    catalogue, refused = call.services.workflows().listing()
+    catalogue, refused = call.services.workflows().list_definitions()
     broken = {each.file for each in refused}
     served = [
         each

@@ -16,7 +16,7 @@ from assent.engine.workflows.answers import (
     WorkflowAnswer,
     WorkflowCall,
     WorkflowReply,
-    content_refusal,
+    translate_refusal,
 )
 from assent.engine.workflows.run_search import FoundRun
 from assent.kernel.ids import RunId, WorkspaceId
@@ -182,7 +182,7 @@ async def _write(call: Call, begin: Begin[WorkflowReply | Refusal]) -> Prose:
     try:
         done = await call.services.store.write(call.metered(begin))
     except ContentRefused as refused:
-        raise content_refusal(refused) from refused
+        raise translate_refusal(refused) from refused
     if isinstance(done, Refusal):
         raise done
     return Prose(done.answer, done.text)

@@ -28,7 +28,7 @@ class Warning(Record, order=True):
     path: str = ""
 
 
-def short(issue: Issue) -> Issue:
+def shorten(issue: Issue) -> Issue:
     """Return the issue with a shortened path, because names may have any length."""
     return msgspec.structs.replace(issue, path=issue.path[:MAX_PATH_CHARS])
 
@@ -49,7 +49,7 @@ def _as_json(value: object) -> str:
         return repr(value)
 
 
-def places(document: Any) -> Iterator[tuple[str, Any]]:
+def walk_values(document: Any) -> Iterator[tuple[str, Any]]:
     """Yield every value of a document with its path, in the author's order, at any depth."""
     stack = [("$", document)]
     while stack:
@@ -61,7 +61,7 @@ def places(document: Any) -> Iterator[tuple[str, Any]]:
             stack += reversed([(f"{path}[{n}]", part) for n, part in enumerate(value)])
 
 
-def twice(owner: dict[str, Any], field: str, key: str, path: str) -> Iterator[Issue]:
+def find_duplicates(owner: dict[str, Any], field: str, key: str, path: str) -> Iterator[Issue]:
     """Yield an issue for each entry of a list that repeats an earlier name."""
     seen: set[str] = set()
     entries = owner.get(field)

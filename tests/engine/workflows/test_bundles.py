@@ -529,16 +529,16 @@ async def test_people_write_on_a_session_and_it_goes_along(play: Player) -> None
             await app.store.write(lambda sid=session_id, bad=bad: session_notes.add(of, sid, bad))  # type: ignore[misc]
     made = await exported(play)
     assert [each.notes for each in made.notes] == ["We ship on Monday."]
-    assert "We ship on Monday." in session_text.markdown(made, bundles.fold_lineage, str)
+    assert "We ship on Monday." in session_text.write_markdown(made, bundles.fold_lineage, str)
     done = await imported(play, files.write(made))
-    again = await app.store.read(lambda: session_notes.listing(of, done.session_id))
+    again = await app.store.read(lambda: session_notes.list_notes(of, done.session_id))
     assert again == (note,)
     assert await play.journal_holds()
 
 
 async def test_a_session_is_readable_as_markdown(play: Player) -> None:
     await live(play)
-    text = session_text.markdown(await exported(play), bundles.fold_lineage, lambda ms: f"at {ms}")
+    text = session_text.write_markdown(await exported(play), bundles.fold_lineage, lambda ms: f"at {ms}")
     assert text.startswith("# Session S") and "## Test" in text
     assert "another plan" in text and "2 branches" in text
     assert "2 run(s)" in text
@@ -561,7 +561,7 @@ async def test_markdown_holds_everything_that_a_review_came_to(play: Player) -> 
         at, output={"kind": "mr_review.findings", "findings": [finding], "mrComments": [comment]}
     )
     await play.advance(at, output={"kind": "mr_review.findings", "findings": "none, really"})
-    text = session_text.markdown(await exported(play, "R"), bundles.fold_lineage, str)
+    text = session_text.write_markdown(await exported(play, "R"), bundles.fold_lineage, str)
     for said in (
         "fix(di): wire it",
         "wiring, use",
@@ -584,7 +584,7 @@ async def test_markdown_has_the_notes_outputs_and_checkpoints_of_every_branch_on
     await play.advance(first, notesMarkdown="note-a3")
     await play.advance(await play.advance(start, notesMarkdown="note-b1"), notesMarkdown="note-b2")
     end = await play.advance(start, notesMarkdown="note-c1")
-    text = session_text.markdown(await exported(play, "B"), bundles.fold_lineage, str)
+    text = session_text.write_markdown(await exported(play, "B"), bundles.fold_lineage, str)
     for said in ("a1", "a2", "a3", "b1", "b2", "c1"):
         assert text.count(f"note-{said}") == 1, said
     assert text.count("checkpoint-a") == 1 and text.count("plan-a") == 1

@@ -57,7 +57,7 @@ def test_a_library_that_several_threads_use_answers_each_of_them(tmp_path: Path)
         try:
             for _ in range(150):
                 library.find_again("one")
-                library.listing()
+                library.list_definitions()
         except BaseException as error:
             faults.append(error)
 

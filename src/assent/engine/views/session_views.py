@@ -226,7 +226,7 @@ def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
             siblings.append((yield from _line(workspace_id, row)))
     if own not in siblings:
         siblings.append(own)
-    noted = yield from session_notes.listing(workspace_id, record.session_id)
+    noted = yield from session_notes.list_notes(workspace_id, record.session_id)
     return RunView(
         run=record,
         nodes=nodes,

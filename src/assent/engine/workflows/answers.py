@@ -119,7 +119,7 @@ class WorkflowCall(Record, kw_only=True):
     file."""
 
 
-def content_refusal(refused: ContentRefused) -> Refusal:
+def translate_refusal(refused: ContentRefused) -> Refusal:
     """Build the refusal for content that cannot be taken at all."""
     problems = [
         Problem(
@@ -134,7 +134,7 @@ def content_refusal(refused: ContentRefused) -> Refusal:
     return Refusal(reason, facts=facts, problems=problems)
 
 
-def invalid(issues: Iterable[Issue]) -> Refusal:
+def build_refusal(issues: Iterable[Issue]) -> Refusal:
     """Build the refusal for invalid content, with its issues."""
     return Refusal(Reason.VALIDATION_ERROR, problems=_problems(issues))
 
@@ -174,7 +174,7 @@ def shape_answer(
     return WorkflowAnswer(
         kind="step" if shown is not None else "complete",
         state_token=tokens.state_token,
-        pending=view(shown) if shown is not None else None,
+        pending=_view(shown) if shown is not None else None,
         ack_token=tokens.ack_token,
         is_complete=shown is None,
         session=SessionView(run.session_id, run.run_id),
@@ -196,7 +196,7 @@ def block_answer(answer: WorkflowAnswer, outcome: Blocked) -> WorkflowAnswer:
     )
 
 
-def view(shown: Pending) -> PendingView:
+def _view(shown: Pending) -> PendingView:
     return PendingView(
         step_id=shown.step_id,
         title=shown.title,

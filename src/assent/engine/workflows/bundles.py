@@ -68,7 +68,7 @@ def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transacti
         runs.append((yield from export_run(workspace_id, row)))
         program = yield from stored.read_program(workspace_id, row["workflow_hash"])
         programs[row["workflow_hash"]] = json.loads(encode_program(program))
-    noted = yield from session_notes.listing(workspace_id, session_id)
+    noted = yield from session_notes.list_notes(workspace_id, session_id)
     return Bundle(
         session_id=session_id,
         exported_ms=now_ms,

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WORKFLOW_BYTES
-from assent.workflow.issues import Issue, places, quote, short
+from assent.workflow.issues import Issue, quote, shorten, walk_values
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MAX_YAML_NODES: Final = 50_000
@@ -92,9 +92,9 @@ def _json(text: str) -> Any:
         raise _refusal(
             "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or has an infinite number."
         )
-    for path, part in places(value):
+    for path, part in walk_values(value):
         if isinstance(part, _Odd):
-            raise DocumentRefused(short(Issue(path, *part)))
+            raise DocumentRefused(shorten(Issue(path, *part)))
     return value
 
 

@@ -178,7 +178,7 @@ class WorkflowLibrary:
         return self._compile(catalogue, workflow_id, definition)
 
     @_one_at_a_time
-    def listing(self) -> tuple[Catalogue, tuple[Invalid, ...]]:
+    def list_definitions(self) -> tuple[Catalogue, tuple[Invalid, ...]]:
         """Return the present definitions, and those that do not compile."""
         catalogue = self.catalogue()
         made = [

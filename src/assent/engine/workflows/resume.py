@@ -70,7 +70,9 @@ def checkpoint(call: WorkflowCall, state: Handle, notes: str) -> Transaction[Wor
     are stored beside them (W43), and the preferred tip does not move (W44)."""
     check_notes(notes)
     if not notes.strip():
-        raise answers.invalid([Issue("notesMarkdown", "blank", "Say what to keep; these notes are blank.")])
+        raise answers.build_refusal(
+            [Issue("notesMarkdown", "blank", "Say what to keep; these notes are blank.")]
+        )
     held = yield from stored.lock_place(call.workspace_id, state, call.now_ms)
     if held is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)

@@ -54,7 +54,7 @@ def keep(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Trans
     )
 
 
-def listing(workspace_id: WorkspaceId, session_id: str) -> Transaction[tuple[SessionNote, ...]]:
+def list_notes(workspace_id: WorkspaceId, session_id: str) -> Transaction[tuple[SessionNote, ...]]:
     """List the notes of a session, oldest first."""
     rows = yield statements.list_session_notes(workspace_id=workspace_id, session_id=session_id)
     return tuple(SessionNote(row["note_id"], row["author"], row["notes"], row["created_ms"]) for row in rows)

@@ -134,7 +134,7 @@ def step(
         return (yield from _replay(call, state.run_id, seen))
     if seen.snapshot.is_complete:
         message = "This branch is complete; there is no step to advance."
-        raise answers.invalid([Issue("stateToken", "complete", message)])
+        raise answers.build_refusal([Issue("stateToken", "complete", message)])
     gated = pending_step(seen.program, seen.snapshot).confirm is not None
     asked = (yield from confirmations.lock(call, state, digest)) if gated else None
     if seen.head is None:

@@ -66,7 +66,7 @@ def _check_contract(contract: Contract, output: Output, engine: Engine) -> list[
     return [issue for path, artifact in found for issue in mismatches(artifact, shape, path, engine)]
 
 
-def odd_decisions(output: Output) -> list[Issue]:
+def check_decisions(output: Output) -> list[Issue]:
     """Return the issues of invalid loop decisions, which decide nothing."""
     shape = REGISTRY["wr.contracts.loop_control"].schema or {}
     return [
@@ -168,17 +168,17 @@ def examples(
     if needed is None:
         return None, _example_notes(step, None, scope)
     for more in ((), *criteria_examples.documents(step.criteria or [], scope)):
-        output = put_together([*needed, *({"kind": RESULT, **each} for each in more)])
+        output = join_artifacts([*needed, *({"kind": RESULT, **each} for each in more)])
         notes = _example_notes(step, output, scope)
         if notes is None and step.criteria is not None:
             continue
         taken, bad = parse_output(output)
         if not bad and not check(step, notes, taken, output, lambda: scope):
             return output, notes
-    return put_together(needed), None
+    return join_artifacts(needed), None
 
 
-def put_together(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
+def join_artifacts(parts: list[dict[str, Any]]) -> dict[str, Any] | None:
     """Join artifacts into one output."""
     return None if not parts else parts[0] if len(parts) == 1 else {"artifacts": parts}
 
@@ -189,13 +189,13 @@ def _example_parts(step: Ask, decisions: tuple[dict[str, Any], ...]) -> list[dic
     if step.contract is not None and step.contract.kind not in {part["kind"] for part in decisions}:
         parts.insert(0, step.contract.example or {"kind": name_kind(step.contract.ref)})
     for wanted in step.assessments if step.consequences else ():
-        if (made := example_assessment(wanted, step.consequences)) is None:
+        if (made := make_assessment(wanted, step.consequences)) is None:
             return None
         parts.append(made)
     return parts
 
 
-def example_assessment(wanted: Assessment, consequences: tuple[Consequence, ...]) -> dict[str, Any] | None:
+def make_assessment(wanted: Assessment, consequences: tuple[Consequence, ...]) -> dict[str, Any] | None:
     bad = {part.level.strip().casefold() for part in consequences if part.assessment in (None, wanted.id)}
     dimensions: dict[str, Any] = {}
     for dimension in wanted.dimensions:

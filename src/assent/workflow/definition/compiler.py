@@ -12,8 +12,8 @@ import msgspec
 
 from assent.kernel.structs import Record
 from assent.workflow.definition import constructs
-from assent.workflow.definition.constructs.prompts import EXECUTOR, EXECUTOR_MEANS, lines
-from assent.workflow.definition.constructs.routines import bodies
+from assent.workflow.definition.constructs.prompts import EXECUTOR, EXECUTOR_MEANS, write_list
+from assent.workflow.definition.constructs.routines import find_bodies
 from assent.workflow.definition.lowering import Lowering, Within
 from assent.workflow.definition.snippets import METRICS
 from assent.workflow.definition.source import Definition, collect_functions
@@ -59,7 +59,7 @@ def compile_definition(
         assessments={entry["id"]: entry for entry in definition.assessments},
         steps={step.id: step for step in definition.steps},
     )
-    named = bodies(definition.steps)
+    named = find_bodies(definition.steps)
     top = tuple(
         index for step in definition.steps if step.id not in named for index in lowering.lower(step, within)
     )
@@ -127,4 +127,4 @@ def _preamble(definition: Definition) -> list[str]:
         ("Documents", references),
         ("Recommended", preferences),
     )
-    return [f"## {title}\n{lines(entries)}" for title, entries in sections if entries]
+    return [f"## {title}\n{write_list(entries)}" for title, entries in sections if entries]

@@ -18,7 +18,7 @@ from assent.kernel.structs import WireRecord
 from assent.workflow.contracts.shapes import mismatches
 from assent.workflow.definition.format import WORKFLOW
 from assent.workflow.definition.source_steps import check_steps
-from assent.workflow.issues import Issue, places, quote, short, twice
+from assent.workflow.issues import Issue, find_duplicates, quote, shorten, walk_values
 
 _FUNCTION: Final = re.compile(
     r"(?:\*\*[^*]+\*\*\s*)?(?:fun\s+(?P<fun>[A-Za-z_]\w*)\((?P<arguments>[^()]*)\)\s*=\s*"
@@ -160,13 +160,13 @@ def parse(document: Any, file: str) -> Definition:
     try:
         plain = canonical(document)
     except (NotCanonical, TypeError):
-        raise DefinitionRefused(file, (short(_without_form(document)),))
+        raise DefinitionRefused(file, (shorten(_without_form(document)),))
     if (size := len(plain)) > MAX_WORKFLOW_BYTES:
         message = f"The definition has {size} bytes; at most {MAX_WORKFLOW_BYTES} are taken. Split it into routines."
         raise DefinitionRefused(file, (Issue("$", "too_large", message),))
     issues = list(_issues(document))
     if issues:
-        raise DefinitionRefused(file, tuple(map(short, issues[:MAX_PROBLEMS])))
+        raise DefinitionRefused(file, tuple(map(shorten, issues[:MAX_PROBLEMS])))
     # Read back from the canonical form, so that nothing depends on the order of keys, and 5.0 is 5.
     return msgspec.convert(msgspec.json.decode(plain), Definition)
 
@@ -174,7 +174,7 @@ def parse(document: Any, file: str) -> Definition:
 def _without_form(document: Any) -> Issue:
     """Return the issue of a value or key that JSON cannot express."""
     path, odd = "$", document
-    for path, odd in places(document):
+    for path, odd in walk_values(document):
         try:
             canonical({path: None} if isinstance(odd, (dict, list)) else {path: odd})
         except (NotCanonical, TypeError):
@@ -188,11 +188,11 @@ def _issues(document: Any) -> Iterator[Issue]:
     yield from mismatches(document, WORKFLOW, "$")
     if isinstance(document, dict):
         for field, key in _NAMED:
-            yield from twice(document, field, key, "$")
+            yield from find_duplicates(document, field, key, "$")
         entries = document.get("assessments")
         for n, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict):
-                yield from twice(entry, "dimensions", "id", f"$.assessments[{n}]")
+                yield from find_duplicates(entry, "dimensions", "id", f"$.assessments[{n}]")
         if isinstance(document.get("steps"), list):
             yield from check_steps(document)
 

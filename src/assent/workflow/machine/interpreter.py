@@ -212,7 +212,7 @@ def _loop_form(program: Program, snapshot: Snapshot, step: Ask) -> str | None:
         return None
     if step.contract is not None and step.contract.kind == LOOP_CONTROL:
         return None
-    due = outputs.put_together(list(_example_decisions(program, snapshot)))
+    due = outputs.join_artifacts(list(_example_decisions(program, snapshot)))
     if due is None:
         return None
     form = msgspec.json.format(msgspec.json.encode(due), indent=2).decode()
@@ -256,7 +256,7 @@ def advance(
         after = walk.pass_step()
     except Stuck as stuck:
         return _report_blocked(
-            program, snapshot, current, step, [*stuck.issues, *outputs.odd_decisions(output)]
+            program, snapshot, current, step, [*stuck.issues, *outputs.check_decisions(output)]
         )
     if waits and not passes:
         names = make_scope(program, current)

@@ -13,7 +13,7 @@ from assent.workflow.dashboard import Dashboard, add_titles, copy_ready, place_o
 from assent.workflow.machine.lineage import Lineage
 
 
-def markdown(
+def write_markdown(
     bundle: Bundle, fold_lineage: Callable[[ExportedRun], Lineage], when: Callable[[int], str]
 ) -> str:
     """Write the session. `when` formats a time."""

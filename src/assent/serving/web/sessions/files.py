@@ -92,7 +92,7 @@ def _html(made: Bundle) -> str:
 
 
 def _text(made: Bundle) -> str:
-    return session_text.markdown(made, bundles.fold_lineage, lambda ms: iso_time(ms) or "")
+    return session_text.write_markdown(made, bundles.fold_lineage, lambda ms: iso_time(ms) or "")
 
 
 def _file_name(made: Bundle) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.workflow.contracts.checks import example_assessment, put_together
+from assent.workflow.contracts.checks import join_artifacts, make_assessment
 from assent.workflow.contracts.registry import name_kind
 from assent.workflow.contracts.shapes import Shape, mismatches
 from assent.workflow.machine.content import parse_output
@@ -42,8 +42,8 @@ def form_texts(
         return ()
     parts = [*_fields(contract), *_scales(assessments)]
     examples = [contract.example] if contract is not None and contract.example is not None else []
-    examples += [made for each in assessments if (made := example_assessment(each, consequences)) is not None]
-    if (form := put_together(examples)) is not None:
+    examples += [made for each in assessments if (made := make_assessment(each, consequences)) is not None]
+    if (form := join_artifacts(examples)) is not None:
         own = list(_objects(written))
         if not assessments and any(_passes(each, contract) for each in own):
             parts.append("Send the JSON above as `output`, with your own values.")
@@ -55,7 +55,7 @@ def form_texts(
                 else ""
             )
             parts.append(
-                f"Send `output` in this form, with your own values.{counts}\n\n```json\n{plain(json)}\n```"
+                f"Send `output` in this form, with your own values.{counts}\n\n```json\n{escape_braces(json)}\n```"
             )
     return (Text(text="\n\n".join(parts)),)
 
@@ -91,7 +91,7 @@ def _fields(contract: Contract | None) -> list[str]:
     lines = [line for line in _describe(contract.schema or {}, "", 0) if not line.startswith("- `kind`")]
     if len(lines) > MAX_FIELDS:
         lines = [*lines[:MAX_FIELDS], f"- and {len(lines) - MAX_FIELDS} more fields, as in the form"]
-    return ["\n".join([f"## Structured output\n{need} structured output:", *map(plain, lines)])]
+    return ["\n".join([f"## Structured output\n{need} structured output:", *map(escape_braces, lines)])]
 
 
 def _describe(shape: Shape, prefix: str, depth: int) -> Iterator[str]:
@@ -126,6 +126,6 @@ def _scales(assessments: tuple[Assessment, ...]) -> list[str]:
     return ["\n".join(lines)]
 
 
-def plain(text: str) -> str:
+def escape_braces(text: str) -> str:
     """Escape a text for the renderer: doubled braces would be placeholders."""
     return text.replace("{{", "{ {").replace("}}", "} }")

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.workflow.contracts.criteria import Criteria, requirements
-from assent.workflow.definition.constructs.forms import plain
+from assent.workflow.definition.constructs.forms import escape_braces
 from assent.workflow.definition.lowering import Lowering, Within
 from assent.workflow.definition.snippets import FEATURES, REFERENCES
 from assent.workflow.definition.source import Delegation, Function, Step
@@ -68,10 +68,10 @@ def _blocks(blocks: dict[str, Any], lowering: Lowering, path: str) -> list[str]:
 
 def _list(title: str, entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> list[str]:
     """Write a titled list, unless it is empty."""
-    return [f"## {title}\n{lines(entries, numbered=numbered)}"] if entries else []
+    return [f"## {title}\n{write_list(entries, numbered=numbered)}"] if entries else []
 
 
-def lines(entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> str:
+def write_list(entries: tuple[str, ...] | list[str], *, numbered: bool = False) -> str:
     """Write entries as a list. An entry with its own mark or layout keeps it."""
     if not numbered:
         return "\n".join(entry if _MARKED.match(entry) else f"- {entry}" for entry in entries)
@@ -190,9 +190,9 @@ def criteria_text(criteria: Criteria) -> tuple[Text, ...]:
     always, sometimes = [], []
     for line, when in requirements(criteria):
         if when is None:
-            always.append(plain(line))
+            always.append(escape_braces(line))
         else:
-            sometimes.append(Text(text=f"The notes must also {plain(line)}", when=when))
+            sometimes.append(Text(text=f"The notes must also {escape_braces(line)}", when=when))
     texts = [Text(text=piece) for piece in _list("The notes must", always)]
     return (*texts, *sometimes)
 
@@ -209,4 +209,4 @@ def name_texts(written: str, lowering: Lowering) -> tuple[Text, ...]:
             lines.append(f"- `{name}` is the workflow `{kept}`.")
     if EXECUTOR in written:
         lines.append(f"- {EXECUTOR_MEANS}")
-    return (Text(text=plain("\n".join(["## Names used here", *lines]))),) if lines else ()
+    return (Text(text=escape_braces("\n".join(["## Names used here", *lines]))),) if lines else ()

@@ -115,7 +115,7 @@ def _inject(
     # The caller's confirmation covers the whole routine, so it is asked for at the end: with the last step if that step
     # is always asked, else by an extra step.
     confirm = lower_confirm(step.require_confirmation)
-    named = bodies(tuple(steps))
+    named = find_bodies(tuple(steps))
     last = steps[-1]
     closes = last.id not in named and _is_unconditional(last)
     if confirm is not None and closes and not (last.require_confirmation or last.action):
@@ -204,7 +204,7 @@ def _place(step: Step, routine: Definition, prefix: str) -> Step:
     return msgspec.convert(rename_in(msgspec.to_builtins(step)), Step)
 
 
-def bodies(steps: tuple[Step, ...]) -> frozenset[str]:
+def find_bodies(steps: tuple[Step, ...]) -> frozenset[str]:
     """Return the ids of steps that run only inside the loops that name them."""
     found: set[str] = set()
     stack = list(steps)
