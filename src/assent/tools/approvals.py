@@ -77,7 +77,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
     action_id = require_action_id(request.action_id)
     before, outlook = await circumstances.read_action(services, call.caller, action_id)
     bound = None
-    if not outlook.readiness_of(before.effect).ready:
+    if outlook.unready:
         bound = await blocked.bind_before_approval(services, before, by=decider.by, via=decider.via)
     if bound is not None:
         _, outlook = await circumstances.read_action(services, call.caller, action_id)

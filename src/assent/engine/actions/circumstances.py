@@ -18,7 +18,7 @@ from assent.engine.actions import actions, policies
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.learning.site_feed import FEED_PATH
-from assent.gate.card_calls import MANUAL, Circumstances
+from assent.gate.card_calls import Circumstances
 from assent.gate.policy import Policy, Requirement, suffices
 from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
 from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
@@ -55,12 +55,12 @@ class Outlook:
     services: Services
     caller: Principal
     policy: Policy
-    readiness: Mapping[tuple[object, ...], Readiness]
-    """By connector and account (`_way`)."""
+    unready: Mapping[tuple[object, ...], Readiness]
+    """Accounts that are not ready, by connector and account (`_way`)."""
 
     def readiness_of(self, effect: Effect) -> Readiness:
         """Return the readiness for an effect at the time this was read."""
-        return self.readiness.get(_way(effect), READY)
+        return self.unready.get(_way(effect), READY) if self.unready else READY
 
     def as_now(self, action: Action) -> Action:
         """Return an open action with the present readiness in its preflight."""
@@ -132,8 +132,12 @@ async def read_action(services: Services, caller: Principal, action_id: ActionId
     """Read an action together with the facts for an answer. Raises like `actions.find`."""
     workspace_id = caller.workspace_id
     action, policy = await services.store.read(lambda: actions.find(workspace_id, action_id))
-    readiness = await ask_readiness(services, workspace_id, action.effect) if action.status in OPEN else READY
-    return action, Outlook(services, caller, policy, {_way(action.effect): readiness})
+    connector, unready = services.connectors.get(action.effect.connector), {}
+    if action.status in OPEN and not getattr(connector, "always_ready", False):
+        readiness = await ask_readiness(services, workspace_id, action.effect)
+        if not readiness.ready:
+            unready[_way(action.effect)] = readiness
+    return action, Outlook(services, caller, policy, unready)
 
 
 async def outlook(
@@ -155,7 +159,9 @@ async def outlook(
     answers = await asyncio.gather(
         *(ask_readiness(services, caller.workspace_id, effect) for effect in asked.values())
     )
-    return Outlook(services, caller, policy, {**dict(zip(asked, answers, strict=True)), **found})
+    found = {**dict(zip(asked, answers, strict=True)), **found}
+    unready = {way: readiness for way, readiness in found.items() if not readiness.ready}
+    return Outlook(services, caller, policy, unready)
 
 
 async def look(services: Services, caller: Principal, shown: Iterable[Action]) -> dict[str, Circumstances]:
@@ -166,14 +172,12 @@ async def look(services: Services, caller: Principal, shown: Iterable[Action]) -
 
 
 async def ask_readiness(services: Services, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-    """Return the readiness for an effect. Asks the connector only if its answer may change."""
+    """Return the readiness for an effect."""
     if effect.connector == WORKFLOW:
         return READY
     connector = services.connectors.get(effect.connector)
     if connector is None:
         return NOT_LIVE
-    if effect.connector == MANUAL or getattr(connector, "always_ready", False):
-        return READY
     return await readiness_of(connector, workspace_id, effect)
 
 
