@@ -23,13 +23,12 @@ async def status_of(server: Server, action_id: str) -> str:
     return str(record["status"])
 
 
+async def expect_waiting(server: Server, action_id: str) -> None:
+    expect(await status_of(server, action_id) == "awaiting_approval", "and nothing has moved")
+
+
 @check(
-    "E5",
-    "E10",
-    "E25",
-    "E63",
-    "E88",
-    "E92",
+    *("E5", "E10", "E25", "E63", "E88", "E92"),
     "an executor refuses what is not approved, and says where to approve",
 )
 async def early(scene: Scene) -> None:
@@ -42,7 +41,7 @@ async def early(scene: Scene) -> None:
         expect(answer.payload["recoveryTool"] is None, "requires_approval has no recoveryTool")
         expect(answer.payload["retryable"] is False, "requires_approval is not retryable")
         expect(run["runId"] in str(answer.payload.get("reviewUrl")), "requires_approval has the reviewUrl")
-    expect(await status_of(scene.server, action_id) == "awaiting_approval", "and nothing has moved")
+    await expect_waiting(scene.server, action_id)
 
 
 @check("E62", "E64", "E65", "E73", "no argument of an executor changes that")
@@ -51,7 +50,7 @@ async def no_way_around(scene: Scene) -> None:
     for extra in ARGUMENTS:
         answer = await scene.server.call(EXECUTORS[0], actionId=action_id, **extra)
         expect(answer.refused, f"{extra} is refused", answer.payload)
-    expect(await status_of(scene.server, action_id) == "awaiting_approval", "and nothing has moved")
+    await expect_waiting(scene.server, action_id)
 
 
 @check("E20", "E23", "E67", "what is rejected never goes out, and stays rejected")
@@ -101,7 +100,7 @@ async def foreign(scene: Scene) -> None:
         for answer in (real, unknown):
             said = (answer.status, answer.payload.get("statusCode"))
             expect(401 in said, f"{tool} answers both with 401", said)
-    expect(await status_of(scene.server, action_id) == "awaiting_approval", "and nothing has moved")
+    await expect_waiting(scene.server, action_id)
 
 
 def _without(payload: dict[str, Any], asked: str) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from assent.conformance.checking import Scene, check, expect
 from assent.conformance.endpoint import NO_SUCH_ACTION
-from assent.conformance.gate import status_of
+from assent.conformance.gate import expect_waiting
 
 
 def token_of(run: dict[str, Any]) -> str:
@@ -59,6 +59,4 @@ async def looking(scene: Scene) -> None:
     expect(response.status_code in (200, 302, 303, 307), "the link opens", response.status_code)
     bare = await scene.nobody.get(f"/runs/{run['runId']}")
     expect(bare.status_code in (401, 403), "without a token there is no page", bare.status_code)
-    expect(
-        await status_of(scene.server, run["actions"][0]["id"]) == "awaiting_approval", "and nothing has moved"
-    )
+    await expect_waiting(scene.server, run["actions"][0]["id"])

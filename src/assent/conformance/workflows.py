@@ -75,11 +75,7 @@ async def rehydrate(scene: Scene) -> None:
 
 
 @check(
-    "W1",
-    "W2",
-    "W3",
-    "W4",
-    "W76",
+    *("W1", "W2", "W3", "W4", "W76"),
     "a token that is altered, cut, of another version or kind is refused by name",
 )
 async def tokens(scene: Scene) -> None:

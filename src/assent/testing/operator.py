@@ -14,7 +14,7 @@ from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.gate.records import Effect, Severity
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Arguments
 from assent.kernel.times import parse_time
 from assent.ports import Draft, Preparation, StagedEffect
@@ -100,9 +100,7 @@ async def testing_stage(call: Call, request: TestingStage) -> PreparedRun:
 def _moment(field: str, text: str | None) -> int | None:
     moment = parse_time(text) if text is not None else None
     if text is not None and moment is None:
-        raise Refusal(
-            Reason.VALIDATION_ERROR, problems=[Problem(field, "a moment in ISO 8601 with a zone", text)]
-        )
+        raise bad_argument(field, "a moment in ISO 8601 with a zone", text)
     return moment
 
 

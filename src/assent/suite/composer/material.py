@@ -122,9 +122,8 @@ class _Picker:
 
     def material(self) -> Material:
         changes = self._changes("whatChanged")
-        kinds = {place: fact.kind for place, fact in enumerate(self.evidence.facts)}
         # Two labels in a row make no sentence.
-        changes = [each for each in changes if not self._is_labelled(each[0], kinds)] or changes[:1]
+        changes = [each for each in changes if not self._is_labelled(each[0])] or changes[:1]
         product = self._product()
         commits = [] if changes else self._commits()
         if not changes and product is None:
@@ -136,12 +135,11 @@ class _Picker:
             for each in changes[1:]
             if len(each[0].text) <= MAX_ITEM_CHARS
             and not is_code(each[0].text)
-            and not (kinds[each[0].facts[0]] == "fixed" and _ORDERS.match(each[0].text))
+            and not (self._kind(each[0]) == "fixed" and _ORDERS.match(each[0].text))
         ]
         features = self._features()
         said = [
-            state_change(each[0].text, kinds[each[0].facts[0]], self.name, version, self.language)
-            for each in changes[:1]
+            state_change(each.text, self._kind(each), self.name, version, self.language) for each in lead[:1]
         ]
         if said and product is None and self.name and not is_named(self.name, said[0]):
             said = [f"{self.name}: {said[0]}"]
@@ -163,10 +161,7 @@ class _Picker:
             lead=Saying(said[0], (*lead[0].facts, *names, *version_facts)) if said else None,
             headline=lead[0] if lead else None,
             details=tuple(self._ended(lead[1:])[:MOST_FACTS]),
-            others=tuple(
-                Saying(list_change(each[0].text, kinds[each[0].facts[0]], self.language), each[0].facts)
-                for each in more[:MOST_FACTS]
-            ),
+            others=tuple(Saying(self._list_change(change), change.facts) for change, *_ in more[:MOST_FACTS]),
             product=product,
             brief=tuple(each for each in self.about.briefs(self.said) if self._allows(each.text)),
             features=tuple(features[:MOST_FACTS]),
@@ -199,8 +194,14 @@ class _Picker:
                 found.append([Saying(text, (place,))])
         return found
 
-    def _is_labelled(self, change: Saying, kinds: dict[int, str]) -> bool:
-        return len(re.findall(r"\w: ", list_change(change.text, kinds[change.facts[0]], self.language))) > 1
+    def _is_labelled(self, change: Saying) -> bool:
+        return len(re.findall(r"\w: ", self._list_change(change))) > 1
+
+    def _list_change(self, change: Saying) -> str:
+        return list_change(change.text, self._kind(change), self.language)
+
+    def _kind(self, change: Saying) -> str:
+        return self.evidence.facts[change.facts[0]].kind
 
     def _unmarked(self, text: str) -> str:
         """Remove emoji, and a final exclamation mark if the voice forbids it."""
@@ -223,11 +224,10 @@ class _Picker:
 
     def _commits(self) -> list[list[Saying]]:
         """Return commits that users understand as something new; never a fix."""
-        facts = self.evidence.facts
         return [
             each
             for each in self._changes("commit")
-            if facts[each[0].facts[0]].kind == "new"
+            if self._kind(each[0]) == "new"
             and 2 <= len(each[0].text.split()) <= 12
             and not _INTERNAL.search(each[0].text)
         ]

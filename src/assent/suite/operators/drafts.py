@@ -9,7 +9,7 @@ import msgspec
 from assent.gate.mail import ALONE
 from assent.gate.preflight import MANY_RECIPIENTS
 from assent.gate.records import Effect
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.kernel.structs import Record
 from assent.ports import Draft, StagedEffect
 from assent.suite.composer.composer import compose
@@ -48,7 +48,7 @@ def require_channel(name: str, path: str = "channel") -> Channel:
     found = channels.channel(name)
     if found is None:
         names = ", ".join(each.id for each in channels.TABLE)
-        raise Refusal(Reason.VALIDATION_ERROR, problems=[Problem(path, f"one of {names}", repr(name[:40]))])
+        raise bad_argument(path, f"one of {names}", repr(name[:40]))
     return found
 
 

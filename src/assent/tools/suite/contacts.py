@@ -10,7 +10,7 @@ from assent.engine.actions import staging
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.gate.calls import SuggestedCall
 from assent.kernel.ids import TenantId
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Arguments
 from assent.suite.contact import FIELDS, MAX_VALUE_CHARS
 from assent.suite.operators import contacts
@@ -48,10 +48,8 @@ async def save_contacts(call: Call, request: SaveContacts) -> PreparedRun:
         if any(each["email"] == earlier["email"] for earlier in wanted[:index])
     ]
     if doubled:
-        problem = Problem(
-            f"contacts.{doubled[0]}.email", "an address of its own", repr(wanted[doubled[0]]["email"])
-        )
-        raise Refusal(Reason.VALIDATION_ERROR, problems=[problem])
+        twice = repr(wanted[doubled[0]]["email"])
+        raise bad_argument(f"contacts.{doubled[0]}.email", "an address of its own", twice)
     preparation = contacts.prepare(wanted)
     inputs = msgspec.to_builtins(request)
     inputs.pop("idempotencyKey", None)
@@ -73,8 +71,7 @@ async def save_contacts(call: Call, request: SaveContacts) -> PreparedRun:
 def _fields(index: int, contact: Contact) -> dict[str, str]:
     if not is_address(contact.email.strip()):
         expected = "an e-mail address such as ada@example.org"
-        problem = Problem(f"contacts.{index}.email", expected, repr(contact.email[:80]))
-        raise Refusal(Reason.VALIDATION_ERROR, problems=[problem])
+        raise bad_argument(f"contacts.{index}.email", expected, repr(contact.email[:80]))
     given = {name.replace("_", ""): getattr(contact, name) for name in contact.__struct_fields__}
     return {
         name: line(f"contacts.{index}.{name}", value).strip()

@@ -25,7 +25,7 @@ from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import WireRecord
 from assent.ports import Measurable, Preparation, StagedEffect
 from assent.suite.content import evidence as gathering
-from assent.suite.content.channels import label_of
+from assent.suite.content.channels import Channel, label_of
 from assent.suite.content.naming import name_of
 from assent.suite.content.records import Composed, NeedsDraft
 from assent.suite.operators import launch, post
@@ -209,12 +209,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
     supplied = (
         SuppliedText(body=request.body, title=request.title or "") if request.body is not None else None
     )
-    if supplied is None:
-        refuse_uncomposable(bench, channel, "chieflab_post", request)
-        bench = await _draft_with_model(call, bench, [channel.id])
-    made = await run_long_apart(count_chars(request, bench, supplied), post.prepare, bench, channel, supplied)
-    if isinstance(made, NeedsDraft):
-        raise write_it(bench, channel, "chieflab_post", request)
+    made = await _prepare_one(call, request, bench, channel, supplied, "chieflab_post")
     if not channel.action:
         said = NOT_OURS_TO_CHANGE.format(label=channel.label)
         text = "\n\n".join(quote(draft.body) for draft in made.drafts)
@@ -248,12 +243,7 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         SuppliedText(body=request.body, subject=request.subject or "") if request.body is not None else None
     )
     channel = require_channel("email")
-    if supplied is None:
-        refuse_uncomposable(bench, channel, "chieflab_send", request)
-        bench = await _draft_with_model(call, bench, [channel.id])
-    made = await run_long_apart(count_chars(request, bench, supplied), post.prepare, bench, channel, supplied)
-    if isinstance(made, NeedsDraft):
-        raise write_it(bench, channel, "chieflab_send", request)
+    made = await _prepare_one(call, request, bench, channel, supplied, "chieflab_send")
     if supplied is None and request.subject:
         made = _with_subject(made, line("subject", request.subject))
     return await staging.stage(
@@ -263,6 +253,25 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
         SendReply,
         lambda assets, staged: {"send_action": action_ref(staged[0]) if staged else None},
     )
+
+
+async def _prepare_one(
+    call: Call,
+    request: Post | Send,
+    bench: Workbench,
+    channel: Channel,
+    supplied: SuppliedText | None,
+    tool: str,
+) -> Preparation:
+    """Prepare one text for one channel. Refuses if it is not supplied and cannot be composed."""
+    if supplied is None:
+        refuse_uncomposable(bench, channel, tool, request)
+        bench = await _draft_with_model(call, bench, [channel.id])
+    chars = count_chars(request, bench, supplied)
+    made = await run_long_apart(chars, post.prepare, bench, channel, supplied)
+    if isinstance(made, NeedsDraft):
+        raise write_it(bench, channel, tool, request)
+    return made
 
 
 async def _draft_with_model(call: Call, bench: Workbench, names: list[str]) -> Workbench:
