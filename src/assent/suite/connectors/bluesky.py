@@ -20,7 +20,7 @@ from assent.gate.records import Action
 from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown, PicturesOf, Reading
-from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.approved import NoLookUp, action_of
 from assent.suite.connectors.http_outcomes import failure, not_connected, not_now, refusal, retry_after
 from assent.suite.connectors.json_http import Exchanged, exchange
 from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
@@ -51,9 +51,10 @@ class BlueskySession(Record):
     token: str
 
 
-class BlueskyConnector(KeyConnector):
+class BlueskyConnector(NoLookUp, KeyConnector):
     id = "bluesky"
     delivery = Delivery("natural_key")
+    no_look_up = "a post is not asked about, it is written again under its key"
 
     def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
         self._url = url.rstrip("/") + "/xrpc/"
@@ -90,9 +91,6 @@ class BlueskyConnector(KeyConnector):
         if (found := await self._found(session, action, deadline)) is not None:
             return found
         raise self._failed(answer)
-
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        raise OutcomeUnknown("a post is not asked about, it is written again under its key")
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
         deadline = Deadline(timeout_seconds)

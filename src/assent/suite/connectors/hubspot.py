@@ -20,7 +20,7 @@ from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
-from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.approved import NoLookUp, action_of
 from assent.suite.connectors.http_outcomes import failure, not_connected, not_now
 from assent.suite.connectors.json_http import Exchanged
 from assent.suite.connectors.key_access import no_account
@@ -36,9 +36,10 @@ OTHER_ACCOUNT: Final = "Another HubSpot account is connected than the one this w
 _EXISTING: Final = re.compile(r"Existing ID:\s*(\d{1,20})")
 
 
-class HubSpotConnector:
+class HubSpotConnector(NoLookUp):
     id = "hubspot"
     delivery = Delivery("natural_key")
+    no_look_up = "a contact is not asked about, it is saved again"
 
     def __init__(self, access: OAuthAccess, url: str) -> None:
         self.access = access
@@ -74,9 +75,6 @@ class HubSpotConnector:
         if made.status != 409:
             return _read_saved(made, "created")
         return await self._update(action.workspace_id, made, wanted, seconds)
-
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        raise OutcomeUnknown("a contact is not asked about, it is saved again")
 
     async def _update(
         self, workspace_id: WorkspaceId, refused: Exchanged, wanted: dict[str, str], seconds: float

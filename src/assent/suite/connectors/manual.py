@@ -10,16 +10,17 @@ from typing import Final
 from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
-from assent.ports import Delivered, Delivery, OutcomeUnknown
-from assent.suite.connectors.approved import action_of
+from assent.ports import Delivered, Delivery
+from assent.suite.connectors.approved import NoLookUp, action_of
 from assent.suite.connectors.http_outcomes import not_connected
 
 BY_HAND: Final = "This channel is published by hand; only a human can do that."
 
 
-class ManualConnector:
+class ManualConnector(NoLookUp):
     id = "manual"
     delivery = Delivery("none")
+    no_look_up = "only the human who published it can say"
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return Readiness(ready=True)
@@ -27,6 +28,3 @@ class ManualConnector:
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action_of(approved)
         raise not_connected(BY_HAND)
-
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        raise OutcomeUnknown("only the human who published it can say")

@@ -16,7 +16,7 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 from assent.ports import Delivered, Delivery, OutcomeUnknown, Reading, StoreUnavailable
-from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.approved import NoLookUp, action_of
 
 
 class SitePage(Record):
@@ -39,11 +39,12 @@ Seen = Callable[[Action], Awaitable[tuple[int, int]]]
 """Returns the views and link clicks of a published action."""
 
 
-class SiteConnector:
+class SiteConnector(NoLookUp):
     """The connector of the built-in feed."""
 
     id = "site"
     delivery = Delivery("natural_key")
+    no_look_up = "a page is not asked about, it is published again"
     always_ready = True
 
     def __init__(self, publish: Publish, seen: Seen, take_down: TakeDown) -> None:
@@ -64,9 +65,6 @@ class SiteConnector:
             raise OutcomeUnknown("the store did not answer") from unavailable
         when = {"removedAt" if removes else "publishedAt": iso_time(page.published_ms)}
         return Delivered(page.post_id, page.url, when)
-
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        raise OutcomeUnknown("a page is not asked about, it is published again")
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
         """Return the page's counts. Zero is a number, because every view passes this server."""

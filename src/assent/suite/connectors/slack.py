@@ -19,7 +19,7 @@ from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect
 from assent.kernel.structs import Record
 from assent.ports import Connections, Delivered, Delivery, OutcomeUnknown
-from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.approved import NoLookUp, action_of
 from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal
 from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 
@@ -46,9 +46,10 @@ Say = Callable[[str, bytes, float], Awaitable[Said]]
 """Posts JSON to a person's URL. Refuses private addresses that settings do not allow."""
 
 
-class SlackConnector(KeyConnector):
+class SlackConnector(NoLookUp, KeyConnector):
     id = "slack"
     delivery = Delivery("none")
+    no_look_up = "a webhook cannot be asked what it has posted"
 
     def __init__(self, connections: Connections, say: Say) -> None:
         super().__init__(KeyAccess(self.id, "Slack", connections))
@@ -98,9 +99,6 @@ class SlackConnector(KeyConnector):
         if said.status == 410:
             raise refusal(f"HTTP 410: {said.text}")
         raise failure(said.status, said.text, said.retry_after)
-
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        raise OutcomeUnknown("a webhook cannot be asked what it has posted")
 
 
 def message(effect: Effect) -> str:

@@ -25,6 +25,10 @@ class Limit(Record):
     unit: str = "characters"
 
 
+def _chars(most: int) -> Limit:
+    return Limit(most, counting.code_points)
+
+
 class Channel(Record, kw_only=True):
     """One row. `connectors`: in order of preference. `action`: whether it can be sent."""
 
@@ -55,6 +59,10 @@ class Channel(Record, kw_only=True):
     @property
     def connector(self) -> str:
         return self.connectors[0]
+
+    @property
+    def title_name(self) -> str:
+        return {"email": "subject", "product_hunt": "tagline"}.get(self.id, "title")
 
 
 TABLE: Final[tuple[Channel, ...]] = (
@@ -95,42 +103,42 @@ TABLE: Final[tuple[Channel, ...]] = (
     ),
     Channel(
         id="slack", label="Slack", shape="post", connectors=("slack",), verb="post",
-        body=Limit(40_000, counting.code_points), short=4_000, hashtags_habit=0, links_habit=2,
+        body=_chars(40_000), short=4_000, hashtags_habit=0, links_habit=2,
         habits="For people who know each other: what changed, what they can do now, one link.",
     ),
     Channel(
         id="reddit", label="Reddit", shape="titled", connectors=("manual", "zernio"), verb="post",
-        body=Limit(40_000, counting.code_points), title=Limit(300, counting.code_points), title_required=True,
+        body=_chars(40_000), title=_chars(300), title_required=True,
         title_advice=120, hashtags_habit=0, links_habit=2,
         habits="Speak as a member, say that it is yours, follow the rules of the subreddit; no marketing tone.",
     ),
     Channel(
         id="hn", label="Hacker News", shape="titled", connectors=("manual",), verb="post",
-        body=Limit(2_000, counting.code_points), title=Limit(80, counting.code_points), title_required=True,
+        body=_chars(2_000), title=_chars(80), title_required=True,
         hashtags_habit=0,
         habits="A factual title, 'Show HN:' for something people can try; no superlatives, no emoji.",
     ),
     Channel(
         id="product_hunt", label="Product Hunt", shape="titled", connectors=("manual",), verb="post",
-        body=Limit(500, counting.code_points), title=Limit(60, counting.code_points), title_required=True,
+        body=_chars(500), title=_chars(60), title_required=True,
         hashtags_habit=0,
         habits="The tagline says what it does; the maker's comment tells why.",
     ),
     Channel(
         id="email", label="E-mail", shape="email", connectors=("resend", "smtp"), verb="send",
-        body=Limit(100_000, counting.code_points), title=Limit(255, counting.code_points), title_required=True,
+        body=_chars(100_000), title=_chars(255), title_required=True,
         title_advice=60, preheader_advice=90, short=2_500, hashtags_habit=0, links_habit=2,
         habits="A subject that names the content; one call to action.",
     ),
     Channel(
         id="site", label="Site", shape="page", connectors=("site",), verb="publish",
-        body=Limit(100_000, counting.code_points), title=Limit(200, counting.code_points), title_required=True,
+        body=_chars(100_000), title=_chars(200), title_required=True,
         title_advice=70, hashtags_habit=0,
         habits="A permanent page; tell the whole story.",
     ),
     Channel(
         id="landing", label="Landing page", shape="page", connectors=("manual",), verb="copy",
-        body=Limit(20_000, counting.code_points), title=Limit(120, counting.code_points), title_advice=70, action=False,
+        body=_chars(20_000), title=_chars(120), title_advice=70, action=False,
         hashtags_habit=0,
         habits="One promise, three reasons, one call to action.",
     ),
@@ -227,7 +235,7 @@ def _length(row: Channel, body: str, parts: Sequence[str]) -> list[str]:
 def title_problems(row: Channel, title: str) -> list[str]:
     if row.title is None:
         return []
-    what = {"email": "subject"}.get(row.id, "tagline" if row.id == "product_hunt" else "title")
+    what = row.title_name
     if row.title_required and not title.strip():
         return [f"{row.label} needs a {what}."]
     if "\n" in title or "\r" in title:
@@ -258,8 +266,7 @@ def needs(row: Channel) -> str:
     """Describe the required form of a draft to the agent that is asked to write it."""
     rules = [f"at most {row.body.most:,} {row.body.unit}"]
     if row.title is not None and row.title_required:
-        what = {"email": "subject"}.get(row.id, "tagline" if row.id == "product_hunt" else "title")
-        rules.append(f"a {what} of at most {row.title.most}")
+        rules.append(f"a {row.title_name} of at most {row.title.most}")
     if row.hashtags_most is not None:
         rules.append(f"at most {row.hashtags_most} hashtags")
     return f"{row.label}: {', '.join(rules)}. {row.habits}"

@@ -26,7 +26,7 @@ from assent.ports import (
     PicturesOf,
     Reading,
 )
-from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.approved import NoLookUp, action_of
 from assent.suite.connectors.http_outcomes import failure, not_connected, not_now, retry_after
 from assent.suite.connectors.json_http import Exchanged, exchange
 from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
@@ -58,9 +58,10 @@ EVENTS: Final[dict[str, dict[str, int | float]]] = {
 """The metrics that follow from an e-mail's last event; other events give none."""
 
 
-class ResendConnector(KeyConnector):
+class ResendConnector(NoLookUp, KeyConnector):
     id = "resend"
     delivery = Delivery("native_key", DAY_MS)
+    no_look_up = "Resend finds a mail by its id only, and this one's is not known"
 
     def __init__(self, url: str, connections: Connections, pictures_of: PicturesOf, clock: Clock) -> None:
         self._url = url.rstrip("/")
@@ -99,9 +100,6 @@ class ResendConnector(KeyConnector):
         if not isinstance(mail_id, str) or not mail_id:
             raise OutcomeUnknown("a success that cannot be read")
         return Delivered(mail_id, None, {"recipients": len(action.effect.recipients)})
-
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        raise OutcomeUnknown("Resend finds a mail by its id only, and this one's is not known")
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
         deadline = Deadline(timeout_seconds)

@@ -25,7 +25,7 @@ from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
 from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown
-from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.approved import NoLookUp, action_of
 from assent.suite.connectors.http_outcomes import not_connected, not_now
 from assent.suite.connectors.key_access import API_KEY, PATIENCE, Deadline, no_account
 
@@ -56,11 +56,12 @@ class MailRoute(Record):
     connection: Connection | None = None
 
 
-class SmtpConnector:
+class SmtpConnector(NoLookUp):
     """Sends through one server, from one sender unless the action names another."""
 
     id = "smtp"
     delivery = Delivery("none")
+    no_look_up = "a mail server cannot be asked what it has sent"
 
     def __init__(
         self,
@@ -235,9 +236,6 @@ class SmtpConnector:
             conversation.call_off()
             raise
         return Delivered(letter.message_id, None, {"reply": said, "recipients": len(letter.recipients)})
-
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        raise OutcomeUnknown("a mail server cannot be asked what it has sent")
 
     def _tls(self) -> ssl.SSLContext:
         if self._context is None:
