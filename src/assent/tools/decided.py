@@ -47,8 +47,8 @@ class Decided(WireRecord, kw_only=True):
 
 def answer_decision(action: Action, move: str, outlook: Outlook) -> Decided:
     """Return the answer to a decision, with the next calls."""
-    approval, around = action.approval, outlook.of(action)
     key, waits = action.effect.channel, action.status == "awaiting_approval"
+    approval, around = action.approval, outlook.of(action, shown=waits)
     message = describe_step(action) if action.effect.connector == WORKFLOW else None
     message = message or describe_decision(move, key, action, around)
     following = next_calls(key, action, around)

@@ -69,11 +69,13 @@ class Outlook:
         found = as_of(action.preflight, self.readiness_of(action.effect))
         return msgspec.structs.replace(action, preflight=found)
 
-    def of(self, action: Action) -> Circumstances:
-        """Compute the circumstances of an action. The policy matters only while it waits."""
+    def of(self, action: Action, *, shown: bool = True) -> Circumstances:
+        """Compute the circumstances of an action. The policy matters only while it waits. Without `shown`, the links
+        that only its content needs are left out, because signing costs time."""
         effect, now_ms, rights = action.effect, self.services.clock.now_ms(), self.caller.scopes
-        readiness = self.readiness_of(effect)
-        label, views, place = _label(effect), self._views(action), self._place(action)
+        readiness, label = self.readiness_of(effect), _label(effect)
+        views = self._views(action) if shown else {}
+        place = self._place(action) if shown else None
         unfit, help_url = blocking_gate(effect), None
         blocker = BLOCKING_GATES[unfit] if unfit is not None else None
         if unfit is None and not readiness.ready:
