@@ -20,6 +20,7 @@ from assent.engine.actions import (
     explaining,
     rechecking,
 )
+from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.offloading import run_long_apart
@@ -47,7 +48,6 @@ from assent.tools.arguments import (
     addresses,
     moment,
 )
-from assent.tools.decided import Decided, answer_decision
 from assent.tools.decision_requests import ApproveAction, EditAction, RejectAction, WithdrawApproval
 from assent.tools.definition import DECIDES, READS, Call, Tool
 
@@ -87,7 +87,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
         action = yield from decisions.approve(
             decider, action_id, seen, _links(call), call.now_ms, seals=seals
         )
-        return answer_decision(action, "approve", outlook)
+        return outlook.answer(action, "approve")
 
     try:
         answer = await call.write_once(request, begin, Decided, arguments)
@@ -151,7 +151,7 @@ async def _not_sent(call: Call, answer: Decided, refusal: Refusal) -> Decided:
     completed = await explaining.complete(call.services, call.caller, refusal, {})
     why, action_id = completed.recovery(), ActionId(answer.action_id)
     action, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    present = answer_decision(action, "approve", outlook)
+    present = outlook.answer(action, "approve")
     unknown = action.execution_state in (ExecutionState.OUTCOME_UNKNOWN, ExecutionState.EXECUTING)
     said = (
         why.user_message
@@ -182,7 +182,7 @@ async def reject_action(call: Call, request: RejectAction) -> Decided:
         action = yield from decisions.reject(
             _decider(call), action_id, request.reason, seen, _links(call), call.now_ms
         )
-        return answer_decision(action, "reject", outlook)
+        return outlook.answer(action, "reject")
 
     return await call.write_once(request, begin, Decided, _key_arguments(request))
 
@@ -195,7 +195,7 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
         action = yield from decisions.withdraw(
             _decider(call), action_id, request.reason, _links(call), call.now_ms
         )
-        return answer_decision(action, "withdraw", outlook)
+        return outlook.answer(action, "withdraw")
 
     return await call.write_once(request, begin, Decided, _key_arguments(request))
 
@@ -235,7 +235,7 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
             checked=checked,
             asked=request.asked or "",
         )
-        return answer_decision(action, "edit", outlook)
+        return outlook.answer(action, "edit")
 
     return await call.write_once(request, call.metered(begin), Decided, _key_arguments(request))
 

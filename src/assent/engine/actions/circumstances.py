@@ -1,7 +1,7 @@
 """The circumstances of an action: rights of the caller, policy, account and readiness of the connector (C29, E24).
 
-Reads only stored data and calls no provider. An `Outlook` is read once, before a transaction, and is then applied to
-the action that the transaction returns.
+Reads only stored data and calls no provider. An `Outlook` is read once, before a transaction, and then answers for the
+action that the transaction returns.
 """
 
 from __future__ import annotations
@@ -18,16 +18,22 @@ from assent.engine.actions import actions, policies
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.learning.site_feed import FEED_PATH
-from assent.gate.card_calls import Circumstances
+from assent.gate.calls import SuggestedCall
+from assent.gate.card_calls import MANUAL, Circumstances, describe_decision, next_calls
+from assent.gate.cards import render_card
+from assent.gate.guidance import InChat, as_it_is
 from assent.gate.policy import Policy, Requirement, suffices
 from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
 from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.step_calls import WORKFLOW, describe_step
 from assent.gate.transitions import is_expired, is_overdue
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.refusals import Reason
+from assent.kernel.refusals import Reason, Recovery, Replay
+from assent.kernel.structs import WireRecord
+from assent.kernel.times import iso_time
 from assent.ports import Addressed, Connector
+from assent.suite.connectors.manual_brief import manual_brief
 from assent.suite.content import channels
 
 READY: Final = Readiness(ready=True)
@@ -46,6 +52,34 @@ BY_PAGE: Final = frozenset({"zernio", "bluesky", "slack", "smtp", "resend", "hub
 NEEDS_SIGN_IN: Final = "A signed-in person decides this on the review page."
 NEEDS_PEOPLE: Final = "{count} different signed-in people decide this on the review page."
 NOT_THIS_CHAT: Final = "This chat cannot decide it. Open the review page and sign in to decide."
+
+
+class Decided(WireRecord, kw_only=True):
+    """The result of a decision."""
+
+    ok: bool
+    action_id: str
+    run_id: str
+    status: str
+    execution_state: str
+    revision: int
+    digest: str
+    assurance: str | None
+    approved_by: str | None
+    approved_at: str | None
+    user_message: str
+    stop_rule: str
+    show: str = ""
+    """Markdown for the person: the decision, and the content if it waits for approval."""
+    next: tuple[SuggestedCall, ...] = ()
+    render_in_chat: dict[str, InChat] | msgspec.UnsetType = msgspec.UNSET
+    """The content that waits for approval, with the commands for exactly this content."""
+    sent: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whether the action was sent in the same call, if that was asked for."""
+    external_url: str | msgspec.UnsetType | None = msgspec.UNSET
+    not_sent: Recovery | msgspec.UnsetType = msgspec.UNSET
+    """Why it was not sent."""
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +137,34 @@ class Outlook:
             views=views,
             overdue=is_overdue(action, now_ms),
             expired=is_expired(action, now_ms),
+        )
+
+    def answer(self, action: Action, move: str) -> Decided:
+        """Return the answer to a decision, with the next calls."""
+        key, waits = action.effect.channel, action.status == "awaiting_approval"
+        approval, around = action.approval, self.of(action, shown=waits)
+        message = describe_step(action) if action.effect.connector == WORKFLOW else None
+        message = message or describe_decision(move, key, action, around)
+        following = next_calls(key, action, around)
+        card = render_card(key, action, around) if waits and move == "edit" else None
+        if action.status == "approved" and action.effect.connector == MANUAL:
+            card = manual_brief(action.effect).text
+        return Decided(
+            ok=True,
+            action_id=action.action_id,
+            run_id=action.run_id,
+            status=action.status,
+            execution_state=action.execution_state,
+            revision=action.revision,
+            digest=action.digest,
+            assurance=approval.assurance if approval is not None else None,
+            approved_by=approval.by if approval is not None else None,
+            approved_at=iso_time(approval.at_ms) if approval is not None else None,
+            user_message=message,
+            show="\n\n".join(filter(None, (message, card))),
+            next=following,
+            stop_rule="Do only what the human just decided.",
+            render_in_chat=as_it_is(action, around) if waits else msgspec.UNSET,
         )
 
     def _link(self, action: Action) -> str:
