@@ -41,6 +41,10 @@ def google_error(status: int, message: str) -> dict[str, Any]:
     return {"error": {"code": status, "message": message, "status": STATUS.get(status, "UNKNOWN")}}
 
 
+def refuse(status: int, message: str) -> ProviderAnswer:
+    return json_answer(status, google_error(status, message))
+
+
 class GoogleAccounts(OAuthServer):
     """accounts.google.com and oauth2.googleapis.com."""
 
@@ -77,7 +81,7 @@ class _GoogleData(ProviderServer):
 
     def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if not self._valid(asked.bearer, self.scope):
-            return json_answer(401, google_error(401, "Request had invalid authentication credentials."))
+            return refuse(401, "Request had invalid authentication credentials.")
         return None
 
 
@@ -115,7 +119,7 @@ class Ga4(_GoogleData):
 
     def summaries(self, asked: ProviderRequest) -> ProviderAnswer:
         if not self.offers_list:
-            return json_answer(404, google_error(404, "Method not found."))
+            return refuse(404, "Method not found.")
         listed = [
             {"property": f"properties/{number}", "displayName": name}
             for number, name in self.properties.items()
@@ -127,11 +131,11 @@ class Ga4(_GoogleData):
     def run_report(self, asked: ProviderRequest, property_id: str) -> ProviderAnswer:
         if property_id not in self.properties:
             text = "User does not have sufficient permissions for this property."
-            return json_answer(403, google_error(403, text))
+            return refuse(403, text)
         wanted = asked.json
         names = [metric["name"] for metric in wanted.get("metrics", ())]
         if not names or set(names) - {"sessions", "keyEvents"} or wanted.get("dimensions"):
-            return json_answer(400, google_error(400, f"Field {names} is not a valid metric."))
+            return refuse(400, f"Field {names} is not a valid metric.")
         days = wanted["dateRanges"][0]
         seen = [
             visit
@@ -202,14 +206,14 @@ class SearchConsole(_GoogleData):
 
     def list_sites(self, asked: ProviderRequest) -> ProviderAnswer:
         if not self.offers_list:
-            return json_answer(404, google_error(404, "Not found."))
+            return refuse(404, "Not found.")
         entries = [{"siteUrl": site, "permissionLevel": "siteOwner"} for site in self.sites]
         return json_answer(200, {"siteEntry": entries} if entries else {})
 
     def query(self, asked: ProviderRequest, site: str) -> ProviderAnswer:
         if site not in self.sites:
             text = f"User does not have sufficient permission for site '{site}'."
-            return json_answer(403, google_error(403, text))
+            return refuse(403, text)
         wanted = asked.json
         now = datetime.fromtimestamp(self.now_ms() / 1000, UTC).date()
         last = now if wanted.get("dataState") == "all" else now - timedelta(days=LAG_DAYS)

@@ -25,6 +25,10 @@ def hubspot_error(status: int, message: str) -> dict[str, Any]:
     return {"status": "error", "message": message, "correlationId": CORRELATION, "category": category}
 
 
+def refuse(status: int, message: str) -> ProviderAnswer:
+    return json_answer(status, hubspot_error(status, message))
+
+
 class HubSpot(OAuthServer):
     """app.hubspot.com/oauth and api.hubapi.com."""
 
@@ -64,11 +68,11 @@ class HubSpot(OAuthServer):
         properties = asked.json.get("properties", {})
         email = str(properties.get("email", "")).lower()
         if "@" not in email:
-            return json_answer(400, hubspot_error(400, f"Property values were not valid: email {email}"))
+            return refuse(400, f"Property values were not valid: email {email}")
         existing = self._by_email(email)
         if existing is not None:
             text = f"Contact already exists. Existing ID: {existing}"
-            return json_answer(409, hubspot_error(409, text))
+            return refuse(409, text)
         number = str(101 + len(self.contacts))
         self.contacts[number] = {**properties, "email": email}
         self.done("contact_created", {"id": number, **self.contacts[number]}, email)
@@ -77,12 +81,12 @@ class HubSpot(OAuthServer):
     def read(self, asked: ProviderRequest, number: str) -> ProviderAnswer:
         found = self._by_email(number.lower()) if asked.query.get("idProperty") == "email" else number
         if found not in self.contacts:
-            return json_answer(404, hubspot_error(404, "resource not found"))
+            return refuse(404, "resource not found")
         return json_answer(200, self._shown(found))
 
     def update(self, asked: ProviderRequest, number: str) -> ProviderAnswer:
         if number not in self.contacts:
-            return json_answer(404, hubspot_error(404, "resource not found"))
+            return refuse(404, "resource not found")
         changed = asked.json.get("properties", {})
         self.contacts[number].update(changed)
         self.done("contact_updated", {"id": number, **changed}, self.contacts[number]["email"])
@@ -91,7 +95,7 @@ class HubSpot(OAuthServer):
     def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if self.valid(asked.bearer):
             return None
-        return json_answer(401, hubspot_error(401, "The OAuth token used to make this call expired."))
+        return refuse(401, "The OAuth token used to make this call expired.")
 
     def _by_email(self, email: str) -> str | None:
         return next((number for number, known in self.contacts.items() if known["email"] == email), None)

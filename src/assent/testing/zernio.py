@@ -33,6 +33,10 @@ ACCOUNTS: Final = (
 )
 
 
+def zernio_error(status: int, error: str, code: str) -> ProviderAnswer:
+    return json_answer(status, {"error": error, "code": code})
+
+
 class Zernio(Scripted):
     """zernio.com/api."""
 
@@ -105,13 +109,11 @@ class Zernio(Scripted):
         if request and seen is not None and now_ms - seen[1] < REQUEST_WINDOW_MS:
             return json_answer(200, {"message": "Already there", "existingPost": self._shown(seen[0])})
         if not wanted.get("content") or not wanted.get("platforms"):
-            return json_answer(
-                400, {"error": "content and platforms are required", "code": "invalid_request"}
-            )
+            return zernio_error(400, "content and platforms are required", "invalid_request")
         known = {each["_id"] for each in self.accounts}
         for each in wanted["platforms"]:
             if each.get("accountId") not in known:
-                return json_answer(404, {"error": "Account not found", "code": "account_not_found"})
+                return zernio_error(404, "Account not found", "account_not_found")
             existing = self._contents.get(_content(wanted, each))
             if existing is not None and now_ms - existing[1] < CONTENT_WINDOW_MS:
                 return self._duplicate(existing[0], each)
@@ -132,7 +134,7 @@ class Zernio(Scripted):
 
     def read(self, asked: ProviderRequest, post_id: str) -> ProviderAnswer:
         if post_id not in self.posts:
-            return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
+            return zernio_error(404, "Post not found", "post_not_found")
         self.waiting[post_id] = self.waiting.get(post_id, 0) - 1
         self._work(post_id)
         return json_answer(200, {"post": self._shown(post_id)})
@@ -143,7 +145,7 @@ class Zernio(Scripted):
 
     def retry(self, asked: ProviderRequest, post_id: str) -> ProviderAnswer:
         if post_id not in self.posts:
-            return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
+            return zernio_error(404, "Post not found", "post_not_found")
         for each in self.posts[post_id]["platforms"]:
             if each["status"] == "failed":
                 each["status"] = "pending"
@@ -155,10 +157,10 @@ class Zernio(Scripted):
 
     def analytics(self, asked: ProviderRequest) -> ProviderAnswer:
         if not self.analytics_access:
-            return json_answer(403, {"error": "Analytics add-on required", "code": "addon_required"})
+            return zernio_error(403, "Analytics add-on required", "addon_required")
         post_id = asked.query.get("postId", "")
         if post_id not in self.posts:
-            return json_answer(404, {"error": "Post not found", "code": "post_not_found"})
+            return zernio_error(404, "Post not found", "post_not_found")
         status = {200: self.sync_status, 202: "pending"}.get(self.analytics_status, "unavailable")
         numbers = self.numbers if self.analytics_status == 200 else {}
         body = {
@@ -232,7 +234,7 @@ class Zernio(Scripted):
 
     def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if asked.bearer not in self.keys or asked.bearer in self.revoked:
-            return json_answer(401, {"error": f"Invalid API key {asked.bearer}", "code": "unauthorized"})
+            return zernio_error(401, f"Invalid API key {asked.bearer}", "unauthorized")
         if self.limit_reset is not None and self.now_ms() < self.limit_reset * 1000:
             headers = {"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": str(self.limit_reset)}
             return json_answer(429, {"error": "Too many requests", "code": "rate_limited"}, headers)

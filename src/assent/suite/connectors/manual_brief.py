@@ -10,6 +10,7 @@ from typing import Final
 
 from assent.gate.records import Effect
 from assent.kernel.structs import Record, WireRecord
+from assent.suite.content import channels
 
 
 class ManualField(Record):
@@ -29,21 +30,21 @@ class ManualChannel(Record):
     advice: tuple[str, ...] = ()
 
 
-def _post(label: str, where: str, limit: int, *advice: str) -> ManualChannel:
-    return ManualChannel(
-        label, where, (ManualField("text", "body", limit), ManualField("link", "link")), advice
-    )
+def _post(channel: str, where: str, *advice: str) -> ManualChannel:
+    row = channels.BY_ID[channel]
+    fields = (ManualField("text", "body", row.body.most), ManualField("link", "link"))
+    return ManualChannel(row.label, where, fields, advice)
 
 
 CHANNELS: Final[dict[str, ManualChannel]] = {
-    "linkedin": _post("LinkedIn", "https://www.linkedin.com/feed/", 3_000),
-    "x": _post("X", "https://x.com/compose/post", 280, "X counts every link as 23 characters."),
-    "threads": _post("Threads", "https://www.threads.com/", 500),
-    "instagram": _post("Instagram", "https://www.instagram.com/", 2_200, "A picture or video is required."),
-    "facebook": _post("Facebook", "https://www.facebook.com/", 63_206),
-    "bluesky": _post("Bluesky", "https://bsky.app/", 300),
-    "slack": _post("Slack", "your Slack workspace", 40_000),
-    "tiktok": _post("TikTok", "https://www.tiktok.com/upload", 2_200, "A video is required."),
+    "linkedin": _post("linkedin", "https://www.linkedin.com/feed/"),
+    "x": _post("x", "https://x.com/compose/post", "X counts every link as 23 characters."),
+    "threads": _post("threads", "https://www.threads.com/"),
+    "instagram": _post("instagram", "https://www.instagram.com/", "A picture or video is required."),
+    "facebook": _post("facebook", "https://www.facebook.com/"),
+    "bluesky": _post("bluesky", "https://bsky.app/"),
+    "slack": _post("slack", "your Slack workspace"),
+    "tiktok": _post("tiktok", "https://www.tiktok.com/upload", "A video is required."),
     "hn": ManualChannel(
         "Hacker News",
         "https://news.ycombinator.com/submit",

@@ -33,6 +33,9 @@ HALF: Final = 0.5
 BOUNCES: Final = 0.05
 """The bounce rate at which providers begin to distrust a sender."""
 FIRST_PAGE: Final = 10
+NEW_WORDS: Final = SuggestedCall(
+    "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
+)
 
 
 def read_views(observation: Observation) -> tuple[str, float] | None:
@@ -209,9 +212,7 @@ def far_down(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
                 f"In search the page is at position {amount(place)} on average, below the first ten "
                 f"({amount(shown)} impressions).",
                 "Use the words that people search for in the page's title and first paragraph.",
-                SuggestedCall(
-                    "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
-                ),
+                NEW_WORDS,
             )
 
 
@@ -225,9 +226,7 @@ def no_conversion(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
                 {"sessions": visits, "conversions": 0},
                 f"Visitors come and do nothing: {amount(visits)} sessions, 0 conversions.",
                 "Put one clear step on the page that the posts lead to.",
-                SuggestedCall(
-                    "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
-                ),
+                NEW_WORDS,
             )
 
 
@@ -261,9 +260,7 @@ def _again(facts: Facts, channel: str) -> SuggestedCall:
         return SuggestedCall("chieflab_send", {"to": ["…"]}, differently)
     if any(each.channel == channel for each in facts.deeds):
         return SuggestedCall("chieflab_post", {"channel": channel}, differently)
-    return SuggestedCall(
-        "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
-    )
+    return NEW_WORDS
 
 
 def _describe(numbers: dict[str, float]) -> str:
