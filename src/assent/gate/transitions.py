@@ -101,7 +101,7 @@ def state_of(action: Action) -> State:
 
 
 def is_expired(action: Action, now_ms: int) -> bool:
-    """Whether an action has passed its expiry while it could still be approved or sent (C10)."""
+    """Whether an action expired while it could be approved or sent (C10)."""
     if action.expires_ms is None or action.expires_ms > now_ms:
         return False
     waits = action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)

@@ -1,4 +1,4 @@
-"""Schema version and migration of either store, for `assent migrate` and `assent doctor`."""
+"""Version and migration of either store, for `assent migrate` and `doctor`."""
 
 from __future__ import annotations
 

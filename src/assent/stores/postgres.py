@@ -40,10 +40,10 @@ COMMAND_SECONDS: Final = 10.0
 """Timeout of one statement, including its wait for locks. No statement here is slow."""
 
 CACHED_STATEMENTS: Final = 512
-"""More than all named statements together, so that none is prepared twice on a connection."""
+"""More than all named statements, so that none is prepared twice."""
 
 TRIES: Final = 5
-"""Most runs of one transaction. The loser of a deadlock nearly always succeeds in the second run."""
+"""Most runs of one transaction. A second run nearly always succeeds."""
 
 BACK_OFF_SECONDS: Final = 0.02
 """Longest pause after the second run. It grows with each further run."""

@@ -24,7 +24,7 @@ from assent.suite.connectors.json_http import Exchanged
 
 API_KEY: Final = "apiKey"
 PATIENCE: Final = 0.9
-"""Share of the timeout that a request may use, so that the caller still gets the answer."""
+"""Share of the timeout for a request, so that the caller gets the answer."""
 LEAST_SECONDS: Final = 0.05
 
 
@@ -122,7 +122,7 @@ class KeyAccess:
 
 
 class KeyConnector:
-    """The common part of connectors with an API key: readiness, the account of an effect, and readings."""
+    """Connectors with an API key: readiness, an effect's account, readings."""
 
     id: str
 

@@ -1,4 +1,4 @@
-"""Finds the title in a supplied text, or makes one from its first words. The text stays as it is."""
+"""Finds the title in a supplied text, or makes one from its first words."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class DiagnoseMarketing(Arguments, kw_only=True):
 
 
 class DiagnoseReply(PreparedRun, frozen=True, kw_only=True):
-    """The full shape of a run; nothing is staged. `diagnosis` is null while the run is running."""
+    """The full shape of a run; nothing is staged. `diagnosis` is null while it runs."""
 
     diagnosis: Diagnosis | None
 
@@ -89,7 +89,7 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
 
 
 def suggest_calls(found: Diagnosis) -> tuple[SuggestedCall, ...]:
-    """Suggest calls, first about the findings, then about the missing numbers; each call once."""
+    """Suggest calls about the findings, then about missing numbers."""
     wanted = [each.call for each in found.findings] + [each.call for each in found.missing_data]
     calls: dict[bytes, SuggestedCall] = {}
     for each in wanted:

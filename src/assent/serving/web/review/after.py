@@ -1,4 +1,4 @@
-"""The review page after a decision: its confirmation and its automatic refresh. Read-only."""
+"""The review page after a decision: confirmation and automatic refresh."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of a run as sentences, from one table by kind. An unknown kind is still shown."""
+"""The events of a run as sentences, from one table by kind."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of the current workspace: policy, keys, notifications, webhook deliveries and cost."""
+"""Settings of a workspace: policy, keys, notifications, webhooks, cost."""
 
 from __future__ import annotations
 
