@@ -74,7 +74,6 @@ class Ledger:
         ]
 
     def effects(self, reference: str | None = None) -> list[DoneEffect]:
-        """Return the effects, all or those of one reference."""
         return [
             entry for entry in self.entries() if isinstance(entry, DoneEffect) and _matches(entry, reference)
         ]

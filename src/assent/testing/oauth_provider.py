@@ -94,11 +94,9 @@ class OAuthServer(ProviderServer):
         return json_answer(status, {"error": error, "error_description": description})
 
     def token_facts(self, grant: Grant) -> dict[str, Any]:
-        """Return the fields of the token answer besides the tokens."""
         return {"scope": grant.scope, "token_type": "Bearer"}
 
     def valid(self, token: str, scope: str = "") -> bool:
-        """Whether an access token is valid now."""
         grant, until_ms = self.access.get(token, (None, 0))
         return (
             grant is not None

@@ -152,11 +152,9 @@ class ProviderServer(LocalServer):
         raise NotImplementedError
 
     def refusal(self, status: int) -> Any:
-        """Return the body of a planned refusal."""
         return {"error": f"refused with {status}"}
 
     def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
-        """Return the answer to a caller that may not do this."""
         return None
 
     def read_reference(self, asked: ProviderRequest) -> str | None:
@@ -178,13 +176,11 @@ class ProviderServer(LocalServer):
         return [each for each in self.ledger.effects() if each.key == kind]
 
     async def until(self, kind: str) -> None:
-        """Wait until an effect of a kind has happened."""
         while not self.happened(kind):
             self._news.clear()
             await self._news.wait()
 
     async def settled(self) -> None:
-        """Wait until no call is in progress."""
         async with self._idle:
             await self._idle.wait_for(lambda: not self._busy.total())
 

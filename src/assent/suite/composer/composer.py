@@ -73,7 +73,6 @@ class DraftPart(Record):
 
 
 def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Composed | NeedsDraft:
-    """Return a draft for the channel, or a request for a draft."""
     row = channels.BY_ID[channel_id]
     rules = rules_from(lessons, row.id)
     draft = _Draft(row, evidence, material_of(evidence, rules))
@@ -91,7 +90,6 @@ def positioning(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> State
 
 
 def launch_angle(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
-    """Return the statement that the launch begins with."""
     held = material_of(evidence, rules_from(lessons, ""))
     return _statement([each for each in (held.lead or held.product,) if each], evidence)
 
@@ -120,7 +118,6 @@ class _Draft:
         yield self._composed(lead, 0, with_product=False)
 
     def is_fit(self, made: Composed) -> bool:
-        """Whether the channel accepts the draft and the content check passes."""
         single = self.row.id != "x" or not made.parts or self._unsplittable()
         texts = (made.body, made.title, made.subject)
         return single and not made.problems and not any(find_flaw(text) for text in texts if text)

@@ -179,11 +179,9 @@ class _Picker:
         )
 
     def _unmet(self, still: tuple[str, ...]) -> set[str]:
-        """Return the memory entries that forbid a wording which the draft still has."""
         return {rule.entry_id for rule in self.rules if rule.kind == "phrase" and rule.value in still}
 
     def _changes(self, source: str) -> list[list[Saying]]:
-        """Return the changes, each with the sentences that continue it."""
         found: list[list[Saying]] = []
         for place, fact in self.evidence.of(source):
             text = self._unmarked(fact.text)
@@ -245,7 +243,6 @@ class _Picker:
         return Saying(framed, commits[0][0].facts)
 
     def _product(self) -> Saying | None:
-        """Return the sentence that best describes the product, with its name."""
         stated = (each for each in self.about.statements() if self._allows(each[1].text))
         scored = [
             (score, -at, each) for at, (score, each) in enumerate(stated) if not self._refused(each.text)

@@ -63,8 +63,6 @@ class Saying(Record):
 
 
 class About:
-    """The evidence about a product with this name."""
-
     def __init__(self, evidence: Evidence, name: str) -> None:
         self.evidence, self.name, self.language = evidence, name, evidence.language
         # NATS Server calls itself NATS, too.
@@ -75,7 +73,6 @@ class About:
         )
 
     def statements(self) -> Iterator[tuple[float, Saying]]:
-        """Yield the sentences that may describe the product, each with a score."""
         for place, fact, sentence, (paragraph, order) in self._sentences():
             score = self._score(fact, sentence)
             if fact.source == "readme" and not self.is_a.match(sentence):
@@ -170,7 +167,6 @@ class About:
         return found
 
     def _is_tagline(self, saying: Saying) -> bool:
-        """Whether a sentence without a verb describes the product."""
         text, source = saying.text, self.evidence.facts[saying.facts[0]].source
         if self.language not in ("en", "de") or is_named(self.name, text) or UNCLEAR.match(text):
             return False
@@ -180,7 +176,6 @@ class About:
         return verbless and (source != "headline" or _NOUN.match(text) is not None)
 
     def _points(self, text: str) -> bool:
-        """Whether a sentence refers the reader to another place."""
         return _POINTS.match(text) is not None and not self._begins(text)
 
     def _begins(self, text: str) -> bool:

@@ -62,7 +62,6 @@ def is_quote(text: str) -> bool:
 
 
 def is_personal(text: str) -> bool:
-    """Whether the author writes about themselves."""
     return re.search(r"\b(?:I|[Mm]y|me|ich|[Mm]eine?)\b", text) is not None
 
 

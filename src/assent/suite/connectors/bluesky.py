@@ -63,7 +63,6 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         self._clock = clock
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
-        """Sign in with a handle and an app password, and return the account."""
         session = await self._session(key, Deadline(timeout_seconds))
         if isinstance(session, Exchanged):
             raise self._access.not_accepted(session)

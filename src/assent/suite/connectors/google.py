@@ -22,14 +22,11 @@ from assent.suite.connectors.key_access import PATIENCE
 from assent.suite.connectors.oauth_access import OAuthAccess
 
 MOST_PAGES: Final = 10
-"""The most pages of one run that are queried."""
 
 MAX_CHOICES: Final = 200
 
 
 class GoogleProperty(Record):
-    """A property or site that the person has access to."""
-
     id: str
     label: str
 
@@ -103,7 +100,6 @@ class GoogleSource:
         return Reading(source=self.id, channel=self.channel, status="ok", metrics=metrics)
 
     def refused(self, answer: Exchanged) -> Reading:
-        """Return a reading that explains a refused request to its reader."""
         said = {
             403: f"the connected account may not read it in {self.label}; choose another on its page",
             404: f"{self.label} does not know what was chosen; choose another on its page",

@@ -16,7 +16,6 @@ from assent.kernel.structs import Record
 from assent.ports import NotSent, OutcomeUnknown
 
 MAX_DETAIL_CHARS: Final = 200
-"""How much of a provider's message is kept."""
 
 MAX_RETRY_AFTER_SECONDS: Final = 24 * 3600
 """If a provider asks for more, a person should look at the account."""

@@ -37,8 +37,6 @@ class Deadline:
 
 
 class KeyAccess:
-    """The access of every workspace to one provider."""
-
     def __init__(self, provider: str, label: str, connections: Connections) -> None:
         self._provider = provider
         self._label = label
@@ -69,14 +67,12 @@ class KeyAccess:
         return msgspec.structs.replace(effect, target=target)
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        """Return whether an effect can be sent: its account is the connected one."""
         connection = await self.connection(workspace_id)
         if connection is None or connection.account((effect.target or {}).get("accountId", "")) is not None:
             return await self.readiness(workspace_id)
         return self.unnamed(effect)
 
     def unnamed(self, effect: Effect) -> Readiness:
-        """Return the readiness of an effect that names no connected account."""
         return no_account(self._label, effect)
 
     async def access(self, workspace_id: WorkspaceId) -> Access:
@@ -101,7 +97,6 @@ class KeyAccess:
         await self._connections.update_accounts(access.connection, accounts, why)
 
     def not_accepted(self, answer: Exchanged) -> NotSent:
-        """Return the failure for a person who entered a key that the provider rejects."""
         if answer.status in (401, 403):
             return not_connected(
                 f"{self._label} does not accept this key. Copy it again from {self._label}, whole."

@@ -141,7 +141,6 @@ class OAuthProvider(Record, kw_only=True):
 
 
 def providers(clients: dict[str, OAuthClient], bases: dict[str, str | None]) -> dict[str, OAuthProvider]:
-    """Return the providers with this server's clients and URLs, by authorisation server."""
     return {
         connector: OAuthProvider(
             id=connector,
@@ -203,7 +202,6 @@ def consent_url(provider: OAuthProvider, *, redirect_uri: str, state: str, verif
 async def exchange_code(
     provider: OAuthProvider, code: str, *, redirect_uri: str, verifier: str
 ) -> OAuthTokens:
-    """Exchange the code from the person's browser for tokens."""
     given = {
         "grant_type": "authorization_code",
         "code": code,

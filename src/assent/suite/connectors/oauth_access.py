@@ -40,8 +40,6 @@ class Turns(Protocol):
 
 
 class OAuthAccess:
-    """The access of every workspace to one provider."""
-
     def __init__(
         self, provider: OAuthProvider, label: str, connections: Connections, turns: Turns, clock: Clock
     ) -> None:

@@ -150,7 +150,6 @@ class ZernioConnector(KeyConnector):
     async def _uploaded(
         self, access: Access, action: Action, deadline: Deadline
     ) -> tuple[dict[str, str], ...]:
-        """Upload the pictures and return their Zernio URLs."""
         media = action.effect.media
         if not media:
             return ()
@@ -206,5 +205,4 @@ class ZernioConnector(KeyConnector):
 
 
 def _missing(connection: Connection, effect: Effect) -> tuple[str, ...]:
-    """Return the approved accounts that are not available now."""
     return tuple(each for each in account_ids(effect) if connection.account(each) is None)

@@ -52,7 +52,6 @@ class ZernioClient:
         return Verified(label="Zernio", accounts=_accounts(answer.value["accounts"], ()), settings=settings)
 
     async def accounts(self, access: Access, deadline: Deadline) -> tuple[Account, ...] | None:
-        """Return the current accounts, or None if Zernio does not list them."""
         answer = await self.ask(access, "GET", "/v1/accounts", deadline)
         if not answer.ok or not isinstance(answer.at("accounts"), list):
             return None
@@ -75,7 +74,6 @@ class ZernioClient:
         return [each for each in posts if isinstance(each, dict)] if isinstance(posts, list) else []
 
     async def try_again(self, access: Access, post_id: str, deadline: Deadline) -> bool:
-        """Ask Zernio to retry the platforms that refused a post."""
         path = f"/v1/posts/{quote(post_id, safe='')}/retry"
         return (await self.ask(access, "POST", path, deadline)).ok
 
@@ -112,7 +110,6 @@ class ZernioClient:
 
 
 def words(answer: Exchanged) -> str:
-    """Return Zernio's message."""
     said = answer.at("error") or answer.at("message")
     return said if isinstance(said, str) else ""
 

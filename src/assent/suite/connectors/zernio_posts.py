@@ -50,8 +50,6 @@ CLOCKS_APART_MS: Final = 2 * MINUTE_MS
 
 
 class AccountPost(Record):
-    """The outcome of a post on one account."""
-
     account_id: str
     status: str
     url: str | None
@@ -141,7 +139,6 @@ def is_ours(post: dict[str, Any], action: Action) -> bool:
 
 
 def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> Remainder:
-    """Return the effect for the accounts that were not reached."""
     named = _names(effect)
     left = [part.account_id for part in failed]
     target = {
@@ -155,7 +152,6 @@ def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> 
 
 
 def _names(effect: Effect) -> dict[str, str]:
-    """Return the accounts' names by id, in the order of the target."""
     ids = account_ids(effect)
     names = (effect.target or {}).get("name", "").split(", ")
     return dict(zip(ids, names if len(names) == len(ids) else ids, strict=True))

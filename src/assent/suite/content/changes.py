@@ -186,7 +186,6 @@ def is_code(text: str) -> bool:
 
 
 def _is_heading(line: str, following: list[str]) -> bool:
-    """Whether a short line is the heading or introduction of a list."""
     if not line.strip() or line.rstrip().endswith((".", "!", "。")):
         return False
     if (mark := _MARK.match(line)) is not None:
@@ -202,7 +201,6 @@ def _is_aside(line: str) -> bool:
 
 
 def _is_title(line: str) -> bool:
-    """Whether a line is a title that the next paragraph explains."""
     return 0 < len(line.split()) <= 6 and line[-1] not in ".!?。"
 
 

@@ -18,8 +18,6 @@ Shape = Literal["post", "titled", "email", "page"]
 
 
 class Limit(Record):
-    """The largest value of a field, counted in the channel's own way."""
-
     most: int
     count: Count = counting.utf16
     unit: str = "characters"
@@ -169,7 +167,6 @@ class Check(Record):
 
 
 def channel(name: str) -> Channel | None:
-    """Return the row of a channel, by id or alias."""
     key = name.strip().lower().replace(" ", "_")
     return BY_ID.get(ALIASES.get(key, key))
 

@@ -42,8 +42,6 @@ _ARTICLES: Final = word_set("the a an it that der die das")
 
 
 class _Fact(Record):
-    """A fact, prepared for comparison with sentences."""
-
     place: int
     text: str
     tokens: set[str]
@@ -103,7 +101,6 @@ def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
 
 
 def has_grounds(evidence: Evidence) -> bool:
-    """Whether the evidence describes the product, so that claims can be checked."""
     return any(fact.source not in NO_GROUNDS for fact in evidence.facts)
 
 
@@ -132,7 +129,6 @@ def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
 
 
 def _name_source(made: Claim) -> str:
-    """Return the source of the fact that contains the claim's risky wordings."""
     wordings = risky_wordings(made.text)
     holding = (each for each in made.evidence if all(_says(each.text, wording) for wording in wordings))
     return next(holding, made.evidence[0]).source

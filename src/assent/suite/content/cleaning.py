@@ -107,7 +107,6 @@ def speaks_to_a_model(line: str) -> bool:
 
 
 def usable(line: str) -> bool:
-    """Whether a cleaned line may become part of a draft."""
     if not any(char.isalnum() for char in line) or speaks_to_a_model(line):
         return False
     return find_flaw(line) is None and not suspicions_in(line)

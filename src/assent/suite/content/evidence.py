@@ -61,7 +61,6 @@ class Evidence(Record, kw_only=True):
         ]
 
     def first(self, *sources: str) -> str:
-        """Return the first text of the first source that has any."""
         found = self.of(*sources)
         return found[0][1].text if found else ""
 

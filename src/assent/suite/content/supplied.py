@@ -60,7 +60,6 @@ def _plain(line: str) -> str:
 
 
 def _derive_title(row: Channel, body: str, name: str) -> str:
-    """Make a title from the first sentence that is no greeting."""
     most = min(row.title.most if row.title is not None else 80, row.title_advice or 1_000)
     lines = [line.strip() for line in body.splitlines() if line.strip() and not is_greeting(line.strip())]
     for sentence in sentences("\n".join(lines))[:3]:

@@ -56,7 +56,6 @@ _GENERAL: Final = word_set(
 
 
 def voice_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
-    """Return the limits of a draft, from the brand's voice and the lessons."""
     text = "\n".join(fact.text for _, fact in evidence.of("brand_voice"))
     kinds = {name for name, pattern in _SAYS if pattern.search(text)} | {rule.kind for rule in rules}
     banned = [*find_banned_words(text), *(rule.value for rule in rules if rule.kind == "phrase")]

@@ -52,7 +52,6 @@ def gather_writing(
     *,
     goal: str = "",
 ) -> Writing:
-    """Gather the help for writing to these channels."""
     learned = (said for each in channel_ids for said in _list_lessons(lessons, each))
     voice = (_beginning(fact.text) for _, fact in evidence.of("brand_voice", "voice_sample"))
     return Writing(
@@ -65,7 +64,6 @@ def gather_writing(
 
 
 def _list_lessons(lessons: Lessons, channel: str) -> tuple[str, ...]:
-    """List requests in their own words, and the rules as sentences."""
     rules = rules_from(lessons, channel)
     said = (_ASKED[rule.kind].replace("{value}", rule.value) for rule in rules if rule.kind in _ASKED)
     return (*lessons_in_words(lessons, channel), *said)

@@ -29,12 +29,9 @@ class Workbench(Record, kw_only=True):
     lessons: Lessons
     connectors: frozenset[str]
     ready: frozenset[str] = frozenset()
-    """The connectors that are ready in this workspace."""
     now_ms: int
     drafted: dict[str, Composed] = {}
-    """Drafts that the configured model wrote, by channel."""
     kinds: dict[str, str] = {}
-    """The memory kind of each brain entry, by id."""
     warnings: tuple[str, ...] = ()
     """Problems while gathering evidence; shown on every action."""
     fetched: dict[str, Any] | None = None

@@ -105,7 +105,6 @@ def _paths(supplied: SuppliedText | None) -> dict[str, str]:
 
 
 def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
-    """Refuse a text that the channel would refuse, naming the arguments at fault."""
     name = "subject" if channel.shape == "email" else "title"
     of_title = channels.title_problems(channel, made.subject or made.title)
     return Refusal(

@@ -70,7 +70,6 @@ def require_picture_channels(names: list[str]) -> tuple[str, ...]:
 
 
 def drafts_of(result: PictureResult) -> tuple[Draft, ...]:
-    """Return the pictures as drafts, the variants of a channel side by side."""
     if result.order is None:
         return ()
     alt = alt_text(result.order)
@@ -106,7 +105,6 @@ def describe_left_out(result: PictureResult) -> tuple[str, ...]:
 
 
 def refusal_of(result: PictureResult) -> Refusal | None:
-    """Return the refusal if there are no pictures, with what to change."""
     if result.no_glyph:
         missing = " ".join(result.no_glyph[:20])
         return Refusal(
@@ -132,7 +130,6 @@ def refusal_of(result: PictureResult) -> Refusal | None:
 
 
 def room_for(short: Short) -> str:
-    """Say how long a headline fits on the channel's picture."""
     size = SIZES[short.channel]
     where = f"the picture for {short.channel} ({size.width} × {size.height})"
     if short.word:
@@ -179,7 +176,6 @@ def add_beside(preparation: Preparation, result: PictureResult) -> Preparation:
 
 
 def without_picture(preparation: Preparation, channels: dict[str, str]) -> Preparation:
-    """Note on each post why it has no picture."""
     effects = []
     for staged in preparation.effects:
         if (why := channels.get(staged.effect.channel)) is not None:

@@ -36,8 +36,6 @@ class NoGlyph(Exception):  # noqa: N818 - what was found
 
 
 class Face:
-    """One font: its characters and their glyphs."""
-
     def __init__(self, path: Path) -> None:
         face = hb.Face(hb.Blob.from_file_path(str(path)))
         self._font = hb.Font(face)
@@ -93,7 +91,6 @@ class Fonts:
         return [Face(BUNDLED / font["file"]) for font in table["font"]]
 
     def missing(self, text: str) -> tuple[str, ...]:
-        """Return the characters that no font has, each once."""
         return tuple(
             dict.fromkeys(
                 cluster

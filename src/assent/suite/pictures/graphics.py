@@ -45,8 +45,6 @@ class Glyph(Record):
 
 
 class Shaped(Record):
-    """A run of text as glyphs, and its width."""
-
     width: float
     glyphs: tuple[Glyph, ...]
 
@@ -56,8 +54,6 @@ Shape = Callable[[str, bool], Shaped]
 
 
 class Order(Record, kw_only=True):
-    """The content of a picture."""
-
     headline: str
     name: str = ""
     main: str
@@ -65,8 +61,6 @@ class Order(Record, kw_only=True):
 
 
 class Drawn(Record):
-    """A picture as SVG."""
-
     channel: str
     layout: str
     width: int
@@ -75,7 +69,6 @@ class Drawn(Record):
 
 
 def alt_text(order: Order) -> str:
-    """Return the alternative text: the words on the picture."""
     return f"{order.headline} ({order.name})" if order.name else order.headline
 
 
@@ -197,7 +190,6 @@ class _Canvas:
 
     @property
     def start(self) -> tuple[float, str]:
-        """The x position and anchor of the side where reading begins."""
         return (self.width - self.margin, "end") if self.rtl else (self.margin, "start")
 
     def mirrored(self, x: float, width: float) -> float:
@@ -298,7 +290,6 @@ _DRAW: Final[dict[str, Callable[[_Canvas], list[str] | TooLong]]] = {
 
 
 def line_height(text: str) -> float:
-    """Return the line height for the tallest script of a text."""
     tall = (height for low, high, height in _TALL if any(low <= char <= high for char in text))
     return max(tall, default=LINE_HEIGHT)
 

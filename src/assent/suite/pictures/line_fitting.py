@@ -20,7 +20,6 @@ Measure = Callable[[str], float]
 """Returns the width of a text in units of the letter size."""
 
 STEPS: Final = 40
-"""How many sizes are tried between the largest and the smallest."""
 
 GOOD, FAIR, POOR = 0, 1, 3
 """The cost of a line break: after a word, after a phrase, inside a phrase."""
@@ -35,8 +34,6 @@ _AFTER_WORD: Final = frozenset("-‐–—/・、。，！？：；")
 
 
 class Box(Record):
-    """The room for a text, and the range of sizes."""
-
     width: float
     height: float
     largest: float
@@ -86,7 +83,6 @@ def fit(text: str, box: Box, measure: Measure) -> Fitted | TooLong:
 
 
 def _pieces(text: str, measure: Measure) -> list[_Piece]:
-    """Split a text at every place where a line may end."""
     found: list[_Piece] = []
     clusters = list(counting.clusters(text))
     held: list[str] = []

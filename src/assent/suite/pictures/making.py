@@ -23,8 +23,6 @@ DEADLINE_SECONDS: Final = 60.0
 
 
 class PictureMaker:
-    """Makes pictures for one server."""
-
     def __init__(self, font_dirs: tuple[str, ...] = ()) -> None:
         self._font_dirs = font_dirs
         self._turns = asyncio.Semaphore(AT_ONCE)

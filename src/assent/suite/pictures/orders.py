@@ -7,8 +7,6 @@ from assent.suite.pictures.graphics import Order
 
 
 class Work(Record, kw_only=True):
-    """An order for pictures of one headline, with the font directories."""
-
     order: Order
     channels: tuple[str, ...]
     layouts: tuple[str, ...]
@@ -16,8 +14,6 @@ class Work(Record, kw_only=True):
 
 
 class Made(Record):
-    """A picture as PNG."""
-
     channel: str
     layout: str
     width: int

@@ -56,7 +56,6 @@ def of_name(name: str) -> str:
 
 
 def palettes(main: str, accent: str | None) -> dict[str, Palette]:
-    """Return the palette of every layout by name."""
     _, chroma, hue = _oklch(main)
     vivid = max(0.10, min(chroma, 0.16)) if chroma >= GREY else 0.0
     second = accent or _hex(*_fit(0.80, vivid, hue + 75))
@@ -84,12 +83,10 @@ def _palette(ground: str, text: str, accent: str, shape: str) -> Palette:
 
 
 def _ink(ground: str) -> str:
-    """Return white or nearly black, whichever has more contrast."""
     return max(("#ffffff", "#14161a"), key=lambda each: contrast(each, ground))
 
 
 def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, 1 to 21 (WCAG)."""
     bright, dark = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (bright + 0.05) / (dark + 0.05)
 

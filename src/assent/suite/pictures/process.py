@@ -21,7 +21,6 @@ from assent.suite.pictures.orders import Made, PictureResult, Short, Work
 
 
 def make(work: Work) -> PictureResult:
-    """Return every picture, or the reason why there is none."""
     fonts = Fonts(work.font_dirs)
     missing = fonts.missing(f"{work.order.headline} {work.order.name}")
     emoji = tuple(each for each in missing if counting.is_emoji(each))

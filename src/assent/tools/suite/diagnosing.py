@@ -48,7 +48,6 @@ class DiagnoseReply(PreparedRun, frozen=True, kw_only=True):
 
 
 LABELS: Final = {row.id: row.label for row in channels.TABLE} | {info.id: info.label for info in CONNECTORS}
-"""The names of channels and connectors in a diagnosis."""
 
 
 async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> DiagnoseReply:

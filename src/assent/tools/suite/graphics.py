@@ -68,7 +68,6 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
 
 
 def _message(result: PictureResult) -> str:
-    """Say what was made, and how the person uses it."""
     labels = dict.fromkeys(known.label_of(each.channel) for each in result.made)
     count = f"{len(result.made)} pictures" if len(result.made) != 1 else "1 picture"
     return (

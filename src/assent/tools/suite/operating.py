@@ -173,7 +173,6 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
 
 
 def _draft(name: str, given: str | DraftGiven) -> SuppliedText:
-    """Return a supplied text with the argument paths of its parts."""
     if isinstance(given, str):
         path = f"drafts.{name}"
         return SuppliedText(body=given, paths={"body": path, "title": path, "subject": "email.subject"})
@@ -287,7 +286,6 @@ async def _draft_with_model(call: Call, bench: Workbench, names: list[str]) -> W
 
 
 def _with_subject(made: Preparation, subject: str) -> Preparation:
-    """Put the user's subject on the e-mail that the composer wrote."""
     effects = tuple(
         msgspec.structs.replace(each, effect=msgspec.structs.replace(each.effect, subject=subject))
         if each.effect.channel == "email"

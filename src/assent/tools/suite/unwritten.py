@@ -133,7 +133,6 @@ def _gather_known(bench: Workbench, channel_ids: tuple[str, ...], goal: str | No
 
 
 def write_missing(note: ChannelNote) -> SuggestedCall:
-    """Return the call that supplies the missing draft of a channel."""
     args = {"channel": note.channel, "runId": THIS_RUN}
     return SuggestedCall(
         "chieflab_post", args, "you have written the text", describe_wanted(require_channel(note.channel))
@@ -141,7 +140,6 @@ def write_missing(note: ChannelNote) -> SuggestedCall:
 
 
 def tell_missing(plan: LaunchPlan) -> tuple[str, ...]:
-    """Name the requested channels without a draft."""
     labels = [channels.label_of(note.channel) for note in plan.missing]
     if not labels:
         return ()

@@ -83,7 +83,6 @@ class SmtpConnector(NoLookUp):
 
     @property
     def for_everybody(self) -> bool:
-        """Whether the settings name a server for every workspace."""
         return self._default is not None
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
@@ -122,7 +121,6 @@ class SmtpConnector(NoLookUp):
         return no_account("The mail server", effect)
 
     async def _is_named(self, workspace_id: WorkspaceId, effect: Effect) -> bool:
-        """Whether an effect names an existing server."""
         wanted = (effect.target or {}).get("accountId")
         if wanted is None:
             return self._default is not None
