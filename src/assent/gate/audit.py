@@ -11,9 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from assent.gate.policy import RANK
+from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Approval, Assurance, Effect, Preflight
 from assent.gate.step_calls import CALL
-from assent.gate.transitions import is_expired
 from assent.kernel.refusals import Replay
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time

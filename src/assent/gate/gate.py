@@ -15,22 +15,11 @@ from assent.gate import refusal_words as words_for
 from assent.gate.guidance import as_it_is
 from assent.gate.names import read_claim
 from assent.gate.policy import Policy, Requirement, satisfies, suffices
-from assent.gate.preflight import blocking_gate
+from assent.gate.preflight import blocking_gate, is_expired, is_overdue
 from assent.gate.records import Action, Assurance, Status
 from assent.gate.seals import Seals
 from assent.gate.step_calls import WORKFLOW, is_cut
-from assent.gate.transitions import (
-    AWAITING,
-    EXECUTING,
-    TERMINAL,
-    UNKNOWN,
-    Move,
-    Step,
-    is_expired,
-    is_overdue,
-    path,
-    state_of,
-)
+from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, Step, path, state_of
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal, Words

@@ -1,4 +1,7 @@
-"""The preflight of an action at staging: severity, gates, warnings (C8)."""
+"""The preflight of an action: severity, gates and warnings for the reviewer (C8), its scheduled time and its expiry.
+
+It is computed when the action is staged or changed. A past time is refused; a time after the usual expiry extends it.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,20 @@ from typing import Final
 
 import msgspec
 
-from assent.gate.records import Effect, Preflight, Severity
+from assent.gate.records import Action, Effect, ExecutionState, Preflight, Severity, Status
+from assent.kernel.limits import DAY_MS, MAX_SCHEDULE_AHEAD_MS
+from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Record
+from assent.kernel.times import full_time, iso_time
 
 MANY_RECIPIENTS: Final = 50
 HIGH_VERBS: Final = frozenset({"charge", "refund", "delete"})
 LOW_CONNECTORS: Final = frozenset({"site", "manual", "workflow"})
 
 NOT_READY: Final = "connector_not_ready"
+
+LEEWAY_MS: Final = DAY_MS
+"""How long an action stays open after its time, in case sending is delayed."""
 
 RESEND_RECIPIENTS: Final = 50
 """Most recipients that Resend takes in one mail."""
@@ -175,3 +184,45 @@ def blocking_gate(effect: Effect) -> str | None:
     if effect.connector == "smtp" and effect.media:
         return "picture_cannot_be_sent"
     return None
+
+
+def is_expired(action: Action, now_ms: int) -> bool:
+    """Whether an action expired while it could be approved or sent (C10)."""
+    if action.expires_ms is None or action.expires_ms > now_ms:
+        return False
+    waits = action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
+    return waits and action.status in (Status.AWAITING_APPROVAL, Status.APPROVED)
+
+
+def is_overdue(action: Action, now_ms: int) -> bool:
+    """Whether an action's time has passed. Actions published by hand are never overdue."""
+    due_ms, by_hand = action.schedule_ms, action.effect.connector == "manual"
+    return due_ms is not None and due_ms <= now_ms and not by_hand
+
+
+def refuse_schedule(schedule_ms: int | None, now_ms: int, path: str = "scheduleFor") -> None:
+    """Raise `Refusal` for a time in the past or too far ahead."""
+    if schedule_ms is None:
+        return
+    if schedule_ms <= now_ms:
+        raise bad_argument(path, f"a time after now, which is {iso_time(now_ms)}", "a time that is over")
+    if schedule_ms > now_ms + MAX_SCHEDULE_AHEAD_MS:
+        latest = iso_time(now_ms + MAX_SCHEDULE_AHEAD_MS)
+        raise bad_argument(path, f"a time until {latest}", "a later one")
+
+
+def extend_expiry(expires_ms: int | None, schedule_ms: int | None) -> int | None:
+    """Return when an action expires: not before its scheduled time plus `LEEWAY_MS`."""
+    if expires_ms is None or schedule_ms is None or schedule_ms < expires_ms:
+        return expires_ms
+    return schedule_ms + LEEWAY_MS
+
+
+def explain_expiry(usual_ms: int | None, expires_ms: int | None) -> tuple[str, ...]:
+    """Tell the reviewer that the expiry was extended; empty if it was not."""
+    if usual_ms == expires_ms or usual_ms is None or expires_ms is None:
+        return ()
+    return (
+        f"Its time is after it would have expired ({full_time(usual_ms)}), so it stays open until "
+        f"{full_time(expires_ms)}.",
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from assent.gate.preflight import is_expired
 from assent.gate.records import Action
 from assent.gate.transitions import (
     APPROVED,
@@ -16,7 +17,6 @@ from assent.gate.transitions import (
     RETRYABLE,
     UNKNOWN,
     State,
-    is_expired,
     state_of,
 )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from assent.gate.card_calls import UNPUBLISH
+from assent.gate.preflight import is_expired
 from assent.gate.records import (
     OUTCOME_TOLD,
     Action,
@@ -22,7 +23,6 @@ from assent.gate.records import (
     when_taken_down,
 )
 from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
-from assent.gate.transitions import is_expired
 from assent.kernel.times import full_time, readable_time
 
 BY_HAND_CONNECTOR: Final = "manual"

@@ -100,20 +100,6 @@ def state_of(action: Action) -> State:
     return State(action.status, action.execution_state)
 
 
-def is_expired(action: Action, now_ms: int) -> bool:
-    """Whether an action expired while it could be approved or sent (C10)."""
-    if action.expires_ms is None or action.expires_ms > now_ms:
-        return False
-    waits = action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
-    return waits and action.status in (Status.AWAITING_APPROVAL, Status.APPROVED)
-
-
-def is_overdue(action: Action, now_ms: int) -> bool:
-    """Whether an action's time has passed. Actions published by hand are never overdue."""
-    due_ms, by_hand = action.schedule_ms, action.effect.connector == "manual"
-    return due_ms is not None and due_ms <= now_ms and not by_hand
-
-
 def path(action: Action, move: Move) -> tuple[Step, ...]:
     """Return the moves that lead to a decision or an outcome, each with the state after it. Rejecting or editing an
     approved action withdraws it first. Raises `IllegalMove` for a move that is not in the table, so no stage is skipped

@@ -32,10 +32,9 @@ from assent.gate.card_calls import describe_stuck, execution_key, next_calls
 from assent.gate.cards import render_card
 from assent.gate.gate import Decider, Links, Seen, refuse_stale
 from assent.gate.guidance import channel_keys
-from assent.gate.preflight import Checked
+from assent.gate.preflight import Checked, is_expired
 from assent.gate.records import Action, Assurance, ExecutionState, Media
 from assent.gate.review_link import EXECUTE_RIGHT
-from assent.gate.transitions import is_expired
 from assent.kernel.ids import ActionId, require_action_id, require_run_id
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Arguments, WireRecord

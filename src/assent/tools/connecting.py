@@ -10,8 +10,8 @@ from typing import Final, Literal
 
 from assent.engine.actions import actions, circumstances
 from assent.gate.connection import Connection
+from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
-from assent.gate.transitions import is_expired
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, bad_argument
 from assent.kernel.structs import Record

@@ -23,10 +23,10 @@ from assent.gate.audit import ActionRecord, record_of
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import next_calls
 from assent.gate.cards import goes_to, render_card
-from assent.gate.preflight import Readiness, preflight
+from assent.gate.preflight import Readiness, is_expired, preflight
 from assent.gate.records import Action, Effect, Preflight, Status
 from assent.gate.step_calls import refuse_confirmation
-from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, is_expired, state_of
+from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.ports import Begin, KeyChecked, Transaction
 from assent.sql.loader import statements

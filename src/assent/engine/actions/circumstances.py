@@ -23,11 +23,10 @@ from assent.gate.card_calls import MANUAL, Circumstances, describe_decision, nex
 from assent.gate.cards import render_card
 from assent.gate.guidance import InChat, as_it_is
 from assent.gate.policy import Policy, Requirement, suffices
-from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate
+from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate, is_expired, is_overdue
 from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 from assent.gate.step_calls import WORKFLOW, describe_step
-from assent.gate.transitions import is_expired, is_overdue
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Recovery, Replay
 from assent.kernel.structs import WireRecord

@@ -16,11 +16,11 @@ from assent.engine.core import jobs
 from assent.engine.learning import memory as brain
 from assent.engine.learning import pictures
 from assent.engine.people import notifications
-from assent.gate import gate, schedules
+from assent.gate import gate
 from assent.gate.gate import ANY_CONTENT, Decider, Links, Seen, approver_key
 from assent.gate.mail import keeps_requests, keeps_text
 from assent.gate.policy import Requirement, suffices
-from assent.gate.preflight import Checked, after_edit
+from assent.gate.preflight import Checked, after_edit, explain_expiry, extend_expiry, refuse_schedule
 from assent.gate.records import Action, Approval, Assurance, Effect, Status
 from assent.gate.seals import Seals
 from assent.gate.step_calls import WORKFLOW
@@ -215,7 +215,7 @@ def edit(
     """
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     steps = gate.judge_decision(action, Move.EDIT, seen, now_ms, links)
-    schedules.refuse_unfit(schedule_ms, now_ms)
+    refuse_schedule(schedule_ms, now_ms)
     kept_ms = action.schedule_ms if schedule_ms is None else schedule_ms
     effect = apply_edit(action.effect, changes)
     if effect == action.effect and kept_ms == action.schedule_ms:
@@ -224,13 +224,13 @@ def edit(
         )
     # Actions staged by an earlier version have no time in their content yet.
     effect = msgspec.structs.replace(effect, schedule_ms=kept_ms)
-    expires_ms = schedules.expiry(action.expires_ms, schedule_ms)
+    expires_ms = extend_expiry(action.expires_ms, schedule_ms)
     found = after_edit(
         action.preflight,
         action.effect,
         effect,
         checked,
-        schedules.explain_expiry(action.expires_ms, expires_ms),
+        explain_expiry(action.expires_ms, expires_ms),
     )
     changed = msgspec.structs.replace(
         action,

@@ -33,7 +33,7 @@ from assent.engine.learning import memory as brain
 from assent.engine.people import notifications
 from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import webhooks
-from assent.gate import guidance, schedules
+from assent.gate import guidance
 from assent.gate.calls import SuggestedCall, about_content
 from assent.gate.card_calls import EDIT, Circumstances
 from assent.gate.guidance import (
@@ -43,7 +43,7 @@ from assent.gate.guidance import (
     AssetView,
     PreparedEffect,
 )
-from assent.gate.preflight import Readiness, preflight
+from assent.gate.preflight import Readiness, explain_expiry, extend_expiry, preflight, refuse_schedule
 from assent.gate.records import Action, Asset, ExecutionState, Run, Status
 from assent.gate.webhooks import event_of
 from assent.kernel import canonical
@@ -176,7 +176,7 @@ async def _check(services: Services, preparation: Preparation) -> Preparation:
     preparation = await run_long_apart(chars, check_contents, preparation)
     for index, wanted in enumerate(preparation.effects):
         path = wanted.paths.get("scheduleFor", f"actions[{index}].scheduleFor")
-        schedules.refuse_unfit(wanted.schedule_ms, services.clock.now_ms(), path)
+        refuse_schedule(wanted.schedule_ms, services.clock.now_ms(), path)
     return preparation
 
 
@@ -352,7 +352,7 @@ def new_action(
         run_pictures.attach_picture(services, run, assets, staged), schedule_ms=staged.schedule_ms
     )
     usual_ms = staged.expires_ms if staged.expires_ms is not None else now_ms + ACTION_TTL_MS
-    expires_ms = schedules.expiry(usual_ms, staged.schedule_ms)
+    expires_ms = extend_expiry(usual_ms, staged.schedule_ms)
     return Action(
         workspace_id=run.workspace_id,
         action_id=ActionId(services.new_id(now_ms)),
@@ -372,7 +372,7 @@ def new_action(
             readiness,
             declared=staged.severity,
             warnings=staged.warnings,
-            recommendations=(*staged.recommendations, *schedules.explain_expiry(usual_ms, expires_ms)),
+            recommendations=(*staged.recommendations, *explain_expiry(usual_ms, expires_ms)),
             gates=staged.gates,
             cost_credits=staged.cost_credits
             or services.drafting.credit_prices.get(staged.effect.connector, 0),

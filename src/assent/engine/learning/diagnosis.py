@@ -21,9 +21,9 @@ from assent.engine.learning.measurement import Scheduled
 from assent.engine.learning.memory import Entry
 from assent.gate.connection import Connection
 from assent.gate.mail import keeps_text
+from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
 from assent.gate.step_calls import WORKFLOW
-from assent.gate.transitions import is_expired
 from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record

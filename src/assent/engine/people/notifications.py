@@ -19,9 +19,9 @@ from assent.engine.core import jobs, journal, tenancy
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
 from assent.gate.connection import OpenedSecrets
+from assent.gate.preflight import is_expired
 from assent.gate.records import Action, ExecutionState, Status
 from assent.gate.step_calls import WORKFLOW
-from assent.gate.transitions import is_expired
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.structs import Record

@@ -19,10 +19,10 @@ from assent.engine.workflows.answers import ADVANCE, WorkflowCall
 from assent.engine.workflows.store import NodeRecord
 from assent.gate import gate
 from assent.gate.policy import Policy
-from assent.gate.preflight import Readiness, preflight
+from assent.gate.preflight import Readiness, is_expired, preflight
 from assent.gate.records import Action, Effect, ExecutionState, Status
 from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_cut, is_rewritten
-from assent.gate.transitions import Move, is_expired, path
+from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words

@@ -16,8 +16,9 @@ from assent.engine.core.offloading import run_apart
 from assent.engine.people import members
 from assent.engine.views import inbox
 from assent.gate.gate import Decider, Seen
+from assent.gate.preflight import is_expired, is_overdue
 from assent.gate.records import Action, Assurance
-from assent.gate.transitions import AWAITING, is_expired, is_overdue, state_of
+from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal

@@ -18,8 +18,9 @@ from assent.engine.views import inbox
 from assent.engine.views.review import HISTORY_EVENTS
 from assent.gate.audit import record_of
 from assent.gate.policy import Policy
+from assent.gate.preflight import is_expired
 from assent.gate.records import Action
-from assent.gate.transitions import AWAITING, UNKNOWN, is_expired, state_of
+from assent.gate.transitions import AWAITING, UNKNOWN, state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.structs import Record

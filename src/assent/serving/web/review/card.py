@@ -8,10 +8,10 @@ from assent.engine.core.jobs import JobState
 from assent.engine.people.notifications import is_unsent
 from assent.engine.views.review import RunReview, SendJob, memory_used
 from assent.gate.mail import keeps_requests
-from assent.gate.preflight import Readiness
+from assent.gate.preflight import Readiness, is_expired, is_overdue
 from assent.gate.records import Action, Status
 from assent.gate.step_calls import WORKFLOW
-from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, is_expired, is_overdue, state_of
+from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.kernel.ids import ActionId
 from assent.kernel.structs import Record
 from assent.serving.web.review import history as review_history

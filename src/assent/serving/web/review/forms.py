@@ -13,10 +13,10 @@ import msgspec
 
 from assent.engine.actions.execution import MANUAL
 from assent.gate.policy import suffices
-from assent.gate.preflight import blocking_gate
+from assent.gate.preflight import blocking_gate, is_expired
 from assent.gate.records import Action, Assurance, Effect
 from assent.gate.review_link import APPROVE, REVIEW, Scope
-from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, is_expired, state_of
+from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, state_of
 from assent.kernel.structs import Record
 from assent.serving.web.review.words import SENDS_NOTHING
 

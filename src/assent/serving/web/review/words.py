@@ -20,6 +20,7 @@ from assent.gate.preflight import (
     MANY_RECIPIENTS,
     TOO_MANY_TODAY,
     blocking_gate,
+    is_expired,
 )
 from assent.gate.records import Action, Approval, Assurance, Effect, Severity
 from assent.gate.transitions import (
@@ -32,7 +33,6 @@ from assent.gate.transitions import (
     RETRYABLE,
     UNKNOWN,
     State,
-    is_expired,
     state_of,
 )
 from assent.kernel.structs import Record
