@@ -298,7 +298,9 @@ async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
 
 async def check_secrets(store: Store, keys: ServerKeys) -> None:
     """Refuse secrets that the store was not created with: every link would be invalid."""
-    for name, ring in (("run_token", keys.run_token), ("master", keys.master)):
+    rings = (("run_token", keys.run_token), ("master", keys.master))
+    await store.open()  # in this task, so that closing the application ends an attempt to connect
+    for name, ring in rings:
         known = tuple(tokens.fingerprint(secret) for secret in ring)
 
         def check(name: str = name, known: tuple[str, ...] = known) -> Transaction[bool]:

@@ -3,6 +3,7 @@ link."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.engine.actions.provider import providers
 
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.serving.edge import Credentials, RequestContext
+from assent.stores.postgres import CONNECT_SECONDS
 
 pytestmark = pytest.mark.own_database
 
@@ -45,3 +47,25 @@ async def test_an_open_store_is_not_opened_again(
     finally:
         await gate.close()
     assert opened == ["checked"]
+
+
+async def test_closing_ends_the_wait_for_a_database_that_does_not_answer(tmp_path: Path) -> None:
+    connected, over = asyncio.Event(), asyncio.Event()
+
+    async def keep_silent(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connected.set()
+        await over.wait()
+        writer.close()
+
+    async with await asyncio.start_server(keep_silent, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        gate = gate_over(f"postgresql://nobody@127.0.0.1:{port}/none", tmp_path, "stdio", providers())
+        opening = asyncio.create_task(gate.app.prepare())
+        await connected.wait()
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS / 2):
+                await gate.close()
+        finally:
+            over.set()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
