@@ -24,6 +24,7 @@ from tests.contract.talk import (
 from tests.surfaces import Surface
 
 import assent
+from assent.kernel.ids import REQUEST_ID
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 from assent.serving.instructions import INSTRUCTIONS, instructions
 from assent.tools.catalog import Catalog
@@ -39,6 +40,13 @@ async def test_initialize_without_params_is_answered_in_the_first_revision(surfa
     assert (result["serverInfo"]["name"], result["serverInfo"]["version"]) == ("assent", assent.__version__)
     assert result["instructions"] == INSTRUCTIONS
     assert heard.status in (200, None)
+
+
+async def test_the_request_id_of_a_handshake_ends_with_it(surface: Surface) -> None:
+    ready = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+    assert len(await converse(surface, [request("initialize"), ready])) == 1
+    assert REQUEST_ID.get() is None
 
 
 @pytest.mark.rule("E77")

@@ -63,8 +63,8 @@ class StdioSession:
             if head.method == "notifications/cancelled":
                 self._cancel(head)
             elif head.method == "initialize" or head.id is msgspec.UNSET:
-                # The handshake sets the version of later messages, so nothing overtakes it.
-                await self._answer(line, head)
+                # The handshake sets the version of later messages, so it is awaited. Its task has its own request id.
+                await asyncio.create_task(self._answer(line, head))
             else:
                 await self._room.acquire()
                 key, place = _key(head.id), _Slot(self._room)
