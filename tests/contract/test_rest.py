@@ -10,6 +10,8 @@ from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP
 from tests.surfaces import Surface
 
 from assent.kernel.refusals import MEANINGS, Reason, Refusal, Retry
+from assent.serving import arguments
+from assent.serving.http import rest_arguments
 from assent.tools.catalog import ALL_TOOLS, Catalog
 
 
@@ -135,3 +137,9 @@ async def test_a_form_of_another_site_cannot_call_a_tool(web: Surface) -> None:
     )
 
     assert response.status_code == 403
+
+
+def test_numbers_by_the_thousand_are_not_walked_for_their_depth(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(arguments, "depth")
+
+    assert rest_arguments(b'{"x":[' + b"1," * 9_999 + b"1]}") == {"x": [1] * 10_000}
