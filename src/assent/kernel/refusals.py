@@ -74,7 +74,7 @@ class Recovery(WireRecord, omit_defaults=True):
 
 
 class Words(Record):
-    """None keeps the text of the reason's row."""
+    """The texts of a refusal. None keeps the text of the reason's row."""
 
     summary: str | None = None
     user_message: str | None = None

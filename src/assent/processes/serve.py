@@ -289,7 +289,7 @@ async def _load_rest(surfaces: Surfaces) -> None:
 
 
 def _stop(server: uvicorn.Server) -> None:
-    """The first signal lets calls in flight finish, the second does not."""
+    """Stop the server. The first signal lets calls finish, the second does not."""
     server.force_exit = server.should_exit
     server.should_exit = True
 

@@ -58,7 +58,7 @@ class ServerKeys:
 
     @cached_property
     def oauth_verifiers(self) -> bytes:
-        """PKCE verifiers are derived from it."""
+        """The key from which PKCE verifiers are derived."""
         return derive_key(self.master[0], "oauth verifier")
 
 

@@ -56,7 +56,7 @@ class SlackConnector(NoLookUp, KeyConnector):
         self._say = say
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
-        """Check a webhook by an empty message, which it refuses by name."""
+        """Send an empty message, which an existing webhook refuses by name."""
         url = key.strip()
         try:
             host = urlsplit(url).hostname or ""

@@ -220,14 +220,14 @@ def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
 
 
 def lessons_in_words(lessons: Lessons, channel: str) -> tuple[str, ...]:
-    """Return requests without a rule, newest first, and the channel's newest result."""
+    """Return requests that no rule can apply, newest first, and the newest result."""
     asked = [rule.value for rule in rules_in_words(lessons, channel)]
     results = [each.text for each in lessons.results if each.channel == channel]
     return (*asked, *(f"Measured before: {cut(text, MAX_WORDS_CHARS)}" for text in results[-1:]))
 
 
 def rules_in_words(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
-    """Return this channel's requests without a rule, newest first; ids sort by time."""
+    """Return the channel's requests that no rule can apply, newest first by id."""
     found = [rule for rule in rules_from(lessons, channel) if rule.kind == "words"]
     return tuple(sorted(found, key=lambda rule: rule.entry_id, reverse=True)[:MAX_REMINDERS])
 

@@ -30,12 +30,12 @@ class Pages(Record):
 
 
 def whole_number(text: str, digits: int = 9) -> int | None:
-    """The number that a text writes, with at most so many digits."""
+    """Parse a whole number of at most so many digits."""
     return int(text) if text.isascii() and text.isdigit() and len(text) <= digits else None
 
 
 def page_number(text: str) -> int:
-    """The first page for anything that is not a number."""
+    """Parse a page number; 1 for anything else."""
     return max(1, whole_number(text, 6) or 1)
 
 
