@@ -78,8 +78,8 @@ async def _with_calls(
 
 
 def _as_refused(action: Action, now_ms: int) -> tuple[Action, bool]:
-    """Return an approved action that may not be sent as waiting if its approval is no longer enough, and whether it is
-    only too early for it."""
+    """Return the action as a refused send leaves it: waiting again, if its approval is no longer enough. Also return
+    whether it is only too early to send it."""
     if action.status is not Status.APPROVED or action.execution_state not in ("none", "retryable"):
         return action, False
     if action.schedule_ms is not None and now_ms < action.schedule_ms:
