@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances
+from assent.engine.actions import circumstances
 from assent.engine.workflows.answers import ADVANCE
 from assent.gate.calls import Command, SuggestedCall
 from assent.gate.card_calls import Circumstances, ask, commands
@@ -32,9 +32,8 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
     action_id = refusal.action_id
     if refusal.reason is not Reason.REQUIRES_APPROVAL or action_id is None:
         return refusal
-    services, caller = call.services, call.caller
-    action, _ = await services.store.read(lambda: actions.find(caller.workspace_id, ActionId(action_id)))
-    around = (await circumstances.look(services, caller, [action]))[action.action_id]
+    action, outlook = await circumstances.read_action(call.services, call.caller, ActionId(action_id))
+    around = outlook.of(action)
     told = refusal.recovery()
     # The agent changes a step by submitting it again.
     said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]
