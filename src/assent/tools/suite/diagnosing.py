@@ -41,7 +41,7 @@ class DiagnoseMarketing(Arguments, kw_only=True):
     idempotency_key: IdempotencyKey | None = None
 
 
-class DiagnoseReply(PreparedRun, frozen=True, kw_only=True):
+class DiagnoseReply(PreparedRun, kw_only=True):
     """The full shape of a run; nothing is staged. `diagnosis` is null while it runs."""
 
     diagnosis: Diagnosis | None

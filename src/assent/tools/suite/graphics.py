@@ -34,7 +34,7 @@ log = logging.getLogger("assent.pictures")
 NAME = "chieflab_create_social_graphics"
 
 
-class GraphicsReply(PreparedRun, frozen=True, kw_only=True):
+class GraphicsReply(PreparedRun, kw_only=True):
     images: tuple[AssetView, ...]
 
 

@@ -42,7 +42,7 @@ class Measure(Arguments, kw_only=True):
     run_id: RunIdArgument
 
 
-class MeasureReply(PreparedRun, frozen=True, kw_only=True):
+class MeasureReply(PreparedRun, kw_only=True):
     """The full shape of the measured run; nothing is staged."""
 
     measurement: Measurement

@@ -86,7 +86,7 @@ class MemoryView(WireRecord, kw_only=True):
     created_at: str
 
 
-class BrainReply(PreparedRun, frozen=True, kw_only=True):
+class BrainReply(PreparedRun, kw_only=True):
     """The full shape of a run, with the memories; nothing is staged."""
 
     entries: tuple[MemoryView, ...]

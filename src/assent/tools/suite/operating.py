@@ -82,17 +82,17 @@ class LaunchPack(WireRecord, kw_only=True):
     measurement: MeasurementPlan | None = None
 
 
-class LaunchReply(PreparedRun, frozen=True, kw_only=True):
+class LaunchReply(PreparedRun, kw_only=True):
     launch_pack: LaunchPack
     publish_actions: tuple[ActionRef, ...]
     images: tuple[AssetView, ...]
 
 
-class PostReply(PreparedRun, frozen=True, kw_only=True):
+class PostReply(PreparedRun, kw_only=True):
     publish_action: ActionRef | None
 
 
-class SendReply(PreparedRun, frozen=True, kw_only=True):
+class SendReply(PreparedRun, kw_only=True):
     send_action: ActionRef | None
 
 

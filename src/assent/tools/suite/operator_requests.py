@@ -54,6 +54,21 @@ PictureChannelIds = Annotated[
     ),
 ]
 Title = Annotated[str, msgspec.Meta(max_length=300)]
+Colors = Annotated[
+    list[Annotated[str, msgspec.Meta(max_length=20)]],
+    msgspec.Meta(max_length=8, description="The brand's colours as #rrggbb, the main one first."),
+]
+JoinedRun = Annotated[
+    str,
+    msgspec.Meta(max_length=100, description="The run that this post joins; its evidence is used here, too."),
+]
+ImagesNeeded = Annotated[
+    bool,
+    msgspec.Meta(
+        description="true: each post gets a picture for its channel; false: no pictures; otherwise one for the "
+        "launch, in no post."
+    ),
+]
 
 
 class RepoContext(Arguments, kw_only=True):
@@ -79,13 +94,7 @@ class Brand(Arguments, kw_only=True):
     audience: Words | None = None
     voice: Words | None = None
     pillars: Words | Lines | None = None
-    colors: (
-        Annotated[
-            list[Annotated[str, msgspec.Meta(max_length=20)]],
-            msgspec.Meta(max_length=8, description="The brand's colours as #rrggbb, the main one first."),
-        ]
-        | None
-    ) = None
+    colors: Colors | None = None
 
 
 class MailOptions(Arguments, kw_only=True):
@@ -100,6 +109,15 @@ class DraftGiven(Arguments, kw_only=True):
     subject: Title | None = None
 
 
+Drafts = Annotated[
+    dict[str, Text | DraftGiven],
+    msgspec.Meta(
+        max_length=20,
+        description="Your own text per channel id, or {body, title, subject}; kept as it is.",
+    ),
+]
+
+
 class LaunchProduct(Arguments, kw_only=True):
     product_url: Url | None = None
     goal: Goal | None = None
@@ -108,26 +126,8 @@ class LaunchProduct(Arguments, kw_only=True):
     brand: Brand | None = None
     repo_context: RepoContext | None = None
     email: MailOptions | None = None
-    drafts: (
-        Annotated[
-            dict[str, Text | DraftGiven],
-            msgspec.Meta(
-                max_length=20,
-                description="Your own text per channel id, or {body, title, subject}; kept as it is.",
-            ),
-        ]
-        | None
-    ) = None
-    images_needed: (
-        Annotated[
-            bool,
-            msgspec.Meta(
-                description="true: each post gets a picture for its channel; false: no pictures; otherwise one for the "
-                "launch, in no post."
-            ),
-        ]
-        | None
-    ) = None
+    drafts: Drafts | None = None
+    images_needed: ImagesNeeded | None = None
     schedule_for: ScheduleFor | None = None
     webhook_url: WebhookUrl | None = None
     idempotency_key: IdempotencyKey | None = None
@@ -135,15 +135,7 @@ class LaunchProduct(Arguments, kw_only=True):
 
 class Post(Arguments, kw_only=True):
     channel: Annotated[str, msgspec.Meta(max_length=40, description="One channel id.")]
-    run_id: (
-        Annotated[
-            str,
-            msgspec.Meta(
-                max_length=100, description="The run that this post joins; its evidence is used here, too."
-            ),
-        ]
-        | None
-    ) = None
+    run_id: JoinedRun | None = None
     body: OwnText | None = None
     title: Title | None = None
     goal: Goal | None = None
