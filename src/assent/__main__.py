@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def run_stdio(arguments: Sequence[str]) -> int:
-    """Run `assent stdio`. Messages go to standard error; standard output is the protocol's."""
+    """Run `assent stdio`. Standard output is the protocol's; messages go to standard error."""
     from assent.settings.load import BadFlag, SettingsError, load_settings
 
     try:
@@ -63,7 +63,7 @@ def run_stdio(arguments: Sequence[str]) -> int:
 
 
 def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool]:
-    """Parse `--flag value` and `--flag=value`, without importing a parser."""
+    """Parse `--flag value` and `--flag=value`. The few flags do not justify importing a parser."""
     flags: dict[str, object] = {}
     debug = False
     waiting = iter(arguments)

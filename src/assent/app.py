@@ -207,7 +207,7 @@ class App:
         await self.services.check_store()
 
     async def _prepare_store(self) -> None:
-        """Check the secrets, seal with the newest, create the default workspace."""
+        """Check the secrets against the store, seal with the newest, create the default workspace."""
         self.keys.forget()
         await check_secrets(self.store, self.keys)
         if len(self.keys.master) > 1:
@@ -256,7 +256,7 @@ def make_outgoing(settings: Settings, clock: Clock) -> Outgoing:
 def draft_writer(
     settings: Settings,
 ) -> Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None:
-    """Return a function that drafts with the configured model, or None."""
+    """Return a function that drafts with the configured model; None if only the composer writes."""
     if settings.model_url is None or settings.model_name is None:
         return None
     from assent.suite.model_writer import Model, draft
@@ -266,7 +266,7 @@ def draft_writer(
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:
-    """Return the credits per action, by connector."""
+    """Return the credits per action, by connector. The settings have validated the entries."""
     return {name: int(cost) for name, _, cost in (each.partition("=") for each in listed)}
 
 
@@ -283,13 +283,13 @@ def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, st
 
 
 async def reseal(store: Store, vault: Vault) -> None:
-    """Seal everything with the newest master secret."""
+    """Seal everything with the newest master secret, so that the earlier one can be removed."""
     while await store.write(partial(vault.reseal, vault.nonces())):
         log.info("keys of workspaces were sealed anew under the newest master secret")
 
 
 async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
-    """Seal approvals without a seal or with that of an earlier master secret."""
+    """Seal approvals of earlier versions, and those sealed with an earlier master secret."""
     if not await store.read(earlier_approvals.has_sealed):
         await store.write(lambda: earlier_approvals.seal_all(seals, now_ms))
     if len(seals.keys) > 1:

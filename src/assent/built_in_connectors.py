@@ -96,7 +96,7 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
 
 
 def oauth_connectors(app: App) -> tuple[Connector, ...]:
-    """The OAuth connectors. All processes share the renewal of their tokens."""
+    """The OAuth connectors. All processes of the store share the renewal of their tokens."""
     settings = app.settings
     clients = {
         "google": OAuthClient(settings.google_client_id, settings.google_client_secret),

@@ -116,7 +116,7 @@ class Store(Protocol):
 
     @property
     def written(self) -> Signal:
-        """Set after every write. The task that waits for writes clears it."""
+        """Set after every write through this object. The task that waits for writes clears it."""
         ...
 
     async def open(self) -> None: ...
@@ -129,7 +129,7 @@ class Store(Protocol):
 
 
 class StoreUnavailable(Exception):  # noqa: N818 - a state of the world, not a programming error
-    """The database cannot serve this call. The message is for the log only."""
+    """The database cannot serve this call now. The message is for the log, never for a caller."""
 
 
 class SchemaMismatch(StoreUnavailable):
@@ -159,7 +159,7 @@ class Clock(Protocol):
 
 
 class Connections(Protocol):
-    """A connector's access to its connections. Secrets are opened for one call."""
+    """A connector's access to its own connections. Secrets are opened for one call and not kept."""
 
     async def find(self, workspace_id: WorkspaceId, provider: str) -> Connection | None: ...
 
@@ -295,7 +295,7 @@ class KeyChecked(Protocol):
     """A connector whose accounts are used with a key that a person enters."""
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
-        """Ask the provider about a key. Raises `NotSent` if it is rejected or unreachable."""
+        """Ask the provider about a key. Raises `NotSent` if it rejects it or is unreachable."""
         ...
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
@@ -327,7 +327,7 @@ an argument and uploads before the call that has the effect."""
 
 
 class Campaign(Record, kw_only=True):
-    """A run's delivered effects for a source that counts visitors."""
+    """A run's delivered effects for a source that counts visitors: pages, and since when."""
 
     workspace_id: WorkspaceId
     connections: Mapping[str, Connection]
@@ -339,7 +339,7 @@ class Campaign(Record, kw_only=True):
 
 @runtime_checkable
 class CampaignSource(Protocol):
-    """A connector that measures a whole run. None: it is not connected."""
+    """A connector that can measure a whole run. None: the workspace has not connected it."""
 
     async def measure_campaign(self, campaign: Campaign, timeout_seconds: float) -> Reading | None: ...
 
@@ -383,7 +383,7 @@ THIS_RUN: Final = "\0this run"
 
 
 class Preparation(Record, kw_only=True):
-    """The result of prepare. The engine stores it and asks for approval (E9)."""
+    """The result of an operator's prepare. The engine stores, checks and asks for approval (E9)."""
 
     drafts: tuple[Draft, ...] = ()
     effects: tuple[StagedEffect, ...] = ()

@@ -26,7 +26,7 @@ MISSING: Final[dict[Need, str]] = {
 
 
 class Failed(AssertionError):  # noqa: N818 - what a server did
-    """A server breaks the contract. The message is for the reader of the report."""
+    """A server does not do what the contract says. The message is for the reader of the report."""
 
 
 def expect(holds: object, what: str, found: object = None) -> None:
@@ -42,7 +42,7 @@ def _short(found: object) -> str:
 
 
 class Scene:
-    """The shared state of a run's checks: the server as each caller, and a prepared run."""
+    """The state that the checks of a run share: the server as each caller, and one prepared run."""
 
     def __init__(self, nobody: Server, server: Server, other: Server) -> None:
         self.nobody = nobody
@@ -104,7 +104,7 @@ class CheckOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
 
 
 class ConformanceReport(msgspec.Struct, frozen=True, rename="camel"):
-    """The results of all checks. `ok`: something was checked and nothing failed."""
+    """The results of all checks. `ok` means that something was checked and nothing failed."""
 
     server: str
     ok: bool

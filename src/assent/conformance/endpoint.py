@@ -1,4 +1,4 @@
-"""Checks of the endpoint: discovery, handshake, tool list, errors, missing keys."""
+"""Checks of the endpoint: discovery, handshake, tool list, errors, and calls that need a key."""
 
 from __future__ import annotations
 

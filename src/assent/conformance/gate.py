@@ -1,4 +1,4 @@
-"""Checks of the gate: nothing is sent without a person's approval."""
+"""Checks of the gate: nothing is sent without a person's approval, whatever a caller passes."""
 
 from __future__ import annotations
 

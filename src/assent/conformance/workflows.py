@@ -1,4 +1,4 @@
-"""Checks of the workflow contract: tokens, replay, branches."""
+"""Checks of the workflow contract: tokens, replay, branches. They need no outside effect."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Circumstances(Record, kw_only=True):
     views: dict[str, str] = {}
     """URLs that show the pictures to a person who is not signed in, by picture URL."""
     overdue: bool = False
-    """Whether its time has passed. It needs a new one before approval."""
+    """Whether its scheduled time has passed. It needs a new time before it can be approved."""
     expired: bool = False
     """Whether it can no longer be approved or sent."""
 
@@ -165,7 +165,7 @@ def describe_outcome(action: Action, label: str, measured_after_ms: int | None) 
 
 
 def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
-    """Return the commands for this action that this caller may make, with calls."""
+    """Return the commands for this action with their calls, only those that this caller may make."""
     about: dict[str, Any] = {"actionId": action.action_id}
     if circumstances.expired:
         return ()
@@ -246,7 +246,7 @@ def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[Su
 
 
 def _calls_after_expiry(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
-    """Suggest to prepare it again, or, if it was approved, to record work by hand."""
+    """Suggest to prepare the same content again. An approved action may have been done by hand."""
     if action.effect.connector == WORKFLOW or action.effect.verb == UNPUBLISH:
         return ()
     again = _call_for_revision(action)

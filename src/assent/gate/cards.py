@@ -14,7 +14,7 @@ from assent.gate.records import Action, Effect
 from assent.kernel.times import full_time
 
 NAMED_IN_CHAT: Final = 50
-"""Most recipients listed one by one. With more, the page decides."""
+"""Most recipients listed one by one. A mail to more has high risk and is decided on its page."""
 
 SENDS_LINK: Final = frozenset({"site", "slack", "bluesky", MANUAL})
 """Connectors that put the link of an effect beside its text."""

@@ -15,7 +15,7 @@ from assent.kernel.structs import Record, WireRecord
 
 
 class ConnectionState(enum.StrEnum):
-    """`expired`: the provider rejects its secrets. `revoked`: a person ended it."""
+    """`expired`: the provider no longer accepts its secrets. `revoked`: a person disconnected it."""
 
     CONNECTED = "connected"
     EXPIRED = "expired"
@@ -75,7 +75,7 @@ class Connection(WireRecord, kw_only=True):
 
 
 class OpenedSecrets:
-    """Opened secrets by field. Its repr hides them from logs and tracebacks."""
+    """Opened secrets by field. Its repr hides them, because it may reach a log or a traceback."""
 
     __slots__ = ("_fields",)
 

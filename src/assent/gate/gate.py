@@ -30,7 +30,7 @@ _SEAL: Final = object()
 IN_PROGRESS_RETRY_SECONDS: Final = 2
 
 Links = Callable[[Action], str | None]
-"""Creates a run's review link, only for a refusal that shows it: signing is slow."""
+"""Creates a run's review link. Called only for a refusal that shows it: signing is slow."""
 
 
 def no_link(action: Action) -> None:

@@ -40,7 +40,7 @@ AGENT_DEPENDENCY: Final = (
     "memory",
     "audit trail",
 )
-"""The six capabilities that a stateless model lacks, with approval state (E74)."""
+"""The six capabilities that a stateless model lacks; approval state is always one of them (E74)."""
 
 
 NOT_ALONG: Final = "I can show it, and put it into a post."
@@ -152,7 +152,7 @@ def action_view(action: Action) -> ActionView:
 
 
 def _brief(found: Preflight) -> Preflight:
-    """Shorten the preflight's hint to its first sentence."""
+    """Shorten the preflight's hint to its first sentence; the action's record has the rest."""
     first, dot, rest = (found.connector_fix_hint or "").partition(". ")
     return msgspec.structs.replace(found, connector_fix_hint=first + ".") if dot and rest else found
 

@@ -26,7 +26,7 @@ def is_mail(effect: Effect) -> bool:
 
 
 def is_personal_mail(effect: Effect, metadata: dict[str, Any]) -> bool:
-    """Whether an effect is personal mail, by its recipients and metadata."""
+    """Whether an effect is personal mail, by its present recipients and the action's metadata."""
     return _reaches_few(effect) and metadata.get(ALONE) is True
 
 

@@ -60,7 +60,7 @@ def suffices(assurance: Assurance, needed: Assurance) -> bool:
 
 
 def satisfies(approval: Approval, requirement: Requirement) -> bool:
-    """Whether a stored approval meets the present policy."""
+    """Whether a stored approval meets the present policy, which may have become stricter."""
     return suffices(approval.assurance, requirement.assurance) and approval.approvers >= requirement.approvers
 
 

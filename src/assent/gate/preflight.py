@@ -132,7 +132,7 @@ def after_edit(
 
 
 def _find_declared(old: Preflight, effect: Effect) -> Severity | None:
-    """Infer the operator's severity: one that effect and warnings do not explain."""
+    """Infer the severity that the operator declared: one that effect and warnings do not explain."""
     if TOO_MANY_TODAY in old.warnings:
         return None
     explained = severity_of(effect, None, bool(old.warnings))

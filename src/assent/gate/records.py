@@ -136,7 +136,7 @@ class Approval(WireRecord, kw_only=True):
 
 
 class Action(Record, kw_only=True):
-    """A staged effect and its state. A change creates the next `version`."""
+    """A staged effect and its state. A change creates a new value with the next `version`."""
 
     workspace_id: WorkspaceId
     action_id: ActionId
@@ -209,7 +209,7 @@ OUTCOME_TOLD: Final = "outcomeTold"
 """Metadata key: the assurance of the person who resolved an unknown outcome."""
 
 TAKEN_DOWN: Final = "takenDown"
-"""Metadata key: when (`atMs`) and by which action (`by`) a page was taken down."""
+"""Metadata key of an action whose page was taken down: when (`atMs`) and by which action (`by`)."""
 
 
 def when_taken_down(action: Action) -> int | None:

@@ -130,7 +130,7 @@ _WAITING_STEP: Final = Words(
 
 
 def describe_waiting(action: Action, policy: Policy) -> Words | None:
-    """Words for an executor on a waiting action; None for the usual ones."""
+    """Words for an executor called on an action that waits for approval; None for the usual ones."""
     return describe_policy(action, policy) or (_WAITING_STEP if is_step(action) else None)
 
 
@@ -212,7 +212,7 @@ def refuse_unfit(action: Action, unfit: str) -> Refusal:
 
 
 def refuse_overdue(action: Action, due_ms: int) -> Refusal:
-    """Build the refusal for a passed time: an approval would send it at once."""
+    """Build the refusal for an action whose time has passed: an approval would send it at once."""
     return Refusal(
         Reason.VALIDATION_ERROR,
         action_id=action.action_id,

@@ -76,7 +76,7 @@ def read_token(ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewCla
 
 
 def ends_early(claims: ReviewClaims, links_from_ms: int) -> bool:
-    """Whether the link was revoked: it is older than `links_from_ms`."""
+    """Whether the link was revoked: the run accepts only links made at or after `links_from_ms`."""
     return claims.iat * 1000 < links_from_ms
 
 

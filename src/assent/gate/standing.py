@@ -164,7 +164,7 @@ TOLD: Final = {
 
 
 def headline(effect: Effect) -> str:
-    """Return a headline: the title, the subject, or the text's first line."""
+    """Return a one-line headline: the title, the subject, or the first line of the text."""
     first = next((line for line in effect.body.splitlines() if line.strip()), "")
     line = " ".join((effect.title or effect.subject or first).split())
     return line if len(line) <= MAX_HEADLINE else line[: MAX_HEADLINE - 1].rstrip() + "…"

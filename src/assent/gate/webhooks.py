@@ -32,7 +32,7 @@ State = Literal["waiting", "delivered", "failed"]
 
 
 class WebhookReply(Record):
-    """The result of one POST: the status, or `why` there was none."""
+    """The result of one POST: the HTTP status, or `why` there was none, with a sentence about it."""
 
     status: int | None
     why: str = ""
@@ -73,7 +73,7 @@ def without_tokens(body: bytes) -> bytes:
 
 
 def headers(secret: str, delivery_id: str, at_ms: int, body: bytes) -> dict[str, str]:
-    """Build the headers of one attempt, signed by the workspace's secret (E89)."""
+    """Build the headers of one attempt, with the signature by the workspace's secret (E89)."""
     seconds = str(at_ms // 1000)
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
     standard = hmac.digest(key, b".".join((delivery_id.encode(), seconds.encode(), body)), hashlib.sha256)

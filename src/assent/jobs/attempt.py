@@ -162,7 +162,7 @@ def describe(error: BaseException) -> str:
 
 
 def backoff_ms(first_ms: int, failures: int) -> int:
-    """Return the wait after so many failures: doubled each time, up to a bound."""
+    """Return the wait after so many failures in a row: doubled each time, up to a bound."""
     return min(first_ms << min(failures, 16), MAX_BACKOFF_MS)
 
 
@@ -176,7 +176,7 @@ async def wait(event: asyncio.Event, most_ms: int) -> None:
 
 
 def log_failure(what: str, error: BaseException) -> None:
-    """Log an unavailable database as a warning, any other error with a traceback."""
+    """Log an unavailable database or server as a warning, any other error with its traceback."""
     if isinstance(error, StoreUnavailable):
         _log.warning("%s: the store is unavailable: %s", what, error)
     elif isinstance(error, JobFailed):

@@ -1,4 +1,4 @@
-"""Checkpoints as files: `checkpoints/000001.json` in the data directory."""
+"""Checkpoints as files: `checkpoints/000001.json` in the data directory, for safe copies."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DIRECTORY: Final = "checkpoints"
 
 
 async def write(app: App) -> Path | None:
-    """Sign a checkpoint and write its file; None if nothing changed."""
+    """Sign a checkpoint and write its file. Returns None if nothing changed since the last one."""
     await app.prepare()
     signer = Signer(app.keys.master)
     now_ms = app.clock.now_ms()

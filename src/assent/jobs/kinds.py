@@ -1,4 +1,4 @@
-"""Every kind of durable job, with its schedule and handler."""
+"""Every kind of durable job, with its schedule. The handlers are in the modules they serve."""
 
 from __future__ import annotations
 

@@ -31,11 +31,11 @@ SWEEP_BATCH: Final = 500
 """Rows that one sweep transaction deletes. Bounded, because other writers wait for it."""
 
 Sweep = Callable[[int, int], Transaction[int]]
-"""`(now_ms, most)`: deletes up to `most` expired rows and returns the number."""
+"""`(now_ms, most)`: deletes at most that many expired rows and returns the number deleted."""
 
 
 class Runner:
-    """Runs jobs of the given kinds on one event loop. It cannot be restarted."""
+    """Runs the jobs of the given kinds over one store, on one event loop. It cannot be restarted."""
 
     def __init__(
         self,

@@ -1,1 +1,1 @@
-"""Shared basics: ids, canonical JSON, tokens, times, refusals, limits."""
+"""Shared basics: ids, canonical JSON, tokens, times, refusals with their reasons, and limits."""

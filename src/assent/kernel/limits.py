@@ -16,13 +16,13 @@ MAX_BODY_BYTES: Final = 1_048_576
 """One request. A launch with every draft is under 100 KB."""
 
 MAX_HEADER_BYTES: Final = 65_536
-"""URL and headers of one request: browsers send a few kilobytes."""
+"""URL and headers of one request: browsers send a few kilobytes, most of it our own cookies."""
 
 MAX_HEADERS: Final = 100
 """Headers of one request; a browser behind two proxies sends 30."""
 
 HEADER_SECONDS: Final = 30.0
-"""From the first byte of a request to the end of its headers."""
+"""From the first byte of a request to the end of its headers, which are usually one packet."""
 
 BODY_PAUSE_SECONDS: Final = 30.0
 """How long the sender of a body may pause before it counts as gone."""
@@ -43,7 +43,7 @@ MAX_JSON_DEPTH: Final = 64
 """Nesting of a caller's values: above real arguments, and safe for recursion."""
 
 MAX_WRAPPED_DEPTH: Final = MAX_JSON_DEPTH + 8
-"""Nesting with the envelope of a message or a stored record."""
+"""Nesting with the envelope: a message on the way in, a record on the way into the store."""
 
 MAX_PROBLEMS: Final = 50
 """Problems listed for one bad argument object; bounded against hostile input."""
@@ -52,7 +52,7 @@ RATE_LIMIT_PER_MINUTE: Final = 60
 """Calls per workspace and minute (S3)."""
 
 PAGES_PER_MINUTE: Final = 600
-"""Page requests of one link or browser: ten pages that follow a busy agent."""
+"""Page requests of one link or one signed-in browser: ten open pages that follow a busy agent."""
 
 SIGNUPS_PER_HOUR: Final = 5
 """Signups per address and hour (S3)."""
@@ -79,7 +79,7 @@ MAX_EMAIL_CHARS: Final = 254
 """RFC 5321's longest address."""
 
 JOB_LEASE_MS: Final = 30 * SECOND_MS
-"""A dead worker's job is taken over after this; a living one renews its lease."""
+"""A job whose worker died is taken over after this; a living worker renews its lease long before."""
 
 JOB_RETENTION_MS: Final = 30 * DAY_MS
 """How long finished jobs, and so their unique keys, are kept."""
@@ -94,7 +94,7 @@ MAX_CONTENT_CHARS: Final = 100_000
 """One text that a person reads and approves; a long newsletter has a tenth of it."""
 
 MAX_PICTURE_BYTES: Final = 1_000_000
-"""One picture: the strictest provider's limit (Bluesky), ten times ours."""
+"""One picture: the limit of the strictest provider (Bluesky), and ten times the size of ours."""
 
 MAX_WORKSPACE_PICTURE_BYTES: Final = 512 * 1_048_576
 """All pictures of a workspace: about 10,000. Unused ones are deleted after a while."""
@@ -106,7 +106,7 @@ MAX_RECIPIENTS: Final = 1_000
 """Recipients of one e-mail: no person can review a longer list."""
 
 ACTION_TTL_MS: Final = 30 * DAY_MS
-"""How long an action waits for approval before it expires."""
+"""How long an action waits for approval before it expires, because its content gets outdated."""
 
 MAX_SCHEDULE_AHEAD_MS: Final = 366 * DAY_MS
 """How far ahead an action can be scheduled: a year, so that a mistyped year is refused."""
@@ -115,7 +115,7 @@ REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
 """Life of a review link (S0 §4)."""
 
 SIGN_IN_LINK_TTL_MS: Final = 15 * MINUTE_MS
-"""A sign-in link from the terminal is used within a minute."""
+"""A sign-in link from the terminal is used within a minute; a longer life only adds risk."""
 
 SIGN_IN_MAILS_PER_HOUR: Final = 5
 """Sign-in e-mails per address, and per client that asks for them, to prevent abuse."""
@@ -139,7 +139,7 @@ MAX_WAIT_SECONDS: Final = 50
 """How long one call waits for a decision. Proxies and clients give up after a minute."""
 
 WAITING_CALLS_PER_WORKSPACE: Final = 16
-"""Waiting calls of a workspace: a quarter of one stdio client's calls."""
+"""Calls of a workspace that wait at once: a quarter of one stdio client's calls in flight."""
 
 WAITING_CALLS: Final = 200
 """Calls of a process that wait at once: a fifth of its connections."""
@@ -154,7 +154,7 @@ WEBHOOK_RETENTION_MS: Final = 30 * DAY_MS
 """Deliveries and their log are kept as long as the jobs that made them."""
 
 SHUTDOWN_GRACE_SECONDS: Final = 10
-"""How long a stopping server waits for calls in flight."""
+"""How long a stopping server waits for calls in flight before it closes their connections."""
 
 MAX_CONTEXT_BYTES: Final = 262_144
 """The context of one workflow run, in bytes of canonical JSON (W47)."""
@@ -172,7 +172,7 @@ MAX_BLOCKERS: Final = 10
 """Issues of one blocked answer (W36): more are not repaired at once."""
 
 MAX_BLOCKED_ATTEMPTS: Final = 10
-"""Blocked attempts in a row (W39), after which an agent should ask a person."""
+"""Blocked attempts in a row on one step (W39), after which an agent should ask a person."""
 
 MAX_WORKFLOW_BYTES: Final = 1_048_576
 """One definition file; the largest of a known library has 91 KB."""
@@ -199,7 +199,7 @@ MAX_REGEX_CHARS: Final = 512
 """One pattern in a definition."""
 
 MAX_REGEX_STATES: Final = 512
-"""States of a pattern's automaton, which bound the time of a match."""
+"""States of a pattern's automaton: with the bound on the input this bounds the time of a match."""
 
 MAX_LOOK_AROUND_CHARS: Final = 8_192
 """Text for a pattern with look-around: our own automaton takes some µs per character."""
@@ -211,4 +211,4 @@ MAX_PROMPT_CHARS: Final = 200_000
 """One rendered prompt, so that no definition makes an answer too large for clients."""
 
 MAX_BUNDLE_BYTES: Final = 32 * 1_048_576
-"""A session imported on a page: about 10,000 steps. The command takes more."""
+"""A session imported on a page: about 10,000 steps with notes. The command imports larger ones."""

@@ -16,7 +16,7 @@ from assent.kernel.structs import Record
 
 
 class Reason(enum.StrEnum):
-    """S0 §7's twelve standard reasons, with their meaning (E52), then our own."""
+    """S0 §7's twelve standard reasons, then our own. The standard ones keep their meaning (E52)."""
 
     MISSING_API_KEY = "missing_api_key"
     MISSING_CONNECTOR = "missing_connector"

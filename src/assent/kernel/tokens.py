@@ -25,7 +25,7 @@ _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
 
 
 class TokenInvalid(ValueError):  # noqa: N818 - a state of the token
-    """The token is invalid. The message is for the log, not for callers."""
+    """The token is invalid. The message is for the log; callers learn only that it is invalid."""
 
 
 class WeakSecret(ValueError):  # noqa: N818 - a state of the secret

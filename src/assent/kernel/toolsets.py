@@ -18,6 +18,6 @@ DEFAULT_TOOLSETS: Final[tuple[Toolset, ...]] = ("gate", "launch", "workflows", "
 
 
 def choose(names: Iterable[str]) -> frozenset[Toolset]:
-    """Return the groups of these names, always with `gate`."""
+    """Return the groups of these names, always with `gate`, whose tools decide and send."""
     wanted = {GATE, *names}
     return frozenset(each for each in TOOLSETS if each in wanted)

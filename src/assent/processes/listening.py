@@ -44,7 +44,7 @@ FIND_SECONDS: Final = 3.0
 
 
 def listen(host: str, port: int) -> list[socket.socket]:
-    """Bind sockets for every address of the host, or none and raise OSError."""
+    """Bind sockets for every address of the host. Raises OSError and then leaves none bound."""
     wanted = LOOPBACKS if host in _LOOPBACK_HOSTS else (host,)
     made: list[socket.socket] = []
     try:

@@ -64,7 +64,7 @@ def catalog_for(settings: Settings) -> Catalog:
 
 
 class Surfaces:
-    """The edge of one process and its surfaces; HTTP is built at first use."""
+    """The edge of one process and its surfaces. The HTTP part is built at the first connection."""
 
     def __init__(self, app: App, own_address: Callable[[], str | None] = lambda: None) -> None:
         """`own_address` returns this process's address, if it differs from the settings."""
@@ -79,7 +79,7 @@ class Surfaces:
         self._documents: Documents | None = None
 
     def load_rest(self) -> None:
-        """Import rarely used modules now, not during a call."""
+        """Import rarely used modules now, so that no call imports them on the event loop."""
         import jsonschema  # noqa: F401 - for arguments that are wrong
 
         from assent import built_in_connectors  # noqa: F401 - for the first action
@@ -95,7 +95,7 @@ class Surfaces:
             self._live.end()
 
     def server(self) -> uvicorn.Server:
-        """The HTTP server, with the connections that settings and descriptors allow."""
+        """The HTTP server, with as many connections as the settings and the descriptors allow."""
         from assent.serving.sockets import Patience
 
         patience = Patience(connections=connections_of(self._app.settings))
@@ -145,7 +145,7 @@ class Surfaces:
         )
 
     async def _page_keys(self) -> PageKeys:
-        """The key rings, once the store is open and the secrets are verified."""
+        """The key rings, once the store is open and the secrets are verified against it."""
         from assent.serving.web.people.people import PageKeys
 
         await self._app.store.open()
@@ -295,7 +295,7 @@ def _stop(server: uvicorn.Server) -> None:
 
 
 def _refuse_what_is_no_database(settings: Settings) -> None:
-    """Refuse a file that is no database, since waiting would not help."""
+    """Refuse a file that is not a database. Waiting helps only if a database is unavailable."""
     path = settings.sqlite_path
     with contextlib.suppress(OSError):
         if path is None:

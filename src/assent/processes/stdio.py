@@ -100,7 +100,7 @@ async def _behind_the_scenes(
 
 
 async def _warn_of_bad_key(edge: Edge, credentials: Credentials) -> None:
-    """Log a bad key for the reader of the client's log."""
+    """Log a bad key for the person who reads the client's log. Each call also tells the agent."""
     checked = await edge.check_key(credentials, required=False)
     if isinstance(checked, Answer) and checked.reason is Reason.INVALID_API_KEY:
         log.warning(

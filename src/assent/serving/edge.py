@@ -65,7 +65,7 @@ class Answer:
     reason: Reason | None = None
     at_gate: bool = False
     bad_arguments: bool = False
-    """The arguments break the published schema (C16); no value was refused."""
+    """The arguments break the published schema (C16), as opposed to values that were refused."""
     retry_after_seconds: int | None = None
     prose: str | None = None
     """A readable text that goes before the payload (W76)."""

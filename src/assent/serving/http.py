@@ -126,7 +126,7 @@ class BodyTooLarge(Exception):  # noqa: N818 - a state of the request
 
 
 class BodyCutShort(BodyTooLarge):
-    """The client disconnected before its body was complete."""
+    """The client disconnected before its body was complete. The request must have no effect."""
 
 
 def headers_of(scope: Scope) -> list[tuple[str, str]]:

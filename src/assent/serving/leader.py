@@ -34,7 +34,7 @@ class Announcement(WireRecord):
 
 
 class FileLock:
-    """An exclusive lock on a file, held until release or the process's end."""
+    """An exclusive lock on a file, held by this process until it is released or the process ends."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -92,7 +92,7 @@ class Leadership:
         return self._taken(self._leader, self._announcement)
 
     def claim_serve(self) -> bool:
-        """Tell a leading `stdio` process to give way. False if another `serve` runs."""
+        """Tell a leading `stdio` process to give way. Returns False if another `serve` runs here."""
         return self._taken(self._serve, self._serving)
 
     def serve_wanted(self) -> bool:

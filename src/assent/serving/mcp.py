@@ -166,7 +166,7 @@ class McpServer:
         return await self._serve(exchange, message, headers=folded if modern else None, modern=modern)
 
     async def over_stdio(self, line: bytes, version: str, context: RequestContext) -> Reply:
-        """Serve one line. Without the modern envelope it uses `version`."""
+        """Serve one line. A message with the modern envelope is modern; any other uses `version`."""
         message = parse(line)
         if isinstance(message, Reply):
             return message
@@ -282,7 +282,7 @@ def acknowledge(version: str | None) -> Reply:
 
 
 def parse(body: bytes) -> dict[str, Any] | Reply:
-    """Parse a JSON-RPC request or notification; an error reply if it is invalid."""
+    """Parse one JSON-RPC request or notification. Returns an error reply if it is invalid."""
     try:
         message = msgspec.json.decode(body)
     except RecursionError:
@@ -319,7 +319,7 @@ def _answer_unreadable(why: Unreadable) -> Reply:
 
 
 def with_bounded_arguments(message: dict[str, Any]) -> dict[str, Any]:
-    """Check each tool argument separately, so that a refusal can name it."""
+    """Check each tool argument separately, so that a refusal for depth can name the argument."""
     params = message.get("params")
     if message.get("method") != "tools/call" or not isinstance(params, dict):
         return message
@@ -347,7 +347,7 @@ def has_envelope(params: Any) -> bool:
 
 
 def make_error(request_id: Any, code: int, message: str, data: Any = None) -> Reply:
-    """Build a JSON-RPC error with its HTTP status (E87)."""
+    """Build a JSON-RPC error with the HTTP status that the protocol assigns to it (E87)."""
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not None:
         error["data"] = data

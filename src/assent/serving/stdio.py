@@ -105,7 +105,7 @@ class StdioSession:
 
 
 class _Slot:
-    """One slot for a call in flight. A waiting call releases it early."""
+    """One slot for a call in flight. A call that waits for a person releases its slot early."""
 
     def __init__(self, room: asyncio.Semaphore) -> None:
         self._room: asyncio.Semaphore | None = room

@@ -53,7 +53,7 @@ def too_deep(body: bytes) -> Unreadable:
 
 
 def not_taken(body: bytes) -> Unreadable:
-    """Error for a message that the strict parser refuses, with its id if found."""
+    """Error for a message that the strict parser refuses. A lenient parser looks for its id."""
     numbers: list[str] = []
     try:
         message = json.loads(body.decode(), parse_constant=numbers.append)

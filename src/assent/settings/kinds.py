@@ -12,7 +12,7 @@ OWN_PREFIX: Final = "ASSENT_"
 
 
 class Kind(enum.Enum):
-    """How a value is written and checked. The enum value describes a valid one."""
+    """How a value is written and checked. The enum value is the message for an invalid one."""
 
     TEXT = "text"
     HOST = "an address or host name to bind, such as 127.0.0.1, 0.0.0.0 or ::1"

@@ -66,7 +66,7 @@ def _host(text: str) -> str:
 
 
 def absolute_path(text: str, *, base: Path, home: Path) -> Path:
-    """The path without `~`. Not resolved, so that a symlink may move."""
+    """The path without `~`. Not resolved: a symlink that is later moved should keep working."""
     path = Path(text)
     if path.parts[:1] == ("~",):
         path = home.joinpath(*path.parts[1:])

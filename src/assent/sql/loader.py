@@ -30,7 +30,7 @@ _NAME = re.compile(
 )
 _RETURNING = re.compile(r"\s+RETURNING\s+[\w, ]+$")
 _COUNTABLE = re.compile(r"(?i:INSERT|UPDATE|DELETE)\b(?:(?!\b(?i:RETURNING)\b).)*", re.DOTALL)
-"""Statements whose changed rows the driver counts, without RETURNING."""
+"""Statements whose changed rows the driver counts: INSERT, UPDATE or DELETE without RETURNING."""
 
 # Tokens: literals, comments, casts, parameters, the end. The first three are skipped whole, so that a colon or
 # semicolon inside them is not misread. The look-ahead is for speed only.
@@ -48,14 +48,14 @@ _TOKEN = re.compile(
 _WRITING = re.compile(r"\b(insert|update|delete|merge|lock|share)\b", re.IGNORECASE)
 
 NOT_HERE = "this statement is not for this store"
-"""The text for a store that never runs the statement. Running it fails."""
+"""The text for a store that never runs the statement. It is no SQL, so running it is an error."""
 
 SKIPPED = ""
 """The text for a store that skips the statement and returns no rows."""
 
 
 class StatementError(Exception):
-    """A statement file breaks the format; the message names file and rule."""
+    """A statement file breaks the format; the message names the file, the statement and the rule."""
 
 
 class SqlBlock(NamedTuple):
@@ -111,7 +111,7 @@ def _close(blocks: list[SqlBlock], source: str, heading: str | None, lines: list
 
 
 def compile_blocks(blocks: Iterable[SqlBlock]) -> dict[str, Statement]:
-    """Pair the variants and number the parameters, for both dialects."""
+    """Pair the variants and number the parameters. Every statement gets a text for both dialects."""
     variants: dict[str, dict[str | None, SqlBlock]] = {}
     for block in blocks:
         known = variants.setdefault(block.name, {})

@@ -1,4 +1,4 @@
-"""The stores: from a database URL to a `Store`. Drivers are imported late."""
+"""The stores: from a database URL to a `Store`. No driver is imported before its store is used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Version and migration of either store, for `assent migrate` and `doctor`."""
+"""Schema version and migration of either store, for `assent migrate` and `assent doctor`."""
 
 from __future__ import annotations
 

@@ -40,10 +40,10 @@ COMMAND_SECONDS: Final = 10.0
 """Timeout of one statement, including its wait for locks. No statement here is slow."""
 
 CACHED_STATEMENTS: Final = 512
-"""More than all named statements, so that none is prepared twice."""
+"""More than all named statements together, so that none is prepared twice on a connection."""
 
 TRIES: Final = 5
-"""Most runs of one transaction. A second run nearly always succeeds."""
+"""Most runs of one transaction. The loser of a deadlock nearly always succeeds in the second run."""
 
 BACK_OFF_SECONDS: Final = 0.02
 """Longest pause after the second run. It grows with each further run."""

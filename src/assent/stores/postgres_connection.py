@@ -70,7 +70,7 @@ async def _inside(connection: Connection, block: Block, begin: Begin[T]) -> T:
 
 
 async def _drive(connection: Connection, begin: Begin[T]) -> T:
-    """Run the statements of a transaction. Its exceptions pass unchanged."""
+    """Run the statements of a transaction. Exceptions of the generator pass through unchanged."""
     transaction = begin()
     try:
         bound = next(transaction)

@@ -7,7 +7,7 @@ import asyncpg
 from assent.ports import ConstraintViolation, StoreUnavailable, UniqueViolation
 
 AGAIN = frozenset({"40001", "40P01"})
-"""Serialization failure and deadlock: the transaction may run again."""
+"""Serialization failure and deadlock: the server rolled back, so the transaction may run again."""
 
 LOST_CODES = frozenset({"57P01", "57P02", "57P05", "25P03", "25P04"})
 """The server has closed the connection: shutdown, crash, idle time-outs."""

@@ -14,7 +14,7 @@ from assent.sql.schema import MigrationReport
 from assent.stores.sqlite_schema import bring_up_to_date
 
 BUSY_SECONDS: Final = 5.0
-"""Busy timeout, for writers without the turnstile, such as a shell."""
+"""Busy timeout, for writers that do not take the turnstile, such as a shell on the same file."""
 
 CACHED_STATEMENTS: Final = 512
 """More than all named statements, so that each is prepared once per connection."""

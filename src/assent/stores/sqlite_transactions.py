@@ -160,7 +160,7 @@ class SqliteWriter:
         self._brief = False
 
     def work_off(self, waiting: queue.SimpleQueue[Request | None]) -> None:
-        """Commit queued transactions until the queue ends, then close."""
+        """Commit queued transactions until the queue yields None, then close the connections."""
         for batch in _batches(waiting):
             with self._in_use:
                 self._serve(batch)
@@ -301,7 +301,7 @@ class SqliteWriter:
 
 
 def _batches(waiting: queue.SimpleQueue[Request | None]) -> Iterator[list[Request]]:
-    """Yield the queued requests in batches, until the queue ends."""
+    """Yield the queued requests in batches of at most `MAX_BATCH`, until the queue yields None."""
     while (first := waiting.get()) is not None:
         batch = [first]
         while len(batch) < MAX_BATCH and not waiting.empty():

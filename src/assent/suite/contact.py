@@ -23,13 +23,13 @@ FIELDS: Final[dict[str, str]] = {
 
 MAX_VALUE_CHARS: Final = 500
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
-"""Line ends that every editor shows. Others could hide a field."""
+"""Line ends that every editor shows. Others, such as U+2028, could hide a field within another."""
 _ADDRESS: Final = re.compile(r"[^@\s<>,;\"]+@[^@\s<>,;\"]+\.[^@\s<>,;\"]+")
 _BY_LABEL: Final = {label.lower(): name for label, name in FIELDS.items()}
 
 
 class UnreadableContact(ValueError):  # noqa: N818 - what it is
-    """The text is no contact; the message names the wrong line."""
+    """The text is no contact; the message names the wrong line and what is expected there."""
 
 
 def contact_text(contact: dict[str, str]) -> str:

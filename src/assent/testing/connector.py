@@ -75,7 +75,7 @@ class EmulatedConnector:
     async def _exchange(
         self, method: str, target: str, body: bytes, headers: dict[str, str], timeout_seconds: float
     ) -> Message:
-        """Send a request. After connecting, a missing answer is an unknown outcome."""
+        """Send a request. Without a connection nothing was sent, with one the outcome is unknown."""
         address = urlsplit(self.url)
         host, port = address.hostname or "", address.port or 80
         loop = asyncio.get_running_loop()

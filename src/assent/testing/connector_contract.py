@@ -40,7 +40,7 @@ class ContractBroken(AssertionError):  # noqa: N818 - what was found
 
 
 def claim_action(effect: Effect, *, number: int = 1, revision: int = 1) -> Action:
-    """Return an action as an executor has it: approved and claimed."""
+    """Return an action as an executor has it: approved for exactly this effect, and claimed."""
     digest = effect.digest()
 
     def made(part: int) -> str:
@@ -115,7 +115,7 @@ async def _readiness(connector: Connector) -> list[str]:
 async def _only_approved(
     connector: Connector, effect: Effect, effects: CountEffects | None, timeout_seconds: float
 ) -> list[str]:
-    """Try to perform without the gate: bare, and with an imitated seal."""
+    """Try to perform an action without the gate: bare, and in an imitation of the gate's seal."""
     action = claim_action(effect, number=1)
     before = await effects() if effects is not None else 0
     problems = []

@@ -32,7 +32,7 @@ from assent.testing.provider_server import (
 
 
 class Scripted(ProviderServer):
-    """A provider whose `script` attributes can be changed while it runs."""
+    """A provider whose behaviour can be changed while it runs; `script` names the attributes."""
 
     script: tuple[str, ...] = ()
 

@@ -67,7 +67,7 @@ class PendingActions(WireRecord, kw_only=True):
     stop_rule: str
     show: str
     next: tuple[SuggestedCall, ...]
-    """The decisions about each listed content that the caller may make."""
+    """For each pending action, the decisions about the listed content that the caller may make."""
 
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
@@ -104,7 +104,7 @@ def _goes_on(answer: Decided) -> bool:
 
 
 async def _send(call: Call, answer: Decided) -> Decided:
-    """Execute the approved action, or say why it was not sent."""
+    """Execute the approved action, or say why it was not sent. The approval is kept either way."""
     if answer.status != "approved" or EXECUTE_RIGHT not in call.caller.scopes:
         return msgspec.structs.replace(answer, sent=False)
     action_id = ActionId(answer.action_id)

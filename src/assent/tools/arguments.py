@@ -83,7 +83,7 @@ def line(path: str, text: str) -> str:
 
 
 def addresses(path: str, given: list[str]) -> tuple[str, ...]:
-    """Return e-mail addresses without duplicates. Refuses all invalid ones."""
+    """Return e-mail addresses in order without duplicates. Refuses all invalid ones at once."""
     cleaned = [text.strip() for text in given]
     problems = [
         Problem(f"{path}.{index}", "an e-mail address such as ada@example.org", repr(text[:80]))
@@ -113,7 +113,7 @@ TenantIdArgument = Annotated[
 
 
 def since_moment(path: str, text: str, now_ms: int) -> int:
-    """Parse a past date, time or duration before now. Refuses anything else."""
+    """Parse a date, a time or a duration before now. Refuses anything else, and the future."""
     found = _before(text.strip(), now_ms)
     if found is None or found > now_ms:
         raise bad_argument(path, "a past date (2026-03-01), a moment with a zone, or P7D, PT24H", repr(text))

@@ -44,7 +44,7 @@ class QueryAudit(Arguments, kw_only=True):
 
 class AuditEvent(WireRecord, kw_only=True):
     stream_id: str
-    """The run whose chain has the event, or the workspace's own chain."""
+    """The run whose chain has the event; events about the workspace itself have their own chain."""
     seq: int
     kind: str
     at: str
@@ -56,7 +56,7 @@ class AuditTrail(WireRecord, kw_only=True):
     ok: bool
     actions: tuple[ActionRecord, ...]
     events: tuple[AuditEvent, ...]
-    """The events of a run in order, by page; of a workspace the newest only."""
+    """The events of a run in order, by page; of a workspace only the newest, on the first page."""
     earlier_events: bool
     """Whether the workspace has earlier events; ask by run for them, or until later."""
     next_cursor: str | None

@@ -120,10 +120,10 @@ class Tool:
     public: bool = False
     scope: str | None = None
     keyed_as: str = ""
-    """The name under which idempotency keys are stored, if it is one transaction."""
+    """The name under which idempotency keys are stored, if the tool is a single transaction."""
     aliases: tuple[str, ...] = field(default=())
     """Other names that resolve to the tool and are not listed."""
     tell_refusal: Callable[[Mapping[str, Any]], str] | None = None
     """Returns the text before a refusal, for tools that answer with text first (W76)."""
     legacy_names: tuple[str, ...] = field(default=())
-    """Old names that are listed; other `chiefmo_` names only resolve."""
+    """Old names that are listed; any other `chiefmo_` name resolves without being listed."""

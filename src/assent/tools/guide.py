@@ -1,4 +1,4 @@
-"""The entry point for agents: what was sent, is open, was learned, is next."""
+"""The entry point for agents: what was sent, what is open, what was learned, what is next."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
 
 
 def _moment(action: Action) -> int:
-    """Return the time of an action's last change of state, if known."""
+    """Return the time of an action's last change of state, as far as its record shows it."""
     approved_ms = action.approval.at_ms if action.approval is not None else None
     return action.executed_ms or approved_ms or action.created_ms
 
@@ -292,7 +292,7 @@ def _next(
 
 
 def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) -> Iterator[SuggestedCall]:
-    """Yield calls for unknown, then pending, blocked and unmeasured actions."""
+    """Yield calls for unknown outcomes first, then for pending, blocked and unmeasured actions."""
     if unknown := found.sections.get(Section.UNKNOWN):
         about: dict[str, Any] = {"actionId": unknown[0].action_id}
         yield SuggestedCall("chieflab_get_action", about, "to ask the user what they see at the provider")

@@ -194,7 +194,7 @@ async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
 
 
 def nothing_there(what: str) -> Refusal:
-    """Return the refusal for unknown ids, and for other workspaces' (E96)."""
+    """Return the refusal for unknown ids; those of other workspaces get the same one (E96)."""
     return Refusal(Reason.WRONG_WORKSPACE, user_message=f"This workspace has no {what} with that id.")
 
 

@@ -66,7 +66,7 @@ _DECIDED_ELSEWHERE: Final = (
 
 
 def render_step(message: str, action: Action, around: Circumstances) -> str:
-    """Return the text for the person: the quoted submission, and the answers."""
+    """Return the text for the person: the quoted submission of the step, and the answers to give."""
     content = action.effect.body.removeprefix(action.effect.title).lstrip("\n")
     parts = [message, quote(content), ask(KEY, action, around) or ""]
     return "\n\n".join(part for part in parts if part)

@@ -35,7 +35,7 @@ SCOPE = "runs:write"
 KEPT_PINS: Final = 1_024
 
 _pins: dict[tuple[WorkspaceId, RunId], tuple[str, str]] = {}
-"""The pinned version of runs, cached. Used on the event loop only."""
+"""The pinned version of runs, cached because it never changes. Used on the event loop only."""
 
 StateToken = Annotated[str, msgspec.Meta(description="As the last answer gave it, unchanged.")]
 AckToken = Annotated[str, msgspec.Meta(description="As the same answer gave it, unchanged.")]
@@ -172,7 +172,7 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
 
 
 def _choose(found: tuple[FoundRun, ...]) -> FoundRun:
-    """Choose the run to resume: the newest incomplete one of the best matches."""
+    """Choose the run to resume: of the best matches the newest one that is not complete."""
     fitting = [each for each in found if each.words_found == found[0].words_found]
     return next((each for each in fitting if not each.is_complete), fitting[0])
 

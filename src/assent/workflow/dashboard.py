@@ -179,7 +179,7 @@ def place_of(entry: Mapping[str, Any]) -> str:
 
 
 def add_titles(documents: Iterable[Document]) -> list[tuple[str, Document]]:
-    """Return each document with its title: its kind, and its step if needed."""
+    """Return each document with its title: its kind, and its step if several have that kind."""
     every = list(documents)
     of_kind = Counter(each.kind for each in every)
     return [(f"{each.step}: {each.kind}" if of_kind[each.kind] > 1 else each.kind, each) for each in every]

@@ -47,7 +47,7 @@ class Handle(Record):
 
 
 class Tokens(Record):
-    """The tokens for the next call; no ack token if no step is pending."""
+    """The tokens that the next call needs. There is no ack token where no step is pending."""
 
     state_token: str
     ack_token: str | None
@@ -126,7 +126,7 @@ def _parts(raw: bytes) -> tuple[bytes, bytes]:
 
 
 def _mix(body: bytes, mac: bytes) -> bytes:
-    """Mask or unmask the body by XOR. Only the MAC protects the token."""
+    """Mask or unmask the body by XOR. This is no encryption; the MAC protects the token."""
     size = len(body)
     mask = hashlib.sha256(mac).digest()[:size]
     return (int.from_bytes(body, "big") ^ int.from_bytes(mask, "big")).to_bytes(size, "big")

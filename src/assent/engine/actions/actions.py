@@ -66,7 +66,7 @@ def _read_found(rows: Any) -> tuple[Action, Policy]:
 
 
 def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
-    """Store the next version of a locked action, with one event per move (E70)."""
+    """Store the next version of a locked action after some moves, with one event for each (E70)."""
     state = steps[-1][1]
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
     stored = yield from put_without_event(changed)

@@ -127,7 +127,7 @@ def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook
 
 
 def _describe_ended(action: Action, now_ms: int) -> str | None:
-    """Describe a closed, expired or unknown action; None for an open one."""
+    """Describe an action that is closed, expired or in an unknown state; None for an open one."""
     if state_of(action) == UNKNOWN:
         return "It is not known whether it went out, so it is not sent again. Please look there and tell me."
     if state_of(action) == EXECUTING:
@@ -147,7 +147,7 @@ SAID: Final = {
 
 
 async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
-    """Return the effect with its channel's first ready connector, if any."""
+    """Return the effect with its channel's first ready connector; unchanged if none is ready."""
     channel = channels.BY_ID.get(effect.channel)
     others = channel.connectors if channel is not None else ()
     first: tuple[Effect, Readiness] | None = None

@@ -282,12 +282,12 @@ def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) 
 
 
 def connectable(readiness: Readiness) -> bool:
-    """Whether connecting would help: not if connected or the server needs configuration."""
+    """Whether connecting would help: not if it is connected or the server must be configured."""
     return not (readiness.ready or readiness.nameable or readiness.blocker == Reason.PROVIDER_NOT_LIVE)
 
 
 def advise(services: Services, workspace_id: WorkspaceId, effect: Effect, readiness: Readiness) -> str:
-    """Tell a person how to make an effect deliverable, by a link if there is one."""
+    """Tell a person how to make an effect deliverable: by the link if there is one, else in full."""
     url = connect_page(services, workspace_id, effect) if connectable(readiness) else None
     if url is not None and readiness.summary is not None:
         return f"{readiness.summary} Connect it here: {url}"

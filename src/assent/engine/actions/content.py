@@ -53,7 +53,7 @@ ONE_LINE: Final = ("title", "subject", "preheader", "sender")
 """Fields that become a header or a headline."""
 
 DECODES_HEADERS: Final = frozenset({"resend"})
-"""Connectors whose provider might decode an encoded word in a header."""
+"""Connectors whose provider composes the mail and might decode an encoded word in a header."""
 
 
 def content_problems(effect: Effect) -> list[Problem]:

@@ -38,7 +38,7 @@ def recent(workspace_id: WorkspaceId, most: int) -> Transaction[tuple[CreditEntr
 
 
 def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Transaction[CreditAccount]:
-    """Add credits. A workspace without a limit then has exactly these."""
+    """Add credits. A workspace that had no limit is limited to the granted credits from then on."""
     yield from _journal(workspace_id, "credits_granted", amount, by, now_ms)
     rows = yield statements.grant_credits(workspace_id=workspace_id, amount=amount)
     return (yield from _write(workspace_id, rows, "grant", amount, by, now_ms))
@@ -73,7 +73,7 @@ def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transa
 
 
 def reserve(action: Action, by: str, now_ms: int) -> Transaction[None]:
-    """Reserve the price of a claimed action. A `Refusal` rolls the claim back."""
+    """Reserve the price of a claimed action. Raises `Refusal`, which rolls the claim back."""
     cost = action.preflight.estimated_cost_credits
     if cost <= 0:
         return

@@ -90,7 +90,7 @@ def approve(
 
 
 def _find_staged(action: Action) -> Transaction[Seen]:
-    """Return the staged content, the default for callers that name none."""
+    """Return the staged content. A caller that names no content counts as having seen this one."""
     rows = yield statements.find_revision(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=1
     )

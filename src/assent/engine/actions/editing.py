@@ -42,7 +42,7 @@ def apply_edit(effect: Effect, changes: dict[str, Any]) -> Effect:
 
 
 def clean_edit(changes: dict[str, Any]) -> dict[str, Any]:
-    """Return the changes without invisible characters in headlines."""
+    """Return the changes without invisible characters in headlines, as drafts are cleaned."""
     found = dict(changes)
     for name in ("title", "subject", "preheader"):
         if name in found and is_one_line(found[name]):
@@ -75,7 +75,7 @@ def fit_to_channel(effect: Effect) -> Effect:
 
 @lru_cache(maxsize=64)
 def _divide(channel: str, body: str, title: str, preheader: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the posts of a thread, if the channel has threads, and problems."""
+    """Return the posts of a thread, if the channel has threads, and the problems of the text."""
     row = channels.BY_ID[channel]
     parts = threads.split(body, row.body.most, row.body.count) if row.splits else ()
     return parts, channels.check(row.id, body, title=title, preheader=preheader, parts=parts).problems

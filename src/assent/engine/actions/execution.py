@@ -108,7 +108,7 @@ class ExecutionOrder(Record, kw_only=True):
     by: str
     key: str | None = None
     approval: int | None = None
-    """For a job: `Approval.since` of its approval. Another approval is refused."""
+    """For a job: `Approval.since` of the approval that scheduled it. Another approval is refused."""
     holder: str | None = None
     """The API key that owns the stored answer (`Principal.holder`)."""
     link_scope: Scope = LOOK

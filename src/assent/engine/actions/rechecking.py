@@ -41,7 +41,7 @@ class Known(Record):
 
 
 async def recheck(services: Services, action: Action, effect: Effect) -> Checked:
-    """Check an effect that would replace an action's content."""
+    """Check an effect that would replace the content of an action. Returns the findings."""
     readiness = await circumstances.ask_readiness(services, action.workspace_id, effect)
     known = await services.store.read(lambda: _read_known(action))
     facts = sum(len(fact.text) for fact in known.evidence.facts)

@@ -45,7 +45,7 @@ def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[
 
 
 def lately(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[frozenset[str]]:
-    """Return recipients of the last day's other actions, up to the deciding number."""
+    """Return recipients of other actions of the last day, at most as many as decide the severity."""
     rows = yield statements.list_recent_recipients(
         workspace_id=workspace_id,
         but=but,

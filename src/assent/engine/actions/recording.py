@@ -31,7 +31,7 @@ from assent.suite.content import channels
 
 RECONCILE_JOB: Final = "reconcile_action"
 LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
-"""Delay before reconciliation. Short: some providers keep a key for minutes only."""
+"""Delay before reconciliation. Short, because some providers keep a key for minutes only."""
 
 
 class Executed(WireRecord, kw_only=True, omit_defaults=True):
@@ -57,7 +57,7 @@ class Executed(WireRecord, kw_only=True, omit_defaults=True):
 
 
 def credible(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
-    """Return the outcome; a delivery without an external id is `OutcomeUnknown` (E68)."""
+    """Return the outcome, or `OutcomeUnknown` for a delivery without an external id (E68)."""
     if isinstance(outcome, NotSent | OutcomeUnknown):
         return outcome
     named = isinstance(outcome, Delivered) and isinstance(outcome.external_id, str) and outcome.external_id
@@ -154,7 +154,7 @@ def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
 
 
 def _move_for_delivered(outcome: Any, action: Action) -> Move | None:
-    """A delivery also counts for an action taken for not done."""
+    """A delivery also counts for an action taken for not done, so that it is not sent again."""
     found = dict.fromkeys(("outcome_unknown", "retryable"), Move.FOUND_DONE)
     return {"executing": Move.SUCCEED, **found}.get(action.execution_state)
 

@@ -1,4 +1,4 @@
-"""The pictures of a run: metadata, attachment to posts, views in answers."""
+"""The pictures of a run: their metadata, their attachment to posts, their views in answers."""
 
 from __future__ import annotations
 

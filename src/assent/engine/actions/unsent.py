@@ -93,7 +93,7 @@ def not_live(action: Action, words: Words | None = None) -> Refusal:
 
 
 def unready(action: Action, readiness: Readiness) -> Refusal:
-    """Build the refusal for an unready connector: connect it, or publish by hand (E94)."""
+    """Build the refusal for a connector that is not ready: connect it, or publish by hand (E94)."""
     if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
         return not_live(action, Words(summary=readiness.summary, user_message=readiness.fix_hint))
     return Refusal(

@@ -116,7 +116,7 @@ def _differs(action: Action, told: Told, seals: Seals | None) -> Iterator[str]:
 def compare(
     workspace_id: str, stream_id: str, story: Story, after_seq: int, seals: Seals | None
 ) -> Transaction[list[str]]:
-    """Return the differences in one snapshot, including new events."""
+    """Return the differences in one snapshot, including events since the story was read."""
     while page := (yield from journal.read_stream(workspace_id, stream_id, after_seq=after_seq, limit=MOST)):
         story.read(page)
         after_seq = page[-1].seq

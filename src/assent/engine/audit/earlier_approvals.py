@@ -32,7 +32,7 @@ def has_sealed() -> Transaction[bool]:
 
 
 def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
-    """Seal every open approval in the journal, and append the event. Runs once."""
+    """Seal every open approval that the journal records, and append the event. Runs once."""
     head = yield from journal.lock_head(SYSTEM_WORKSPACE, STREAM, now_ms)
     if head.seq:
         return 0
@@ -64,7 +64,7 @@ def _open() -> Transaction[tuple[Action, ...]]:
 
 
 def _is_vouched(action: Action) -> Transaction[bool]:
-    """Whether the chain is valid and this approval is the action's last decision."""
+    """Whether the chain is valid and the last decision about the action is this approval."""
     approval = action.approval
     head = yield from journal.read_head(action.workspace_id, action.run_id)
     at = journal.new_head(action.workspace_id, action.run_id)

@@ -87,7 +87,7 @@ class StoredTurns:
             await self._store.write(lambda: self._end(workspace_id, provider, holder))
 
     async def _wait(self, workspace_id: WorkspaceId, provider: str, holder: str) -> None:
-        """Poll until the lease is free."""
+        """Poll until the lease is free, because another process does not announce its end."""
         while True:
             if await self._store.write(lambda: self._take(workspace_id, provider, holder)):
                 return

@@ -100,7 +100,7 @@ def remember(
     *,
     holder: str | None,
 ) -> Transaction[None]:
-    """Store the answer in the effect's transaction. It is never replaced."""
+    """Store the answer, in the transaction that has the effect. A stored answer is not replaced."""
     yield statements.keep_answer(
         workspace_id=workspace_id,
         tool=tool,
@@ -128,7 +128,7 @@ def run_once(
     reply: type[T],
     inner: Callable[[], Transaction[T]],
 ) -> Transaction[T]:
-    """Run a transaction once per idempotency key; repeats get the first answer (E7)."""
+    """Run a transaction once per idempotency key. A repeated call gets the first answer (E7)."""
     if key is None:
         return (yield from inner())
     digest = canonical.digest(arguments)

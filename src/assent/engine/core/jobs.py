@@ -51,7 +51,7 @@ class JobState(enum.StrEnum):
 
 
 class Job(Record):
-    """A stored job. `fence` counts all claims, `attempts` those not released."""
+    """A stored job. `attempts` counts the claims but for released ones, `fence` all claims."""
 
     workspace_id: WorkspaceId
     job_id: JobId
@@ -90,7 +90,7 @@ class JobKind(Record):
 
 
 class JobFailed(Exception):  # noqa: N818 - what happened to the job
-    """Raised by a handler. The message is shown to people, so it holds no secrets."""
+    """Raised by a handler. The message is stored and shown to people, so it holds no secrets."""
 
 
 def enqueue(
@@ -132,7 +132,7 @@ def next_ready(kinds: Mapping[str, JobKind]) -> Transaction[int | None]:
 
 
 def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str) -> Transaction[list[Job]]:
-    """Claim jobs of these kinds that are due or lost, the longest ready first."""
+    """Claim jobs of these kinds that are due or whose lease has ended, the longest ready first."""
     yield statements.plan_by_size()
     rows = yield statements.claim_jobs(
         leases=_leases(kinds), now_ms=now_ms, most=most, worker=worker, lost=LOST
@@ -141,7 +141,7 @@ def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str)
 
 
 def renew(job: Job, lease_until_ms: int) -> Transaction[bool]:
-    """Extend the lease of a claimed job. False if another worker has it."""
+    """Extend the lease of a claimed job. Returns False if the job was lost to another worker."""
     yield statements.plan_by_size()
     rows = yield statements.renew_job(
         workspace_id=job.workspace_id, job_id=job.job_id, fence=job.fence, lease_until_ms=lease_until_ms
@@ -209,7 +209,7 @@ def hasten(workspace_id: WorkspaceId, kind: str, key: str, due_ms: int) -> Trans
 
 
 def purge_finished(now_ms: int, most: int) -> Transaction[int]:
-    """Delete done jobs past their retention. Returns their number."""
+    """Delete done jobs past their retention, which frees their keys. Returns their number."""
     return len((yield statements.purge_done_jobs(finished_before_ms=now_ms - JOB_RETENTION_MS, most=most)))
 
 
@@ -235,7 +235,7 @@ def _leases(kinds: Mapping[str, JobKind]) -> str:
 
 
 def _job_id(workspace_id: WorkspaceId, kind: str, key: str, now_ms: int) -> JobId:
-    """Derive the id from the key, so that a repeated transaction creates one job."""
+    """Derive the id from the unique key, so that a repeated transaction creates the same job."""
     name = msgspec.json.encode([workspace_id, kind, key])
     return JobId(uuid7(now_ms, hashlib.sha256(name).digest()[:RANDOM_BYTES]))
 

@@ -119,7 +119,7 @@ class ChainBreak(Record):
 
 
 def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Head]:
-    """Lock a stream until the transaction ends and return its head."""
+    """Lock a stream until the transaction ends and return its head. The stream may be new."""
     named = {"workspace_id": workspace_id, "stream_id": stream_id}
     rows = yield statements.lock_head(**named)
     if not rows:

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 THREADS: Final = 2
 SHORT_CHARS: Final = 4_000
-"""The longest text processed on the event loop; a thread switch would cost more."""
+"""A text up to this length is processed on the event loop, since a thread switch would cost more."""
 
 
 async def run_apart(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

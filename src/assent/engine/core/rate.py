@@ -18,7 +18,7 @@ from assent.ports import Single, Store
 from assent.sql.loader import statements
 
 SLOTS: Final = 60
-"""Slots of a window. One more is counted, so the limit is never exceeded."""
+"""Slots of a window. One more slot is counted, so the limit is never exceeded within a window."""
 
 
 class Window(Record):
@@ -58,7 +58,7 @@ def sign_in_mails_window() -> Window:
 
 
 def refusal(window: Window, oldest_slot: int, now_ms: int) -> Refusal:
-    """Build `rate_limited` with the time until the window has room (E97)."""
+    """Build `rate_limited` with the time until the oldest counted call leaves the window (E97)."""
     frees_at_ms = (oldest_slot + SLOTS + 1) * window.slot_ms
     seconds = max(1, -(-(frees_at_ms - now_ms) // 1000))
     return Refusal(Reason.RATE_LIMITED, facts={"limited": window.limited}, retry_after_seconds=seconds)

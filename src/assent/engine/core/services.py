@@ -1,4 +1,4 @@
-"""The parts of a process that engine, tools and pages use, made once."""
+"""The parts of a process that engine, tools and pages use. The composition root makes them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PageLinks:
     page_address: Callable[[], str | None]
     """The URL of the pages, or None when no process on this store serves them."""
     find_pages: Callable[[], Awaitable[None]] | None
-    """Finds the pages before a call hands out a link; None if the settings name them."""
+    """Finds the pages before a call that may hand out a link; None if the settings name them."""
     link_note: Callable[[], str | None]
     """A note beside a link that will not last; None where links do."""
     configured_url: str
@@ -65,9 +65,9 @@ class PageLinks:
     """Returns the signed link to a run with the receiver's rights. Empty without a page server: the token would go to
     the program that holds the port."""
     shell_command: Callable[..., str]
-    """A command of this installation on the same data, to paste into a terminal."""
+    """A command of this installation on the same data, for a person to paste into a terminal."""
     client_entry: Callable[[Mapping[str, str]], dict[str, Any]]
-    """Returns the client configuration of a process on the same data."""
+    """Returns the client configuration of a process on the same data, with these variables."""
 
     @property
     def base_url(self) -> str:
@@ -82,11 +82,11 @@ class Outgoing:
     read_page: Callable[[str], Awaitable[Fetched]]
     """The product facts of a public page, or in words why it could not be read."""
     screen_webhook: Callable[[str], str | None]
-    """Returns why a URL can never get a delivery, or None. Makes no DNS request."""
+    """Returns why a URL can never get a delivery, in words, or None. Makes no DNS request."""
     webhook_host: Callable[[str], str]
     """Returns the host of a webhook URL; empty if the URL is invalid."""
     post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[WebhookReply]]
-    """Posts to a webhook, bounded in size and time. Raises no network exception."""
+    """One POST to a webhook, with bounded size and time. Raises no exception of the network."""
     can_send_notes: bool
     """Whether a mail server for notes is set up."""
     send_note: Callable[[str, str, str, str], Awaitable[None]]
@@ -133,7 +133,7 @@ class Services:
     connections: ConnectionStore
     """The connections of workspaces; their secrets stay in the vault."""
     workflows: Callable[[], WorkflowLibrary]
-    """The workflow definitions on disk, read at the first use."""
+    """The workflow definitions on disk, read at the first use: most processes need none."""
     verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]
     """Whether the journal of a workspace, or of the whole server, is as it was written."""
     limits: Limits

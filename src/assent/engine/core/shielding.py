@@ -22,6 +22,6 @@ class ShieldedTasks:
         return await asyncio.shield(task)
 
     async def finish(self) -> None:
-        """Wait for the work in flight, before a stopping process closes its store."""
+        """Wait for the work in flight; a stopping process does this before it closes its store."""
         if self._running:
             await asyncio.wait(set(self._running))

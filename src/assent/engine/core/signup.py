@@ -24,7 +24,7 @@ LINK_SECRET_BYTES: Final = 24
 def request_signup(
     workspace_id: WorkspaceId, secret: bytes, email: str, name: str, now_ms: int
 ) -> Transaction[str]:
-    """Store a signup link and return its token. The workspace does not exist yet."""
+    """Store a signup link and return its token. The workspace has an id but does not exist yet."""
     token = tokens.encode(uuid.UUID(workspace_id).bytes) + tokens.encode(secret)
     yield statements.insert_signup_link(
         workspace_id=workspace_id,
@@ -61,7 +61,7 @@ def find_signup(token: str, now_ms: int) -> Transaction[SignupLink | None]:
 
 
 def claim_signup(token: str, entropy: KeyEntropy, now_ms: int) -> Transaction[IssuedKey | None]:
-    """Create the workspace and its first key, once; None if it cannot be claimed."""
+    """Create the workspace and its first key, once. Returns None if the link cannot be claimed."""
     link = yield from find_signup(token, now_ms)
     if link is None:
         return None

@@ -39,7 +39,7 @@ SCOPES: Final = ("runs:write", "actions:decide", "actions:execute")
 """The scopes a key can be limited to. Reading needs no scope."""
 
 _KEY: Final = re.compile(r"clp_(?:dev|live)_([A-Za-z0-9_-]{32})[A-Za-z0-9_-]{32}")
-"""Each half is base64url of 24 bytes, so no key has two spellings."""
+"""Each half is base64url of 24 bytes, which 32 characters hold exactly: no key has two spellings."""
 
 _RIGHTS: Final = {
     "runs:write": ("prepare or store anything", "Please ask the person who set up this agent."),
@@ -70,7 +70,7 @@ class Principal(Record):
 
     @property
     def holder(self) -> str:
-        """The owner of this caller's stored answers: its key and its successors."""
+        """The owner of this caller's stored answers: its key and the keys that replace it."""
         return self.first_key_id or self.key_id or "local"
 
     @property

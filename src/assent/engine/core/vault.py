@@ -27,7 +27,7 @@ RESEALED_AT_ONCE: Final = 500
 
 
 class SealBroken(StoreUnavailable):
-    """A secret cannot be opened: its master secret is missing, or the row was altered."""
+    """A secret cannot be opened: another master secret sealed it, or the row was altered."""
 
 
 class Seal(Record):
@@ -49,7 +49,7 @@ class Vault:
         self._entropy = entropy
 
     def seal(self, count: int) -> Seal:
-        """Draw the randomness for `count` secrets, and for a new workspace key."""
+        """Draw the randomness for `count` secrets, and for the workspace's key if it has none."""
         nonces = tuple(self._entropy(NONCE_BYTES) for _ in range(count + 1))
         return Seal(self._entropy(KEY_BYTES), nonces)
 

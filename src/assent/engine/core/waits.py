@@ -58,7 +58,7 @@ class Waits:
         return len(self._waiting)
 
     async def wait(self, place: WaitedAction, until_ms: int, gone: Gone | None) -> Ending:
-        """Wait until the action's version changes. Returns why the wait ended."""
+        """Wait until the action's version differs from the given one. Returns why the wait ended."""
         if (
             len(self._waiting) >= WAITING_CALLS
             or self._by_workspace[place.workspace_id] >= WAITING_CALLS_PER_WORKSPACE

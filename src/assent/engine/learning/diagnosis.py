@@ -150,7 +150,7 @@ def _list_unconnected(services: Services, connections: dict[str, Connection]) ->
 
 
 def _observations(kept: Kept, live: dict[str, tuple[Reading, ...]], now_ms: int) -> tuple[Observation, ...]:
-    """Return numbers, newest first: reported, read now, or else read earlier."""
+    """Return numbers, newest first: reported, read now, or read earlier without newer ones."""
     found = list(kept.by_hand)
     covered = {(each.run_id, each.channel) for each in found}
     for run_id, readings in live.items():

@@ -43,7 +43,7 @@ def as_evidence(found: Iterable[Entry]) -> tuple[MemoryEntry, ...]:
 
 
 def as_lessons(found: Iterable[Entry]) -> Lessons:
-    """Return the entries' lessons, oldest first. Approvals and edits are none."""
+    """Return the lessons of the entries, oldest first. Approvals and edits are no lessons."""
     of: dict[str, list[Entry]] = {}
     for entry in found:
         of.setdefault(entry.kind, []).append(entry)

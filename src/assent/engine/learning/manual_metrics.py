@@ -45,7 +45,7 @@ def record(
 
 
 def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
-    """Whether a run can have numbers: not all by hand, or a person reported some."""
+    """Whether a run can have numbers: not all was done by hand, or a person reported some."""
     of_run = yield from actions.run_actions(workspace_id, run_id)
     if any(action.status is Status.EXECUTED and not is_by_hand(action) for action in of_run):
         return True
@@ -53,7 +53,7 @@ def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
 
 
 def without_numbers(sent: tuple[Action, ...]) -> Refusal:
-    """Return the refusal for actions by hand, whose numbers a person must report."""
+    """Return the refusal for actions done by hand, whose numbers only the person can report."""
     channels = list(dict.fromkeys(action.effect.channel for action in sent))
     args: dict[str, Any] = {"runId": sent[0].run_id}
     needs = {"metrics": "the numbers", "source": "where they were read"}

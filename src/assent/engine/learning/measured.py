@@ -64,13 +64,13 @@ def decode(body: str) -> Measurement:
 
 
 def decode_readings(body: str) -> tuple[Reading, ...]:
-    """Decode a stored measurement's readings; those of an earlier version are checked."""
+    """Decode the readings of a stored measurement. Those of an earlier version are checked again."""
     facts = msgspec.json.decode(body, type=_Facts)
     return facts.sources if facts.rules == RULES else tuple(check_reading(each) for each in facts.sources)
 
 
 def refresh_asset(asset: Asset) -> Asset:
-    """Return a measurement's asset with current texts; any other asset unchanged."""
+    """Return a measurement's asset with the text of the current rules; any other asset unchanged."""
     kept = asset.metadata.get(ASSET_TYPE) if asset.type == ASSET_TYPE else None
     if not isinstance(kept, dict) or kept.get("rules") == RULES:
         return asset
@@ -81,7 +81,7 @@ def refresh_asset(asset: Asset) -> Asset:
 
 
 def present(found: Measurement, described: list[str]) -> dict[str, Any]:
-    """Return text and metadata of a measurement's asset."""
+    """Return text and metadata of a measurement's asset; `described` has its sources' texts."""
     lines = [
         text + _mention_left_out(reading) for text, reading in zip(described, found.sources, strict=True)
     ]
@@ -107,12 +107,12 @@ def check_reading(reading: Reading) -> Reading:
 
 
 def describe_sources(readings: Iterable[Reading]) -> list[str]:
-    """Describe each source's numbers, or why it has none, by channel."""
+    """Describe the numbers of each source, or why it has none, under the name of its channel."""
     return [f"{label_of(each.channel)}: {_describe_numbers(each)}" for each in readings]
 
 
 def describe_reading(reading: Reading, *, short: bool = False) -> str:
-    """Describe a source's numbers, or why it has none, and the values left out."""
+    """Describe the numbers of one source, or why it has none, and the values that were left out."""
     if short and reading.status == "ok":
         return read_numbers(reading.metrics).summarise() + _mention_left_out(reading)
     return _describe_numbers(reading) + _mention_left_out(reading)

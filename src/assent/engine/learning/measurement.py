@@ -71,7 +71,7 @@ def automatic_interval(action: Action) -> int | None:
 
 
 def schedule(action: Action, now_ms: int) -> Transaction[None]:
-    """Schedule the measurement of a run: a durable job, once per run."""
+    """Schedule the measurement of a run whose effect was sent: a durable job, once per run."""
     after_ms = plan_interval(action)
     if after_ms is None:
         return
@@ -102,7 +102,7 @@ class RunFacts(Record, kw_only=True):
     """Numbers that a person reported, by channel."""
     connections: dict[str, Connection]
     personal: frozenset[str]
-    """Channels with only personal e-mail, whose numbers are not remembered."""
+    """Channels with only personal e-mail. Their numbers are neither remembered nor compared."""
     earlier: list[tuple[Reading, ...]]
     """The readings of the tenant's earlier runs that this one is compared with."""
 
@@ -212,7 +212,7 @@ async def read_action(services: Services, action: Action) -> Reading:
 
 
 def _make_campaign(sent: tuple[Action, ...], connections: dict[str, Connection], now_ms: int) -> Campaign:
-    """Describe a run to a source that counts visitors: its pages and its links."""
+    """Describe a run to a source that counts visitors: its own pages and the pages it links to."""
     links = [action.effect.link for action in sent]
     own = [action.external_url or "" for action in sent if action.effect.connector == "site"]
     pages = [page for page in (*links, *own) if page.startswith(("http://", "https://"))]

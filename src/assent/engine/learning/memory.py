@@ -173,7 +173,7 @@ def decision_entry(
     kind: Literal["approval", "rejection", "edit"],
     facts: dict[str, Any],
 ) -> NewEntry:
-    """Return the memory of a decision. Only a rejection's reason may be a lesson."""
+    """Return the memory of a decision. A rejection's reason may be a lesson; an edit is none."""
     channel, text = action.effect.channel, action.effect.body[:MAX_EXCERPT]
     said = {
         "approval": f"Approved for {channel}: {text[:300]}",
@@ -212,7 +212,7 @@ def lesson_entry(action: Action, asked: str, facts: dict[str, Any]) -> NewEntry:
 
 
 def remember_approval(action: Action, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
-    """Store an approved text, or make it active again after a withdrawal."""
+    """Store an approved text; a second approval after a withdrawal makes it active again."""
     if (yield from remember(action.workspace_id, decision_entry(action, "approval", facts), now_ms)) is None:
         yield from _set_approval_state(action, "confirmed")
 

@@ -84,7 +84,7 @@ def media_of(asset: Asset, run_id: RunId, base_url: str) -> Media | None:
 
 
 def pick(action: Action, asset_id: str, base_url: str) -> Transaction[tuple[Media, ...]]:
-    """Return the media after a person picked a picture; an empty id removes it."""
+    """Return the media of an action after a person picked a picture; an empty id removes it."""
     if not asset_id:
         return ()
     asset = yield from actions.find_asset(action.workspace_id, asset_id)

@@ -117,7 +117,7 @@ def post_path(workspace_id: str, post_id: str) -> str:
 
 
 def new_post_id(action: Action) -> str:
-    """Return a readable, deterministic id: the title's words and a digest."""
+    """Return a readable, deterministic id: words of the title, then a digest of the natural key."""
     effect = action.effect
     plain = (
         unicodedata.normalize("NFKD", headline(effect.title, effect.body)).encode("ascii", "ignore").decode()
@@ -216,7 +216,7 @@ class Visits:
                 log.warning("%d visits were not counted: %s", batch.total(), unavailable)
 
     async def read_counts(self, action: Action) -> Counts:
-        """Return the counts of an action's page, with the buffered visits."""
+        """Return the counts of an action's page, with the visits that are still buffered."""
         await self.flush()
         return await self._store.read(partial(counts, action.workspace_id, action.external_id or ""))
 

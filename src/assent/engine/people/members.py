@@ -80,7 +80,7 @@ def invite_again(person_id: str, entropy: bytes, now_ms: int, *, by: str) -> Tra
 def join_by_claim(
     workspace_id: WorkspaceId, person: Person, entropy: bytes, now_ms: int, *, device: str
 ) -> Transaction[SignedIn]:
-    """Add a signup's claimer to its workspace, with the assurance of a link (C26)."""
+    """Add the person who claims a signup to its workspace, with the assurance of a link (C26)."""
     yield statements.insert_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person.person_id,

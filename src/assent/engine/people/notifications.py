@@ -81,7 +81,7 @@ def _is_unknown(action: Action, now_ms: int) -> bool:
 
 
 def is_unsent(action: Action, now_ms: int) -> bool:
-    """Whether an action is approved and no job sends it; False for workflow steps."""
+    """Whether an action is approved and no job sends it. A step of a workflow is never sent."""
     return (
         action.status is Status.APPROVED
         and action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
@@ -138,7 +138,7 @@ def ask_about_unsent(action: Action, now_ms: int) -> Transaction[None]:
 
 
 def ask_about_stopped(action: Action, now_ms: int) -> Transaction[None]:
-    """Enqueue a notification about an unsent approved action, once per action."""
+    """Enqueue a notification that an approved action could not be sent, once per action."""
     yield from ask(action.workspace_id, action.run_id, "stopped", now_ms, about=action.action_id)
 
 

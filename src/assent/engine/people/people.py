@@ -40,7 +40,7 @@ _ID_CHARS: Final = 22
 
 
 class Role(enum.StrEnum):
-    """Owners decide everywhere and invite people; members decide in their workspaces."""
+    """An owner decides everywhere and invites people; a member decides in their workspaces."""
 
     OWNER = "owner"
     MEMBER = "member"

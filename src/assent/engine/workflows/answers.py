@@ -58,7 +58,7 @@ class WarningView(Record):
 
 
 class BranchView(WireRecord, kw_only=True, omit_defaults=True):
-    """Another branch: its first step and notes, its length, and its token."""
+    """Another branch: its first step and notes, how far it came, and the token to enter it."""
 
     title: str
     step_key: str

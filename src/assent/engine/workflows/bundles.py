@@ -118,7 +118,7 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
 
 
 def _find_misplaced(row: Row, nodes: Sequence[Row], run: ExportedRun) -> str | None:
-    """Describe the first contradiction between a run's rows and its log, or None."""
+    """Describe the first contradiction between a run's rows and its log; None if they agree."""
     started = run.events[0].body
     if (started.get("sessionId"), started.get("workflowHash")) != (row["session_id"], row["workflow_hash"]):
         return "it is not in the session or pinned to the workflow that its log says"
@@ -226,7 +226,7 @@ def _steps_taken(told: Lineage) -> dict[Edge, int]:
 
 
 def _first(told: Lineage) -> set[Edge]:
-    """Return each node's first transition; its answer is computed from the child."""
+    """Return the first transition of each node, whose answer is computed from the child."""
     transitions: dict[int | None, Edge] = {}
     for step in told.steps:
         transitions.setdefault(step.parent, (step.parent, step.edge))

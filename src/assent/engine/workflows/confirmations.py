@@ -38,7 +38,7 @@ MAX_CALL_CHARS: Final = 4_096
 
 
 class OpenQuestion(Record):
-    """The action for exactly this content of this node. Change it only if `locked`."""
+    """The action for exactly this content of this node. It may be changed only if `locked`."""
 
     action: Action
     policy: Policy
@@ -161,7 +161,7 @@ def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) ->
 
 
 def _passes_now(action: Action, outcome: NeedsConfirmation) -> Refusal:
-    """Build the refusal for content approved during this call: a repeat will pass."""
+    """Build the refusal for content that was approved during this call: the same call will pass."""
     return Refusal(
         Reason.EXECUTION_IN_PROGRESS,
         words=Words(
@@ -272,7 +272,7 @@ _EARLIER: Final = {
 
 
 def _call(call: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
-    """Return the advance's arguments, and the names of those too long to store."""
+    """Return the arguments of the advance, and the names of those that are too long to store."""
     minted = mint_tokens(call.keys, Handle("st", ack.run_id, ack.node, ack.series), ack.attempt)
     tokens = {"stateToken": minted.state_token, "ackToken": minted.ack_token}
     sent = {"notesMarkdown": content.notes, "output": content.output, "context": content.context or None}

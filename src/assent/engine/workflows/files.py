@@ -11,7 +11,7 @@ from assent.workflow.issues import Issue, quote, shorten, walk_values
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MAX_YAML_NODES: Final = 50_000
-"""Bound on a file's nodes after anchors are expanded."""
+"""Bound on a file's nodes after anchors are expanded, against small files that grow huge."""
 
 
 _ADVICE: Final = {
@@ -155,7 +155,7 @@ def _yaml(text: str) -> Any:
 
 
 def _check_size(value: Any) -> None:
-    """Count the nodes after expansion. Raises `DocumentRefused` above the bound."""
+    """Count the nodes after expansion of anchors. Raises `DocumentRefused` above the bound."""
     stack, count = [value], 0
     while stack:
         node = stack.pop()

@@ -44,7 +44,7 @@ _by_name: Final = attrgetter("name")
 
 TICK_NS: Final = 50_000_000
 COARSE_TICK_NS: Final = 2_000_000_000
-"""Coarsest resolution of file times. Changes within it can have the same time."""
+"""Coarsest resolution of a file system's clock. Two changes within it can have the same time."""
 
 Stamp = tuple[int, int, int, int]
 """Of a file or folder: mtime, ctime, size, inode."""
@@ -169,7 +169,7 @@ class WorkflowLibrary:
 
     @_one_at_a_time
     def find(self, workflow_id: str) -> Compiled | Invalid | None:
-        """Return the compiled workflow, its errors, or None without that name."""
+        """Return the compiled workflow, its errors, or None if there is none of that name."""
         catalogue = self.catalogue()
         workflow_id = self.resolve(workflow_id)
         definition = catalogue.definitions.get(workflow_id)
@@ -214,7 +214,7 @@ class WorkflowLibrary:
         return self.find(workflow_id)
 
     def find_drift(self, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
-        """Warn if the files differ from the version that a run is pinned to (W55, W56)."""
+        """Warn if the files no longer have the version that a run is pinned to (W55, W56)."""
         found = self.find_again(workflow_id)
         if isinstance(found, Compiled) and (pinned == found.workflow_hash or pinned == found.older_hash):
             return ()

@@ -16,7 +16,7 @@ FORGET_JOB: Final = "forget_old_sessions"
 
 
 def forget_old_sessions(before_ms: int, now_ms: int, most: int) -> Transaction[int]:
-    """Delete up to `most` sessions unchanged since `before_ms` (W72). Returns the number read."""
+    """Delete up to `most` sessions unchanged since `before_ms` (W72). Returns how many it read."""
     rows = yield statements.list_stale_sessions(before_ms=before_ms, now_ms=now_ms, most=most)
     for row in rows:
         named = {"workspace_id": row["workspace_id"], "session_id": row["session_id"]}

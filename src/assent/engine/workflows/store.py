@@ -108,7 +108,7 @@ class Tampered(Exception):  # noqa: N818 - a state of the store
 
 
 def read_program(workspace_id: WorkspaceId, workflow_hash: str) -> Transaction[Program]:
-    """Read a pinned program. Raises `Tampered` if it does not match its hash."""
+    """Read a pinned program. Raises `Tampered` if it is missing or does not match its hash."""
     rows = yield statements.find_program(workspace_id=workspace_id, workflow_hash=workflow_hash)
     if not rows:
         raise Tampered(f"the program {workflow_hash} that runs are pinned to is gone")
@@ -194,7 +194,7 @@ def grow(
     now_ms: int,
     transition: FirstTransition | None = None,
 ) -> Transaction[None]:
-    """Insert a node of a locked run, and append its event with its seal."""
+    """Insert a node of a locked run as `insert_node` does, and append its event, with its seal."""
     event = journal.NewEvent(kind, body | {"seal": seal(new)})
     yield from insert_node(head, new, transition=transition, event_seq=head.seq + 1, now_ms=now_ms)
     yield from journal.append_to(head, [event], now_ms)

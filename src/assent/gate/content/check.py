@@ -184,7 +184,7 @@ def is_about_text(field: Field) -> bool:
 
 
 def find_metadata(parts: Parts) -> str | None:
-    """Return data, front matter or fields about a text, if there is no text."""
+    """Return a passage of data, front matter or fields about a text, if there is no text besides."""
     if parts.text[:1] in ("{", "[") and (data := _decode(parts)) is not None:
         return parts.text if _is_data(data) else None
     if parts.text.startswith("---\n"):
@@ -262,7 +262,7 @@ POINTER_WORDS: Final = 14
 
 
 def find_pointer(parts: Parts) -> str | None:
-    """Return the text if it only says where the real text is."""
+    """Return the text if it only says where the real text is: words that point or name records."""
     tokens = list(_TOKEN.finditer(parts.text[:400]))
     if len(parts.text) > 400 or not 0 < len(tokens) <= POINTER_WORDS:
         return None

@@ -89,7 +89,7 @@ _READER: Final = sign(r"\byou(?:rs?)?\b")
 
 
 def find_prompt(parts: Parts) -> str | None:
-    """Return chat markup, a chat turn, a prompt section or a model instruction."""
+    """Return chat markup, a chat turn, a prompt section, or an opening that instructs a model."""
     if (mark := _CHAT_MARK.search(parts.unquoted[: len(parts.head)])) is not None:
         return mark[0]
     if _is_chat(parts) or _has_sections(parts):

@@ -1,1 +1,1 @@
-"""HTML pages for people, rendered on the server, on the tools' engine functions."""
+"""HTML pages for people: rendered on the server, on the same engine functions as the tools."""

@@ -33,7 +33,7 @@ LEFT_OUT: Final = "What changed is not told: it says what was not to be said. Su
 
 
 class Shape(Record, kw_only=True):
-    """The form of a channel's draft. `title`: its kind, `most`: its length."""
+    """The form of a channel's draft. `title` is the kind of title, `most` its longest length."""
 
     title: str = ""
     most: int = 0

@@ -185,7 +185,7 @@ def has_label(text: str) -> bool:
 
 
 def _join(frame: str, text: str, label: str) -> str:
-    """Put a statement into its frame; one with a colon stays a sentence."""
+    """Put a statement into its frame. A statement with a colon becomes a sentence of its own."""
     if not label:
         return capitalise(text) if frame == "{name}: " else frame + text
     start = frame.replace("{name}", label)

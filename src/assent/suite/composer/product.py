@@ -1,4 +1,4 @@
-"""Finds the sentences that describe a product, best first, also for titles."""
+"""Finds the sentences that describe a product, best first, and short descriptions for a title."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class About:
             yield TITLE_SCORE, title
 
     def briefs(self, said: Saying | None) -> list[Saying]:
-        """Return short descriptions for a title. `said` is the chosen sentence."""
+        """Return short descriptions of the product for a title. `said` is the chosen sentence."""
         chosen = [said] if said is not None else []
         others = [
             Saying(text, (place,))

@@ -80,7 +80,7 @@ class Ga4Connector(GoogleSource):
 
 
 def page_filter(pages: tuple[str, ...]) -> dict[str, Any]:
-    """Return a filter for sessions on these pages, with or without a final slash."""
+    """Return a filter for sessions that saw one of the pages, with or without a trailing slash."""
     return {"orGroup": {"expressions": [_page(page) for page in pages[:MOST_PAGES]]}}
 
 

@@ -37,7 +37,7 @@ REFUSED: Final[dict[int, StatusMeaning]] = {
 
 
 def failure(status: int, detail: str, retry_after: str | None = None) -> NotSent | OutcomeUnknown:
-    """Return the outcome of a failed answer. `retry_after` is the header."""
+    """Return the outcome of an answer that is no success. `retry_after` is the header's value."""
     said = f"HTTP {status}: {detail[:MAX_DETAIL_CHARS]}" if detail else f"HTTP {status}"
     refused = REFUSED.get(status)
     if refused is None:
@@ -46,7 +46,7 @@ def failure(status: int, detail: str, retry_after: str | None = None) -> NotSent
 
 
 def retry_after(headers: Mapping[str, str], now_ms: int) -> str | None:
-    """Return the delay: `Retry-After`, or the end of a rate limit (epoch seconds)."""
+    """Return the delay: `Retry-After` in seconds, or the end of a rate limit (epoch seconds)."""
     if (said := headers.get("retry-after")) is not None:
         return said
     reset = headers.get("x-ratelimit-reset", "").strip()
@@ -56,12 +56,12 @@ def retry_after(headers: Mapping[str, str], now_ms: int) -> str | None:
 
 
 def not_connected(detail: str) -> NotSent:
-    """Return the outcome without access: nothing was sent; a person must connect."""
+    """Return the outcome without access: nothing was sent until a person connects the provider."""
     return NotSent(Reason.MISSING_CONNECTOR, detail, curable=True)
 
 
 def not_now(detail: str, retry_after_seconds: int | None = None) -> NotSent:
-    """Return a failure without the content's fault: not sent, a retry may help."""
+    """Return a failure that is not the content's fault: nothing was sent, and a retry may help."""
     return NotSent(Reason.CONNECTOR_FAILED, detail, curable=True, retry_after_seconds=retry_after_seconds)
 
 

@@ -24,7 +24,7 @@ from assent.suite.connectors.json_http import Exchanged
 
 API_KEY: Final = "apiKey"
 PATIENCE: Final = 0.9
-"""Share of the timeout for a request, so that the caller gets the answer."""
+"""Share of the timeout that a request may use, so that the caller still gets the answer."""
 LEAST_SECONDS: Final = 0.05
 
 
@@ -117,7 +117,7 @@ class KeyAccess:
 
 
 class KeyConnector:
-    """Connectors with an API key: readiness, an effect's account, readings."""
+    """The common part of connectors with an API key: readiness, the account of an effect, and readings."""
 
     id: str
 

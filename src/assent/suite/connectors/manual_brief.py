@@ -14,7 +14,7 @@ from assent.suite.content import channels
 
 
 class ManualField(Record):
-    """A field of a channel's form: its part of the effect, and its limit."""
+    """A field of a channel's form: the part of the effect that belongs there, and its limit."""
 
     name: str
     source: str
@@ -97,7 +97,7 @@ class PasteField(WireRecord):
 
 
 class ManualBrief(WireRecord):
-    """Everything for publishing an effect by hand. `text` is the whole brief."""
+    """Everything a person needs to publish an effect by hand. `text` is the whole brief."""
 
     channel: str
     label: str

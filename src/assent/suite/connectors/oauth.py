@@ -178,7 +178,7 @@ class GrantEnded(Exception):  # noqa: N818 - what is known
 
 
 class GrantFailed(Exception):  # noqa: N818 - what is known
-    """The token endpoint failed otherwise; the message has no secrets."""
+    """The token endpoint failed for another reason; the message names it and has no secrets."""
 
 
 def challenge(verifier: str) -> str:
@@ -212,7 +212,7 @@ async def exchange_code(
 
 
 async def refresh(provider: OAuthProvider, refresh_token: str) -> OAuthTokens:
-    """Return fresh tokens. With rotation, the used refresh token is invalid."""
+    """Return fresh tokens. A provider that rotates refresh tokens invalidates the used one."""
     given = {"grant_type": "refresh_token", "refresh_token": refresh_token}
     return _tokens(provider, await _say(provider, provider.token_url, given))
 

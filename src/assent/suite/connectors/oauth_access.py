@@ -34,7 +34,7 @@ REFRESH: Final = "refreshToken"
 
 
 class Turns(Protocol):
-    """A lock per connection over all processes. Raises `TimeoutError`."""
+    """A lock per connection over all processes of a store. Raises `TimeoutError` after a while."""
 
     def __call__(self, workspace_id: WorkspaceId, provider: str) -> AbstractAsyncContextManager[None]: ...
 
@@ -89,7 +89,7 @@ class OAuthAccess:
         return answer
 
     async def open(self, workspace_id: WorkspaceId, *, instead_of: str | None = None) -> Access:
-        """Return the access with a token valid for a while, not `instead_of`."""
+        """Return the access with a token that is valid for a while and differs from `instead_of`."""
         held = await self._held(workspace_id)
         if self._good(held, instead_of):
             return held
@@ -101,7 +101,7 @@ class OAuthAccess:
         return await asyncio.shield(task)
 
     async def finish(self) -> None:
-        """Wait for running renewals, before a stopping process closes its store."""
+        """Wait for running renewals; a stopping process does this before it closes its store."""
         if self._renewing:
             await asyncio.wait(set(self._renewing.values()))
 

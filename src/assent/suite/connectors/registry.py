@@ -12,7 +12,7 @@ from assent.kernel.structs import WireRecord
 from assent.ports import Connector, Delivery
 
 AuthMode = Literal["none", "api_key", "oauth", "password"]
-"""`password`: a mail server of the workspace or of the whole server."""
+"""`password`: a mail server with user and password, of the workspace or of the whole server."""
 
 
 class ConnectorInfo(WireRecord):

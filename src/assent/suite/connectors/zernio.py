@@ -194,7 +194,7 @@ class ZernioConnector(KeyConnector):
         raise outcome
 
     async def _note_ended_accounts(self, access: Access, action: Action, post: dict[str, Any]) -> None:
-        """Mark accounts with an expired sign-in inactive, until Zernio says otherwise."""
+        """Mark accounts whose sign-in has expired inactive, until Zernio reports otherwise."""
         ended = {p.account_id for p in parts_of(post, action.effect) if p.category == "auth_expired"}
         if ended:
             accounts = tuple(

@@ -78,7 +78,7 @@ class ZernioClient:
         return (await self.ask(access, "POST", path, deadline)).ok
 
     async def upload(self, access: Access, picture: Picture, number: int, deadline: Deadline) -> str:
-        """Upload a picture and return its URL. Any failure means not sent."""
+        """Upload a picture and return its URL. Publishes nothing, so any failure means not sent."""
         kind = picture.content_type
         wanted = {
             "filename": f"picture-{number}.{kind.rpartition('/')[2]}",
@@ -117,7 +117,7 @@ def words(answer: Exchanged) -> str:
 def read_numbers(
     answer: Exchanged, connection: Connection
 ) -> tuple[dict[str, int | float], tuple[str, ...]] | str:
-    """Return a post's numbers and invalid names, or why there are none (E100)."""
+    """Return the numbers of a post and the names of invalid values, or why there are none (E100)."""
     if answer.status == 202 or answer.at("syncStatus") == "pending":
         return "Zernio is still collecting the numbers"
     if answer.status == 424 or answer.at("syncStatus") == "unavailable":

@@ -129,7 +129,7 @@ class Changes(Record):
 
 
 def read_changes(lines: Iterable[str]) -> Changes:
-    """Return the statements of release notes: fixes last, breaking never first."""
+    """Return the statements of release notes: fixes last, a breaking change never first."""
     version, kind, listed, before = "", "", False, ""
     found: list[list[Change]] = []
     breaking: list[list[Change]] = []

@@ -30,7 +30,7 @@ MAX_PER_LIST: Final = 30
 
 
 class Fact(WireRecord, kw_only=True, omit_defaults=True):
-    """A fact and its source. `entry_id`: its brain entry; `kind`: that of a change."""
+    """A fact and its source. `entry_id` is its id in the brain; `kind` is the kind of a change."""
 
     source: str
     text: str
@@ -52,7 +52,7 @@ class Evidence(Record, kw_only=True):
     language: str = "und"
 
     def of(self, *sources: str) -> list[tuple[int, Fact]]:
-        """Return the facts of these sources with indexes, in the sources' order."""
+        """Return the facts of these sources with their indexes, in the order of the sources."""
         return [
             (place, fact)
             for source in sources

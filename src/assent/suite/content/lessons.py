@@ -27,7 +27,7 @@ class Asked(Record, kw_only=True):
     entry_id: str
     text: str
     confirmed: bool = True
-    """Whether a person made or confirmed the request; else it is a reminder."""
+    """Whether a person made or confirmed the request. An unconfirmed one is only a reminder."""
 
 
 class RefusedClaim(Record, kw_only=True):
@@ -36,7 +36,7 @@ class RefusedClaim(Record, kw_only=True):
 
 
 class MeasuredResult(Record, kw_only=True):
-    """A measured result of a channel, as a sentence for writers."""
+    """A measured result of a channel, as a sentence. A writer may read it; no rule uses it."""
 
     entry_id: str
     channel: str

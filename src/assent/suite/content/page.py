@@ -50,7 +50,7 @@ class Page(Record, kw_only=True):
 
 
 class Fetched(Record, kw_only=True):
-    """The result of fetching a page: the page, or why there is none."""
+    """The result of fetching a page: the page, or the reason as a sentence why there is none."""
 
     page: Page | None = None
     problem: str = ""

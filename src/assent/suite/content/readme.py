@@ -55,7 +55,7 @@ _IS_A: Final = re.compile(
     r"^(?!(?:this|it|that|there|here|das|dies|es)\b)[A-Z`]?[\w.+-]+(?: [\w.+-]+){0,3} (?:is|ist) (?:an?|eine?) \w",
     re.IGNORECASE,
 )
-"""Matches the beginning of a sentence that defines the product."""
+"""Matches the beginning of a sentence that defines the product; it is used under any heading."""
 _BOLD_LEAD: Final = re.compile(r"^\s*\*\*[^*\n]{2,80}\*\*\s+(?=[A-Z])")
 """Matches bold words before a list item that is a full sentence."""
 _FENCE: Final = re.compile(r"^\s{0,3}(```|~~~)")
@@ -141,7 +141,7 @@ class _ReadmeReader:
         self.paragraphs: list[str] = []
         self.features: list[str] = []
         self.first_bullets: list[str] = []
-        """List items before the first section: features if no section lists any."""
+        """List items before the first section. They are the features if no section lists any."""
         self.held: list[str] = []
         self.kind = ""
         self.section, self.level = "first", 0

@@ -1,4 +1,4 @@
-"""The results of drafting: a draft with its claims, or a request for one."""
+"""The results of drafting: a draft with its claims, or a request for a draft. Values only."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Composed(WireRecord, kw_only=True):
 
 
 class NeedsDraft(WireRecord):
-    """The composer cannot write this: the reason, and a draft's required form."""
+    """The composer cannot write this draft: the reason, and the required form of a draft."""
 
     channel: str
     reason: str

@@ -1,4 +1,4 @@
-"""Finds the title in a supplied text, or makes one from its first words."""
+"""Finds the title in a supplied text, or makes one from its first words. The text stays as it is."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class FactTold(Record):
 
 
 class Writing(Record, kw_only=True, omit_defaults=True):
-    """The facts, voice and lessons for a writer."""
+    """The facts, voice and lessons for a writer. `channels.needs` has the channel's limits."""
 
     goal: str = ""
     link: str = ""
@@ -82,7 +82,7 @@ _ASKED: Final[dict[str, str]] = {
 
 
 def _facts(evidence: Evidence) -> tuple[FactTold, ...]:
-    """Return the most useful facts, a share of each group, up to `MOST_CHARS`."""
+    """Return the most useful facts, a share of each group, until `MOST_CHARS` is reached."""
     told: dict[str, FactTold] = {}
     room = MOST_CHARS
     for share, sources in _USEFUL:

@@ -39,13 +39,13 @@ NEW_WORDS: Final = SuggestedCall(
 
 
 def read_views(observation: Observation) -> tuple[str, float] | None:
-    """Return the name and number of views, if reported. Deliveries are none."""
+    """Return the name and number of views, if the source reports them. Deliveries are not views."""
     name = read_numbers(observation.metrics).exposure
     return (name, observation.metrics[name]) if name is not None else None
 
 
 def read_responses(observation: Observation) -> dict[str, float]:
-    """Return the reported responses. Unreported ones are left out, not zero."""
+    """Return the responses that the source reports. Unreported ones are left out, not zero."""
     return {name: observation.metrics[name] for name in read_numbers(observation.metrics).responses}
 
 
@@ -254,7 +254,7 @@ def _about(
 
 
 def _again(facts: Facts, channel: str) -> SuggestedCall:
-    """Suggest another post on the channel, or another launch for a whole run."""
+    """Suggest another post on the channel; if the numbers are for the whole run, another launch."""
     differently = "the user wants to try it differently"
     if channel == "email":
         return SuggestedCall("chieflab_send", {"to": ["…"]}, differently)

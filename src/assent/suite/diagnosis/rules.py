@@ -1,4 +1,4 @@
-"""All diagnosis rules in one table, heaviest first, and their runner."""
+"""All diagnosis rules in one table, the heaviest first, and the function that runs them."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Metric(Record):
     additive: bool = True
     """Whether numbers of two messages may be added: not if they count people."""
     sums: bool = False
-    """Whether it includes other responses, as engagements include likes."""
+    """Whether the metric includes other responses of its source, as engagements include likes."""
 
 
 def _counts(role: Role, *names: str, additive: bool = True, sums: bool = False) -> dict[str, Metric]:
@@ -197,7 +197,7 @@ def select_credible(given: Mapping[str, object]) -> tuple[dict[str, int | float]
 
 
 def amount(value: float) -> str:
-    """Format a number for a sentence, never rounded to powers of ten."""
+    """Format a number for a sentence: whole if it is whole, never rounded to powers of ten."""
     if float(value).is_integer():
         return f"{value:,.0f}"
     digits = 1 if abs(value) >= 100 else 2 if abs(value) >= 1 else 4

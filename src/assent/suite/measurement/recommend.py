@@ -21,13 +21,13 @@ from assent.suite.measurement.metrics import (
 )
 
 RULES: Final = 2
-"""The version of these rules. Earlier results are computed again on reading."""
+"""The version of these rules. Results of earlier versions are computed again when they are read."""
 
 WHOLE_RUN: Final = frozenset({"web", "search"})
-"""Sources that count all channels' visitors together, so they rank none."""
+"""Sources that count the visitors of all channels together, so they cannot rank channels."""
 
 ARRIVALS: Final = WHOLE_RUN | {"site", "landing"}
-"""Channels that others lead to, which count those visitors again."""
+"""Channels that the others lead to. They count a visitor from another channel a second time."""
 
 NOT_MEASURED: Final = frozenset({"contacts"})
 """Channels without an audience: there is nothing to count."""
@@ -307,7 +307,7 @@ def describe_usual(usual: Usual) -> str:
 
 
 def _add(messages: Sequence[Numbers]) -> dict[str, int | float]:
-    """Add the counts that every message has; a missing one is not zero."""
+    """Add the counts that every message has: one that is missing somewhere is not zero there."""
     names = _list_additive(read_numbers(messages[0]).rows.items())
     shared = [name for name in names if all(name in numbers for numbers in messages[1:])]
     return {name: sum(numbers[name] for numbers in messages) for name in shared}

@@ -23,7 +23,7 @@ class OperatorInfo(WireRecord, kw_only=True):
 
 
 class Workbench(Record, kw_only=True):
-    """The input of an operator: evidence, lessons, connectors, time."""
+    """The input of an operator: evidence, lessons, the connectors of the server, and the time."""
 
     evidence: Evidence
     lessons: Lessons

@@ -1,4 +1,4 @@
-"""Turns a composed text into a draft and a staged effect."""
+"""Turns a composed text into a draft and a staged effect, for every operator that writes."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _name_draft(channel: Channel, made: Composed) -> str:
 
 
 def _paths(supplied: SuppliedText | None) -> dict[str, str]:
-    """Return the argument path of each part. A derived title has the text's path."""
+    """Return the argument path of each part. A title that was not supplied comes from the text."""
     given = supplied or SuppliedText(body="")
     at = {"body": "body", "title": "title", "subject": "subject", "scheduleFor": "scheduleFor", **given.paths}
     if supplied is not None and not supplied.title:
@@ -131,7 +131,7 @@ def stage_draft(
     *,
     alone: bool = False,
 ) -> StagedEffect:
-    """Return the effect of publishing or sending a text, with warnings."""
+    """Return the effect of publishing or sending a text, with the warnings for the reviewer."""
     mail = channel.shape == "email"
     details: dict[str, Any] = {"thread": list(made.parts)} if len(made.parts) > 1 else {}
     effect = Effect(
@@ -170,14 +170,14 @@ def place_effects(written: tuple[Written, ...]) -> tuple[StagedEffect, ...]:
 
 
 def connector_for(bench: Workbench, channel: Channel) -> str:
-    """Return the channel's first ready connector, else its last resort."""
+    """Return the channel's first connector that is ready, else its last resort on this server."""
     known = [name for name in channel.connectors if name in bench.connectors]
     fallback = known[-1] if known else channel.connector
     return next((name for name in known if name in bench.ready), fallback)
 
 
 def draft_facts(bench: Workbench, made: Composed) -> dict[str, Any]:
-    """Return the basis of a draft: claims with evidence, and memory."""
+    """Return the basis of a draft: claims with their evidence, and the memory that shaped it."""
     return {
         "source": "agent" if made.source == SUPPLIED else made.source,
         "claims": [msgspec.to_builtins(claim) for claim in made.claims],

@@ -1,4 +1,4 @@
-"""`chieflab-launch`: posts, an e-mail, landing copy and positioning."""
+"""`chieflab-launch`: a whole launch, composed of posts, an e-mail, landing copy and positioning."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class DirectionRun(Record):
 
 
 def is_rtl(text: str) -> bool:
-    """Whether a paragraph runs right to left, by its first strong character (UAX #9)."""
+    """Whether a paragraph runs right to left, by its first strong character (UAX #9, P2 and P3)."""
     first = next((kind for char in text if (kind := unicodedata.bidirectional(char)) in STRONG), "L")
     return first != "L"
 

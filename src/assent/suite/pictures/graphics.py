@@ -22,7 +22,7 @@ LAYOUTS: Final = ("dark", "light", "solid")
 """The variants of every picture, in display order."""
 
 LEGIBLE: Final = 1 / 27
-"""The smallest letter size by width: about 14 px on a 390 px phone."""
+"""The smallest letter size as a share of the width: about 14 px on a phone that is 390 px wide."""
 
 LEGIBLE_NAME: Final = 11 / 390
 """The smallest size of the brand's name: 11 px on a phone."""

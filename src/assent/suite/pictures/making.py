@@ -1,4 +1,4 @@
-"""Runs drawing processes off the event loop: few at a time, with a deadline."""
+"""Runs drawing processes off the event loop: one per order, few at a time, each with a deadline."""
 
 from __future__ import annotations
 

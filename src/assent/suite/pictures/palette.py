@@ -50,7 +50,7 @@ def parse(text: str) -> str | None:
 
 
 def of_name(name: str) -> str:
-    """Return a main colour for a brand without one, always the same for a name."""
+    """Return a main colour for a brand without colours; the same name gives the same colour."""
     hue = int.from_bytes(hashlib.sha256(name.casefold().encode()).digest()[:2], "big") / 65536 * 360
     return _hex(*_fit(0.52, 0.16, hue))
 

@@ -95,7 +95,7 @@ async def gather_bench(
 
 
 def count_chars(request: Any, bench: Workbench, supplied: SuppliedText | None) -> int:
-    """Return how many characters are compared. Composing counts as long."""
+    """Return how many characters are read and compared. Composing always counts as long."""
     if supplied is None:
         return SHORT_CHARS + 1
     facts = sum(len(fact.text) for fact in bench.evidence.facts)

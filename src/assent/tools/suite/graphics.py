@@ -114,7 +114,7 @@ async def add_one_picture(
 
 
 async def _fitting(call: Call, work: Work) -> tuple[PictureResult, dict[str, str]]:
-    """Return the pictures where the headline fits, and why others have none."""
+    """Return the pictures of the channels where the headline fits, and why the others have none."""
     try:
         result = await call.services.drafting.make_pictures(work)
         if any(each.is_name for each in result.too_long):

@@ -187,7 +187,7 @@ def _tenants(call: Call) -> Transaction[Tenants]:
 
 
 async def _remember(call: Call, request: BrainRecord | AddVoiceSample, kind: brain.Kind, body: str) -> Entry:
-    """Store a caller's memory. Equal words of one kind are stored once."""
+    """Store a memory that a caller supplies. The same words of the same kind are stored once."""
     workspace_id, tenant = call.caller.workspace_id, brain.tenant_of(request.tenant_id)
     entry = NewEntry(
         tenant_id=tenant,

@@ -95,7 +95,7 @@ def _drop_unset(value: Any) -> Any:
 
 
 def too_little(bench: Workbench, argument: str = "body") -> Refusal:
-    """Return the refusal that names the missing facts and the page's problem."""
+    """Return the refusal that names the missing facts, and says why the given page does not help."""
     fix = MEANINGS[Reason.MISSING_REPO_CONTEXT].fix + OR_WRITE.format(argument=argument)
     if not bench.warnings:
         return Refusal(Reason.MISSING_REPO_CONTEXT, fix=fix)

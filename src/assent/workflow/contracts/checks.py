@@ -142,7 +142,7 @@ def _consequences(step: Ask, wanted: Assessment, path: str, artifact: dict[str, 
 
 
 def limit_issues(issues: list[Issue]) -> tuple[Issue, ...]:
-    """Return at most ten short issues, sorted for equal answers (W36)."""
+    """Return at most ten short issues, sorted, so that equal content gets equal answers (W36)."""
     cut = [
         msgspec.structs.replace(
             issue,

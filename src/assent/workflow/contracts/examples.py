@@ -137,7 +137,7 @@ def _ways(criteria: Criteria, scope: Scope) -> list[_Wanted]:
 
 
 def _other_lengths(ruled_out: Criteria) -> list[_Wanted]:
-    """Return the lengths outside an excluded range."""
+    """Return the lengths outside an excluded range. Other negated rules name nothing to write."""
     if isinstance(ruled_out, list) or ruled_out.get("type") != "length":
         return [_Wanted()]
     longer = [_Wanted(least=int(ruled_out["max"]) + 1)] if "max" in ruled_out else []
@@ -150,7 +150,7 @@ def _write(value: Any) -> str:
 
 
 def make_value(shape: Shape, level: int = 0) -> Any:
-    """Build a minimal value of a shape: the required fields, each minimal."""
+    """Build a minimal value of a shape: the required fields, each with the least allowed value."""
     within = level + 1
     for key in ("const", "default", "example"):
         if key in shape:

@@ -1,4 +1,4 @@
-"""Contracts for a workflow's result to the next workflow or its caller."""
+"""Contracts by which a workflow hands its result to the next one, or reports to its caller."""
 
 from __future__ import annotations
 

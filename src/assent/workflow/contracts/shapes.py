@@ -221,7 +221,7 @@ def _check_composition(value: Any, shape: Shape, path: str, hint: str, engine: E
 
 
 def check_shape(shape: Any, path: str, level: int = 0) -> list[Issue]:
-    """Return all issues of an author's schema. `mismatches` relies on this."""
+    """Return all issues of a schema as an author wrote it. `mismatches` relies on this check."""
     if not isinstance(shape, dict):
         return [Issue(path, "type", f"A schema is an object; this is {quote(shape)}.")]
     if level > MAX_CONDITION_DEPTH:

@@ -16,7 +16,7 @@ ID_HINT: Final = (
     "Use lower-case letters, digits, - and _, with at most one dot: my-workflow or team.my-workflow."
 )
 PROSE: Final = 65_536
-"""Characters of one text. Files in use exceed the published limits."""
+"""Characters of one text. The published format has lower limits, which files in use exceed."""
 LINE: Final = 8_192
 """Characters of a list entry or a sentence."""
 STEP_ID_HINT: Final = "Use 3 to 64 lower-case letters, digits and -, such as phase-1-plan."

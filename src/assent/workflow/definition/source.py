@@ -156,7 +156,7 @@ class DefinitionRefused(Exception):  # noqa: N818 - an answer to the author
 
 
 def parse(document: Any, file: str) -> Definition:
-    """Parse a decoded document. Raises `DefinitionRefused` with every issue (W59)."""
+    """Parse a decoded JSON or YAML document. Raises `DefinitionRefused` with every issue (W59)."""
     try:
         plain = canonical(document)
     except (NotCanonical, TypeError):

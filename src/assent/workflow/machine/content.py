@@ -85,7 +85,7 @@ def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[d
 
 
 def join_notes(*given: str | None) -> str | None:
-    """Join notes from several places; repeated ones are kept once (W12)."""
+    """Join notes from several places: none are dropped, and repeated ones are kept once (W12)."""
     there = [part for part in given if part is not None]
     if len(there) < 2:
         return there[0] if there else None
@@ -122,7 +122,7 @@ def update(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> t
 
 
 def _entry_bytes(key: str, value: Any, *, last: bool) -> int:
-    """Canonical bytes of one entry, with a comma unless it is the only one."""
+    """Canonical bytes of one entry: key, colon, value, and a comma unless it is the only one."""
     return measure(key, "context") + 1 + measure(value, f"context.{key}"[:200]) + (0 if last else 1)
 
 

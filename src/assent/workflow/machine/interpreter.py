@@ -83,7 +83,7 @@ from assent.workflow.program import LOOP_CONTROL, Ask, Program, StepAction
 
 
 class Decision(Record):
-    """A person's decision: `approved` or `rejected`, with the reason."""
+    """A person's decision about the pending step: `approved` or `rejected`, with the reason."""
 
     status: str
     reason: str = ""

@@ -14,7 +14,7 @@ from assent.kernel.structs import Record, WireRecord
 
 
 class LineageStep(WireRecord):
-    """A node by the log. `edge` led to it; `latest`: its last event's number."""
+    """A node according to the log. `edge` led to it; `latest` is the number of its last event."""
 
     node: int
     parent: int | None

@@ -127,7 +127,7 @@ def pending_step(program: Program, snapshot: Snapshot) -> Ask:
 
 
 def _at_the_door(loop: Repeat) -> Ask:
-    """Return a step that asks for a loop's missing value at the start (W60)."""
+    """Return a step that asks for the missing value of a loop at the start of a run (W60)."""
     name, wanted = (loop.items, "a list of") if loop.mode == "forEach" else (loop.count, "a whole number,")
     needed = f"`{name}`, {wanted} at most {loop.most}"
     prompt = f"This loop cannot begin without {needed}. Find out what it is and send it as context.{name}."
@@ -276,7 +276,7 @@ class Walk:
             self.events.append(LoopEvent("loop_exited", loop.id, 0, reason))
 
     def _take_ahead(self, loop: Repeat) -> str | None:
-        """Take the decision made before this loop began, once."""
+        """Take the decision made before this loop began, if there is one. It counts once."""
         if self.ahead is None or self.ahead[0] not in ("", loop.loop_id, loop.id):
             return None
         decision, self.ahead = self.ahead[1], None

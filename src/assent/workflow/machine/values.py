@@ -29,7 +29,7 @@ UNSET: Final = _Unset()
 
 _NAME: Final = re.compile(r"[^.\[\]]+")
 _PLACE: Final = re.compile(r"\{\{\s*+(?![\"'`}])([^{}]*?)\s*\}\}")
-"""A name begins with no quotation mark: `{{"…"}}` is text in a diagram."""
+"""A name does not begin with a quotation mark: `{{"…"}}` is text, such as a node of a diagram."""
 _SUM: Final = re.compile(r"([A-Za-z_][\w.\-]*)\s*([+-])\s*(\d{1,9})")
 _PATH: Final = re.compile(r"[A-Za-z_][\w\-]*(?:\.[\w\-]+|\[\d+\])*")
 _QUOTED: Final = re.compile(r"'[^']*'|\"[^\"]*\"")

@@ -1,4 +1,4 @@
-"""Single characters of a pattern: the test of a set, and a sample."""
+"""Single characters of a pattern: the test of a character set, and a sample for examples."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _sample_repeat(part: Repetition, *, roomy: bool) -> str:
 
 
 def _takes_words(body: Sequence) -> bool:
-    """Whether a part is a single character set that accepts letters and blanks."""
+    """Whether a part of a pattern is a single character set that accepts letters and blanks."""
     if len(body.parts) == 1 and isinstance(body.parts[0], Sequence):
         return _takes_words(body.parts[0])
     return (

@@ -64,7 +64,7 @@ class Alphabet(dict[int, int]):
         return bisect_right(self._bounds, low) - 1, bisect_right(self._bounds, high) - 1
 
     def _number(self) -> dict[tuple[int, int], int]:
-        """Assign a byte to each class of characters with the same tests."""
+        """Assign a byte to each class: characters between two bounds with the same tests are one class."""
         words, others = iter(_WORD_BYTES), iter(_OTHER_BYTES)
         self._accepted: dict[CharacterSet, list[int]] = {place: [] for place in self._places}
         made: dict[tuple[tuple[bool, ...], bool, bool], int] = {}
@@ -93,7 +93,7 @@ class Alphabet(dict[int, int]):
         return numbered
 
     def _samples(self, index: int) -> list[tuple[int, str]]:
-        """Return a sample per class between two bounds, or the only character."""
+        """Return a sample per class between two bounds; if they enclose a single character, that one."""
         if not self._by_class:
             return [(0, _SAMPLES[-1])]
         if self._bounds[index + 1 : index + 2] == [self._bounds[index] + 1]:
@@ -133,7 +133,7 @@ class Alphabet(dict[int, int]):
 
 @functools.lru_cache(maxsize=4)
 def _pack(text: str) -> tuple[list[str], bytes] | None:
-    """Encode a text of few characters as numbers, once for all its patterns."""
+    """Encode a text with few different characters as their numbers, once for all its patterns."""
     chars = sorted(set(text))
     if len(chars) > 256:
         return None

@@ -97,7 +97,7 @@ def write_rehydration(
 
 
 def _reminder(program: Program) -> str:
-    """Write the first sentence of each rule, without the preconditions."""
+    """Write the first sentence of each rule of a run. Preconditions of the start are not repeated."""
     kept = [section for section in program.preamble if section.startswith(KEPT_SECTIONS)]
     whole = "\n\n".join(kept)
     if len(whole) <= SHORT_RULES_CHARS:

@@ -1,4 +1,4 @@
-"""Writes a session as Markdown: each run with its branches, notes and times."""
+"""Writes a session as Markdown for people: each run with all its branches, notes and times."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write_markdown(
 
 
 def _run(run: ExportedRun, lineage: Lineage, when: Callable[[int], str]) -> str:
-    """Write a run: the latest branch whole, then the own part of the others."""
+    """Write a run: the branch with the latest event whole, then the own part of every other branch."""
     by_node = {node.node: node for node in run.nodes}
     latest = {step.node: (step.latest, step.node) for step in lineage.steps}
     inner = {step.parent for step in lineage.steps}

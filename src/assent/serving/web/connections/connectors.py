@@ -1,4 +1,4 @@
-"""The connectors screen: each one's delivery guarantee and readiness."""
+"""The connectors screen: each connector, its delivery guarantee and whether it is ready."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def _find_choice(at: Door) -> str | None:
 
 
 async def _choices(visit: Visit, at: Door) -> tuple[GoogleProperty, ...] | None:
-    """The provider's choices. None if it lists none; the person then types one."""
+    """The choices that the provider offers. None if it gives none; the person then types one."""
     if not isinstance(at.connector, GoogleSource):
         return None
     try:

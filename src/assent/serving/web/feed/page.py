@@ -212,7 +212,7 @@ class FeedPages:
 
 @lru_cache(maxsize=RENDERED_KEPT)
 def show(post: SitePost) -> ShownPost:
-    """Number the links of a post: those of the text, its own, its attachments."""
+    """Number the links of a post: first those of the text, then its own link and its attachments."""
     rendered = markdown.render(post.body, go_path(post))
     links = list(rendered.links)
     below = []

@@ -1,4 +1,4 @@
-"""The inbox: actions that need the person, unknown outcomes first, then by risk."""
+"""The inbox: actions that need the signed-in person, unknown outcomes first, then by risk."""
 
 from __future__ import annotations
 

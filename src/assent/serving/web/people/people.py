@@ -97,7 +97,7 @@ class Cookies:
         self.keep(response, self._name, tokens.encode(name.encode()), NAME_SECONDS)
 
     def seen(self, request: Request) -> dict[str, int]:
-        """The revision of each action that this browser saw last, by short id."""
+        """The revision of each action that this browser saw last, by the end of the action's id."""
         pairs = (part.partition(".") for part in request.cookies.get(self._seen, "").split("-"))
         return {short: int(number) for short, _, number in pairs if _REVISION.fullmatch(number)}
 

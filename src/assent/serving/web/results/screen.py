@@ -58,7 +58,7 @@ class Trend(Record):
 
 
 def find_trend(measured: list[Measurement]) -> Trend | None:
-    """The exposure of the channel that most runs have; None with fewer than two."""
+    """The exposure of the channel that most runs have. None if fewer than two runs have it."""
     found: dict[tuple[str, str], list[float]] = {}
     for each in measured:
         for channel, numbers in group_numbers(each.sources).items():

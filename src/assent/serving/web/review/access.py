@@ -36,7 +36,7 @@ from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 VIA: Final = "review page"
 
 MOST_REVIEW_COOKIES: Final = 20
-"""Limit of review cookies per browser; every request carries them all."""
+"""Limit of review cookies per browser on https, where every request carries all of them."""
 
 NO_LINK: Final = PageProblem(
     401,

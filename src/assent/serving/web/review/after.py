@@ -1,4 +1,4 @@
-"""The review page after a decision: confirmation and automatic refresh."""
+"""The review page after a decision: its confirmation and its automatic refresh. Read-only."""
 
 from __future__ import annotations
 

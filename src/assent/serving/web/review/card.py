@@ -247,7 +247,7 @@ def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
 
 
 def _changes(found: RunReview, action: Action, looking: Looking, steps: Steps) -> CardChanges | None:
-    """The changes since this browser saw the action, else those of the last edit."""
+    """The changes since this browser last showed the action, else those of the last edit."""
     before = found.revisions.get(ActionId(action.action_id), {})
     seen = looking.seen.get(action.action_id)
     if seen is not None and seen < action.revision and seen in before:

@@ -75,7 +75,7 @@ def approve(wish: SubmittedForm) -> Transaction[Action]:
 
 
 def send(wish: SubmittedForm) -> Transaction[Action]:
-    """Send an approved action. A signed-in person also confirms the approval."""
+    """Send an approved action with the same job. A signed-in person also confirms the approval."""
     return (yield from _approve(wish, send_now=True))
 
 

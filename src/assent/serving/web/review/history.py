@@ -1,4 +1,4 @@
-"""The events of a run as sentences, from one table by kind."""
+"""The events of a run as sentences, from one table by kind. An unknown kind is still shown."""
 
 from __future__ import annotations
 

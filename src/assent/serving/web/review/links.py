@@ -94,7 +94,7 @@ def _bare(url: str) -> str:
 
 
 def _unique(found: list[tuple[str, str]]) -> tuple[LinkTarget, ...]:
-    """One target per URL and text. A listed URL without text is dropped."""
+    """One target per URL and text. A URL without text is dropped if it is already listed."""
     seen: dict[tuple[str, str], LinkTarget] = {}
     urls: set[str] = set()
     for url, says in found:
@@ -135,7 +135,7 @@ def _target(url: str, says: str) -> LinkTarget:
 
 
 def _host(rest: str) -> tuple[str, bool]:
-    """The host that a browser would contact, in ASCII, and whether it has user info."""
+    """The host that a browser would contact, in ASCII, and whether user info precedes it."""
     authority = re.split(r"[/\\?#]", rest.lstrip("/\\"), maxsplit=1)[0]
     _, at, place = authority.rpartition("@")
     if place.startswith("["):

@@ -36,7 +36,7 @@ class Steps:
 def compare(
     old: Sequence[str], new: Sequence[str], steps: Steps
 ) -> Iterator[tuple[Kind, int, int, int, int]]:
-    """The opcodes that turn `old` into `new`, as `SequenceMatcher` returns them."""
+    """The opcodes that turn `old` into `new`, as `SequenceMatcher.get_opcodes` returns them."""
     at, there = 0, 0
     for start, place, length in (*_common_runs(old, new, steps), (len(old), len(new), 0)):
         if at < start or there < place:

@@ -1,4 +1,4 @@
-"""The pictures of an action: the attached one and its alternatives. Pure."""
+"""The pictures of an action on the review page: the attached one and its alternatives. Pure."""
 
 from __future__ import annotations
 

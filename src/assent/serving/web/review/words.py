@@ -39,7 +39,7 @@ from assent.kernel.structs import Record
 from assent.suite.connectors.registry import CONNECTORS
 
 SENDS_NOTHING: Final = frozenset({"manual", "workflow"})
-"""Connectors that send nothing: a person publishes, or an agent continues."""
+"""Connectors through which the server sends nothing: a person publishes, or an agent continues."""
 
 CONTACTS: Final = "contacts"
 NAMES_IN_A_SENTENCE: Final = 3

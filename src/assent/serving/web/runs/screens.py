@@ -1,4 +1,4 @@
-"""Runs: the list with each status, and one run with history and actions."""
+"""Runs: the list with each run's status, and one run with its history beside its actions."""
 
 from __future__ import annotations
 

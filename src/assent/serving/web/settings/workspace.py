@@ -1,4 +1,4 @@
-"""Settings of a workspace: policy, keys, notifications, webhooks, cost."""
+"""Settings of the current workspace: policy, keys, notifications, webhook deliveries and cost."""
 
 from __future__ import annotations
 

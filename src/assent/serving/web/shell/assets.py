@@ -1,4 +1,4 @@
-"""Static files, named by their content's hash, which browsers may cache for good."""
+"""Static files under names with their content's hash, so browsers may cache them for good."""
 
 from __future__ import annotations
 

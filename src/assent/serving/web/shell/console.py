@@ -124,7 +124,7 @@ class Visit:
             raise PageRefused(OWNERS_ONLY)
 
     def require_confirmed(self) -> None:
-        """Refuse a session of assurance `link`, which an agent may have claimed."""
+        """Refuse a session of assurance `link`: an agent may have claimed that sign-up itself."""
         if not self.session.is_confirmed:
             raise PageRefused(CONFIRM_FIRST)
 

@@ -102,7 +102,7 @@ def _parser() -> MarkdownIt:
 
 
 def _order_headings(tokens: list[Token]) -> None:
-    """Renumber headings below the page's title, without gaps."""
+    """Renumber headings below the page's own title and without gaps, for screen readers."""
     headings = [token for token in tokens if token.type in ("heading_open", "heading_close")]
     levels = sorted({token.tag for token in headings})
     above = 1

@@ -24,7 +24,7 @@ _FLAGS: Final = re.compile(
     "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
     "|\U000e0077\U000e006c\U000e0073)\U000e007f"
 )
-"""The flags of England, Scotland and Wales, the only tag sequences in use."""
+"""The flags of England, Scotland and Wales: the only sequences of tag characters in use."""
 
 _JOINING: Final = re.compile(
     "[\u0600-\u109f\u1780-\u18af\u1900-\u1cff\ua800-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff]"

@@ -33,7 +33,7 @@ from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
 from assent.suite.measurement.metrics import select_credible
 
 TEST_SENDER: Final = "Assent <onboarding@resend.dev>"
-"""Resend's sender without a domain; it reaches only the account's owner."""
+"""Resend's sender for accounts without a domain; it delivers only to the account's owner."""
 
 NOBODY: Final = "00000000-0000-0000-0000-000000000000"
 """An id that no e-mail has, used to check whether a key is accepted."""

@@ -40,7 +40,7 @@ REACH_SECONDS: Final = 3.0
 """Timeout for the DNS lookup of a mail server."""
 
 ANY_ADDRESS: Final = "anyAddress"
-"""A connection setting: the host may be in a private network."""
+"""A connection setting: a person at this server's terminal may name a host in a private network."""
 
 SENDER: Final = "from"
 
@@ -99,7 +99,7 @@ class SmtpConnector(NoLookUp):
         return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, NONE_THERE)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        """Set the server and the sender, so that they are shown and approved."""
+        """Set the server and the sender that will be used, so that they are shown and approved."""
         found = await self._found(workspace_id)
         if found is None or not found.live or not found.accounts:
             sender = effect.sender or self._written_sender
@@ -145,7 +145,7 @@ class SmtpConnector(NoLookUp):
             raise
 
     async def tell(self, to: str, subject: str, text: str, key: str, timeout_seconds: float) -> None:
-        """Send a note of the server to one of its people. It is no action."""
+        """Send a note of the server to one of its people. It is no action, and no agent wrote it."""
         way = self._for_everybody()
         from assent.suite.connectors.mail.smtp_message import note
 
@@ -251,7 +251,7 @@ def _parse(url: str) -> MailServer:
 
 
 def _account(server: MailServer) -> Account:
-    """Return the account, which user and host identify, not the password."""
+    """Return the account: another user or host is another account, another password is not."""
     who = f"{server.user or ''}@{server.host}:{server.port}"
     named = f"smtp-{hashlib.sha256(who.encode()).hexdigest()[:16]}"
     return Account(

@@ -11,7 +11,7 @@ from assent.workflow.program import Ask, Text
 
 
 def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
-    """Compile to one step that lists the work, and one for a synthesis."""
+    """Compile to one step that lists the work, and one for the synthesis if there is one."""
     path = f"{within.path}.{step.id}"
     when = within.condition(step.run_condition)
     intro = (

@@ -95,7 +95,7 @@ def _fields(contract: Contract | None) -> list[str]:
 
 
 def _describe(shape: Shape, prefix: str, depth: int) -> Iterator[str]:
-    """Yield a line per field: whether it is required, and its allowed values."""
+    """Yield a line per field of an object: whether it is required, and its allowed values."""
     if depth >= MAX_DEPTH:
         return
     required = shape.get("required", ())

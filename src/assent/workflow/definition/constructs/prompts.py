@@ -142,7 +142,7 @@ def _function(function: Function) -> str:
 
 
 def _parameter(parameter: dict[str, Any]) -> str:
-    """Describe a parameter beyond its name and type, if there is more."""
+    """Describe a parameter beyond its name and type; empty if the definition says nothing more."""
     said = [parameter["description"]] if parameter.get("description") else []
     if "enum" in parameter:
         said.append("one of " + ", ".join(map(format_value, parameter["enum"])))

@@ -39,7 +39,7 @@ _KEPT: Final = frozenset(
         "schema",
     ]
 )
-"""Fields with names and patterns, in which braces are no arguments."""
+"""Fields of a routine's steps with names and patterns, in which braces are no arguments."""
 _OF_A_CALL: Final = frozenset(
     [
         "id",
@@ -144,7 +144,7 @@ def _inject(
 
 
 def _is_unconditional(step: Step) -> bool:
-    """Whether a step is plain, and neither it nor its confirmation has a condition."""
+    """Whether a step is a plain last step without a condition on itself or on its confirmation."""
     plain = step.type != "loop" and step.verification is step.audit is step.synthesis is None
     return plain and step.run_condition is None and isinstance(step.require_confirmation, bool)
 
@@ -222,7 +222,7 @@ def _fill(step: Step, args: dict[str, str], missing: set[str]) -> Step:
 
 
 def _fill_value(value: Any, args: dict[str, str], missing: set[str]) -> Any:
-    """Fill the arguments into a value; a missing one stays, and is noted."""
+    """Fill the arguments into a value; a missing one stays as written and is added to `missing`."""
 
     def argument(match: re.Match[str]) -> str:
         if match[1] not in args:
