@@ -78,7 +78,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
     bound = None
     if outlook.unready:
         bound = await blocked.bind_before_approval(services, before, by=decider.by, via=decider.via)
-    if bound is not None:
+        # It may have become ready as it is: binding asks the provider again.
         _, outlook = await circumstances.read_action(services, call.caller, action_id)
     seen, seals = Seen(digest=request.digest), services.keys.seals
 

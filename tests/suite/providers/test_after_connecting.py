@@ -89,6 +89,19 @@ async def test_approving_what_was_staged_before_connecting_shows_the_account_fir
     await goes_out(hosted, offered)
 
 
+async def test_approving_for_an_account_that_came_back_at_the_provider_says_that_it_can_go_out(
+    hosted: Hosted,
+) -> None:
+    await hosted.connect("zernio")
+    action_id, accounts = await staged(hosted), hosted.zernio.accounts
+    hosted.zernio.accounts = [each for each in accounts if each["platform"] != "linkedin"]
+    assert not (await hosted.tool(RETRY, actionId=action_id))["preflight"]["connectorReady"]
+    hosted.zernio.accounts = accounts
+    answer = await hosted.tool(APPROVE, actionId=action_id)
+    assert answer["userMessage"].startswith("Approved. Nothing has been sent yet. Say “send linkedin”")
+    assert [each["name"] for each in answer["next"]] == [EXECUTE, "chieflab_withdraw_approval"]
+
+
 async def test_mail_goes_by_the_provider_that_is_connected_now(hosted: Hosted) -> None:
     action_id = await letter(hosted)
     await approved(hosted, action_id)
