@@ -46,6 +46,13 @@ def test_what_sounds_unfinished_is_warned_of_and_not_refused(name: str) -> None:
     assert all(each.startswith("It ") and "“" in each and each.endswith("”.") for each in warnings)
 
 
+def test_warnings_keep_the_words_by_which_an_edit_finds_those_that_are_stored() -> None:
+    assert suspicions_in("Here is your post:\n\nIt works on trains.\n\nTODO: add link") == (
+        "It reads like the words of an assistant around the text: “Here is your post:”.",
+        "It has a place that may have been left open: “TODO: add link”.",
+    )
+
+
 def test_every_kind_of_refusal_has_cases() -> None:
     assert {kind for kind, _ in REFUSED.values()} == set(WHY)
 

@@ -140,9 +140,9 @@ def _find_declared(old: Preflight, effect: Effect) -> Severity | None:
 
 
 TOO_MANY_TODAY: Final = (
-    "Together with other actions that wait or were sent within a day it reaches more "
-    f"than {MANY_RECIPIENTS} people."
+    f"Together with what else waits or went out within a day it reaches more than {MANY_RECIPIENTS} people."
 )
+"""Stored with actions and found there by its words, which must not change."""
 
 
 def weigh(found: Preflight, people: int) -> Preflight:

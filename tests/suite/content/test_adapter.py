@@ -256,7 +256,7 @@ def test_a_goal_proves_nothing_but_its_numbers() -> None:
 def test_without_facts_one_line_says_that_the_claims_could_not_be_checked() -> None:
     text = "Kettle is the best timer app. 5,000 teams use it. It saves 40% of your time. Guaranteed. Cures colds."
     (warning,) = adapt("linkedin", text, gather()).warnings
-    assert warning.startswith("There are no facts to check this against: ")
+    assert warning.startswith("No facts were handed in to check this: ")
     assert "best timer app" in warning and "and 2 more" in warning
     assert adapt("linkedin", "Kettle rings when the tea is ready.", gather()).warnings == ()
 

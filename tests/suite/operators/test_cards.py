@@ -329,7 +329,7 @@ async def test_a_post_that_joins_a_run_has_its_evidence(loop: Loop) -> None:
         )
     ).payload
 
-    assert "There are no facts to check this against" in alone["show"]
+    assert "No facts were handed in to check this" in alone["show"]
     told = joined["show"] + edited["show"]
     assert "nothing in the evidence" not in told and "No facts were handed in" not in told
     unknown = await loop.call(

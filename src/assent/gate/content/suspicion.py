@@ -21,11 +21,12 @@ MOST: Final = 3
 BRIEF_CHARS: Final = 1_500
 """The longest text that can count as a brief."""
 
+# An edit removes stored warnings by their words, which must not change.
 NOTE: Final = "It reads like a note about a text that is still to be written: “{}”."
 BRIEF: Final = "It reads like a brief for a writer: “{}”."
-CHAT: Final = "It reads like an assistant's remarks about the text: “{}”."
+CHAT: Final = "It reads like the words of an assistant around the text: “{}”."
 LABEL: Final = "It has a label that would be published with the text: “{}”."
-LEFT: Final = "It may have a placeholder that was not filled in: “{}”."
+LEFT: Final = "It has a place that may have been left open: “{}”."
 
 _THING: Final = rf"(?:{GENRE}|draft|text|body|image|screenshot)"
 _MADE: Final = r"(?:drafted|written|created|prepared|kept|put together|rewritten|adjusted|shortened)"

@@ -105,12 +105,13 @@ def has_grounds(evidence: Evidence) -> bool:
 
 
 def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
-    """Return warnings about risky claims, unsupported first; a single one without evidence."""
+    """Return warnings about risky claims, unsupported first; a single one without evidence. An edit removes stored ones
+    by their words, which must not change."""
     risky = [each for each in claims if each.risk and not each.supported]
     if risky and not has_grounds(evidence):
         named = ", ".join(f"“{cut(strip_full_stop(each.text), 60)}”" for each in risky[:MAX_NAMED])
         more = f" and {len(risky) - MAX_NAMED} more" if len(risky) > MAX_NAMED else ""
-        return [f"There are no facts to check this against: {named}{more}."]
+        return [f"No facts were handed in to check this: {named}{more}."]
     risky += [each for each in claims if each.supported and ALWAYS_TOLD.intersection(each.risk)]
     found = []
     for each in risky[:MAX_WARNINGS]:
