@@ -50,7 +50,7 @@ def welcome_text(settings: Settings) -> str:
 
 def _consent_lines(settings: Settings) -> tuple[str, ...]:
     return (
-        "Current policy: an agent with a full key may relay your yes for low and medium risk; high risk needs a",
+        "Current policy: an agent with a full key may pass on your yes for low and medium risk; high risk needs a",
         "signed-in person. To close that, choose the strict policy, under which a signed-in person decides everything",
         f"({settings.base_url}/settings/policy), or give the agent a key that cannot decide:",
         f"    {key_command(settings, 'drafts-only', *DRAFTS_ONLY)}",
