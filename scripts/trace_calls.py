@@ -1,13 +1,13 @@
 """Traces one call of each flow through a whole server: approve, advance, measure.
 
-    .venv/bin/python scripts/trace_calls.py [--counts] [approve|advance|measure …]
+    .venv/bin/python scripts/trace_calls.py [--counts | --files] [approve|advance|measure …]
 
-A server on SQLite runs in this process, as in the tests, and has answered the same call once before. The profiler
+A server on SQLite runs in this process, as in the tests, and has answered the same call before. The profiler
 notes the functions of the package in the order of their calls, on every thread: one entry for a call, none when a
 coroutine or generator goes on, none for lambdas and comprehensions. A call into another file than the entry before is
-a switch. Printed are the files, the distinct functions and the switches; then, without --counts, every hop as
-module.function in order, indented where the file stays the same. Calls that follow each other immediately and are
-equal count as one.
+a switch. Printed are the files, the distinct functions and the switches; then every hop as module.function in order,
+indented where the file stays the same, or with --files each file where the flow first enters it. Calls that follow
+each other immediately and are equal count as one.
 """
 
 from __future__ import annotations
@@ -42,16 +42,22 @@ from assent.stores import sqlite_transactions  # noqa: E402
 
 sqlite_transactions.BRIEF_SECONDS = 60.0  # type: ignore[misc] # a slow disk must not change which thread writes
 
+WARM_UPS = 4
+"""Calls before the traced one, so that every thread has opened its connection."""
+
 POST = {
     "channel": "site",
     "goal": "first users for the import",
     "brand": {"name": "Ledgerleaf", "audience": "treasurers of small clubs"},
     "body": "Ledgerleaf now imports bank statements as CSV and matches them to the members of the club.",
 }
-STEPS = [{"id": name, "title": name.title(), "prompt": f"Do {name}."} for name in ("one", "two", "three")]
+STEPS = [
+    {"id": f"step-{number}", "title": f"Step {number}", "prompt": f"Do {number}."}
+    for number in range(WARM_UPS + 3)
+]
 WORKFLOW = {
-    "id": "three-steps",
-    "name": "Three steps",
+    "id": "steps",
+    "name": "Steps",
     "description": "To trace.",
     "version": "1.0.0",
     "steps": STEPS,
@@ -76,8 +82,9 @@ class Trace:
     hops: tuple[Hop, ...]
 
     @property
-    def files(self) -> int:
-        return len({hop.module for hop in self.hops})
+    def files(self) -> tuple[str, ...]:
+        """In the order in which the flow first enters them."""
+        return tuple(dict.fromkeys(hop.module for hop in self.hops))
 
     @property
     def functions(self) -> int:
@@ -171,19 +178,19 @@ async def call(surface: Surface, tool: str, **arguments: Any) -> dict[str, Any]:
 async def trace_approve(profiler: Profiler, folder: Path) -> None:
     """A person's yes in the chat, over HTTP."""
     async with serve(folder, "http") as surface:
-        for _ in range(2):
+        for _ in range(WARM_UPS + 1):
             run = await call(surface, "chieflab_post", **POST)
             with profiler.record():
                 await call(surface, "chieflab_approve_action", actionId=run["actions"][0]["id"])
 
 
 async def trace_advance(profiler: Profiler, folder: Path) -> None:
-    """The second step of a workflow is finished, over stdio."""
+    """A step in the middle of a workflow is finished, over stdio."""
     (folder / "workflows").mkdir()
-    (folder / "workflows" / "three-steps.json").write_text(json.dumps(WORKFLOW))
+    (folder / "workflows" / "steps.json").write_text(json.dumps(WORKFLOW))
     async with serve(folder, "stdio") as surface:
         at = await call(surface, "workflow_start", workflowId=WORKFLOW["id"])
-        for _ in range(2):
+        for _ in range(WARM_UPS + 1):
             with profiler.record():
                 at = await call(
                     surface, "workflow_advance", stateToken=at["stateToken"], ackToken=at["ackToken"]
@@ -195,7 +202,7 @@ async def trace_measure(profiler: Profiler, folder: Path) -> None:
     async with serve(folder, "http") as surface:
         kinds = {name: kind for name, kind in job_kinds(surface.app).items() if name == "measure_run"}
         runner = Runner(surface.app.store, surface.clock, kinds, worker="trace")
-        for _ in range(2):
+        for _ in range(WARM_UPS + 1):
             run = await call(surface, "chieflab_post", **POST)
             for tool in ("chieflab_approve_action", "chieflab_execute_approved_action"):
                 await call(surface, tool, actionId=run["actions"][0]["id"])
@@ -232,13 +239,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Traces one call of each flow through a whole server.")
     parser.add_argument("flows", nargs="*", metavar="flow", help=" ".join(FLOWS))
     parser.add_argument("--counts", action="store_true", help="leave the hops out")
+    parser.add_argument("--files", action="store_true", help="the files instead of the hops")
     options = parser.parse_args()
     for flow in options.flows or FLOWS:
         found = trace(flow)
         sys.stdout.write(
-            f"{flow}: {found.files} files, {found.functions} functions, {found.switches} switches\n"
+            f"{flow}: {len(found.files)} files, {found.functions} functions, {found.switches} switches\n"
         )
-        if not options.counts:
+        if options.files:
+            sys.stdout.write(" → ".join(f"`{name}`" for name in found.files) + "\n")
+        elif not options.counts:
             sys.stdout.write("".join(f"  {line}\n" for line in found.write()))
     return 0
 

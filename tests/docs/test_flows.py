@@ -1,0 +1,37 @@
+"""ARCHITECTURE.md lists the files of the three flows in the order in which a traced call first enters them."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+MOST_SWITCHES = {"approve": 44, "advance": 68, "measure": 83}
+"""Two thirds of what a review counted: 66, 102 and 125."""
+
+
+@pytest.fixture(scope="module")
+def tracer() -> ModuleType:
+    """The script, which belongs to no package."""
+    spec = importlib.util.spec_from_file_location("trace_calls", ROOT / "scripts" / "trace_calls.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["trace_calls"] = module  # its dataclasses look for themselves there
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("flow", MOST_SWITCHES)
+def test_a_flow_is_listed_as_it_is_traced_and_stays_short(flow: str, tracer: ModuleType) -> None:
+    listed = re.search(rf"<!-- flow: {flow} -->\n(.*?)<!-- end -->", ARCHITECTURE, re.DOTALL)
+    assert listed is not None
+    found = tracer.trace(flow)
+    assert tuple(re.findall(r"`([^`]+)`", listed[1])) == found.files
+    assert found.switches <= MOST_SWITCHES[flow], "\n".join(found.write())
