@@ -86,20 +86,28 @@ _NOW: Final = {
 }  # fmt: skip
 """Imperatives of commits, and the verb for what the product does now."""
 _TWO_VERBS: Final = re.compile(
-    r"(?:,|;|\band|\bund)\s+(?:also )?(?:added|fix(?:ed)?|improved?|removed?|changed?|updated?|behoben)\b",
+    r"(?:,|;|\band|\bund)\s+(?:also )?(?:added|fix(?:ed)?|improved?|removed?|changed?|updated?|renamed?|made|behoben|"
+    r"verbessert)\b",
     re.I,
 )
 _DOES: Final = re.compile(
-    r"^(?:\w+ed(?= (?:the|an?|all|how|our|your|from|to)\b)|bug fixes|rewrote|made|built|moved?|change|update|replace|"
-    r"rename|reduce|increase|rewrite|switch|stop|prevent|avoid|do not|don['’]t|no longer|speed up|bring|drop|ship|"
-    r"extend|simplify|migrate|set)s?\b",
+    r"^(?:\w+ed(?= (?:the|an?|all|how|our|your|from|to|version|some|every|several|whole)\b)|breaking change|"
+    r"bug fixes|various|rewrote|made|built|sped|split|moved?|change|update|replace|rename|"
+    r"reduce|increase|rewrite|redesign|"
+    r"switch|"
+    r"stop|prevent|avoid|do not|don['’]t|no longer|speed up|bring|drop|ship|expose|extend|simplify|migrate|turn|"
+    r"set)s?\b "
+    r"(?!\w+ (?:is|are|can)\b)",
     re.IGNORECASE,
 )
 _SPEAKER: Final = re.compile(
-    r"^(?:we|we['’]\w+|i|i['’]\w+|you|your|it|this|these|there|today|now|our|wir|ich|du|heute|unsere?\w*)\b",
+    r"^(?:we|we['’]\w+|i|i['’]\w+|you|your|it|this|these|there|today|now|version|our|wir|ich|sie|du|es|diese\w*|heute|"
+    r"unsere?\w*)\b",
     re.IGNORECASE,
 )
-_MENDED: Final = re.compile(r"\b(?:no longer|now|fix\w*|resolve[ds]?|nicht mehr|jetzt|behoben)\b", re.I)
+_MENDED: Final = re.compile(
+    r"\b(?:no longer|now|fix\w*|resolve[ds]?|nicht mehr|jetzt|behoben|korrigiert)\b|修正", re.I
+)
 """Words that mark a statement as a fix."""
 
 

@@ -39,24 +39,34 @@ SAME: Final = 0.7
 """The similarity from which two statements count as the same."""
 
 _INTERNAL: Final = re.compile(
-    r"\b(?:pool|workers?|threads?|cach\w+|hooks?|middleware|schema|migrations?|class(?:es)?|interfaces?|config\w*|"
-    r"logg\w+|metrics|helpers?|utils?|parser|benchmarks?|lint\w*|coverage|pipeline|workflows?|docker\w*|dependenc\w+|"
-    r"types|modules?|methods?|functions?|endpoints?|handlers?|flags?|params?|ci|tests?|backend|queue|sdk|scripts?)\b"
-    r"|[`_{}()=<>/\\]|\b[a-z]+[A-Z]\w*",
+    r"\b(?:pool|workers?|threads?|cach\w+|hooks?|middleware|schema|migrations?|structs?|class(?:es)?|interfaces?|"
+    r"enums?|"
+    r"config\w*|logg\w+|telemetry|metrics|mutex|locks?|abstraction|wrappers?|helpers?|utils?|factory|provider|"
+    r"services?|"
+    r"parser|tokenizer|ast|benchmarks?|fixtures?|mocks?|stubs?|lint\w*|coverage|pipeline|workflows?|docker\w*|"
+    r"dependenc\w+|"
+    r"typ(?:es|ings)|modules?|methods?|functions?|endpoints?|handlers?|constants?|flags?|params?|props|component|"
+    r"store|state|"
+    r"repo|ci|tests?|internals?|backend|queue|retry|async|sdk|spec|scripts?|debug\w*|codegen|boilerplate|scaffold\w*)\b"
+    r"|[`_{}()=<>/\\]|\b[a-z]+[A-Z]\w*|\.\w{1,4}\b",
 )
 """Words of commits that only developers understand."""
 _ORDERS: Final = re.compile(
-    r"^(?:fix(?:ed|es)?:? )?(?:stop|prevent|avoid|ensure|make|do not|don['’]t|never|use|handle|set|keep|allow|"
-    r"respect|show|hide)\b",
+    r"^(?:(?:fix|fixed|fixes):? )?(?:stop|prevent|avoid|ensure|make|do not|don['’]t|never|always|correctly|use|"
+    r"handle|set|keep|"
+    r"return|check|only|focus|properly|allow|respect|show|hide)\b",
     re.IGNORECASE,
 )
 """Fixes worded as instructions, which do not say what was broken."""
 _NO_FEATURE: Final = re.compile(
-    r"^(?:if|you|it|they|this|these)\b|(?:,|\b(?:and|or|und|oder))$", re.IGNORECASE
+    r"^(?:if|you|it|they|this|these|since|because)\b|^\S+ v?\d+(?:\.\d+)+$|(?:,|\b(?:and|or|und|oder))$",
+    re.IGNORECASE,
 )
 """List items that continue the sentence above."""
 _DIGRESSES: Final = re.compile(
-    r"^(?:however|but|instead|see)\b|\b(?:currently|plan to|not yet)\b", re.IGNORECASE
+    r"^(?:however|additionally|but|instead|initially|original|see|as such)\b|\b(?:currently|eventually|plan to|means|"
+    r"named after|not yet)\b",
+    re.IGNORECASE,
 )
 """Sentences that lead away from the product."""
 _COMMON: Final = word_set(

@@ -22,7 +22,8 @@ from assent.suite.content.risks import risks_of
 
 UNCLEAR: Final = re.compile(
     r"^(?:it|its|this|these|they|that|those|you|your|we|our|but|and|or|also|however|because|instead|there|so|with|when|"
-    r"in|at|as|then|finally|no|not|es|dies\w*|das|sie|wir|und|aber|これ|それ)\b",
+    r"while|in|at|as|unlike|then|thus|therefore|moreover|additionally|finally|first|no|not|es|dies\w*|das|sie|wir|und|"
+    r"aber|außerdem|dabei|damit|so|これ|それ|この|その)\b",
     re.IGNORECASE,
 )
 """Beginnings of sentences that refer to the one before."""
@@ -36,11 +37,13 @@ _OTHER: Final = re.compile(r"^[A-Z][\w.+-]* (?:is|ist) (?:an?|the|eine?|der|die|
 """Matches a definition of something else."""
 _NOUN: Final = re.compile(r"^(?:an?|the|eine?|der|die|das)\s", re.IGNORECASE)
 _ORIGIN: Final = re.compile(
-    r"\b(?:means|refers to|stands for|named after|pronounced|comes from|steht für)\b", re.IGNORECASE
+    r"\b(?:means|refers to|stands for|is named|named after|is pronounced|pronounced|comes from|heißt nach|steht für)\b",
+    re.IGNORECASE,
 )
 """Matches the origin of a name, which is no description."""
 _POINTS: Final = re.compile(
-    r"^(?!an? ).*(?:\b(?:manual|documentation|docs|wiki|faq|readme|handbuch)\b|\bthe (?:\S+ )?page\b)",
+    r"^(?!an? ).*(?:\b(?:manual|documentation|docs|wiki|handbook|faq|readme|dokumentation|handbuch)\b|"
+    r"\bthe (?:\S+ )?page\b)",
     re.IGNORECASE,
 )
 """Matches a pointer to documentation, which is no description."""

@@ -12,45 +12,86 @@ from assent.suite.content.cleaning import cut
 from assent.suite.content.language import sentences, strip_full_stop, word_set
 
 _CALLS: Final = re.compile(
-    r"^(?:sign (?:up|in)|log ?in|get started|try (?:it|now)|join us|contact (?:us|sales)|learn (?:more|how)|"
-    r"read (?:more|about|the docs)|subscribe|download (?:now|it)|click (?:here|the)|check out|follow (?:us|me|@)|"
-    r"please|see (?:more|our|the|also)|ready to|to (?:get|install|run|use|build)|for more|if you|thanks|thank you|"
-    r"jetzt |siehe |bitte )",
+    r"^(?:sign (?:up|in)|log ?in|get started|start (?:your|for|now|free|using)|try (?:it|now|for|free|"
+    r"\w+ (?:for )?free|"
+    r"our)|join (?:us|the|our|\d)|book a (?:demo|call)|contact (?:us|me|sales)|learn (?:more|how)|read (?:more|about|"
+    r"the (?:docs|"
+    r"documentation)|our)|subscribe|download (?:now|for|the|it|on)|buy (?:now|it)|order now|request a|"
+    r"schedule a (?:demo|call)|"
+    r"click (?:here|on|the|below)|watch (?:the (?:video|demo)|a demo)|wishlist|check out|visit (?:us|our|the)|"
+    r"follow (?:us|me|@)|"
+    r"star (?:us|this|the)|"
+    r"please|see (?:pricing|more|our|the|also|below|docs)|ready to|to (?:get|install|run|use|build|start|learn)|"
+    r"for (?:more|details|installation|a (?:full|complete))|if you|feel free|want to|looking for|thanks|thank you|"
+    r"jetzt |"
+    r"mehr erfahren|kostenlos|kontakt|anmelden|registrieren|siehe |bitte |今すぐ|無料で|お問い合わせ|ログイン|詳しく|"
+    r"ابدأ|سجل|"
+    r"اشترك|تواصل|جرب)",
     re.IGNORECASE,
 )
 _MENU: Final = re.compile(
-    r"^(?:home|pricing|plans|features?|faqs?|about(?: us)?|blog|docs|documentation|customers|how it works|"
-    r"what (?:our|people|customers).*|(?:loved|trusted|used) by .*|meet .{0,24}|(?:built|made) for .*|"
-    r"privacy.*|terms.*|and (?:much )?more.*|preise|funktionen|über uns|impressum|料金|機能)[.…]*$",
+    r"^(?:home|welcome(?: to .{0,40})?|pricing|prices|plans|features?|faqs?|frequently asked.*|about(?: us)?|blog|docs|"
+    r"documentation|testimonials|customers|how it works|what (?:our|people|customers|others).*|why (?:us|\w+)\??|"
+    r"(?:loved|trusted|used|built|powered|backed) by .*|everything you need.*|(?:simple|fair|transparent) pricing|"
+    r"all (?:the )?features|powerful features|get .{0,24}|meet .{0,24}|join .{0,24}|(?:built|made) for .*|solutions?|"
+    r"products?|resources|company|careers|legal|privacy.*|terms.*|"
+    r"newsletter|"
+    r"get in touch|follow us|latest.*|our .{0,20}|and (?:much )?more.*|many more.*|more to come.*|"
+    r"preise|funktionen|über uns|impressum|datenschutz|kontakt|startseite|so funktioniert.*|häufige fragen|"
+    r"das sagen .*|"
+    r"ホーム|料金|機能|会社概要|よくある質問|お知らせ|特徴|الرئيسية|الأسعار|المميزات|من نحن|الأسئلة الشائعة)[.…]*$",
     re.IGNORECASE,
 )
 _NOTES: Final = re.compile(
-    r"\b(?:translations? of|this (?:repo|repository|readme|document)|(?:npm|pipx?|cargo|brew|go) install|"
-    r"docker (?:run|pull)|git clone|pull requests?|copyright|all rights reserved|uses? cookies|"
-    r"licen[cs]ed? under|under the (?:terms|mit|apache)|(?:mit|apache|gpl|bsd|agpl)(?:[ -][\d.]+)? licen[cs]e|"
-    r"[al]?gpl|(?:open|file) an issue|contributions|contributing|work in progress|"
-    r"under (?:\w+ )?(?:heavy|active) development|(?:alpha|beta) (?:software|version)|is deprecated|"
-    r"no longer maintained|formerly|(?:documentation|docs) (?:is|are|can))\b",
+    r"\b(?:the following|these docs|translations? of|"
+    r"this (?:repo|repository|readme|document|section|fork|branch)|npm (?:i|install|run)|npx|yarn add|"
+    r"pipx? install|"
+    r"cargo (?:install|add)|brew install|apt(?:-get)? install|go (?:get|install)|docker (?:run|pull)|git clone|"
+    r"(?:prs?|pull requests?) (?:are )?welcome|build status|copyright|all rights reserved|(?:use|uses) cookies|"
+    r"cookie (?:policy|settings|consent)|javascript (?:is|must)|licen[cs]ed? under|under the (?:terms|mit|apache)|"
+    r"(?:mit|apache|gpl|bsd|agpl)(?:[ -][\d.]+)? licen[cs]e|(?:open|file) an issue|report (?:bugs|issues)|"
+    r"contributions|contributing|maintainers? wanted|sponsored by|our sponsors|semantic versioning|work in progress|"
+    r"under (?:\w+ )?(?:heavy|active) development|not (?:yet )?(?:production|stable)|(?:alpha|beta|"
+    r"pre-?release)(?: software|"
+    r" quality|"
+    r" stage| version)|is deprecated|no longer maintained|formerly|previously known|(?:documentation|docs) (?:is|are|"
+    r"can)|"
+    r"available (?:on|at|from|via) (?:npm|pypi|crates\.io|github))\b"
+    r"|\((?:planned|soon|coming soon|todo|wip)\)|©|^\W*v?\d+(?:\.\d+)+\W*$|dieses repository|lizenziert|\b[al]?gpl\b|"
+    r"协议开源|クッキー|"
+    r"このリポジトリ|ライセンス",
     re.IGNORECASE,
 )
 _ASIDES: Final = re.compile(
-    r"^(?:note|warning|todo|important|tip|usage|example|requires?|the following|the key features|"
-    r"here(?:['’]s| is| are)|below|above|currently|as of)\b",
+    r"^(?:note|warning|todo|important|disclaimer|tip|attention|n\.b\.|update|clone|usage|example|requires?|"
+    r"documentation|"
+    r"source code|prerequisites?|hinweis|achtung|by default|in this|the following|the key features|here(?:['’]s| is|"
+    r" are)|"
+    r"below|above|currently|as of)\b",
     re.IGNORECASE,
 )
 _PRICE: Final = re.compile(
-    r"[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:€|usd|eur|euro|dollars?)|\bfree (?:for|plan|tier|trial|up to)\b|"
-    r"\d[^.]{0,12} (?:per|a) (?:user|seat|month|year)\b|/ ?(?:month|year|user)\b|\bcredit card|\bpricing\b",
+    r"[$€£¥₹]\s?\d|\d[\d.,]*\s?(?:€|usd|eur|euro|dollars?|円|ドル)|\bfree (?:for|plan|tier|trial|forever|up to|"
+    r"during)\b|"
+    r"\d[^.]{0,12} (?:per|a|pro|im) (?:user|seat|month|year|monat|jahr)\b|/ ?(?:mo|month|yr|year|user)\b|\bcredit card|"
+    r"\bmoney[- ]back|\bpricing\b|\b(?:kostenlos|gratis) (?:für|bis|testen|starten)|^(?:free|kostenlos|gratis)\W*$|"
+    r"無料(?:で|プラン|体験|トライアル)",
     re.IGNORECASE,
 )
 _QUOTE: Final = re.compile(r"^[\"“”„«»「『‘]|\s[—–-]\s*[A-Z][\w.]+(?: [A-Z][\w.]*){0,2}(?:,.{0,60})?$")
 _SAYS: Final = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|can|will|does|do|now|no longer|lets|supports|works|shows|runs|helps|makes|"
-    r"keeps|gives|takes|uses|opens|starts|comes|sends|reads|writes|exports|imports|allows|ist|sind|hat|kann|können|"
-    r"wird|werden|lässt|lassen|jetzt|erinnert)\b"
+    r"\b(?:is|are|was|were|has|have|had|can|will|does|do|did|now|no longer|lets|supports|works|shows|runs|"
+    r"helps|makes|"
+    r"keeps|gives|takes|uses|returns|accepts|appears|opens|loads|starts|comes|gets|remembers|sends|"
+    r"reads|writes|"
+    r"exports|imports|allows|provides|ist|sind|hat|haben|kann|können|wird|werden|lässt|lassen|zeigt|gibt|jetzt|"
+    r"läuft|"
+    r"unterstützt|erinnert|bietet)\b"
 )
 """Verbs that make the words before them a sentence."""
-_PARTICIPLE: Final = re.compile(r"^(?:\w+ed|new|more|rewrote|made|built)\b", re.IGNORECASE)
+_PARTICIPLE: Final = re.compile(
+    r"^(?:\w+ed|new|more|better|faster|rewrote|rewritten|made|built|sped)\b", re.IGNORECASE
+)
 
 
 def is_price(text: str) -> bool:
@@ -149,15 +190,18 @@ def _parts(match: re.Match[str], head: str) -> bool:
 
 
 _DENIES: Final = re.compile(r"\b(?:not?|never|nicht|keine?\w*|nie)\b|n['’]t\b", re.IGNORECASE)
-_NEEDS_MORE: Final = re.compile(r"(?:\w+ed|runs|works|is|are|easy|able| (?:that|which|who) \S+)$")
+_NEEDS_MORE: Final = re.compile(
+    r"(?:\w+ed|runs|works|is|are|connects|belongs|easy|simple|able|ready|hard|possible| (?:that|which|who) \S+)$"
+)
 """Words that need the words after them."""
 _DANGLES: Final = re.compile(
-    r"\s(?:in|of|to|for|with|and|or|an?|the|on|by|from|is|are|as|made|way|lives?|runs?|works?|und|oder|mit|für|eine?)$"
+    r"\s(?:in|of|to|for|with|and|or|an?|the|on|by|from|your|its|is|are|as|made|way|kind|set|means|lives?|runs?|works?|und|oder|mit|für|von|der|die|das|eine?)$"
 )
 _GOES_ON: Final = word_set("you them it see sees show shows know knows tell tells find fest zeigt")
 _CLAUSE: Final = re.compile(
-    r"(?P<clause>,? (?:that|which|who) )|,? (?:so that|so you|written in|built (?:with|on|in|for)|while|because|where|"
-    r"when) |, (?:and (?:it|you)|with|so|but|mit|damit) |(?P<manner> (?:with|without|for|in an?) )| [–—-] |[;:] | \(|"
-    r"(?P<next>,? and \w+s (?=(?:an?|the|your|you|it|them)\b)|, \w+[st] (?!and\b|or\b|und\b|oder\b))|"
-    r"(?P<comma>,)(?= )|(?P<place> (?:in|into|over|to|from|through|among) )"
+    r"(?P<clause>,? (?:that|which|who) )|,? (?:so that|so you|written in|built (?:with|on|in|for)|powered by|designed|"
+    r"while|because|using|where|when|inspired by) |, (?:and (?:it|you)|with|so|but|der|die|das|mit|damit|um|ohne|"
+    r"sodass) |(?P<manner> (?:with|without|for|in an?) )| [–—-] |[;:] | \(|[、，](?=.{4})|(?P<next>,? and \w+s "
+    r"(?=(?:an?|the|your|you|it|them|where|which|who|what|when|how)\b)|, \w+[st] (?!and\b|or\b|und\b|oder\b))|"
+    r"(?P<comma>,)(?= )|(?P<place> (?:in|into|over|to|from|via|through|among|across) )"
 )

@@ -20,16 +20,24 @@ _KIND: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     (
         "aside",
         re.compile(
-            r"\W*(?:new contributors|contribut|full changelog|thank|downloads?|install|upgrad|sounds)", re.I
+            r"\W*(?:new contributors|contributors|contributed|full changelog|thank|checksums|downloads?|assets|install|"
+            r"known issues|upgrad|migrat|sounds|sponsor|credits)",
+            re.I,
         ),
     ),
     ("breaking", re.compile(r"\W*(?:breaking|incompatible)", re.I)),
-    ("fixed", re.compile(r"\W*(?:(?:bug ?)?fix(?:es|ed)?\b|bugs?\b|resolved|behoben|fehler|修正)", re.I)),
+    (
+        "fixed",
+        re.compile(
+            r"\W*(?:bug ?)?fix(?:es|ed)?\b|\W*bugs?\b|\W*resolved|\W*(?:behoben|fehler|korrig)|\W*修正|\W*不具合",
+            re.I,
+        ),
+    ),
     (
         "inside",
         re.compile(
-            r"\W*(?:internal|chores?|maintenance|dependenc|documentation|docs|tests?|ci\b|build|refactor|misc|"
-            r"deprecat|remov|packaging)",
+            r"\W*(?:internal|chores?|maintenance|dependenc|development|documentation|docs|tests?|ci\b|build|refactor|"
+            r"under the hood|intern|housekeeping|misc|deprecat|remov|packaging)",
             re.I,
         ),
     ),
@@ -45,30 +53,38 @@ _PREFIX: Final = re.compile(
 _TOLD: Final = ("feat", "perf", "improvement", "enhancement", "change", "fix", "bug")
 """The kinds of commits and items that matter to users."""
 _FIX: Final = re.compile(
-    r"^(?:bug ?fix:|fix(?:ed|es)?(?! and\b)|resolved?|corrected|behoben)(?!\w)|\bbehoben\.?$|修正",
+    r"^(?:bug ?fix:|fix(?:ed|es)?(?! and\b)|resolved?|repair(?:ed)?|correct(?:ed)?|hotfix|patch(?:ed)?|behoben|behebt|"
+    r"korrigiert)(?!\w)"
+    r"|\b(?:behoben|korrigiert)\.?$|修正",
     re.IGNORECASE,
 )
 _INSIDE: Final = re.compile(
-    r"^(?:[0-9a-f]{7,40}\s+)?(?:merge\b|revert\b|wip\b|bump\b|release\b|prepare\b|v?\d+\.\d+|chore\b|lint\b|typos?\b|"
-    r"clean ?up\b|refactor\w*\b|rename\b|initial commit|tests?\b|"
-    r"(?:updated?|upgraded?|migrated?) to (?:go|node\w*|python|rust|java)\b|use (?:jdk|java|node) ?\d|"
-    r"\[(?:dev ?)?deps\]|\[(?:meta|tests?|actions|readme|docs|ci|refactor|maint\w*|chore)\]|"
-    r"(?:update|upgrade|pin|reformat)\b(?! (?:the|your|notifi|check|all)\w*\b)|"
-    r"updated? (?:\w+ ){0,2}(?:deps|dependenc\w*|readme|changelog|ci|translations?)\b|"
-    r"(?:add|fix|improve|update|more) (?:\w+ ){0,2}(?:lint\w*|tests?|ci|build|typos?|docs|documentation|types|"
-    r"comments?|docstrings?|benchmarks?|changelog|workflow)\b)",
+    r"^(?:[0-9a-f]{7,40}\s+)?(?:merge\b|revert\b|wip\b|bump\b|release\b|prepare\b|v?\d+\.\d+|chore\b|lint\b|format\b|"
+    r"typos?\b|"
+    r"clean ?up\b|refactor\w*\b|rename\b|initial commit|first commit|tests?\b|"
+    r"(?:updated?|upgraded?|migrated?|switch(?:ed)?) to (?:go|node\w*|python|rust|java|ruby|php|react|typescript|"
+    r"webpack|vite)\b|use (?:jdk|java|node|python|go|gradle|electron) ?\d|\[(?:dev ?)?deps\]|"
+    r"\[(?:meta|tests?|actions|readme|docs|ci|refactor|maint\w*|chore)\]|"
+    r"(?:update|upgrade|pin|bump|reformat|npm)\b(?! (?:the|your|notifi|check|all)\w*\b)|"
+    r"(?:updated?|upgraded?) (?:\w+ ){0,2}(?:deps|dependenc\w*|lockfile|readme|changelog|version|ci|actions|"
+    r"translations?|workflows?)\b|"
+    r"(?:add|fix|improve|update|more) (?:\w+ ){0,2}(?:lint\w*|tests?|test coverage|ci|build|typos?|docs|"
+    r"documentation|types|"
+    r"typings|comments?|docstrings?|logging|benchmarks?|readme|license|changelog|workflow|github actions?)\b)",
     re.IGNORECASE,
 )
 _TAIL: Final = re.compile(
     r"\s*(?:(?<=\s)(?:(?=[0-9a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}|\d{7})|"
     r"\((?:[^()]{0,80}(?:#\d+|@[\w-]+|\b[0-9a-f]{7,40}\b|/pull/|/issues/)[^()]{0,200})\)"
+    r"|\[[^\]]{0,60}(?:#\d+|[0-9a-f]{7,40})[^\]]{0,60}\]"
     r"|\b(?:by|thanks(?: to)?|via|von) \[?@[\w-]+(?:\[bot\])?[^.]{0,160}"
-    r"|\bin (?:https?://\S+|#\d+)|#\d+|https?://\S+/(?:pull|issues|commit)/\S+|@[\w-]+)\s*(?=[.!]?$)",
+    r"|\bin (?:https?://\S+|#\d+)|#\d+|https?://\S+/(?:pull|issues|commit|compare)/\S+|@[\w-]+)\s*(?=[.!]?$)",
     re.IGNORECASE,
 )
 _REFERENCES: Final = re.compile(
     r"\s*\(\s*(?:(?:#\d++|@[\w-]++|\b(?:and|by|see|thanks|to|closes|fixes|pr)\b|[,;&])\s*+)+\)"
-    r"|(?:(?<=[.!])|,)?\s+(?:see|closes|fixes|refs?):?(?: also)? #\d+(?:(?:,|,? and| &) #\d+)*\.?",
+    r"|(?<=[.!])\s+(?:see|closes|fixes|refs?):?(?: also)? #\d+(?:(?:,|,? and| &) #\d+)*\.?"
+    r"|,?\s+(?:see|closes|fixes|refs?)(?: also)? #\d+(?:(?:,|,? and| &) #\d+)*|\s+[-–—]\s+@[\w-]+(?=[.,]|$)",
     re.IGNORECASE,
 )
 _VERSION: Final = re.compile(
@@ -81,12 +97,16 @@ _VERSION: Final = re.compile(
 _LEADING_VERSION: Final = re.compile(r"^v?(\d+\.\d+(?:\.\d+)?)\s*(?:[:–—]|-\s)\s*(?=\S)", re.IGNORECASE)
 _UNDONE: Final = re.compile(r"^\s*[-*+]\s+\[ \]\s")
 _FIRST: Final = re.compile(
-    r"^\W*(?:the |our )?(?:(?:first|initial)(?: public| stable| official)? (?:release|version|launch)|launch|"
+    r"^\W*(?:the |our )?(?:(?:first|initial)(?: public| stable| official)? (?:release|version|launch|publish|"
+    r"implementation\b.*)|launch|"
     r"launch of (?:our|the|my)\b.{0,40}|erste(?:s|r)? (?:version|veröffentlichung))\W*$",
     re.IGNORECASE,
 )
 """Matches the announcement of a first release, which is no change."""
-_ANNOUNCES: Final = re.compile(r"^\W*(?:we|i)\b.{0,20}\b(?:excited|thrilled|proud|happy)\b", re.IGNORECASE)
+_ANNOUNCES: Final = re.compile(
+    r"^\W*(?:we|i)\b.{0,20}\b(?:excited|thrilled|proud|happy|pleased|delighted)\b",
+    re.IGNORECASE,
+)
 """Matches a sentence that only announces something."""
 _DROPS: Final = re.compile(r"^(?:breaking|drop|remov|deprecat|no longer|requires?\b|minimum)", re.IGNORECASE)
 """Matches a removal or a new requirement. It goes after the additions."""
@@ -94,21 +114,25 @@ _ADDS: Final = re.compile(r"^(?:add(?:ed|s)?|introduc\w+|support(?:s|ed)?|new)\b
 _MARK: Final = re.compile(r"^(\s*)(?:[-*+•・–]|\d{1,2}[.)])\s+(?:\[[ xX]\]\s+)?")
 _ASIDE_LINE: Final = re.compile(
     r"first contribution|^\W*(?:full changelog|https?://\S+\W*$|what['’]?s (?:changed|new)\W*$|thank(?:s| you)\b|"
-    r"(?:see|refs?):? |note[:!]|some changes\b.*\battention|warning|caution|careful|attention|important:|please |"
-    r"make sure|if you|for (?:more|details)|read (?:more|the)|enjoy|nothing|no (?:\S+ )?changes?\b|"
-    r"version (?:was )?bump|this (?:release|version|update)\b.* (?:fixes|improvements|changes)\W*$|"
-    r".*\bunder[- ]the[- ]hood\b|fix(?:ed|es)? (?:\w+ )?(?:bugs?|issues)\W*$|"
-    r"(?:made )?(?:various|minor|misc\w*|other|small|several|some)\b(?: \S+){0,4} "
-    r"(?:changes?|fixes|bug ?fixes|tweaks|improvements|stuff)(?: \(.*\))?\W*$|"
-    r"bug ?fixes(?: and (?:\S+ )?improvements)?\W*$|and (?:much|many) more\b|hinweis|danke|bitte )",
+    r"(?:see|refs?):? |note[:!]|nb:|some changes\b.*\battention|"
+    r"warning|caution|careful|beware|heads[ -]up|attention|important:|disclaimer|"
+    r"experimental!|please |make sure|be sure|(?:before|after) (?:you )?upgrad|if you|for (?:more|details|the full)|"
+    r"read (?:more|the)|check out|enjoy|happy \w+ing|stay tuned|more (?:info|details)|nothing|"
+    r"no (?:\S+ )?changes?\b|version (?:was )?bump|"
+    r"this (?:release|version|update)\b.* (?:fixes|improvements|changes)\W*$|.*\bunder[- ]the[- ]hood\b|"
+    r"(?:fix(?:ed|es)?|improved?) (?:\w+ )?(?:bugs?|issues|errors|performance|stability|design)\W*$|"
+    r"(?:made )?(?:various|minor|misc\w*|other|small|several|some|many|lots of|a few)\b(?: \S+){0,4} "
+    r"(?:changes?|fixes|bug ?fixes|"
+    r"tweaks|improvements|enhancements|stuff|updates|cleanups?)(?: \(.*\))?\W*$|"
+    r"bug ?fixes(?: and (?:\S+ )?improvements)?\W*$|and (?:much|many) more\b|hinweis|achtung|danke|bitte )",
     re.I,
 )
 """Matches lines that are no change: thanks, references, upgrade warnings, fillers."""
-_BROKEN: Final = re.compile(r"https?://|\]\(|\b(?:by|in|see|via)$", re.IGNORECASE)
+_BROKEN: Final = re.compile(r"https?://|\]\(|^\W*/\w|\b(?:by|in|see|via|and|or)$", re.IGNORECASE)
 """Matches a line that lost its meaning together with its link."""
 _SCOPE: Final = re.compile(
-    r"^(?:\[[\w./-]{2,24}\]\s+|(?!(?:feat|feature|fix|perf|docs?|fixed|new|added|behoben|neu)\b)"
-    r"[a-z][\w/-]{1,20}:\s+(?=[a-z-]))"
+    r"^(?:\[[\w./-]{2,24}\]\s+|(?!(?:feat|feature|fix|bugfix|perf|chore|ci|tests?|build|style|refactor|docs?|deps|"
+    r"revert|fixed|new|added|behoben|neu)\b)[a-z][\w/-]{1,20}:\s+(?=[a-z-]))"
 )
 """Matches the part of the code that a changelog item names first."""
 _INTRO: Final = re.compile(r"^(?:hi|hello|hey|hallo)\b[^.!?:]{0,80}:\s+(\w)", re.IGNORECASE)

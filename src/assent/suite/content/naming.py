@@ -11,14 +11,16 @@ from assent.suite.content.language import word_set
 
 SEPARATOR: Final = re.compile(r"\s+(?:[|–—·•:›»-]|--)\s+|\s*[|｜]\s*|:\s+|：")
 """Separates the name from the rest of a title."""
-_GENERIC_NAMES: Final = word_set("home welcome readme index app website untitled document documentation")
+_GENERIC_NAMES: Final = word_set(
+    "home welcome readme index app website untitled document documentation startseite ホーム"
+)
 _HOSTS_OF_MANY: Final = word_set(
     "github.com gitlab.com codeberg.org bitbucket.org npmjs.com pypi.org crates.io sr.ht hub.docker.com apps.apple.com "
     "play.google.com marketplace.visualstudio.com addons.mozilla.org rubygems.org"
 )
 """Hosts whose domain is not the product's name."""
 _IS: Final = re.compile(
-    r"^(?!(?:this|it|that|there|here|what|our|my|your|the|dies|das|es)\b)"
+    r"^(?!(?:this|it|that|there|here|since|if|when|while|because|as|what|how|our|my|your|the|dies|das|es)\b)"
     r"([\w.+/-]+(?: [A-Z][\w.+-]*){0,2}) (?:is|ist) (?:an?|the|your|eine?|das|die|der)\b",
     re.IGNORECASE,
 )

@@ -20,20 +20,35 @@ MAX_LINES: Final = 3_000
 
 _ASIDE: Final = re.compile(
     r"^(?:install\w*|set ?up|getting started|get started|quick ?start|usage|how to (?:use|install|run|build|"
-    r"contribute)|develop\w*|compil\w*|reporting|technolog\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|"
-    r"tests?|why|testing|build\w*|requirements|prerequisites|dependencies|deploy\w*|config\w*|change ?log|news|"
-    r"releases?|road ?map|support\w*|sponsor\w*|backers|donat\w*|table of contents|authors?|team|community|contact|"
-    r"links|api|faq|frequently asked|todo|status|how it works|examples?|demo|screenshots?|documentation|docs|"
-    r"resources|references?|related|benchmarks?|limitations|disclaimer|warning|known issues|troubleshooting|security|"
-    r"privacy|upgrad\w*|migrat\w*|download\w*|compatibility|citation|entwicklung|lizenz|mitmachen|bedienung|bezug|"
-    r"kontakt|haftung\w*|feedback|help|live demo|translat\w*|version\w*|ecosystem|motivation|telemetry|menu|"
-    r"what['’]?s next|在线体验|生态|環境構築|実行|インストール|ライセンス|许可\w*|贡献|快速开始)(?!\w)",
+    r"contribute)|"
+    r"develop\w*|compil\w*|reporting|technolog\w*|contribut\w*|licen[cs]\w*|credits|acknowledg\w*|thanks|"
+    r"tests?|why|for enterprise|testing|build\w*|requirements|"
+    r"prerequisites|dependencies|deploy\w*|config\w*|change ?log|what['’]?s new|news|releases?|road ?map|support\w*|"
+    r"sponsor\w*|backers|donat\w*|table of contents|contents|toc|authors?|maintainers?|team|community|contact|links|"
+    r"api|faq|frequently asked|todo|status|project status|structure|architecture|internals|how it works|examples?|demo|"
+    r"screenshots?|gallery|documentation|docs|resources|references?|related|alternatives|similar|comparison|"
+    r"benchmarks?|"
+    r"limitations|caveats|disclaimer|warning|notice|known issues|troubleshooting|security|privacy|upgrad\w*|"
+    r"migrat\w*|download\w*|"
+    r"(?:supported )?platforms|compatibility|citation|citing|translations?|languages|star history|who uses|used by|"
+    r"users|testimonials|press|pricing|non-goals|entwicklung|einrichtung|installation|lizenz|mitwirken|mitmachen|"
+    r"beitragen|voraussetzungen|nutzung|verwendung|benutzung|bedienung|bezug|danksagung|inhalt\w*|kontakt|fehler|"
+    r"haftung\w*|feedback|help|live demo|translat\w*|version\w*|ecosystem|discussions?|motivation|telemetry|"
+    r"menu|what['’]?s next|在线体验|生态|環境構築|実行|ビルド|"
+    r"インストール|使い方|開発|ライセンス|貢献|必要|目次|ドキュメント|动手|安装|使用|许可\w*|贡献|文档|快速开始|"
+    r"التثبيت|الترخيص|المساهمة)(?!\w)",
     re.IGNORECASE,
 )
 """Headings of sections that do not describe the product."""
 _FEATURES: Final = re.compile(
-    r"^(?:(?:(?:key|main|core|current) )?(?:features?|highlights|capabilities)\b|what (?:it|you|does|can)\b|pros\b|"
-    r"overview|funktion\w*|merkmale|特徴|機能|功能|特性)",
+    r"^(?:(?:key|main|core|current|top|notable|some|major) )?(?:features?|highlights|capabilities|functionality|"
+    r"functions)"
+    r"\b|^what (?:it|you|does|can|is in)\b|"
+    r"^benefits|^pros\b|^goals|^at a glance|^overview|^funktion\w*|^merkmale|"
+    r"^was (?:es )?kann|"
+    r"^eigenschaften|^überblick|^特徴|^機能|^主な機能|^できること|^功能|^特性|^特点|^المميزات|^fonctionnalités|"
+    r"^características"
+    r"|^funcionalidades",
     re.IGNORECASE,
 )
 _GENERAL_TITLE: Final = re.compile(
