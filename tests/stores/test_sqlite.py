@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -133,6 +135,23 @@ class TestTurnstile:
         second.close()
         first.release()
         assert third.acquire(DEADLINE_SECONDS)
+
+
+def give(content: Held) -> Transaction[Held]:
+    yield from count()
+    return content
+
+
+async def test_an_idle_store_keeps_nothing_of_its_last_calls(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    gone = threading.Semaphore(0)
+    for run in (store.write, store.read):
+        content = Held()
+        weakref.finalize(content, gone.release)
+        await run(partial(give, content))
+        del content
+        assert await asyncio.to_thread(gone.acquire, timeout=DEADLINE_SECONDS)
+    await store.close()
 
 
 def test_the_writer_syncs_every_commit_and_a_reader_cannot_write(tmp_path: Path) -> None:

@@ -168,6 +168,7 @@ class SqliteWriter:
                 deliver(batch)
                 if size is not None and size >= self._log_limit:
                     self._shorten_log(size)
+            del batch  # as in `_batches`
         with self._in_use:
             self._close_connections()
 
