@@ -120,7 +120,7 @@ BY_MAIL: Final = "Send it from your own mail program, then tell me that you did.
 def describe_decision(move: str, key: str, action: Action, circumstances: Circumstances) -> str:
     """Tell the person what a decision did, without a promise that cannot be kept now."""
     if move == "withdraw":
-        return "Stopped. Nothing was sent. It waits for your decision as it was."
+        return "Stopped. Nothing was sent. The action waits for your decision again, unchanged."
     if action.status == "rejected":
         return "Rejected. It will never be sent; the reason is kept. I can write another version."
     if action.status == "awaiting_approval":

@@ -185,7 +185,7 @@ class Asset(Record, kw_only=True):
 
 
 class Run(Record, kw_only=True):
-    """One invocation of an operator (E3). `parent_run_id` is its lineage."""
+    """One call of an operator's prepare (E3). `parent_run_id` names the run that it continues."""
 
     workspace_id: WorkspaceId
     run_id: RunId

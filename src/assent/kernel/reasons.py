@@ -378,7 +378,7 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         retry=Retry.NEVER,
         summary="This agent is not allowed to {right}.",
         user_message="I am not allowed to {right} in this workspace. {who}",
-        fix="STOP. Show the message, and the review link where there is one. Do not ask for another key.",
+        fix="STOP. Show userMessage, and reviewUrl if there is one. Do not ask for another API key.",
         stop_rule="Do not look for another way to the same effect.",
     ),
     Reason.UNKNOWN_TOOL: Meaning(

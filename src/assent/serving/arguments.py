@@ -120,7 +120,7 @@ def _nul_paths(value: Any, path: str) -> Iterator[str]:
 
 
 def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Problem]:
-    """Find the problems by the schema, else return the codec's message."""
+    """Return the problems that the schema finds; if it finds none, the message of the decoder."""
     import jsonschema  # only on this path: it costs more to import than all the rest of a call
 
     from assent.tools.catalog import flatten

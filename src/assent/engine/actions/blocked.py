@@ -1,4 +1,4 @@
-"""Check a blocked action again.
+"""Checks again whether an action can be delivered that was blocked when it was staged.
 
 If its connector has become ready, only the preflight changes and an approval stays valid. If a missing account can be
 named now, or another connector serves the channel, the effect changes: a new revision that needs a new approval (C29).

@@ -83,7 +83,7 @@ class Decided(WireRecord, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """Facts read in advance, from which the circumstances of an action are computed."""
+    """Policy, readiness and rights, read before a transaction. `of` applies them to an action."""
 
     services: Services
     caller: Principal

@@ -58,8 +58,8 @@ def limit(
 
 
 def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
-    """Return the actions, with a gate on each that costs more than the balance after those before it. The reviewer sees
-    before the approval that it cannot be paid."""
+    """Subtract the costs from the balance, in order, and add a gate to each action that it no longer covers.
+    The reviewer sees the gate before approving."""
     if not any(CREDITS_MISSING in a.preflight.gates or a.preflight.estimated_cost_credits for a in staged):
         return staged
     left = (yield from account(workspace_id)).available

@@ -60,7 +60,7 @@ class ChildRun(Record):
 
 
 class ActionPlace(Record):
-    """A page of a run's actions begins after this one."""
+    """The last action of a page; the next page begins after it."""
 
     position: int = -1
     action_id: str = ""

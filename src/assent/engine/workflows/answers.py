@@ -145,7 +145,7 @@ def give_up(issues: Iterable[Issue]) -> Refusal:
         Reason.VALIDATION_ERROR,
         problems=_problems(issues),
         user_message="I could not complete this step in ten attempts and need your help with it.",
-        fix="Ten attempts in a row were refused. Show the user the step and what problems says, and ask how to "
+        fix="Ten attempts in a row were refused. Show the user the step and its problems, and ask how to "
         "complete it; then advance with what they tell you.",
         stop_rule="Do not advance this step again before the user has answered.",
         retry=Retry.NEVER,

@@ -134,8 +134,8 @@ def is_shouted(heading: str) -> bool:
 
 
 def shorten(text: str, most: int) -> str:
-    """Remove the full stop, and the last clause if the statement is too long. Returns an empty text if no clause can
-    go."""
+    """Remove the full stop. Cut a longer statement than `most` characters before a clause; return an empty text
+    if no cut leaves a sentence."""
     bare = strip_full_stop(sentences(text)[0] if text else "")
     if len(bare) <= most:
         return bare

@@ -43,7 +43,7 @@ NO_SUCH_RUN: Final = PageProblem(
     404,
     "There is no such run",
     "It is not in the workspace you look at, or it never was.",
-    "Look for it among the runs.",
+    "Look for the run in the list of all runs.",
     Link("/runs", "All runs"),
 )
 

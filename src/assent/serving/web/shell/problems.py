@@ -57,7 +57,7 @@ GONE: Final = PageProblem(
     410,
     "This post was taken down",
     "It was published here, and its authors have taken it down since.",
-    "There is nothing to do. Other posts may be on the start page of this feed.",
+    "You need not do anything. The start page of this site lists the posts that are left.",
 )
 WRONG_METHOD: Final = PageProblem(
     405,
