@@ -33,7 +33,8 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
     if refusal.reason is not Reason.REQUIRES_APPROVAL or action_id is None:
         return refusal
     action, outlook = await circumstances.read_action(call.services, call.caller, ActionId(action_id))
-    around = outlook.of(action)
+    # An approval that is not enough leaves the step waiting, so the policy says who decides.
+    around = outlook.of(msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL))
     told = refusal.recovery()
     # The agent changes a step by submitting it again.
     said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.workflows.kit import APPROVE, EDIT, REJECT, Payload, Player, definition
+from tests.engine.workflows.kit import APPROVE, EDIT, GET, REJECT, Payload, Player, definition
 from tests.workflow.library import step
 
 from assent.engine.actions import change_requests, decisions
@@ -278,6 +278,7 @@ async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(p
     )
     told = await asked(play, at, **NOTES)
     assert told["actionId"] == refusal["actionId"] and "signed-in person" in told["userMessage"]
+    assert [each["name"] for each in told["next"]] == [GET, "workflow_advance"]
     chat = await play.ask(APPROVE, actionId=refusal["actionId"])
     assert chat.reason == "requires_approval"
     person = Decider(WorkspaceId(play.workspace_id), "Ada", Assurance.PERSON, "page")
