@@ -14,7 +14,7 @@ from assent.settings.kinds import Kind, Setting
 HOUR: Final = 3_600
 DAY: Final = 24 * HOUR
 
-TABLE: Final[tuple[Setting, ...]] = (
+TABLE: Final = (
     Setting(
         name="host",
         flag="--host",

@@ -29,7 +29,7 @@ EVENTS: Final = 60
 FINDINGS_SHOWN: Final = 50
 CSV_COLUMNS: Final = ("workspaceId", "streamId", "seq", "at", "kind", "body", "hash")
 
-FLAWS: Final[dict[str, str]] = {
+FLAWS: Final = {
     "event missing": "An event is missing",
     "event altered": "An event was changed",
     "event truncated": "Events at the end are gone",
@@ -173,7 +173,7 @@ def _day_end(day: str) -> AuditCursor | None:
     return AuditCursor(start + DAY_MS) if start is not None else None
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/audit", audit, "audit"),
     Screen("/audit/verify", verify, "audit", LOOK_AND_SEND),
     Screen("/audit/export", export, "audit"),

@@ -28,7 +28,7 @@ class Group(Record):
     tone: str = ""
 
 
-GROUPS: Final[tuple[Group, ...]] = (
+GROUPS: Final = (
     Group(
         "decisions",
         "Decisions",
@@ -94,7 +94,7 @@ GROUPS: Final[tuple[Group, ...]] = (
         "warn",
     ),
 )
-GROUP_OF: Final[dict[str, Group]] = {kind: group for group in GROUPS for kind in group.kinds}
+GROUP_OF: Final = {kind: group for group in GROUPS for kind in group.kinds}
 OTHER: Final = Group("other", "Other", ())
 
 

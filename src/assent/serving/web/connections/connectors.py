@@ -21,13 +21,13 @@ log = logging.getLogger("assent.web")
 READINESS_SECONDS: Final = 3.0
 """After this time the page shows that the provider does not answer."""
 
-AUTH_MODES: Final[dict[str, str]] = {
+AUTH_MODES: Final = {
     "none": "Needs no account",
     "api_key": "An API key of yours",
     "oauth": "You sign in there and allow it",
     "password": "A mail server of yours, or that of this server",
 }
-DOES: Final[dict[str, str]] = {
+DOES: Final = {
     "publish": "publishes",
     "send": "sends",
     "measure": "measures",
@@ -113,4 +113,4 @@ def _span(ms: int) -> str:
     return f"{days} days" if days > 1 else f"{hours} hours"
 
 
-SCREENS: Final[tuple[Screen, ...]] = (Screen("/connectors", connectors, "connectors"),)
+SCREENS: Final = (Screen("/connectors", connectors, "connectors"),)

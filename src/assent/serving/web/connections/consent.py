@@ -145,7 +145,7 @@ def _elsewhere(base: str, where: str) -> PageProblem:
     )
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/connect/{provider}/consent", consent, "connectors", SEND),
     Screen("/connect/{provider}/callback", callback, "connectors", LOOK),
 )

@@ -12,7 +12,7 @@ from assent.gate.connection import Connection
 from assent.kernel.structs import Record
 from assent.net.mail_server import PORTS, parse_mailbox, parse_server, write_server
 
-ENCRYPTIONS: Final[dict[str, str]] = {
+ENCRYPTIONS: Final = {
     "starttls": "STARTTLS, usually on port 587",
     "tls": "TLS from the start, usually on port 465",
     "none": "None; a password goes only to this machine",

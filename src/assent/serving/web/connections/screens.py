@@ -225,7 +225,7 @@ def _by_platform(accounts: tuple[Account, ...]) -> dict[str, list[Account]]:
     return found
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/connect", providers, "connectors", LOOK),
     Screen("/connect/{provider}", provider_page, "connectors", LOOK),
     Screen("/connect/{provider}/key", enter_key, "connectors", SEND),

@@ -33,7 +33,7 @@ class ProviderWords(Record, kw_only=True):
     choice: ChoiceWords | None = None
 
 
-WORDS: Final[dict[str, ProviderWords]] = {
+WORDS: Final = {
     "zernio": ProviderWords(
         gives="Publishes approved posts on LinkedIn, X, Threads, Instagram, Facebook, Bluesky and TikTok, and reads "
         "how they do.",
@@ -106,13 +106,13 @@ def words_of(info: ConnectorInfo) -> ProviderWords | None:
     return ProviderWords(gives=info.description, asks=f"A key of {info.label}.", key=key)
 
 
-DONE: Final[dict[str, str]] = {
+DONE: Final = {
     "connected": "Connected. Waiting drafts can be sent now: check where each one goes, and approve it.",
     "chosen": "Saved. This applies to everything prepared from now on.",
     "disconnected": "Disconnected. Its keys and tokens are destroyed on this server.",
 }
 
-DONE_READING: Final[dict[str, str]] = {
+DONE_READING: Final = {
     **DONE,
     "connected": "Connected. The next measurement asks it too.",
     "chosen": "Saved. The next measurement reads it.",
@@ -127,7 +127,7 @@ def say_done(reading: bool, what: str) -> str | None:
     return (DONE_READING if reading else DONE).get(what)
 
 
-PLATFORMS: Final[dict[str, str]] = {"twitter": "x", "googlebusiness": "Google Business"}
+PLATFORMS: Final = {"twitter": "x", "googlebusiness": "Google Business"}
 """Platforms whose name at a provider differs from the channel's."""
 
 

@@ -163,7 +163,7 @@ def _no_link(action: Action) -> None:
     return None
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/inbox/batch", select, "inbox", SEND),
     Screen("/inbox/batch/{decision}", decide, "inbox", SEND),
 )

@@ -79,4 +79,4 @@ def _describe_batch(visit: Visit) -> str:
     return f"{count} {'approved' if did == 'approve' else 'rejected'}."
 
 
-SCREENS: Final[tuple[Screen, ...]] = (Screen("/inbox", show, "inbox"),)
+SCREENS: Final = (Screen("/inbox", show, "inbox"),)

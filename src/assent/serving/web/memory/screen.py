@@ -22,7 +22,7 @@ from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 ENTRIES: Final = 40
 BODY_CHARS: Final = 280
 
-KIND_NAMES: Final[dict[str, str]] = {
+KIND_NAMES: Final = {
     "brand_voice": "Brand voice",
     "voice_sample": "Voice sample",
     "repo_fact": "Fact",
@@ -34,14 +34,14 @@ KIND_NAMES: Final[dict[str, str]] = {
     "rejection": "Rejection",
     "edit": "Edit",
 }
-STATE_BADGES: Final[dict[str, Badge]] = {
+STATE_BADGES: Final = {
     "confirmed": Badge("Confirmed", "ok"),
     "proposed": Badge("Not confirmed", "info"),
     "retired": Badge("No longer used"),
 }
 CHANGES: Final[dict[str, brain.State]] = {"confirm": "confirmed", "retire": "retired"}
 
-RETIRED_NOTES: Final[dict[str, str]] = {
+RETIRED_NOTES: Final = {
     "earlier_rules": "Made by earlier rules, which added numbers that do not belong together.",
     "word_diff": "Earlier versions compared the words of an edit and used them in other texts. That is over.",
     "workflow_step": "A confirmed step of a workflow says nothing about later texts.",
@@ -151,7 +151,7 @@ async def change(visit: Visit) -> Response:
     return visit.go(f"/memory#memory-{entry_id}")
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/memory", memory, "memory"),
     Screen("/memory/{entry_id}/{change}", change, "memory", SEND),
 )

@@ -109,7 +109,7 @@ def _link(visit: Visit, token: str) -> str:
     return f"{visit.services.links.base_url}/sign-in/{token}"
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/settings/people", show, "settings", LOOK_AND_SEND),
     Screen("/settings/people/{person_id}/again", again, "settings", SEND),
     Screen("/settings/people/{person_id}/remove", remove, "settings", SEND),

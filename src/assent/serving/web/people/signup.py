@@ -35,7 +35,7 @@ from assent.serving.web.shell.problems import LINK_ENDED, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.tools.workspaces import SignupWorkspace, start_signup
 
-FIELD_ADVICE: Final[dict[str, str]] = {
+FIELD_ADVICE: Final = {
     "email": "Enter an e-mail address such as ada@example.org.",
     "name": f"Choose a name of at most {MAX_NAME_CHARS} characters.",
 }

@@ -22,4 +22,4 @@ async def start(visit: Visit) -> Response:
     return visit.page("start.html", values)
 
 
-SCREENS: Final[tuple[Screen, ...]] = (Screen("/start", start, ""),)
+SCREENS: Final = (Screen("/start", start, ""),)

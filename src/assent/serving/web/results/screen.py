@@ -131,4 +131,4 @@ def _source(
     }
 
 
-SCREENS: Final[tuple[Screen, ...]] = (Screen("/measure", measure, "measure"),)
+SCREENS: Final = (Screen("/measure", measure, "measure"),)

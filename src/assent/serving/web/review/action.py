@@ -41,7 +41,7 @@ NO_SUCH_ACTION: Final = PageProblem(
     Link("/inbox", "Open the inbox"),
 )
 
-TONES: Final[dict[str, str]] = {
+TONES: Final = {
     "action_approve": "ok",
     "action_succeed": "ok",
     "action_found_done": "ok",
@@ -129,4 +129,4 @@ def _place_name(workspace_id: WorkspaceId) -> Transaction[str]:
     return found.name
 
 
-SCREENS: Final[tuple[Screen, ...]] = (Screen("/actions/{action_id}", show, "inbox"),)
+SCREENS: Final = (Screen("/actions/{action_id}", show, "inbox"),)

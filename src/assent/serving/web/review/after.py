@@ -15,7 +15,6 @@ from assent.gate.transitions import (
     REJECTED,
     RETRYABLE,
     UNKNOWN,
-    State,
     state_of,
 )
 from assent.kernel.structs import Record
@@ -25,7 +24,7 @@ from assent.serving.web.shell.lists import whole_number
 LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
 """Delays of the automatic refreshes after sending."""
 
-DONE: Final[dict[str, tuple[frozenset[State], str]]] = {
+DONE: Final = {
     "approve": (frozenset({APPROVED, EXECUTING, EXECUTED}), "Approved. The approval itself sends nothing."),
     "recorded": (frozenset({AWAITING}), "Your approval is recorded. Another person has to approve it, too."),
     "send": (frozenset({APPROVED, EXECUTING}), "Approved, and on its way out."),

@@ -18,7 +18,7 @@ from assent.serving.web.review.times import when
 from assent.serving.web.review.word_diff import Piece, word_diff
 from assent.serving.web.review.words import channel_name, connector_name
 
-LABELS: Final[dict[str, str]] = {
+LABELS: Final = {
     "channel": "Channel",
     "verb": "What is done",
     "connector": "Through",

@@ -19,7 +19,7 @@ _BLOCK: Final = re.compile(
 )
 _TAGS: Final = """a abbr b blockquote br center code div em font h1 h2 h3 h4 h5 h6 hr i img li ol p pre s small span
 strong sub sup table tbody td tfoot th thead tr u ul"""
-ATTRIBUTES: Final[dict[str, set[str]]] = {
+ATTRIBUTES: Final = {
     "*": {"style", "align", "dir", "lang", "title"},
     "td": {"colspan", "rowspan", "valign", "width", "bgcolor"},
     "th": {"colspan", "rowspan", "valign", "width", "bgcolor", "scope"},

@@ -33,7 +33,7 @@ _TYPED: Final[tuple[str, ...]] = (
     *("name", "reason", "text", "body", "title", "subject", "recipients", "outcome", "evidence", "url"),
 )
 
-_TITLES: Final[dict[Reason, tuple[str, str]]] = {
+_TITLES: Final = {
     Reason.STALE_REVISION: (
         "The content changed while you were looking",
         "Nothing was decided. Below is the content as it is now: read it again, then decide.",

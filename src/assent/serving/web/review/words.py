@@ -32,7 +32,6 @@ from assent.gate.transitions import (
     REJECTED,
     RETRYABLE,
     UNKNOWN,
-    State,
     state_of,
 )
 from assent.kernel.structs import Record
@@ -45,7 +44,7 @@ CONTACTS: Final = "contacts"
 NAMES_IN_A_SENTENCE: Final = 3
 SUMMARY_CHARS: Final = 110
 
-CHANNELS: Final[dict[str, str]] = {
+CHANNELS: Final = {
     "bluesky": "Bluesky",
     "slack": "Slack",
     "contacts": "Contact",
@@ -61,17 +60,17 @@ CHANNELS: Final[dict[str, str]] = {
     "tiktok": "TikTok",
     "x": "X",
 }
-KINDS: Final[dict[str, str]] = {"post": "post", "publish": "post", "email": "message", "send": "message"}
-CONNECTOR_LABELS: Final[dict[str, str]] = {info.id: info.label for info in CONNECTORS}
+KINDS: Final = {"post": "post", "publish": "post", "email": "message", "send": "message"}
+CONNECTOR_LABELS: Final = {info.id: info.label for info in CONNECTORS}
 
-GATES: Final[dict[str, str]] = {
+GATES: Final = {
     "human_approval": "A human approves it",
     "recipients_missing": "It has recipients (none are named yet)",
     "connector_not_ready": "Its connector is ready (it was not when this was prepared)",
 }
 
 
-MISSING: Final[dict[str, str]] = {
+MISSING: Final = {
     "recipients_missing": "It has no recipients. Press “Edit” and add whom it goes to.",
 }
 """Problems that block approval, where the page has its own words for them."""
@@ -84,7 +83,7 @@ class Badge(Record):
     tone: str = ""
 
 
-STATES: Final[dict[State, Badge]] = {
+STATES: Final = {
     AWAITING: Badge("Waits for approval", "warn"),
     APPROVED: Badge("Approved", "ok"),
     EXECUTING: Badge("Being sent", "info"),
@@ -95,13 +94,13 @@ STATES: Final[dict[State, Badge]] = {
     FAILED: Badge("Refused by the provider", "danger"),
 }
 
-SEVERITIES: Final[dict[Severity, Badge]] = {
+SEVERITIES: Final = {
     Severity.LOW: Badge("Low risk"),
     Severity.MEDIUM: Badge("Medium risk", "info"),
     Severity.HIGH: Badge("High risk", "danger"),
 }
 
-ASSURANCES: Final[dict[Assurance, str]] = {
+ASSURANCES: Final = {
     Assurance.AGENT: "An agent said that its user approved, in a chat. The server did not see a human decide.",
     Assurance.LINK: "The server knows the link, which the agent holds too, and not the person.",
     Assurance.CLIENT: "The user answered in their client’s own dialog.",
@@ -109,13 +108,13 @@ ASSURANCES: Final[dict[Assurance, str]] = {
     Assurance.PASSKEY: "They were signed in on this server, with a passkey.",
 }
 
-UNSURE: Final[dict[Assurance, str]] = {
+UNSURE: Final = {
     Assurance.AGENT: "Approval relayed by an agent",
     Assurance.LINK: "Approved over the review link",
 }
 """Approvals that may be the agent's own (C8). They have the tone of a warning."""
 
-LOOK_AT: Final[dict[str, str]] = {
+LOOK_AT: Final = {
     "bluesky": "https://bsky.app/profile",
     "facebook": "https://www.facebook.com/me",
     "hn": "https://news.ycombinator.com/newest",
@@ -129,7 +128,7 @@ LOOK_AT: Final[dict[str, str]] = {
 }
 """Where an account's own posts are listed."""
 
-NEEDED: Final[dict[Assurance, str]] = {
+NEEDED: Final = {
     Assurance.AGENT: "anyone with the link",
     Assurance.LINK: "anyone with the link",
     Assurance.CLIENT: "someone who answers in their client’s own dialog",

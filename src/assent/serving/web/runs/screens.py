@@ -47,7 +47,7 @@ NO_SUCH_RUN: Final = PageProblem(
     Link("/runs", "All runs"),
 )
 
-FILTERS: Final[tuple[tuple[str, str], ...]] = (
+FILTERS: Final = (
     ("awaiting_approval", "Waits for approval"),
     ("outcome_unknown", "Outcome unknown"),
     ("approved", "Approved"),
@@ -58,12 +58,12 @@ FILTERS: Final[tuple[tuple[str, str], ...]] = (
 )
 """The states of a run's actions, for the filter."""
 
-OPERATOR_NAMES: Final[dict[str, str]] = {
+OPERATOR_NAMES: Final = {
     **{info.id: info.label for info in OPERATORS},
     "workflow": "Workflow",
 }
 
-RUN_STATUSES: Final[dict[str, str]] = {
+RUN_STATUSES: Final = {
     "running": "In progress",
     "complete": "Complete",
     "awaiting_approval": "Waits for approval",
@@ -249,7 +249,7 @@ def _after(text: str) -> ActionPlace:
     return ActionPlace(position, action_id) if position is not None and is_uuid(action_id) else ActionPlace()
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/runs", runs, "runs"),
     Screen("/runs/{run_id}/story", story, "runs"),
 )

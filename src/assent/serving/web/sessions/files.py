@@ -138,7 +138,7 @@ def _form(visit: Visit, wrong: str = "") -> Response:
     return visit.page("session_import.html", values, status=400 if wrong else 200)
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     # Before the route of a run, which would match `import`.
     Screen("/sessions/import", bring_in, "sessions", LOOK_AND_SEND),
     Screen("/sessions/{run_id}/export", export, "sessions"),

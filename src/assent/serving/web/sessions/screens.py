@@ -256,7 +256,7 @@ async def timeline(visit: Visit) -> Response:
     return visit.page("session_timeline.html", values)
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/sessions", sessions, "sessions"),
     Screen("/sessions/{run_id}", run, "sessions"),
     Screen("/sessions/{run_id}/notes", add_note, "sessions", LOOK_AND_SEND[1:]),

@@ -178,7 +178,7 @@ def pretty(value: Any) -> str:
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
-ASKED: Final[dict[str, Badge]] = {
+ASKED: Final = {
     "awaiting_approval": Badge("Waits for a person", "warn"),
     "approved": Badge("Approved", "ok"),
     "executed": Badge("Confirmed", "ok"),

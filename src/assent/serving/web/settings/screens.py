@@ -20,7 +20,7 @@ from assent.serving.web.shell.rendering import THEME_COOKIE, THEMES
 CHOICE_SECONDS: Final = 365 * 24 * 3600
 """Lifetime of the cookies with a browser's preferences."""
 
-SAID: Final[dict[str, str]] = {
+SAID: Final = {
     "look": "Saved for this browser.",
     "name": "Your decisions are signed with this name from now on.",
     "device": "That browser is signed out.",
@@ -94,7 +94,7 @@ async def sign_out_everywhere(visit: Visit) -> Response:
     return response
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/workspace", switch, "", SEND),
     Screen("/settings", settings, "settings", LOOK),
     Screen("/settings/look", look, "settings", SEND),

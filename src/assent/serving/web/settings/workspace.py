@@ -30,19 +30,19 @@ from assent.serving.web.review.words import needs
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.tools.arguments import is_address
 
-PRESET_WORDS: Final[dict[str, tuple[str, str]]] = {
+PRESET_WORDS: Final = {
     "default": ("Default", "High risk needs a signed-in person; the rest may be approved in a chat."),
     "strict": ("Strict", "Everything needs a signed-in person."),
     "two_people": ("Two people", "Everything needs a signed-in person, and high risk needs two of them."),
 }
 MAX_ADDRESS_CHARS: Final = 500
 DELIVERIES: Final = 20
-KINDS: Final[dict[str, tuple[str, str]]] = {
+KINDS: Final = {
     "email": ("E-mail", "An address, such as ada@example.org"),
     "slack": ("Slack-compatible webhook", "The address that Slack, Mattermost or Discord (/slack) gives you"),
     "ntfy": ("ntfy-compatible push", "The address of a topic, such as https://ntfy.sh/a-name-hard-to-guess"),
 }
-RETENTION: Final[tuple[tuple[str, str], ...]] = (
+RETENTION: Final = (
     ("The journal, and what was decided", "for ever"),
     ("Drafts without a decision can be approved", f"{ACTION_TTL_MS // DAY_MS} days"),
     ("Review links", f"{REVIEW_TTL_SECONDS // 86_400} days unless the settings of the server say otherwise"),
@@ -194,7 +194,7 @@ async def outgoing(visit: Visit) -> Response:
     return visit.page("settings_outgoing.html", values)
 
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     Screen("/settings/policy", policy, "settings", LOOK_AND_SEND),
     Screen("/settings/keys", keys, "settings", LOOK_AND_SEND),
     Screen("/settings/notifications", notify, "settings", LOOK_AND_SEND),

@@ -11,7 +11,7 @@ from assent.kernel.structs import Record
 
 PREFIX: Final = "/static/"
 
-MEDIA_TYPES: Final[dict[str, str]] = {
+MEDIA_TYPES: Final = {
     "assent.css": "text/css",
     "console.css": "text/css",
     "console.js": "text/javascript",

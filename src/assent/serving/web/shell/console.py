@@ -50,7 +50,7 @@ class NavigationEntry(Record):
     label: str
 
 
-NAVIGATION: Final[tuple[NavigationEntry, ...]] = (
+NAVIGATION: Final = (
     NavigationEntry("inbox", "/inbox", "Inbox"),
     NavigationEntry("runs", "/runs", "Runs"),
     NavigationEntry("sessions", "/sessions", "Sessions"),

@@ -42,12 +42,12 @@ FRAMED_POLICY: Final = "; ".join(
     )
 )
 
-ASSET_HEADERS: Final[dict[str, str]] = {
+ASSET_HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 
-PAGE_HEADERS: Final[dict[str, str]] = {
+PAGE_HEADERS: Final = {
     **ASSET_HEADERS,
     "Content-Security-Policy": CONTENT_SECURITY_POLICY,
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -56,9 +56,9 @@ PAGE_HEADERS: Final[dict[str, str]] = {
     "Cache-Control": "no-store",
 }
 
-SCRIPTED_HEADERS: Final[dict[str, str]] = {"Content-Security-Policy": SCRIPTED_POLICY}
-FRAMING_HEADERS: Final[dict[str, str]] = {"Content-Security-Policy": FRAMING_POLICY}
-FRAMED_HEADERS: Final[dict[str, str]] = {
+SCRIPTED_HEADERS: Final = {"Content-Security-Policy": SCRIPTED_POLICY}
+FRAMING_HEADERS: Final = {"Content-Security-Policy": FRAMING_POLICY}
+FRAMED_HEADERS: Final = {
     "Content-Security-Policy": FRAMED_POLICY,
     "X-Frame-Options": "SAMEORIGIN",
 }

@@ -20,9 +20,8 @@ from assent.serving.web.sessions import files as session_files
 from assent.serving.web.sessions import screens as sessions_screens
 from assent.serving.web.settings import screens as settings_screens
 from assent.serving.web.settings import workspace as workspace_screens
-from assent.serving.web.shell.console import Screen
 
-SCREENS: Final[tuple[Screen, ...]] = (
+SCREENS: Final = (
     *inbox_screen.SCREENS,
     *batch_screen.SCREENS,
     *action_screen.SCREENS,
