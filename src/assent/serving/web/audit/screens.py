@@ -8,22 +8,22 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import AsyncIterator
+from functools import partial
 from typing import Final
-from urllib.parse import urlencode
 
 from starlette.responses import Response, StreamingResponse
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.log import AuditFinding, Verdict
-from assent.engine.audit.views import LAST_MS, AuditCursor, EventPage
+from assent.engine.audit.views import LAST_MS, AuditCursor
 from assent.kernel.ids import SYSTEM_WORKSPACE, is_uuid
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time, parse_time
-from assent.ports import Transaction
 from assent.serving.web.audit.words import GROUPS, SESSION, audit_lines
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
-from assent.serving.web.shell.headers import PAGE_HEADERS
+from assent.serving.web.shell.headers import attach
+from assent.serving.web.shell.lists import with_query
 
 EVENTS: Final = 60
 FINDINGS_SHOWN: Final = 50
@@ -53,23 +53,17 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
     of_server = visit.query("scope") == "server" and visit.person.is_owner
     workspace_id = SYSTEM_WORKSPACE if of_server else visit.workspace_id
 
-    def look() -> Transaction[EventPage]:
-        if stream:
-            return (
-                yield from audit_views.stream_events(
-                    workspace_id, stream, kinds=kinds, before=before, most=EVENTS
-                )
-            )
-        return (yield from audit_views.events(workspace_id, kinds=kinds, before=before, most=EVENTS))
-
-    found = await visit.read(look)
+    if stream:
+        look = partial(audit_views.stream_events, workspace_id, stream)
+    else:
+        look = partial(audit_views.events, workspace_id)
+    found = await visit.read(partial(look, kinds=kinds, before=before, most=EVENTS))
     asked = {
         "group": group.id if group is not None else "",
         "run": stream,
         "until": until,
         "scope": "server" if of_server else "",
     }
-    kept = {name: value for name, value in asked.items() if value}
     older = found.older
     values = {
         "lines": audit_lines(found.events, visit.now_ms),
@@ -78,9 +72,9 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
         "stream": stream,
         "until": until,
         "of_server": of_server,
-        "is_filtered": bool(kept),
-        "older": f"/audit?{urlencode({**kept, 'before': _write_place(older)})}" if older else None,
-        "newest": f"/audit?{urlencode(kept)}" if visit.query("before") else None,
+        "is_filtered": any(asked.values()),
+        "older": with_query("/audit", {**asked, "before": _write_place(older)}) if older else None,
+        "newest": with_query("/audit", asked) if visit.query("before") else None,
         "verify_nonce": visit.nonce("audit-verify"),
         "verdict": verdict,
         "whole_server": whole_server,
@@ -107,13 +101,9 @@ def finding_words(finding: AuditFinding) -> dict[str, str]:
     what = FLAWS.get(finding.what, finding.what[:1].upper() + finding.what[1:])
     where = ""
     if finding.stream_id is not None:
-        kind = (
-            "session"
-            if finding.stream_id.startswith(SESSION)
-            else "run"
-            if is_uuid(finding.stream_id)
-            else "stream"
-        )
+        kind = "run" if is_uuid(finding.stream_id) else "stream"
+        if finding.stream_id.startswith(SESSION):
+            kind = "session"
         where = f"{kind} {finding.stream_id.removeprefix(SESSION)}"
     return {
         "what": what,
@@ -128,9 +118,8 @@ async def export(visit: Visit) -> Response:
     as_csv = visit.query("format") == "csv"
     name = f"assent-audit.{'csv' if as_csv else 'ndjson'}"
     lines = _csv(visit) if as_csv else _ndjson(visit)
-    headers = {**PAGE_HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
     media_type = "text/csv; charset=utf-8" if as_csv else "application/x-ndjson"
-    return StreamingResponse(lines, media_type=media_type, headers=headers)
+    return StreamingResponse(lines, media_type=media_type, headers=attach(name))
 
 
 async def _ndjson(visit: Visit) -> AsyncIterator[bytes]:

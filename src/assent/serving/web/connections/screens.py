@@ -25,7 +25,6 @@ from assent.serving.web.connections.words import (
     say_done,
     words_of,
 )
-from assent.serving.web.review.times import when
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import PageRefused
 from assent.suite.connectors.google import GoogleProperty, GoogleSource
@@ -86,8 +85,8 @@ async def show(
         "advice": advice or {},
         "done": say_done(reading, visit.query("did")) if not advice else None,
         "loses": LOSES_READING if reading else LOSES,
-        "since": when(connection.connected_ms, visit.now_ms) if connection is not None else None,
-        "changed": when(connection.changed_ms, visit.now_ms) if connection is not None else None,
+        "since": visit.when(connection.connected_ms) if connection is not None else None,
+        "changed": visit.when(connection.changed_ms) if connection is not None else None,
         "platforms": _by_platform(connection.accounts) if connection is not None and at.live else {},
         "choosing": choosing and at.live,
         "chosen": chosen,

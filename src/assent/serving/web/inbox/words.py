@@ -88,6 +88,6 @@ def inbox_line(waiting: Waiting, now_ms: int) -> dict[str, Any]:
         "run_id": action.run_id,
         "prepared": when(action.created_ms, now_ms),
         "expires": when(ends, now_ms) if ends is not None and ends - now_ms <= EXPIRES_SOON_MS else None,
-        "done": when(action.executed_ms, now_ms) if action.executed_ms is not None else None,
+        "done": when(action.executed_ms, now_ms),
         "batch": may_be_batched(action) and state == AWAITING,
     }

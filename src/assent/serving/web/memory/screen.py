@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -14,9 +13,9 @@ from assent.engine.learning.memory import KINDS, Entry
 from assent.engine.views import memory_views
 from assent.kernel.ids import is_uuid
 from assent.ports import Transaction
-from assent.serving.web.review.times import when
 from assent.serving.web.review.words import Badge, channel_name
 from assent.serving.web.shell.console import SEND, Screen, Visit
+from assent.serving.web.shell.lists import with_query
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
 ENTRIES: Final = 40
@@ -64,9 +63,8 @@ NO_SUCH_ENTRY: Final = PageProblem(
 
 async def memory(visit: Visit) -> Response:
     search, tenant = visit.query("q").strip()[:200], visit.query("tenant")[:64]
-    kind = visit.query("kind") if visit.query("kind") in KINDS else ""
-    state = visit.query("state") if visit.query("state") in STATE_BADGES else ""
-    before = visit.query("before") if is_uuid(visit.query("before")) else ""
+    kind, state = visit.choice("kind", KINDS), visit.choice("state", STATE_BADGES)
+    before = visit.cursor()
     tenants = await visit.read(lambda: tenancy.list_tenants(visit.workspace_id))
 
     found = await visit.read(
@@ -81,7 +79,6 @@ async def memory(visit: Visit) -> Response:
         )
     )
     asked = {"q": search, "tenant": tenant, "kind": kind, "state": state}
-    kept = {name: value for name, value in asked.items() if value}
     values = {
         "memories": [entry_row(entry, visit) for entry in found.entries],
         "search": search,
@@ -91,9 +88,9 @@ async def memory(visit: Visit) -> Response:
         "kinds": KIND_NAMES,
         "states": STATE_BADGES,
         "tenants": [each.tenant_id for each in tenants],
-        "is_filtered": bool(kept),
-        "older": f"/memory?{urlencode({**kept, 'before': found.older})}" if found.older else None,
-        "newest": f"/memory?{urlencode(kept)}" if before else None,
+        "is_filtered": any(asked.values()),
+        "older": with_query("/memory", {**asked, "before": found.older}) if found.older else None,
+        "newest": with_query("/memory", asked) if before else None,
     }
     return visit.page("memory.html", values)
 
@@ -108,7 +105,7 @@ def entry_row(entry: Entry, visit: Visit) -> dict[str, Any]:
         "body": preview[:BODY_CHARS].rstrip() + "…" if cut else preview,
         "whole": entry.body if cut or "\n" in entry.body.strip() else "",
         "channel": channel_name(entry.channel) if entry.channel else "",
-        "at": when(entry.created_ms, visit.now_ms),
+        "at": visit.when(entry.created_ms),
         "run": f"/runs/{entry.run_id}/story" if entry.run_id else None,
         "action": f"/runs/{entry.run_id}#action-{entry.action_id}"
         if entry.run_id and entry.action_id

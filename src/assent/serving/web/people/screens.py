@@ -11,7 +11,6 @@ from assent.engine.people.people import OWNER, Person, Role
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS, MAX_NAME_CHARS
 from assent.serving.web.people.people import is_name
-from assent.serving.web.review.times import when
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.tools.arguments import is_address
@@ -86,7 +85,7 @@ async def _page(
     rows = [
         {
             "known": each,
-            "invited": when(each.invited_until_ms, visit.now_ms) if each.invited_until_ms else None,
+            "invited": visit.when(each.invited_until_ms),
             "may_remove": each.person.person_id not in (OWNER, visit.person.person_id),
             "again_nonce": visit.nonce(f"invite {each.person.person_id} again"),
             "remove_nonce": visit.nonce(f"remove {each.person.person_id}"),

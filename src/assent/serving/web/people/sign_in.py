@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from assent.engine.core.services import Services
 from assent.engine.people import people, sign_in_mail
@@ -29,7 +29,7 @@ from assent.serving.web.people.people import (
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import NavigationEntry
 from assent.serving.web.shell.forms import FormNonces, read_form
-from assent.serving.web.shell.headers import PAGE_HEADERS
+from assent.serving.web.shell.headers import see_other
 from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import PageProblem, PageRefused
 from assent.serving.web.shell.rendering import page
@@ -136,7 +136,7 @@ class SignInPages:
         return page(request, "sign_in.html", values, status=400 if name else 200)
 
     def _welcome(self, signed_in: SignedIn) -> Response:
-        response = RedirectResponse("/inbox", status_code=303, headers=PAGE_HEADERS)
+        response = see_other("/inbox")
         self._cookies.keep(response, self._cookies.session, signed_in.secret, SESSION_TTL_MS // 1000)
         return response
 
@@ -157,7 +157,7 @@ class SignInPages:
                 yield from people.sign_out(session, now_ms)
 
         await self._services.store.write(end)
-        response = RedirectResponse("/sign-in", status_code=303, headers=PAGE_HEADERS)
+        response = see_other("/sign-in")
         self._cookies.forget(response, self._cookies.session)
         return response
 

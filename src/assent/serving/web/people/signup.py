@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from assent.engine.core import signup, tenancy
 from assent.engine.core.services import Services
@@ -30,7 +30,7 @@ from assent.serving.web.people.devices import device_of
 from assent.serving.web.people.people import Cookies
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.forms import read_form
-from assent.serving.web.shell.headers import PAGE_HEADERS
+from assent.serving.web.shell.headers import see_other
 from assent.serving.web.shell.problems import LINK_ENDED, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.tools.workspaces import SignupWorkspace, start_signup
@@ -79,7 +79,7 @@ class SignupPages:
         except BadSignup as bad:
             return _key_form(request, form, bad.fields)
         # Only the path: the form may lead to our own origin only, under whichever name the browser used.
-        return RedirectResponse(urlsplit(delivery_url).path, status_code=303, headers=PAGE_HEADERS)
+        return see_other(urlsplit(delivery_url).path)
 
     async def claim(self, request: Request) -> Response:
         """Show the button of a link; on POST, claim the key."""

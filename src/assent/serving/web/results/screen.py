@@ -14,7 +14,6 @@ from assent.engine.learning.measured import Measurement
 from assent.engine.views import measure_views
 from assent.engine.views.measure_views import MeasuredRun
 from assent.gate.standing import describe_run
-from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
 from assent.ports import Reading
 from assent.serving.web.review.times import when
@@ -31,7 +30,7 @@ BY_HAND: Final = "recorded by hand"
 
 
 async def measure(visit: Visit) -> Response:
-    before = visit.query("before") if is_uuid(visit.query("before")) else ""
+    before = visit.cursor()
     found = await visit.read(
         lambda: measure_views.list_measured(visit.workspace_id, before=before, most=RUNS)
     )
@@ -87,10 +86,10 @@ def show_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
         "operator": operator_name(run.operator),
         "tenant": run.tenant_id,
         "at": when(run.created_ms, now_ms),
-        "measured": when(run.measured_ms, now_ms) if run.measured_ms is not None else None,
+        "measured": when(run.measured_ms, now_ms),
         "due": when(run.due_ms, now_ms),
         "is_due": run.due_ms <= now_ms,
-        "tried": when(run.empty_at_ms, now_ms) if run.empty_at_ms is not None else None,
+        "tried": when(run.empty_at_ms, now_ms),
         "badge": _badge(run, now_ms),
         "bars": [(channel_name(bar.channel), bar) for bar in draw_bars(found)] if found is not None else [],
         "has_baseline": found is not None and bool(found.baseline),

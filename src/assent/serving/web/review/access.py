@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from assent.engine.actions import actions
 from assent.engine.people import members, people
@@ -30,7 +30,7 @@ from assent.kernel.structs import Record
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.ports import Transaction
 from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, PageKeys
-from assent.serving.web.shell.headers import PAGE_HEADERS
+from assent.serving.web.shell.headers import see_other
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
 VIA: Final = "review page"
@@ -117,7 +117,7 @@ class ReviewAccess:
     def swap(self, request: Request, claims: ReviewClaims, now_ms: int) -> Response:
         """Redirect to the URL without the token, and set the cookie."""
         path = f"/runs/{claims.run_id}"
-        response = RedirectResponse(path, status_code=303, headers=PAGE_HEADERS)
+        response = see_other(path)
         value = self._signed.sign(msgspec.json.encode(claims))
         seconds = claims.exp - now_ms // 1000
         self._cookies.keep(response, self._cookie(claims.run_id), value, seconds, path)

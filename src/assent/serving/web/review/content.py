@@ -80,7 +80,7 @@ def content_of(action: Action, now_ms: int, pictures: tuple[PictureView, ...] | 
         html=_html(effect.html),
         html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
         extras=_extras(effect),
-        schedule=when(action.schedule_ms, now_ms) if action.schedule_ms is not None else None,
+        schedule=when(action.schedule_ms, now_ms),
         revision=action.revision,
         digest=action.digest,
         short_digest=short_digest(action.digest),

@@ -17,7 +17,7 @@ from typing import Final
 from urllib.parse import urlencode
 
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from assent.engine.actions import actions, blocked, circumstances, editing, rechecking
 from assent.engine.core.offloading import run_apart, run_long_apart
@@ -59,9 +59,9 @@ from assent.serving.web.shell.forms import FormNonces, read_form
 from assent.serving.web.shell.headers import (
     FRAMED_HEADERS,
     FRAMING_HEADERS,
-    PAGE_HEADERS,
     SCRIPTED_HEADERS,
     PageResponse,
+    see_other,
 )
 from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
@@ -124,7 +124,7 @@ class ReviewPages:
         if request.method != "POST" and request.path_params["decision"] == "edit":
             return await self.edit(request)
         if request.method != "POST":
-            return RedirectResponse(f"/runs/{run_id}", status_code=303, headers=PAGE_HEADERS)
+            return see_other(f"/runs/{run_id}")
         shown = await self._shown(request, run_id)
         form = await read_form(request, MAX_DECISION_BYTES)
         name = request.path_params["decision"]
@@ -164,7 +164,7 @@ class ReviewPages:
             yield from review.end_links(viewer.run, viewer.decider(""), now_ms)
 
         await self._services.store.write(end)
-        return RedirectResponse(f"/runs/{run_id}?did=end-links", status_code=303, headers=PAGE_HEADERS)
+        return see_other(f"/runs/{run_id}?did=end-links")
 
     async def _check(self, request: Request, form: dict[str, str]) -> Checked | None:
         """Check edited content before the transaction. Returns None for invalid edits, which the transaction
@@ -245,7 +245,7 @@ class ReviewPages:
         if sent:
             did["look"] = "1"
         where = f"/runs/{action.run_id}?{urlencode(did)}#action-{action.action_id}"
-        response = RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
+        response = see_other(where)
         if viewer.session is None:
             self._cookies.keep_name(response, review_decisions.read_name(viewer, form))
         return response
@@ -320,7 +320,7 @@ class ReviewPages:
         """The edit page, with limits and differences. Changes nothing."""
         viewer, action = await self._looked_up(request)
         if not permits(viewer.scope, "edit"):
-            return RedirectResponse(f"/runs/{action.run_id}", status_code=303, headers=PAGE_HEADERS)
+            return see_other(f"/runs/{action.run_id}")
         now_ms = self._services.clock.now_ms()
         nonces = await self._nonces()
         browser = nonces.browser(request)

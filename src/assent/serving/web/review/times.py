@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import overload
 
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.kernel.structs import Record
@@ -17,7 +18,13 @@ class When(Record):
     ago: str
 
 
-def when(ms: int, now_ms: int) -> When:
+@overload
+def when(ms: int, now_ms: int) -> When: ...
+@overload
+def when(ms: int | None, now_ms: int) -> When | None: ...
+def when(ms: int | None, now_ms: int) -> When | None:
+    if ms is None:
+        return None
     moment = datetime.fromtimestamp(ms / 1000, UTC)
     text = f"{moment.day} {moment:%B %Y, %H:%M} UTC"
     return When(iso_time(ms), text, relative(ms - now_ms))

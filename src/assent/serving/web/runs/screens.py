@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, Final
-from urllib.parse import urlencode
 
 import msgspec
 from starlette.responses import Response
@@ -30,7 +29,7 @@ from assent.serving.web.review.words import (
     web_address,
 )
 from assent.serving.web.shell.console import Screen, Visit
-from assent.serving.web.shell.lists import whole_number
+from assent.serving.web.shell.lists import whole_number, with_query
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.suite.operators.registry import OPERATORS
 from assent.workflow.machine.history import cut
@@ -105,8 +104,8 @@ def _several(state: State) -> str:
 
 async def runs(visit: Visit) -> Response:
     search, operator = visit.query("q")[:200], visit.query("operator")
-    state = visit.query("state") if visit.query("state") in dict(FILTERS) else ""
-    before = visit.query("before") if is_uuid(visit.query("before")) else ""
+    state = visit.choice("state", dict(FILTERS))
+    before = visit.cursor()
     found = await visit.read(
         lambda: run_views.runs(
             visit.workspace_id,
@@ -119,7 +118,6 @@ async def runs(visit: Visit) -> Response:
         )
     )
     asked = {"q": search, "operator": operator, "state": state}
-    kept = {name: value for name, value in asked.items() if value}
     values = {
         "runs": [
             {
@@ -127,15 +125,15 @@ async def runs(visit: Visit) -> Response:
                 "goal": describe_run(line.inputs),
                 "operator": operator_name(line.operator),
                 "tenant": line.tenant_id,
-                "at": when(line.created_ms, visit.now_ms),
+                "at": visit.when(line.created_ms),
                 "badges": standing_badges(line.standings),
                 "status": RUN_STATUSES.get(line.status, ""),
                 "has_parent": line.parent_run_id is not None,
             }
             for line in found.runs
         ],
-        "older": f"/runs?{urlencode({**kept, 'before': found.older})}" if found.older else None,
-        "newest": f"/runs?{urlencode(kept)}" if before else None,
+        "older": with_query("/runs", {**asked, "before": found.older}) if found.older else None,
+        "newest": with_query("/runs", asked) if before else None,
         "is_filtered": bool(like(search) or operator or state),
         "search": search,
         "operator": operator,
@@ -170,11 +168,9 @@ def asset_row(asset: Asset) -> dict[str, Any]:
 async def story(visit: Visit) -> Response:
     """`/runs/{run_id}/story`: a run's history beside its drafts."""
     run_id = visit.part("run_id")
-    state = visit.query("state") if visit.query("state") in dict(FILTERS) else ""
-    after, before = (
-        _after(visit.query("after")),
-        AuditCursor(seq=whole_number(visit.query("events"), 15) or 0),
-    )
+    state = visit.choice("state", dict(FILTERS))
+    after = _after(visit.query("after"))
+    before = AuditCursor(seq=whole_number(visit.query("events"), 15) or 0)
 
     def look() -> Transaction[RunDetail]:
         found = None
@@ -195,21 +191,20 @@ async def story(visit: Visit) -> Response:
 
     found = await visit.read(look)
     here = f"/runs/{run_id}/story"
-    kept = {"state": state} if state else {}
-    events = {"events": str(before.seq)} if before.seq else {}
+    kept = {"state": state, "events": str(before.seq or "")}
     place, older = found.after, found.history.older
-    further = {"after": f"{place.position}:{place.action_id}"} if place is not None else {}
+    further = f"{place.position}:{place.action_id}" if place is not None else ""
     values = {
         "run": found.run,
         "goal": describe_run(found.run.inputs),
         "operator": operator_name(found.run.operator),
-        "started": when(found.run.created_ms, visit.now_ms),
+        "started": visit.when(found.run.created_ms),
         "total": sum(each.actions for each in found.standings),
         "badges": standing_badges(found.standings),
         "status": RUN_STATUSES.get(found.status, ""),
         "actions": [action_row(action, visit.now_ms) for action in found.actions],
-        "more_actions": f"{here}?{urlencode({**kept, **events, **further})}#actions" if further else None,
-        "first_actions": f"{here}?{urlencode({**kept, **events})}#actions" if after.position >= 0 else None,
+        "more_actions": with_query(here, {**kept, "after": further}) + "#actions" if further else None,
+        "first_actions": with_query(here, kept) + "#actions" if after.position >= 0 else None,
         "filters": [(name, label) for name, label in FILTERS if _has(found, name)],
         "state": state,
         "waits": any(state_of(action) in WAITING for action in found.actions)
@@ -219,10 +214,10 @@ async def story(visit: Visit) -> Response:
         "children": [(child, operator_name(child.operator)) for child in found.children],
         "events": audit_lines(found.history.events, visit.now_ms),
         "titles": {action.action_id: title(action.effect) for action in found.actions},
-        "older_events": f"{here}?{urlencode({**kept, 'events': str(older.seq)})}#history" if older else None,
-        "newest_events": f"{here}?{urlencode(kept)}#history" if before.seq else None,
+        "older_events": with_query(here, {**kept, "events": str(older.seq)}) + "#history" if older else None,
+        "newest_events": with_query(here, {"state": state}) + "#history" if before.seq else None,
         "planned": found.measurement,
-        "due": when(found.measurement.due_ms, visit.now_ms) if found.measurement else None,
+        "due": visit.when(found.measurement.due_ms) if found.measurement else None,
         "is_workflow": found.is_workflow,
         "inputs": [
             (name, value if isinstance(value, str) else msgspec.json.encode(value).decode())

@@ -18,10 +18,9 @@ from assent.engine.workflows import store as stored
 from assent.kernel.limits import MAX_BUNDLE_BYTES
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.serving.web.review.times import when
 from assent.serving.web.sessions.screens import find_run
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
-from assent.serving.web.shell.headers import PAGE_HEADERS
+from assent.serving.web.shell.headers import attach
 from assent.serving.web.shell.markdown import render
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.uploads import read_upload
@@ -101,8 +100,7 @@ def _file_name(made: Bundle) -> str:
 
 
 def _download(content: bytes, name: str, media_type: str) -> Response:
-    headers = {**PAGE_HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(content, media_type=media_type, headers=headers)
+    return Response(content, media_type=media_type, headers=attach(name))
 
 
 async def bring_in(visit: Visit) -> Response:
@@ -133,7 +131,6 @@ def _form(visit: Visit, wrong: str = "") -> Response:
         "nonce": visit.nonce("session-import"),
         "wrong": wrong,
         "most_mb": MAX_BUNDLE_BYTES // 1_048_576,
-        "now": when(visit.now_ms, visit.now_ms),
     }
     return visit.page("session_import.html", values, status=400 if wrong else 200)
 

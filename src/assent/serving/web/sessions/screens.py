@@ -19,7 +19,6 @@ from assent.engine.workflows.session_notes import SessionNote
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_NOTES_BYTES
 from assent.ports import Transaction
-from assent.serving.web.review.times import when
 from assent.serving.web.sessions import graph as session_graph
 from assent.serving.web.sessions import timeline as session_timeline
 from assent.serving.web.sessions.words import (
@@ -77,7 +76,7 @@ async def sessions(visit: Visit) -> Response:
         "sessions": [
             {
                 "line": line,
-                "updated": when(line.updated_ms, visit.now_ms),
+                "updated": visit.when(line.updated_ms),
                 "runs": [{"line": run, "badge": run_badge(run)} for run in line.runs],
                 "counted": count(line.run_count, "run"),
             }
@@ -124,7 +123,7 @@ async def _show(visit: Visit, *, note: str = "", advice: str = "", status: int =
         "notes": [
             {
                 "author": each.author,
-                "at": when(each.created_ms, visit.now_ms),
+                "at": visit.when(each.created_ms),
                 "text": render_text(each.notes),
             }
             for each in view.notes[-NOTES_SHOWN:]
@@ -152,8 +151,8 @@ def _session(visit: Visit, view: RunView) -> dict[str, Any]:
     """The template values that every page of a session needs."""
     return {
         "run": view.run,
-        "started": when(view.run.created_ms, visit.now_ms),
-        "updated": when(view.run.updated_ms, visit.now_ms),
+        "started": visit.when(view.run.created_ms),
+        "updated": visit.when(view.run.updated_ms),
         "siblings": [
             {
                 "line": line,
@@ -248,7 +247,7 @@ async def timeline(visit: Visit) -> Response:
             {
                 "row": row,
                 "run_name": names.get(row.first.run_id or "", ""),
-                "at": when(row.last.at_ms, visit.now_ms),
+                "at": visit.when(row.last.at_ms),
             }
             for row in shown.rows
         ],

@@ -13,7 +13,6 @@ from assent.engine.people import members, people
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.ports import Transaction
 from assent.serving.web.people.people import is_name
-from assent.serving.web.review.times import when
 from assent.serving.web.shell.console import KEYS_COOKIE, LOOK, PLACE_COOKIE, SEND, Screen, Visit
 from assent.serving.web.shell.rendering import THEME_COOKIE, THEMES
 
@@ -44,8 +43,7 @@ async def settings(visit: Visit) -> Response:
         "nonce": visit.nonce("settings"),
         "said": SAID.get(visit.query("did"), ""),
         "devices": [
-            (each, when(each.created_ms, visit.now_ms), each.session_id == visit.session.session_id)
-            for each in found
+            (each, visit.when(each.created_ms), each.session_id == visit.session.session_id) for each in found
         ],
         "advice": {},
         "name": visit.person.name,

@@ -25,7 +25,6 @@ from assent.kernel.limits import (
     WORKFLOW_RETENTION_DAYS,
 )
 from assent.serving.web.people.people import is_name
-from assent.serving.web.review.times import when
 from assent.serving.web.review.words import needs
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.tools.arguments import is_address
@@ -99,7 +98,7 @@ async def keys(visit: Visit) -> Response:
     found = await visit.read(lambda: tenancy.list_keys(visit.workspace_id))
     values = {
         "section": "keys",
-        "keys": [(each, when(each.created_ms, visit.now_ms)) for each in found],
+        "keys": [(each, visit.when(each.created_ms)) for each in found],
         "issued": issued,
         "nonce": visit.nonce("keys"),
     }
@@ -126,10 +125,7 @@ async def notify(visit: Visit) -> Response:
     found = await visit.read(lambda: notifications.targets(visit.workspace_id))
     values = {
         "section": "notifications",
-        "targets": [
-            (each, KINDS[each.kind][0], when(each.told_ms, visit.now_ms) if each.told_ms else None)
-            for each in found
-        ],
+        "targets": [(each, KINDS[each.kind][0], visit.when(each.told_ms)) for each in found],
         "kinds": KINDS,
         "typed": typed,
         "wrong": wrong,
@@ -184,11 +180,9 @@ async def outgoing(visit: Visit) -> Response:
     spent = await visit.read(lambda: credits.recent(visit.workspace_id, DELIVERIES))
     values = {
         "section": "outgoing",
-        "deliveries": [
-            (each, webhooks.mask_url(each.url), when(each.created_ms, visit.now_ms)) for each in found
-        ],
+        "deliveries": [(each, webhooks.mask_url(each.url), visit.when(each.created_ms)) for each in found],
         "account": account,
-        "spent": [(each, when(each.at_ms, visit.now_ms)) for each in spent],
+        "spent": [(each, visit.when(each.at_ms)) for each in spent],
         "nonce": visit.nonce("outgoing"),
     }
     return visit.page("settings_outgoing.html", values)

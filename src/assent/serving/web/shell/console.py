@@ -7,7 +7,7 @@ navigation. A view on which a person decides, or that a review link also opens, 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
@@ -20,7 +20,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people
 from assent.engine.people.members import MemberWorkspace
 from assent.engine.people.people import Person, Session
-from assent.kernel.ids import WorkspaceId
+from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.structs import Record
 from assent.ports import Begin, Transaction
 from assent.serving.web.people.people import (
@@ -30,9 +30,10 @@ from assent.serving.web.people.people import (
     Cookies,
     KeysWhenReady,
 )
+from assent.serving.web.review.times import When, when
 from assent.serving.web.shell.edge import Endpoint, page_endpoint
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
-from assent.serving.web.shell.headers import PAGE_HEADERS, SCRIPTED_HEADERS, PageResponse
+from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see_other
 from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import PageProblem, PageRefused
 from assent.serving.web.shell.rendering import page
@@ -111,9 +112,22 @@ class Visit:
     async def write(self, begin: Begin[T]) -> T:
         return await self.services.store.write(begin)
 
+    def when(self, ms: int | None) -> When | None:
+        return when(ms, self.now_ms)
+
     def query(self, name: str) -> str:
         """A query parameter, without NUL characters, which no store accepts."""
         return self.request.query_params.get(name, "").replace("\0", "")
+
+    def choice(self, name: str, known: Container[str]) -> str:
+        """A query parameter with a known value; empty for any other."""
+        value = self.query(name)
+        return value if value in known else ""
+
+    def cursor(self) -> str:
+        """The id before which a list continues; empty for its first page."""
+        value = self.query("before")
+        return value if is_uuid(value) else ""
 
     def part(self, name: str) -> str:
         value: str = self.request.path_params[name]
@@ -184,7 +198,7 @@ class Visit:
         return f"{self.request.url.path}?{query}" if query else self.request.url.path
 
     def go(self, where: str) -> RedirectResponse:
-        return RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
+        return see_other(where)
 
 
 View = Callable[[Visit], Awaitable[Response]]

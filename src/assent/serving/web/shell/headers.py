@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 from starlette.types import Receive, Scope, Send
 
 from assent.engine.core.offloading import run_apart
@@ -62,6 +62,15 @@ FRAMED_HEADERS: Final = {
     "Content-Security-Policy": FRAMED_POLICY,
     "X-Frame-Options": "SAMEORIGIN",
 }
+
+
+def attach(name: str) -> dict[str, str]:
+    """The headers of a page that the browser saves as a file."""
+    return {**PAGE_HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
+
+
+def see_other(where: str) -> RedirectResponse:
+    return RedirectResponse(where, status_code=303, headers=PAGE_HEADERS)
 
 
 class PageResponse(HTMLResponse):

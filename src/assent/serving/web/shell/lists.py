@@ -24,9 +24,13 @@ class Pages(Record):
         return max(1, -(-self.count // self.size))
 
     def address(self, number: int) -> str:
-        kept = {name: value for name, value in self.query.items() if value}
-        given = {**kept, "page": str(number)} if number > 1 else kept
-        return f"{self.path}?{urlencode(given)}" if given else self.path
+        page = str(number) if number > 1 else ""
+        return with_query(self.path, {**self.query, "page": page}).removesuffix("?")
+
+
+def with_query(path: str, query: Mapping[str, str]) -> str:
+    """The URL of a list with the parameters that are not empty."""
+    return f"{path}?{urlencode({name: value for name, value in query.items() if value})}"
 
 
 def whole_number(text: str, digits: int = 9) -> int | None:
