@@ -37,6 +37,11 @@ class Account(WireRecord):
     def usable(self) -> bool:
         return self.chosen and self.active
 
+    @property
+    def target(self) -> dict[str, str]:
+        """The target of an effect that goes there."""
+        return {"accountId": self.id, "platform": self.platform, "name": self.name}
+
 
 class Connection(WireRecord, kw_only=True):
     """A connection without its secrets. `version` increases with every new connection."""

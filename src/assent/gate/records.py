@@ -86,6 +86,11 @@ class Effect(WireRecord, kw_only=True, omit_defaults=True):
         """`<channel>_<verb>` (E43)."""
         return f"{self.channel}_{self.verb}"
 
+    @property
+    def account_id(self) -> str | None:
+        """The account that the target names."""
+        return (self.target or {}).get("accountId")
+
     def digest(self) -> str:
         return canonical.digest(self)
 

@@ -1,9 +1,11 @@
-"""The parts that connectors share: unpacking the gate's seal, and refusing to look up an effect."""
+"""The parts that connectors share: unpacking the gate's seal, a missing connection, no look-up."""
 
 from __future__ import annotations
 
 from assent.gate.gate import ApprovedAction
+from assent.gate.preflight import Readiness
 from assent.gate.records import Action
+from assent.kernel.refusals import Reason
 from assent.ports import Delivered, OutcomeUnknown
 
 
@@ -12,6 +14,11 @@ def action_of(approved: ApprovedAction) -> Action:
     if type(approved) is not ApprovedAction:
         raise TypeError(f"a connector takes an ApprovedAction, not {type(approved).__name__}")
     return approved.action
+
+
+def not_ready(fix_hint: str, summary: str | None = None, *, nameable: bool = False) -> Readiness:
+    """Return the readiness of a connector that a person must connect first."""
+    return Readiness(False, Reason.MISSING_CONNECTOR.value, fix_hint, summary, nameable)
 
 
 class NoLookUp:

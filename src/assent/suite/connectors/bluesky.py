@@ -120,7 +120,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
                 raise await self._access.ended(access, str(session.at("message") or ""))
             failed = self._failed(session)
             raise failed if isinstance(failed, NotSent) else not_now(str(failed))
-        if session.did != (action.effect.target or {}).get("accountId", session.did):
+        if action.effect.account_id not in (None, session.did):
             raise not_connected(
                 "this was approved for another Bluesky account than the one that is connected"
             )
@@ -135,8 +135,8 @@ class BlueskyConnector(NoLookUp, KeyConnector):
             )
         body = {"identifier": entered.group(1), "password": entered.group(2)}
         answer = await self._ask("POST", "com.atproto.server.createSession", deadline, body=body)
-        given = [answer.at(name) for name in ("did", "handle", "accessJwt")]
-        if not answer.ok or not all(isinstance(each, str) and each for each in given):
+        given = [answer.text(name) for name in ("did", "handle", "accessJwt")]
+        if not answer.ok or not all(given):
             return answer
         return BlueskySession(*given)
 

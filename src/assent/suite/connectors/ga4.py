@@ -6,19 +6,19 @@ has one row, so a visitor of two pages is one session. The person chooses the pr
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from assent.kernel.ids import WorkspaceId
 from assent.ports import Campaign, Reading
 from assent.suite.connectors.google import (
-    MAX_CHOICES,
     MOST_PAGES,
     GoogleProperty,
     GoogleSource,
     day,
     number,
 )
+from assent.suite.connectors.json_http import Exchanged
 
 PUBLIC: Final = "https://analyticsdata.googleapis.com"
 PUBLIC_ADMIN: Final = "https://analyticsadmin.googleapis.com"
@@ -62,21 +62,17 @@ class Ga4Connector(GoogleSource):
                     metrics[METRICS[name]] = metrics.get(METRICS[name], 0) + value
         return self.counted(metrics) if metrics else self.unavailable(UNREADABLE)
 
-    async def choices(
-        self, workspace_id: WorkspaceId, timeout_seconds: float
-    ) -> tuple[GoogleProperty, ...] | None:
+    @property
+    def choices_url(self) -> str:
         admin = PUBLIC_ADMIN if self.url == PUBLIC else self.url
-        url = f"{admin}/v1beta/accountSummaries?pageSize=200"
-        answer = await self.access.call(workspace_id, "GET", url, timeout_seconds=timeout_seconds)
-        if not answer.ok or not isinstance(answer.value, dict):
-            return None
-        found = [
-            (str(each["property"]).removeprefix("properties/"), each.get("displayName"))
-            for account in answer.at("accountSummaries") or ()
-            for each in account.get("propertySummaries") or ()
-            if isinstance(each.get("property"), str)
-        ]
-        return tuple(GoogleProperty(number, str(name or number)) for number, name in found[:MAX_CHOICES])
+        return f"{admin}/v1beta/accountSummaries?pageSize=200"
+
+    def list_choices(self, answer: Exchanged) -> Iterator[GoogleProperty]:
+        for account in answer.at("accountSummaries") or ():
+            for each in account.get("propertySummaries") or ():
+                if isinstance(each.get("property"), str):
+                    name = each["property"].removeprefix("properties/")
+                    yield GoogleProperty(name, str(each.get("displayName") or name))
 
 
 def page_filter(pages: tuple[str, ...]) -> dict[str, Any]:

@@ -5,6 +5,8 @@ Neither source can send: `perform` refuses. A reading without numbers gives the 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -12,10 +14,9 @@ from assent.gate.connection import Connection
 from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
 from assent.ports import Campaign, Delivered, Delivery, NotSent, OutcomeUnknown, Reading
-from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.approved import action_of, not_ready
 from assent.suite.connectors.http_outcomes import refusal
 from assent.suite.connectors.json_http import Exchanged
 from assent.suite.connectors.key_access import PATIENCE
@@ -49,7 +50,7 @@ class GoogleSource:
         readiness = await self.access.readiness(workspace_id)
         connection = await self.access.connection(workspace_id) if readiness.ready else None
         if connection is not None and self.chosen(connection) is None:
-            return Readiness(False, Reason.MISSING_CONNECTOR.value, self.choose_hint)
+            return not_ready(self.choose_hint)
         return readiness
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
@@ -91,6 +92,17 @@ class GoogleSource:
         self, workspace_id: WorkspaceId, timeout_seconds: float
     ) -> tuple[GoogleProperty, ...] | None:
         """Return the properties to choose from; None if Google does not list them."""
+        url = self.choices_url
+        answer = await self.access.call(workspace_id, "GET", url, timeout_seconds=timeout_seconds)
+        if not answer.ok or not isinstance(answer.value, dict):
+            return None
+        return tuple(self.list_choices(answer))[:MAX_CHOICES]
+
+    @property
+    def choices_url(self) -> str:
+        raise NotImplementedError
+
+    def list_choices(self, answer: Exchanged) -> Iterable[GoogleProperty]:
         raise NotImplementedError
 
     def unavailable(self, reason: str) -> Reading:
@@ -118,6 +130,6 @@ def number(value: Any) -> int | float | None:
         found = float(value)
     except (TypeError, ValueError):
         return None
-    if found != found or found in (float("inf"), float("-inf")):
+    if not math.isfinite(found):
         return None
     return int(found) if found.is_integer() else found

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from assent.kernel.refusals import Reason
-from assent.kernel.structs import Record
 from assent.ports import NotSent, OutcomeUnknown
 
 MAX_DETAIL_CHARS: Final = 200
@@ -21,28 +20,17 @@ MAX_RETRY_AFTER_SECONDS: Final = 24 * 3600
 """If a provider asks for more, a person should look at the account."""
 
 
-class StatusMeaning(Record):
-    reason: Reason
-    curable: bool
-
-
-REFUSED: Final[dict[int, StatusMeaning]] = {
-    400: StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
-    401: StatusMeaning(Reason.MISSING_CONNECTOR, curable=True),
-    403: StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
-    404: StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
-    422: StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
-    429: StatusMeaning(Reason.RATE_LIMITED, curable=True),
-}
+CURABLE: Final = {401: Reason.MISSING_CONNECTOR, 429: Reason.RATE_LIMITED}
+FINAL: Final = frozenset({400, 403, 404, 422})
 
 
 def failure(status: int, detail: str, retry_after: str | None = None) -> NotSent | OutcomeUnknown:
     """Return the outcome of an answer that is no success. `retry_after` is the header's value."""
     said = f"HTTP {status}: {detail[:MAX_DETAIL_CHARS]}" if detail else f"HTTP {status}"
-    refused = REFUSED.get(status)
-    if refused is None:
+    reason = Reason.CONNECTOR_FAILED if status in FINAL else CURABLE.get(status)
+    if reason is None:
         return OutcomeUnknown(said)
-    return NotSent(refused.reason, said, curable=refused.curable, retry_after_seconds=_seconds(retry_after))
+    return NotSent(reason, said, curable=status in CURABLE, retry_after_seconds=_seconds(retry_after))
 
 
 def retry_after(headers: Mapping[str, str], now_ms: int) -> str | None:

@@ -51,7 +51,7 @@ class HubSpotConnector(NoLookUp):
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """Set the account that is connected at staging as the target."""
         account = await self._account(workspace_id)
-        if account is not None and _account_of(effect) == account.id:
+        if account is not None and effect.account_id == account.id:
             return effect
         target = {"accountId": account.id, "name": account.name} if account is not None else None
         return msgspec.structs.replace(effect, target=target)
@@ -59,7 +59,7 @@ class HubSpotConnector(NoLookUp):
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
         readiness = await self.readiness(workspace_id)
         account = await self._account(workspace_id)
-        if not readiness.ready or account is None or _account_of(effect) == account.id:
+        if not readiness.ready or account is None or effect.account_id == account.id:
             return readiness
         return no_account("HubSpot", effect)
 
@@ -113,7 +113,7 @@ class HubSpotConnector(NoLookUp):
     async def _refuse_other_account(self, workspace_id: WorkspaceId, effect: Effect) -> None:
         """Refuse to save a contact in another account than the approved one."""
         account = await self._account(workspace_id)
-        if account is not None and account.id != _account_of(effect):
+        if account is not None and account.id != effect.account_id:
             raise not_connected(OTHER_ACCOUNT)
 
     async def _account(self, workspace_id: WorkspaceId) -> Account | None:
@@ -122,16 +122,10 @@ class HubSpotConnector(NoLookUp):
         return next((each for each in usable if each.chosen), None)
 
 
-def _account_of(effect: Effect) -> str | None:
-    return (effect.target or {}).get("accountId")
-
-
 def _read_saved(answer: Exchanged, how: str) -> Delivered:
     if not answer.ok:
-        raise failure(answer.status, str(answer.at("message") or ""), answer.retry_after)
-    number = answer.at("id")
-    if not isinstance(number, str) or not number:
+        raise failure(answer.status, str(answer.at("message") or ""), answer.headers.get("retry-after"))
+    number, url = answer.text("id"), answer.text("url")
+    if not number:
         raise OutcomeUnknown("a success that names no contact")
-    url = answer.at("url")
-    shown = url if isinstance(url, str) and url.startswith("https://") else None
-    return Delivered(number, shown, {"contact": how})
+    return Delivered(number, url if url.startswith("https://") else None, {"contact": how})

@@ -33,7 +33,6 @@ class Exchanged(Record):
 
     status: int
     value: Any
-    retry_after: str | None = None
     headers: Mapping[str, str] = {}
 
     @property
@@ -48,6 +47,11 @@ class Exchanged(Record):
             except (KeyError, IndexError, TypeError):
                 return None
         return found
+
+    def text(self, *path: str | int) -> str:
+        """Return the text at a path; empty if there is none."""
+        found = self.at(*path)
+        return found if isinstance(found, str) else ""
 
 
 async def exchange(
@@ -107,7 +111,7 @@ async def exchange(
         raise OutcomeUnknown(f"{host} gave no whole answer ({type(error).__name__})") from None
     answered = bytes(gathered).replace(token.encode(), HIDDEN) if token else bytes(gathered)
     found = {name.lower(): value for name, value in response.headers.items()}
-    return Exchanged(response.status_code, _json(answered), found.get("retry-after"), found)
+    return Exchanged(response.status_code, _json(answered), found)
 
 
 @cache

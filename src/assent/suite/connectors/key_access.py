@@ -17,8 +17,8 @@ from assent.gate.connection import Access, Account, Connection, ConnectionState
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Reason
 from assent.ports import Connections, NotSent, Reading
+from assent.suite.connectors.approved import not_ready
 from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now
 from assent.suite.connectors.json_http import Exchanged
 
@@ -39,7 +39,7 @@ class Deadline:
 class KeyAccess:
     def __init__(self, provider: str, label: str, connections: Connections) -> None:
         self._provider = provider
-        self._label = label
+        self.label = label
         self._connections = connections
 
     async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
@@ -51,29 +51,8 @@ class KeyAccess:
         if found is not None and found.live:
             return Readiness(ready=True)
         ended = found is not None and found.state is ConnectionState.EXPIRED
-        said = self._ended(found) if ended else f"{self._label} is not connected."
-        return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(found, workspace_id), said)
-
-    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        """Set the connected account as the target, for providers where a connection is one account; none if not
-        connected."""
-        connection = await self.connection(workspace_id)
-        accounts = connection.accounts_on(self._provider) if connection is not None else ()
-        target = (
-            {"accountId": accounts[0].id, "platform": self._provider, "name": accounts[0].name}
-            if accounts
-            else None
-        )
-        return msgspec.structs.replace(effect, target=target)
-
-    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        connection = await self.connection(workspace_id)
-        if connection is None or connection.account((effect.target or {}).get("accountId", "")) is not None:
-            return await self.readiness(workspace_id)
-        return self.unnamed(effect)
-
-    def unnamed(self, effect: Effect) -> Readiness:
-        return no_account(self._label, effect)
+        said = self._ended(found) if ended else f"{self.label} is not connected."
+        return not_ready(self._how(found, workspace_id), said)
 
     async def access(self, workspace_id: WorkspaceId) -> Access:
         """Return the connection with its key. Raises `NotSent`."""
@@ -87,11 +66,11 @@ class KeyAccess:
 
     async def ended(self, access: Access, said: str) -> NotSent:
         """Mark the connection expired after a rejected key, and return the failure."""
-        why = f"{self._label} does not accept its key any more" + (
+        why = f"{self.label} does not accept its key any more" + (
             f" ({said[:MAX_DETAIL_CHARS]})" if said else ""
         )
         await self._connections.mark_expired(access.connection, why)
-        return not_connected(f"{why}. Connect {self._label} again, then try again.")
+        return not_connected(f"{why}. Connect {self.label} again, then try again.")
 
     async def update_accounts(self, access: Access, accounts: tuple[Account, ...], why: str) -> None:
         await self._connections.update_accounts(access.connection, accounts, why)
@@ -99,19 +78,19 @@ class KeyAccess:
     def not_accepted(self, answer: Exchanged) -> NotSent:
         if answer.status in (401, 403):
             return not_connected(
-                f"{self._label} does not accept this key. Copy it again from {self._label}, whole."
+                f"{self.label} does not accept this key. Copy it again from {self.label}, whole."
             )
-        return not_now(f"{self._label} could not check the key (HTTP {answer.status}). Try again later.")
+        return not_now(f"{self.label} could not check the key (HTTP {answer.status}). Try again later.")
 
     def _ended(self, found: Connection | None) -> str:
         why = found.problem if found is not None else None
-        return f"{why or f'{self._label} does not accept its key any more'}."
+        return f"{why or f'{self.label} does not accept its key any more'}."
 
     def _how(self, found: Connection | None, workspace_id: WorkspaceId) -> str:
         if found is not None and found.state is ConnectionState.EXPIRED:
             return f"{self._ended(found)} Connect it again."
         return (
-            f"{self._label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
+            f"{self.label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
             f"this server: assent connect {self._provider} --workspace {workspace_id} --key-stdin"
         )
 
@@ -138,10 +117,17 @@ class KeyConnector:
         return await self._access.readiness(workspace_id)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        return await self._access.addressed(workspace_id, effect)
+        """Set the connected account as the target, for providers where a connection is one account; none if not
+        connected."""
+        connection = await self._access.connection(workspace_id)
+        accounts = connection.accounts_on(self.id) if connection is not None else ()
+        return msgspec.structs.replace(effect, target=accounts[0].target if accounts else None)
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        return await self._access.readiness_for(workspace_id, effect)
+        connection = await self._access.connection(workspace_id)
+        if connection is None or connection.account(effect.account_id or "") is not None:
+            return await self.readiness(workspace_id)
+        return no_account(self._access.label, effect)
 
 
 def no_account(label: str, effect: Effect) -> Readiness:
@@ -151,4 +137,4 @@ def no_account(label: str, effect: Effect) -> Readiness:
     else:
         said = f"{label} was connected after this was prepared."
     hint = f"{said} Ask for it to be sent: you then see where it goes, and approve that."
-    return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, said, nameable=True)
+    return not_ready(hint, said, nameable=True)

@@ -22,6 +22,7 @@ from assent.kernel.limits import MINUTE_MS
 from assent.kernel.refusals import Reason
 from assent.ports import Clock, Connections
 from assent.suite.connectors import oauth
+from assent.suite.connectors.approved import not_ready
 from assent.suite.connectors.http_outcomes import not_connected, not_now
 from assent.suite.connectors.json_http import Exchanged, exchange
 from assent.suite.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider
@@ -61,7 +62,7 @@ class OAuthAccess:
         if connection is None or not connection.live:
             ended = connection is not None and connection.state is ConnectionState.EXPIRED
             said = f"The access to {self.label} has ended." if ended else f"{self.label} is not connected."
-            return Readiness(False, Reason.MISSING_CONNECTOR.value, self._how(connection), said)
+            return not_ready(self._how(connection), said)
         return Readiness(ready=True)
 
     async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
@@ -131,7 +132,7 @@ class OAuthAccess:
             await self._connections.mark_expired(held.connection, str(ended))
             raise not_connected(self._how(held.connection)) from None
         except GrantFailed as failed:
-            if self._counts(held) and held.secrets[ACCESS] != instead_of:
+            if self._good(held, instead_of, early_ms=0):
                 return held  # renewed early, so there is time to retry
             raise not_now(str(failed), retry_after_seconds=30) from None
         kept = OpenedSecrets({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
@@ -146,14 +147,10 @@ class OAuthAccess:
             raise not_connected(self._how(await self.connection(workspace_id)))
         return held
 
-    def _good(self, held: Access, instead_of: str | None) -> bool:
+    def _good(self, held: Access, instead_of: str | None, early_ms: int = EARLY_MS) -> bool:
         expires_ms = held.connection.expires_ms
-        early = expires_ms is None or expires_ms - EARLY_MS > self._clock.now_ms()
-        return early and held.secrets[ACCESS] != instead_of
-
-    def _counts(self, held: Access) -> bool:
-        expires_ms = held.connection.expires_ms
-        return expires_ms is None or expires_ms > self._clock.now_ms()
+        valid = expires_ms is None or expires_ms - early_ms > self._clock.now_ms()
+        return valid and held.secrets[ACCESS] != instead_of
 
     def _how(self, connection: Connection | None) -> str:
         if connection is None or connection.state is ConnectionState.REVOKED:

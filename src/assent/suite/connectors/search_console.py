@@ -6,19 +6,19 @@ is not zero, and the reading gives the reason (C28). The person chooses the site
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from assent.kernel.ids import WorkspaceId
 from assent.ports import Campaign, Reading
 from assent.suite.connectors.google import (
-    MAX_CHOICES,
     MOST_PAGES,
     GoogleProperty,
     GoogleSource,
     day,
     number,
 )
+from assent.suite.connectors.json_http import Exchanged
 from assent.suite.connectors.key_access import Deadline
 
 LAG: Final = "Google Search Console has no rows for these pages yet; its numbers come two to three days late"
@@ -63,15 +63,13 @@ class SearchConsoleConnector(GoogleSource):
             return self.unavailable("Google Search Console answered with rows that hold no numbers")
         return self.counted({name: sum(value or 0 for value in values) for name, values in counted.items()})
 
-    async def choices(
-        self, workspace_id: WorkspaceId, timeout_seconds: float
-    ) -> tuple[GoogleProperty, ...] | None:
-        url = f"{self.url}/webmasters/v3/sites"
-        answer = await self.access.call(workspace_id, "GET", url, timeout_seconds=timeout_seconds)
-        if not answer.ok or not isinstance(answer.value, dict):
-            return None
-        found = [each.get("siteUrl") for each in answer.at("siteEntry") or ()]
-        return tuple(GoogleProperty(site, site) for site in found if isinstance(site, str))[:MAX_CHOICES]
+    @property
+    def choices_url(self) -> str:
+        return f"{self.url}/webmasters/v3/sites"
+
+    def list_choices(self, answer: Exchanged) -> Iterator[GoogleProperty]:
+        found = (each.get("siteUrl") for each in answer.at("siteEntry") or ())
+        return (GoogleProperty(site, site) for site in found if isinstance(site, str))
 
 
 def covers(site: str, page: str) -> bool:

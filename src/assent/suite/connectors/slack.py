@@ -8,8 +8,9 @@ Pictures are left out: a webhook accepts only public picture URLs, and ours are 
 from __future__ import annotations
 
 import hashlib
+import html
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 import msgspec
@@ -80,7 +81,7 @@ class SlackConnector(NoLookUp, KeyConnector):
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
         access = await self._access.access(action.workspace_id)
-        wanted = (action.effect.target or {}).get("accountId")
+        wanted = action.effect.account_id
         if wanted is not None and access.connection.account(wanted) is None:
             raise not_connected("this was approved for another webhook than the one that is connected")
         if action.effect.media:
@@ -103,8 +104,7 @@ class SlackConnector(NoLookUp, KeyConnector):
 
 def message(effect: Effect) -> str:
     """Return the message without markup: no channel mentions, no links with other text."""
-    parts: list[Any] = [part for part in (effect.title, effect.body) if part]
+    parts = [part for part in (effect.title, effect.body) if part]
     if effect.link and effect.link not in effect.body:
         parts.append(effect.link)
-    text = "\n\n".join(parts)
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return html.escape("\n\n".join(parts), quote=False)

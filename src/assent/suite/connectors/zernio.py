@@ -19,7 +19,6 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MINUTE_MS
-from assent.kernel.refusals import Reason
 from assent.ports import (
     REFERENCE,
     Clock,
@@ -31,13 +30,14 @@ from assent.ports import (
     PicturesOf,
     Reading,
 )
-from assent.suite.connectors.approved import action_of
+from assent.suite.connectors.approved import action_of, not_ready
 from assent.suite.connectors.http_outcomes import not_connected, refusal
 from assent.suite.connectors.json_http import Exchanged
-from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector
+from assent.suite.connectors.key_access import Deadline, KeyAccess, KeyConnector, no_account
 from assent.suite.connectors.zernio_client import ZernioClient, read_numbers, words
 from assent.suite.connectors.zernio_posts import (
     PLATFORMS,
+    SIGN_IN_ENDED,
     account_ids,
     is_ours,
     judge_post,
@@ -80,11 +80,11 @@ class ZernioConnector(KeyConnector):
         if connection is None or (account_ids(effect) and not _missing(connection, effect)):
             return await self._access.readiness(workspace_id)
         if connection.accounts_on(PLATFORMS.get(effect.channel, effect.channel)):
-            return self._access.unnamed(effect)
+            return no_account(self._access.label, effect)
         channel = channels.BY_ID[effect.channel].label if effect.channel in channels.BY_ID else effect.channel
         said = f"Zernio has no {channel} account that can be used."
         hint = f"{said} Connect {channel} at Zernio, or choose the account on the page for Zernio."
-        return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, said)
+        return not_ready(hint, said)
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
@@ -195,7 +195,7 @@ class ZernioConnector(KeyConnector):
 
     async def _note_ended_accounts(self, access: Access, action: Action, post: dict[str, Any]) -> None:
         """Mark accounts whose sign-in has expired inactive, until Zernio reports otherwise."""
-        ended = {p.account_id for p in parts_of(post, action.effect) if p.category == "auth_expired"}
+        ended = {p.account_id for p in parts_of(post, action.effect) if p.category == SIGN_IN_ENDED}
         if ended:
             accounts = tuple(
                 msgspec.structs.replace(each, active=each.active and each.id not in ended)

@@ -18,7 +18,7 @@ from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
 from assent.kernel.times import parse_time
 from assent.ports import Delivered, NotSent, Remainder
-from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS, StatusMeaning
+from assent.suite.connectors.http_outcomes import MAX_DETAIL_CHARS
 
 PLATFORMS: Final = {
     "linkedin": "linkedin",
@@ -32,17 +32,9 @@ PLATFORMS: Final = {
 }
 """Zernio's names of our channels."""
 
-CATEGORIES: Final[dict[str, StatusMeaning]] = {
-    "auth_expired": StatusMeaning(Reason.MISSING_CONNECTOR, curable=True),
-    "account_issue": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
-    "platform_error": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
-    "system_error": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
-    "unknown": StatusMeaning(Reason.CONNECTOR_FAILED, curable=True),
-    "user_content": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
-    "user_abuse": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
-    "platform_rejected": StatusMeaning(Reason.CONNECTOR_FAILED, curable=False),
-}
-"""The meaning of a platform's refusal for the action, by Zernio's category."""
+SIGN_IN_ENDED: Final = "auth_expired"
+FINAL: Final = frozenset({"user_content", "user_abuse", "platform_rejected"})
+"""Zernio's categories of refusals that no retry cures. The others are curable, also one that is not known here."""
 
 WAITING: Final = frozenset({"pending", "publishing", "scheduled", "draft", ""})
 MARK: Final = "assentKey"
@@ -64,7 +56,7 @@ def request_id(action: Action) -> str:
 
 def account_ids(effect: Effect) -> tuple[str, ...]:
     """Return the approved accounts, which are separated by commas."""
-    return tuple(part for part in (effect.target or {}).get("accountId", "").split(",") if part)
+    return tuple(part for part in (effect.account_id or "").split(",") if part)
 
 
 def request_body(action: Action, media: tuple[dict[str, str], ...]) -> dict[str, Any]:
@@ -118,9 +110,11 @@ def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | No
 
 def refusal_of(part: AccountPost) -> NotSent:
     """Return the platform's refusal. Zernio reports it, so nothing was published."""
-    meaning = CATEGORIES.get(part.category, CATEGORIES["unknown"])
+    ended = part.category == SIGN_IN_ENDED
+    reason = Reason.MISSING_CONNECTOR if ended else Reason.CONNECTOR_FAILED
     said = (part.message or part.category or "no reason given")[:MAX_DETAIL_CHARS]
-    return NotSent(meaning.reason, f"the platform said: {said}", curable=meaning.curable, of_the_effect=True)
+    curable = part.category not in FINAL
+    return NotSent(reason, f"the platform said: {said}", curable=curable, of_the_effect=True)
 
 
 def is_ours(post: dict[str, Any], action: Action) -> bool:

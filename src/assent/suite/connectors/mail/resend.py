@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.connection import Access, Account, Connection, Verified
+from assent.gate.connection import Access, Account, Verified
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
@@ -43,7 +43,7 @@ IN_DOUBT: Final = {
     "invalid_idempotent_request": "another content was sent under the key of this action",
     "concurrent_idempotent_requests": "a request with the key of this action is still being worked on",
 }
-QUOTAS: Final = {"daily_quota_exceeded": 24 * HOUR_MS, "monthly_quota_exceeded": 24 * HOUR_MS}
+QUOTAS: Final = ("daily_quota_exceeded", "monthly_quota_exceeded")
 
 EVENTS: Final[dict[str, dict[str, int | float]]] = {
     "delivered": {"delivered": 1},
@@ -74,9 +74,8 @@ class ResendConnector(NoLookUp, KeyConnector):
         account = next(iter(connection.accounts_on("email")), None) if connection is not None else None
         if connection is None or account is None:
             return msgspec.structs.replace(effect, target=None)
-        target = {"accountId": account.id, "platform": "email", "name": account.name}
         sender = effect.sender or str(connection.settings.get("from") or TEST_SENDER)
-        return msgspec.structs.replace(effect, target=target, sender=sender)
+        return msgspec.structs.replace(effect, target=account.target, sender=sender)
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         from assent.suite.connectors.mail.resend_mail import mail
@@ -84,7 +83,7 @@ class ResendConnector(NoLookUp, KeyConnector):
         action = action_of(approved)
         body = mail(action, TEST_SENDER, await self._pictures_of(action) if action.effect.media else ())
         access = await self._access.access(action.workspace_id)
-        if not _still_there(access.connection, action.effect):
+        if access.connection.account(action.effect.account_id or "") is None:
             raise not_connected("the account it is for is not connected any more")
         answer = await self._ask(
             access,
@@ -96,8 +95,8 @@ class ResendConnector(NoLookUp, KeyConnector):
         )
         if not answer.ok:
             raise self._failed(answer)
-        mail_id = answer.at("id")
-        if not isinstance(mail_id, str) or not mail_id:
+        mail_id = answer.text("id")
+        if not mail_id:
             raise OutcomeUnknown("a success that cannot be read")
         return Delivered(mail_id, None, {"recipients": len(action.effect.recipients)})
 
@@ -159,24 +158,19 @@ class ResendConnector(NoLookUp, KeyConnector):
             method, self._url + path, token=self._access.key(access), timeout_seconds=deadline.left(), **what
         )
         if answer.at("name") in KEY_ENDED or (answer.status == 401 and answer.at("name") is None):
-            raise await self._access.ended(access, _words(answer))
+            raise await self._access.ended(access, answer.text("message"))
         return answer
 
     def _failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
         """Return the outcome by error name first, since Resend's statuses are ambiguous."""
-        name, said = answer.at("name"), _words(answer)
+        name, said = answer.at("name"), answer.text("message")
         if name in IN_DOUBT:
             return OutcomeUnknown(f"Resend says that {IN_DOUBT[name]}")
         if name in QUOTAS:
-            wait = QUOTAS[name] // 1000
-            return not_now(f"Resend's quota is used up: {said}", retry_after_seconds=wait)
+            return not_now(f"Resend's quota is used up: {said}", retry_after_seconds=DAY_MS // 1000)
         if name == "restricted_api_key":
             return not_connected(f"this key may not send: {said}")
         return failure(answer.status, said, retry_after(answer.headers, self._clock.now_ms()))
-
-
-def _still_there(connection: Connection, effect: Effect) -> bool:
-    return connection.account((effect.target or {}).get("accountId", "")) is not None
 
 
 def _no_numbers(answer: Exchanged) -> str:
@@ -186,8 +180,3 @@ def _no_numbers(answer: Exchanged) -> str:
         event = str(answer.at("last_event") or "on its way").replace("_", " ")
         return f"the mail is {event}; there is nothing to count yet"
     return f"Resend has no numbers for it (HTTP {answer.status})"
-
-
-def _words(answer: Exchanged) -> str:
-    said = answer.at("message")
-    return said if isinstance(said, str) else ""

@@ -25,7 +25,7 @@ from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
 from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.ports import Clock, Connections, Delivered, Delivery, NotSent, OutcomeUnknown
-from assent.suite.connectors.approved import NoLookUp, action_of
+from assent.suite.connectors.approved import NoLookUp, action_of, not_ready
 from assent.suite.connectors.http_outcomes import not_connected, not_now
 from assent.suite.connectors.key_access import API_KEY, PATIENCE, Deadline, no_account
 
@@ -91,12 +91,12 @@ class SmtpConnector(NoLookUp):
             return Readiness(ready=True)
         if found is not None and found.state is ConnectionState.EXPIRED:
             why = found.problem or "The mail server does not accept its user and password any more."
-            return Readiness(False, Reason.MISSING_CONNECTOR.value, f"{why} Connect it again.", why)
+            return not_ready(f"{why} Connect it again.", why)
         hint = (
             f"{NONE_THERE} Enter it on the page for it, or in a terminal of this server: "
             f'assent connect smtp --workspace {workspace_id} --from "NAME <ADDRESS>" --key-stdin'
         )
-        return Readiness(False, Reason.MISSING_CONNECTOR.value, hint, NONE_THERE)
+        return not_ready(hint, NONE_THERE)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """Set the server and the sender that will be used, so that they are shown and approved."""
@@ -105,12 +105,11 @@ class SmtpConnector(NoLookUp):
             sender = effect.sender or self._written_sender
             return msgspec.structs.replace(effect, target=None, sender=sender)
         account = found.accounts[0]
-        bound = (effect.target or {}).get("accountId")
         # A sender of another server is not kept.
-        keeps = effect.sender not in ("", self._written_sender) and bound in (None, account.id)
+        keeps = effect.sender not in ("", self._written_sender) and effect.account_id in (None, account.id)
         return msgspec.structs.replace(
             effect,
-            target={"accountId": account.id, "platform": account.platform, "name": account.name},
+            target=account.target,
             sender=effect.sender if keeps else str(found.settings.get(SENDER, "")),
         )
 
@@ -121,11 +120,10 @@ class SmtpConnector(NoLookUp):
         return no_account("The mail server", effect)
 
     async def _is_named(self, workspace_id: WorkspaceId, effect: Effect) -> bool:
-        wanted = (effect.target or {}).get("accountId")
-        if wanted is None:
+        if effect.account_id is None:
             return self._default is not None
         found = await self._found(workspace_id)
-        return found is not None and found.live and found.account(wanted) is not None
+        return found is not None and found.live and found.account(effect.account_id) is not None
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
@@ -179,12 +177,11 @@ class SmtpConnector(NoLookUp):
         return Verified(label=server.host, accounts=(_account(server),), settings=settings)
 
     async def _way(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
-        wanted = (effect.target or {}).get("accountId")
-        if wanted is None:
+        if effect.account_id is None:
             return self._for_everybody()
         held = await self._stored().access(workspace_id, self.id)
         url = held.secrets.get(API_KEY) if held is not None else None
-        if held is None or url is None or held.connection.account(wanted) is None:
+        if held is None or url is None or held.connection.account(effect.account_id) is None:
             raise not_connected("the mail server it was approved for is not connected any more")
         settings = held.connection.settings
         server = await self._placed(_parse(url), settings)
