@@ -18,7 +18,7 @@ from assent.gate.refusal_words import SIGNED_IN_ANSWER
 from assent.gate.standing import explain
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Reason, Refusal
-from assent.kernel.structs import Arguments
+from assent.kernel.structs import Arguments, from_record
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
@@ -116,14 +116,9 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
 
 
 def _answer_resolved(action: Action, now_ms: int) -> Resolved:
-    record, done = record_of(action, now_ms), recording.answer_executed(action)
+    done = recording.answer_executed(action)
     told = " ".join(filter(None, (done.user_message, explain(action, None, now_ms))))
-    return Resolved(
-        **{name: getattr(record, name) for name in record.__struct_fields__},
-        show=told,
-        user_message=told,
-        next=done.next,
-    )
+    return from_record(Resolved, record_of(action, now_ms), show=told, user_message=told, next=done.next)
 
 
 TOOLS = (

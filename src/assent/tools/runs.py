@@ -11,9 +11,9 @@ from assent.engine.learning import measurement
 from assent.engine.views import run_views
 from assent.engine.views.run_views import ActionCount
 from assent.gate.audit import ActionRecord, record_of
-from assent.gate.records import Asset
+from assent.gate.records import Asset, Run
 from assent.gate.standing import describe_run, run_status, state_in_run
-from assent.kernel.ids import is_uuid, require_run_id
+from assent.kernel.ids import RunId, WorkspaceId, is_uuid, require_run_id
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time
@@ -140,9 +140,7 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
     workspace_id, run_id = call.caller.workspace_id, require_run_id(request.run_id)
 
     def begin() -> Transaction[Any]:
-        run = yield from actions.find_run(workspace_id, run_id)
-        if run is None:
-            raise nothing_there("run")
+        run = yield from require_run(workspace_id, run_id)
         assets = yield from actions.run_assets(workspace_id, run_id)
         staged = yield from actions.run_actions(workspace_id, run_id)
         planned = yield from measurement.find(workspace_id, run_id)
@@ -191,6 +189,14 @@ async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
     if found is None:
         raise nothing_there("asset")
     return asset_record(found)
+
+
+def require_run(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Run]:
+    """Return a run. Refuses an id that the workspace does not have."""
+    run = yield from actions.find_run(workspace_id, run_id)
+    if run is None:
+        raise nothing_there("run")
+    return run
 
 
 def nothing_there(what: str) -> Refusal:

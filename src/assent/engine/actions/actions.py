@@ -61,8 +61,12 @@ def find(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Ac
 def _read_found(rows: Any) -> tuple[Action, Policy]:
     if not rows:
         raise Refusal(Reason.WRONG_WORKSPACE)
-    policy = rows[0]["policy"]
-    return action_of(rows[0]), _POLICY.decode(policy) if policy is not None else DEFAULT
+    return action_of(rows[0]), policy_of(rows[0])
+
+
+def policy_of(row: Row) -> Policy:
+    """Return the policy in a row; the default one if the workspace has none."""
+    return _POLICY.decode(row["policy"]) if row["policy"] is not None else DEFAULT
 
 
 def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
@@ -112,8 +116,8 @@ def put_without_event(changed: Action) -> Transaction[Action]:
 
 def note(action: Action, kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
     """Append an event about an action without changing it, such as a late answer."""
-    event = journal.NewEvent(kind, {"actionId": action.action_id, "revision": action.revision, **facts})
-    yield from journal.append(action.workspace_id, action.run_id, [event], now_ms)
+    body = {"actionId": action.action_id, "revision": action.revision, **facts}
+    yield from journal.note(action.workspace_id, kind, body, now_ms, stream_id=action.run_id)
 
 
 def insert_run(run: Run) -> Transaction[None]:

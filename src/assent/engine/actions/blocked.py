@@ -28,6 +28,7 @@ from assent.gate.records import Action, Effect, Preflight, Status
 from assent.gate.step_calls import refuse_confirmation
 from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.structs import from_record
 from assent.ports import Begin, KeyChecked, Transaction
 from assent.sql.loader import statements
 from assent.suite.content import channels
@@ -102,7 +103,7 @@ NOT_SEEN: Final = (
 
 
 def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook, now_ms: int) -> LookedAgain:
-    record, around = record_of(action, now_ms), outlook.of(action)
+    around = outlook.of(action)
     key, ended = action.effect.channel, _describe_ended(action, now_ms)
     is_open = ended is None
     still = is_open and advice is not None
@@ -118,8 +119,10 @@ def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook
         connect = SuggestedCall("chieflab_connect_provider", provider, "now, to show how it is connected")
         again = SuggestedCall(TOOL, {"actionId": action.action_id}, "the user has connected it")
         following = (connect, again, *following)
-    return LookedAgain(
-        **{name: getattr(record, name) for name in record.__struct_fields__},
+    return from_record(
+        LookedAgain,
+        record_of(action, now_ms),
+        ok=True,
         show=render_card(key, action, around) if is_open else said,
         user_message=said,
         next=following,

@@ -39,7 +39,7 @@ def recent(workspace_id: WorkspaceId, most: int) -> Transaction[tuple[CreditEntr
 
 def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Transaction[CreditAccount]:
     """Add credits. A workspace that had no limit is limited to the granted credits from then on."""
-    yield from _journal(workspace_id, "credits_granted", amount, by, now_ms)
+    yield from journal.note(workspace_id, "credits_granted", {"amount": amount, "by": by}, now_ms)
     rows = yield statements.grant_credits(workspace_id=workspace_id, amount=amount)
     return (yield from _write(workspace_id, rows, "grant", amount, by, now_ms))
 
@@ -49,10 +49,10 @@ def limit(
 ) -> Transaction[CreditAccount]:
     """Set how much a workspace may spend from now on; None removes the limit."""
     if amount is None:
-        yield from _journal(workspace_id, "credits_unlimited", 0, by, now_ms)
+        yield from journal.note(workspace_id, "credits_unlimited", {"amount": 0, "by": by}, now_ms)
         rows = yield statements.unlimit_credits(workspace_id=workspace_id)
         return (yield from _write(workspace_id, rows, "unlimit", 0, by, now_ms))
-    yield from _journal(workspace_id, "credits_limited", amount, by, now_ms)
+    yield from journal.note(workspace_id, "credits_limited", {"amount": amount, "by": by}, now_ms)
     rows = yield statements.limit_credits(workspace_id=workspace_id, amount=amount)
     return (yield from _write(workspace_id, rows, "limit", amount, by, now_ms))
 
@@ -155,11 +155,6 @@ def _write(
         at_ms=now_ms,
     )
     return found
-
-
-def _journal(workspace_id: WorkspaceId, kind: str, amount: int, by: str, now_ms: int) -> Transaction[None]:
-    event = journal.NewEvent(kind, {"amount": amount, "by": by})
-    yield from journal.append(workspace_id, workspace_id, [event], now_ms)
 
 
 def _account(row: Row) -> CreditAccount:

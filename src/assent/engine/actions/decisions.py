@@ -26,7 +26,7 @@ from assent.gate.seals import Seals
 from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import bad_argument
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.sql.loader import statements
@@ -219,9 +219,7 @@ def edit(
     kept_ms = action.schedule_ms if schedule_ms is None else schedule_ms
     effect = apply_edit(action.effect, changes)
     if effect == action.effect and kept_ms == action.schedule_ms:
-        raise Refusal(
-            Reason.VALIDATION_ERROR, problems=[Problem("body", "a change", "the content as it already is")]
-        )
+        raise bad_argument("body", "a change", "the content as it already is")
     # Actions staged by an earlier version have no time in their content yet.
     effect = msgspec.structs.replace(effect, schedule_ms=kept_ms)
     expires_ms = extend_expiry(action.expires_ms, schedule_ms)

@@ -116,7 +116,7 @@ def settle(
         yield from credits.settle(done, now_ms)
         yield from measurement.schedule(done, now_ms)
         reply = answer_executed(done)
-        yield from keep(done, msgspec.json.encode(reply).decode(), now_ms)
+        yield from keep(done, reply, now_ms)
         return reply
     note = outcome_facts(outcome)["detail"]
     over = (
@@ -134,11 +134,11 @@ def settle(
         yield from notifications.ask(changed.workspace_id, changed.run_id, "unknown", now_ms)
     refusal = refusal_for(changed, outcome)
     if isinstance(outcome, NotSent) and not outcome.curable:
-        yield from keep(changed, msgspec.json.encode(refusal.recovery()).decode(), now_ms)
+        yield from keep(changed, refusal.recovery(), now_ms)
     return refusal
 
 
-def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
+def keep(action: Action, answer: Executed | Recovery, now_ms: int) -> Transaction[None]:
     """Store the final answer under the attempt's idempotency key, if it has one."""
     attempt = action.attempt
     if attempt is not None and attempt.key is not None and attempt.request_digest is not None:
@@ -147,7 +147,7 @@ def keep(action: Action, answer: str, now_ms: int) -> Transaction[None]:
             attempt.tool,
             attempt.key,
             attempt.request_digest,
-            answer,
+            msgspec.json.encode(answer).decode(),
             now_ms,
             holder=attempt.holder,
         )

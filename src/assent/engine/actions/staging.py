@@ -50,7 +50,7 @@ from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Replay
-from assent.kernel.structs import Record, WireRecord
+from assent.kernel.structs import Record, WireRecord, from_record
 from assent.ports import THIS_RUN, Picture, Preparation, StagedEffect, Transaction
 
 PREPARED: Final = "prepared"
@@ -245,7 +245,7 @@ async def _answer(
         preparation, next_calls=(*offer_rewrites(staged, preparation, outlook), *following)
     )
     base = answer_prepared(services, request.principal, run, assets, staged, preparation, outlook)
-    return shape(**{name: getattr(base, name) for name in base.__struct_fields__} | more(assets, staged))
+    return from_record(shape, base, **more(assets, staged))
 
 
 def name_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:

@@ -24,7 +24,7 @@ from assent.gate.connection import (
     OpenedSecrets,
 )
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import from_row
 from assent.ports import Clock, Row, Store, Transaction
 from assent.sql.loader import statements
@@ -134,7 +134,7 @@ def save(
         "scopes": list(new.scopes),
         "by": by,
     }
-    yield from _note(workspace_id, "connector_connected", facts, now_ms)
+    yield from journal.note(workspace_id, "connector_connected", facts, now_ms)
     return connection
 
 
@@ -184,7 +184,7 @@ def mark_expired(used: Connection, why: str, now_ms: int) -> Transaction[bool]:
     )
     if rows:
         facts = {"provider": used.provider, "why": why, "by": used.provider}
-        yield from _note(used.workspace_id, "connector_expired", facts, now_ms)
+        yield from journal.note(used.workspace_id, "connector_expired", facts, now_ms)
     return bool(rows)
 
 
@@ -204,7 +204,7 @@ def update_accounts(
     if rows:
         usable = [each.id for each in accounts if each.usable]
         facts = {"provider": used.provider, "accounts": usable, "why": why, "by": used.provider}
-        yield from _note(used.workspace_id, "connector_accounts_changed", facts, now_ms)
+        yield from journal.note(used.workspace_id, "connector_accounts_changed", facts, now_ms)
     return bool(rows)
 
 
@@ -225,9 +225,7 @@ def choose(
     known = {each.id for each in connection.accounts}
     if unknown := [each for each in account_ids if each not in known]:
         expected = f"one of {', '.join(sorted(known)) or 'no accounts'}"
-        raise Refusal(
-            Reason.VALIDATION_ERROR, problems=[Problem("accounts", expected, repr(unknown[0][:80]))]
-        )
+        raise bad_argument("accounts", expected, repr(unknown[0][:80]))
     accounts = tuple(
         msgspec.structs.replace(each, chosen=each.id in account_ids, default=each.id in account_ids)
         for each in connection.accounts
@@ -243,7 +241,7 @@ def choose(
     facts: dict[str, Any] = {"provider": provider, "accounts": list(account_ids), "by": by}
     if settings is not None:
         facts["settings"] = dict(settings)
-    yield from _note(workspace_id, "connector_accounts_chosen", facts, now_ms)
+    yield from journal.note(workspace_id, "connector_accounts_chosen", facts, now_ms)
     return _connection(rows[0])
 
 
@@ -253,7 +251,8 @@ def disconnect(
     rows = yield statements.revoke_connection(workspace_id=workspace_id, provider=provider, now_ms=now_ms)
     if rows:
         yield from vault.destroy(workspace_id, provider)
-        yield from _note(workspace_id, "connector_disconnected", {"provider": provider, "by": by}, now_ms)
+        facts = {"provider": provider, "by": by}
+        yield from journal.note(workspace_id, "connector_disconnected", facts, now_ms)
     return bool(rows)
 
 
@@ -276,10 +275,6 @@ def count_all() -> Transaction[list[tuple[str, str, int]]]:
     """By provider and state, over all workspaces."""
     rows = yield statements.count_connections()
     return [(row["provider"], row["state"], row["connections"]) for row in rows]
-
-
-def _note(workspace_id: WorkspaceId, kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
-    yield from journal.append(workspace_id, workspace_id, [journal.NewEvent(kind, facts)], now_ms)
 
 
 def _connection(row: Row) -> Connection:

@@ -168,6 +168,13 @@ def append(workspace_id: str, stream_id: str, events: Sequence[NewEvent], now_ms
     return (yield from append_to(head, events, now_ms))
 
 
+def note(
+    workspace_id: str, kind: str, body: Any, now_ms: int, *, stream_id: str | None = None
+) -> Transaction[Head]:
+    """Append one event to a stream; without an id, to that of the workspace itself."""
+    return append(workspace_id, stream_id or workspace_id, [NewEvent(kind, body)], now_ms)
+
+
 def read_head(workspace_id: str, stream_id: str) -> Transaction[Head]:
     """Return the head of a stream without locking it."""
     rows = yield statements.read_head(workspace_id=workspace_id, stream_id=stream_id)

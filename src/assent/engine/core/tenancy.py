@@ -129,9 +129,7 @@ def create_workspace(
     )
     if not made:
         return False
-    yield from journal.append(
-        workspace_id, workspace_id, [journal.NewEvent("workspace_created", {"name": name, "by": by})], now_ms
-    )
+    yield from journal.note(workspace_id, "workspace_created", {"name": name, "by": by}, now_ms)
     return True
 
 
@@ -166,32 +164,31 @@ def issue_key(
         toolsets=" ".join(toolsets),
     )
     body = {"keyId": key_id, "label": label, "mode": mode, "scopes": list(scopes), "by": by}
-    yield from journal.append(workspace_id, workspace_id, [journal.NewEvent("key_issued", body)], now_ms)
+    yield from journal.note(workspace_id, "key_issued", body, now_ms)
     return IssuedKey(workspace_id, key_id, key)
 
 
 def revoke_key(workspace_id: WorkspaceId, key_id: KeyId, now_ms: int, *, by: str) -> Transaction[bool]:
     """Revoke a key. Returns False if there is no such active key."""
+    return (yield from _revoke(workspace_id, key_id, now_ms, by=by)) is not None
+
+
+def _revoke(workspace_id: WorkspaceId, key_id: KeyId, now_ms: int, *, by: str) -> Transaction[Row | None]:
+    """Revoke a key. Returns its row, or None if there is no such active key."""
     ended = yield statements.revoke_api_key(workspace_id=workspace_id, key_id=key_id, now_ms=now_ms)
     if not ended:
-        return False
-    yield from journal.append(
-        workspace_id, workspace_id, [journal.NewEvent("key_revoked", {"keyId": key_id, "by": by})], now_ms
-    )
-    return True
+        return None
+    yield from journal.note(workspace_id, "key_revoked", {"keyId": key_id, "by": by}, now_ms)
+    return ended[0]
 
 
 def rotate_key(
     workspace_id: WorkspaceId, key_id: KeyId, entropy: KeyEntropy, now_ms: int, *, by: str
 ) -> Transaction[IssuedKey | None]:
     """Revoke a key and issue its successor with the same rights, in one transaction."""
-    ended = yield statements.revoke_api_key(workspace_id=workspace_id, key_id=key_id, now_ms=now_ms)
-    if not ended:
+    old = yield from _revoke(workspace_id, key_id, now_ms, by=by)
+    if old is None:
         return None
-    old = ended[0]
-    yield from journal.append(
-        workspace_id, workspace_id, [journal.NewEvent("key_revoked", {"keyId": key_id, "by": by})], now_ms
-    )
     return (
         yield from issue_key(
             workspace_id,

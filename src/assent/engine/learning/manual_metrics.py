@@ -40,7 +40,7 @@ def record(
         recorded_ms=now_ms,
     )
     facts = {"channel": channel, "metrics": metrics, "source": source}
-    yield from journal.append(workspace_id, run_id, [journal.NewEvent("metrics_recorded", facts)], now_ms)
+    yield from journal.note(workspace_id, "metrics_recorded", facts, now_ms, stream_id=run_id)
     return kept
 
 

@@ -132,7 +132,10 @@ async def measure(
         _refuse_early(facts, now_ms)
     readings = await read_all(services, sent, facts.by_hand, facts.connections, now_ms)
     if all(reading.status != "ok" for reading in readings):
-        await services.store.write(lambda: _note_empty(workspace_id, run_id, readings, by, now_ms))
+        tried = {"by": by, "sources": [msgspec.to_builtins(reading) for reading in readings]}
+        await services.store.write(
+            lambda: journal.note(workspace_id, "measurement_empty", tried, now_ms, stream_id=run_id)
+        )
         if _is_all_by_hand(sent):
             raise without_numbers(sent)
         raise unavailable(
@@ -361,13 +364,6 @@ def _remember(
                 facts={"metrics": reading.metrics, "rules": RULES},
             )
             yield from brain.remember(asset.workspace_id, entry, now_ms)
-
-
-def _note_empty(
-    workspace_id: WorkspaceId, run_id: RunId, readings: tuple[Reading, ...], by: str, now_ms: int
-) -> Transaction[None]:
-    facts = {"by": by, "sources": [msgspec.to_builtins(reading) for reading in readings]}
-    yield from journal.append(workspace_id, run_id, [journal.NewEvent("measurement_empty", facts)], now_ms)
 
 
 def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal:

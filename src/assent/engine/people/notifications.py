@@ -159,18 +159,19 @@ async def add(services: Services, workspace_id: WorkspaceId, kind: Kind, address
     """Store a notification target."""
     now_ms = services.clock.now_ms()
     target_id, seal = services.new_id(now_ms), services.vault.seal(1)
+    shown = mask(kind, address)
 
     def keep() -> Transaction[None]:
         yield statements.insert_notification_target(
             workspace_id=workspace_id,
             target_id=target_id,
             kind=kind,
-            shown=mask(kind, address),
+            shown=shown,
             created_ms=now_ms,
         )
         secrets = OpenedSecrets({_ADDRESS: address})
         yield from services.vault.put(workspace_id, _holder(target_id), secrets, seal, now_ms)
-        yield from _journal(workspace_id, "notification_added", mask(kind, address), by, now_ms)
+        yield from journal.note(workspace_id, "notification_added", {"shown": shown, "by": by}, now_ms)
 
     await services.store.write(keep)
 
@@ -182,7 +183,8 @@ def remove(
     if not gone:
         return False
     yield from services.vault.destroy(workspace_id, _holder(target_id))
-    yield from _journal(workspace_id, "notification_removed", gone[0]["shown"], by, now_ms)
+    facts = {"shown": gone[0]["shown"], "by": by}
+    yield from journal.note(workspace_id, "notification_removed", facts, now_ms)
     return True
 
 
@@ -279,11 +281,6 @@ def _note(workspace_id: WorkspaceId, target_id: str, problem: str | None, now_ms
     yield statements.note_notification(
         workspace_id=workspace_id, target_id=target_id, now_ms=now_ms, problem=problem
     )
-
-
-def _journal(workspace_id: WorkspaceId, kind: str, where: str, by: str, now_ms: int) -> Transaction[None]:
-    event = journal.NewEvent(kind, {"shown": where, "by": by})
-    yield from journal.append(workspace_id, workspace_id, [event], now_ms)
 
 
 def _holder(target_id: str) -> str:

@@ -248,4 +248,4 @@ def _hash(secret: str) -> str:
 
 def note(kind: str, facts: dict[str, Any], now_ms: int) -> Transaction[None]:
     """Append an event to the server's stream."""
-    yield from journal.append(SYSTEM_WORKSPACE, SYSTEM_WORKSPACE, [journal.NewEvent(kind, facts)], now_ms)
+    yield from journal.note(SYSTEM_WORKSPACE, kind, facts, now_ms)

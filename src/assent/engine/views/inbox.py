@@ -10,11 +10,12 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.people import members
 from assent.engine.people.people import Person
 from assent.gate.gate import approver_key
-from assent.gate.policy import DEFAULT, Policy
+from assent.gate.policy import Policy
 from assent.gate.records import Action, Severity
-from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.ports import Row, Rows, Transaction
@@ -25,8 +26,6 @@ MOST_STOPPED: Final = 50
 FAILED_SHOWN_MS: Final = 7 * DAY_MS
 """How long a failed action stays in the inbox. It needs a new draft."""
 MOST_DONE: Final = 20
-
-_POLICY: Final = msgspec.json.Decoder(Policy)
 
 
 class Waiting(Record):
@@ -96,14 +95,12 @@ def look(
     return Inbox(_lines(rows), found, _lines(unknown), _lines(stopped), _lines(done))
 
 
-def find_place(action_id: str) -> Transaction[WorkspaceId | None]:
-    """Return the workspace of any action. The caller must check access."""
-    rows = yield statements.find_action_anywhere(action_id=action_id)
-    return WorkspaceId(rows[0]["workspace_id"]) if rows else None
-
-
-def find(workspace_id: WorkspaceId, action_id: str) -> Transaction[tuple[Action, Policy]]:
-    return (yield from actions.find(workspace_id, ActionId(action_id)))
+def find(person: Person, action_id: str) -> Transaction[tuple[Action, Policy] | None]:
+    """Return an action and its policy; None unless the person may see it."""
+    rows = (yield statements.find_action_anywhere(action_id=action_id)) if is_uuid(action_id) else ()
+    if not rows or not (yield from members.may_see(person, rows[0]["workspace_id"])):
+        return None
+    return (yield from actions.find(rows[0]["workspace_id"], ActionId(action_id)))
 
 
 def _lines(rows: Rows) -> tuple[Waiting, ...]:
@@ -111,11 +108,10 @@ def _lines(rows: Rows) -> tuple[Waiting, ...]:
 
 
 def _line(row: Row) -> Waiting:
-    policy, prepared = row["policy"], row["prepared"]
-    facts: dict[str, Any] = msgspec.json.decode(prepared) if prepared is not None else {}
+    facts: dict[str, Any] = msgspec.json.decode(row["prepared"] or "{}")
     return Waiting(
         action=actions.action_of(row),
-        policy=_POLICY.decode(policy) if policy is not None else DEFAULT,
+        policy=actions.policy_of(row),
         workspace_name=row["workspace_name"] or row["workspace_id"],
         prepared_by=str(facts.get("by", "")),
     )

@@ -54,6 +54,5 @@ def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_
         return False
     yield from brain.set_state(workspace_id, entry.tenant_id, entry_id, state)
     facts = {"entryId": entry_id, "kind": entry.kind, "state": state, "before": entry.state, "by": by}
-    event = journal.NewEvent("memory_decided", facts)
-    yield from journal.append(workspace_id, workspace_id, [event], now_ms)
+    yield from journal.note(workspace_id, "memory_decided", facts, now_ms)
     return True

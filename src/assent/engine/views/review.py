@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, policies
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import JobState
@@ -18,7 +18,7 @@ from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import Entry
 from assent.gate.gate import Decider
 from assent.gate.guidance import MemoryUsed
-from assent.gate.policy import DEFAULT, Policy, suffices
+from assent.gate.policy import Policy, suffices
 from assent.gate.records import (
     Action,
     Asset,
@@ -41,7 +41,6 @@ HISTORY_EVENTS: Final = 300
 SOON_MS: Final = 15 * SECOND_MS
 """A job that is due within this time counts as running."""
 
-_POLICY: Final = msgspec.json.Decoder(Policy)
 _EFFECT: Final = msgspec.json.Decoder(Effect)
 
 
@@ -94,8 +93,7 @@ def look_at(run: Run) -> Transaction[RunReview]:
     """Read everything about a run in one snapshot."""
     workspace_id = run.workspace_id
     named = yield statements.find_workspace(workspace_id=workspace_id)
-    policies = yield statements.find_policy(workspace_id=workspace_id)
-    policy = _POLICY.decode(policies[0]["policy"]) if policies else DEFAULT
+    policy = yield from policies.find(workspace_id)
     staged = yield from actions.run_actions(workspace_id, run.run_id)
     assets = yield from actions.run_assets(workspace_id, run.run_id)
     head = yield from journal.read_head(workspace_id, run.run_id)
@@ -198,8 +196,7 @@ def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
     if not moved:
         return False
     facts = {"by": by.by, "assurance": by.assurance, "via": by.via}
-    event = journal.NewEvent("review_links_ended", facts)
-    yield from journal.append(run.workspace_id, run.run_id, [event], now_ms)
+    yield from journal.note(run.workspace_id, "review_links_ended", facts, now_ms, stream_id=run.run_id)
     return True
 
 

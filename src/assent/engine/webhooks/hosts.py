@@ -30,8 +30,7 @@ def limit(
     if not (yield statements.set_webhook_hosts(workspace_id=workspace_id, webhook_hosts=kept)):
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
     facts = {"hosts": list(hosts) if hosts is not None else None, "by": by}
-    event = journal.NewEvent("webhook_hosts_changed", facts)
-    yield from journal.append(workspace_id, workspace_id, [event], now_ms)
+    yield from journal.note(workspace_id, "webhook_hosts_changed", facts, now_ms)
 
 
 def why_not(hosts: Sequence[str] | None, host: str) -> str | None:

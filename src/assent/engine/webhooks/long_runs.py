@@ -25,6 +25,7 @@ from assent.gate import guidance
 from assent.gate.records import Run
 from assent.gate.webhooks import event_of
 from assent.kernel.ids import RunId
+from assent.kernel.structs import from_record
 from assent.ports import Preparation, Transaction
 
 RUNNING: Final = "running"
@@ -53,12 +54,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
     )
     base = staging.answer_prepared(services, request.principal, run, (), (), Preparation())
     guide = guidance.come_back(base.agent_guide, run.run_id)
-    fields = {name: getattr(base, name) for name in base.__struct_fields__} | {
-        "agent_guide": guide,
-        "stop_rule": guide.stop_rule,
-        "status": RUNNING,
-    }
-    reply = shape(**fields, **more)
+    reply = from_record(shape, base, agent_guide=guide, stop_rule=guide.stop_rule, status=RUNNING, **more)
     host = services.outgoing.webhook_host(request.webhook_url) if request.webhook_url is not None else None
     payload = {"runId": run.run_id, "principal": msgspec.to_builtins(request.principal)}
 
@@ -69,7 +65,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
             yield from add_tenant(workspace_id, run.tenant_id, run.tenant_id, now_ms)
         yield from actions.insert_run(run)
         facts = {"operator": run.operator, "tool": run.tool, "by": request.principal.name}
-        yield from journal.append(workspace_id, run.run_id, [journal.NewEvent("run_started", facts)], now_ms)
+        yield from journal.note(workspace_id, "run_started", facts, now_ms, stream_id=run.run_id)
         yield from jobs.enqueue(workspace_id, CONTINUE_JOB, run.run_id, payload, due_ms=now_ms, now_ms=now_ms)
         return reply
 
@@ -94,8 +90,8 @@ async def fail(services: Services, run: Run, refusal: dict[str, Any]) -> None:
     def transaction() -> Transaction[None]:
         if not (yield from actions.finish_run(ended)):
             return
-        event = journal.NewEvent("run_failed", {"reason": refusal.get("reason")})
-        yield from journal.append(run.workspace_id, run.run_id, [event], now_ms)
+        facts = {"reason": refusal.get("reason")}
+        yield from journal.note(run.workspace_id, "run_failed", facts, now_ms, stream_id=run.run_id)
         if (url := run.inputs.get("webhookUrl")) is not None:
             yield from webhooks.enqueue(
                 run.workspace_id, delivery_id, run.run_id, event_of(run.tool, FAILED), url, refusal, now_ms

@@ -133,8 +133,7 @@ def _record(
     )
     if again_ms is None:
         facts = {"deliveryId": delivery.delivery_id, "outcome": found.outcome, "status": reply.status}
-        event = journal.NewEvent(f"webhook_{state}", facts)
-        yield from journal.append(workspace_id, delivery.run_id, [event], now_ms)
+        yield from journal.note(workspace_id, f"webhook_{state}", facts, now_ms, stream_id=delivery.run_id)
     counted = yield statements.count_webhook_try(
         workspace_id=workspace_id,
         delivery_id=delivery.delivery_id,

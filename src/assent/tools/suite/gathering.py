@@ -6,19 +6,20 @@ Reads only, except for a record of the page that was requested.
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.engine.actions import actions, rechecking
+from assent.engine.actions import rechecking
 from assent.engine.core import journal
 from assent.engine.core.offloading import SHORT_CHARS, run_long_apart
 from assent.engine.learning import lessons as lessons_read
 from assent.engine.learning import memory as brain
 from assent.gate.records import Run
 from assent.kernel.ids import require_run_id
-from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.refusals import bad_argument
 from assent.kernel.times import iso_time
 from assent.suite.content import channels
 from assent.suite.content import evidence as gathering
@@ -28,6 +29,7 @@ from assent.suite.operators.definition import Workbench
 from assent.suite.operators.drafts import SuppliedText
 from assent.tools.arguments import is_mailbox, moment
 from assent.tools.definition import Call
+from assent.tools.runs import require_run
 from assent.tools.suite.operator_requests import Brand
 
 
@@ -36,10 +38,7 @@ async def find_joined(call: Call, run_id: str | None) -> Run | None:
     if run_id is None:
         return None
     wanted = require_run_id(run_id)
-    found = await call.services.store.read(lambda: actions.find_run(call.caller.workspace_id, wanted))
-    if found is None:
-        raise Refusal(Reason.WRONG_WORKSPACE, user_message="This workspace has no run with that id.")
-    return found
+    return await call.services.store.read(lambda: require_run(call.caller.workspace_id, wanted))
 
 
 async def gather_bench(
@@ -126,8 +125,9 @@ async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ..
     if found.problem:
         fetched["problem"] = found.problem
     workspace_id = call.caller.workspace_id
-    event = journal.NewEvent("page_fetched", {**fetched, "by": call.caller.name})
-    await call.services.store.write(lambda: journal.append(workspace_id, workspace_id, [event], now_ms))
+    facts = {**fetched, "by": call.caller.name}
+    note = partial(journal.note, workspace_id, "page_fetched", facts, now_ms)
+    await call.services.store.write(note)
     if found.page is None:
         return None, (f"The product page could not be read: {found.problem}",), fetched
     return found.page, _odd(found.page), fetched

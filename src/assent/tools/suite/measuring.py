@@ -19,7 +19,7 @@ from assent.gate.guidance import AgentGuide, AgentUsefulness, InChat
 from assent.gate.records import Action, Run
 from assent.gate.standing import run_status, section_of, state_in_run
 from assent.kernel.ids import require_run_id
-from assent.kernel.refusals import Problem, Reason, Refusal, Replay
+from assent.kernel.refusals import Problem, Reason, Refusal, Replay, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
@@ -29,7 +29,7 @@ from assent.suite.measurement.recommend import NextMove
 from assent.tools import result_texts
 from assent.tools.arguments import IdempotencyKey, PageSize, RunIdArgument
 from assent.tools.definition import READS, WRITES, Behaviour, Call, Tool
-from assent.tools.runs import nothing_there
+from assent.tools.runs import nothing_there, require_run
 
 MAX_METRICS = 30
 MAX_NAME_CHARS = 60
@@ -91,9 +91,7 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
     workspace_id, run_id = call.caller.workspace_id, require_run_id(request.run_id)
 
     def look() -> Transaction[tuple[Run, tuple[Action, ...]]]:
-        run = yield from actions.find_run(workspace_id, run_id)
-        if run is None:
-            raise nothing_there("run")
+        run = yield from require_run(workspace_id, run_id)
         return run, (yield from actions.run_actions(workspace_id, run_id))
 
     run, of_run = await call.services.store.read(look)
@@ -179,8 +177,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
         if request.channel not in sent:
             if not sent:
                 raise unavailable("Nothing of this run has been sent.")
-            problem = Problem("channel", "one that was sent: " + ", ".join(sent), repr(request.channel))
-            raise Refusal(Reason.VALIDATION_ERROR, problems=[problem])
+            raise bad_argument("channel", "one that was sent: " + ", ".join(sent), repr(request.channel))
         kept = yield from manual_metrics.record(
             workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms
         )

@@ -22,7 +22,7 @@ from assent.gate.guidance import (
 )
 from assent.kernel.canonical import digest
 from assent.kernel.ids import TenantId
-from assent.kernel.structs import Arguments, WireRecord
+from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time
 from assent.ports import Preparation, Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize, TenantIdArgument
@@ -179,10 +179,7 @@ def _tenants(call: Call) -> Transaction[Tenants]:
     found = yield from tenancy.list_tenants(call.caller.workspace_id)
     return Tenants(
         ok=True,
-        tenants=tuple(
-            TenantView(tenant_id=each.tenant_id, name=each.name, created_at=iso_time(each.created_ms))
-            for each in found
-        ),
+        tenants=tuple(from_record(TenantView, each, created_at=iso_time(each.created_ms)) for each in found),
     )
 
 
@@ -291,8 +288,7 @@ NEXT = {
 
 
 def view(entry: Entry) -> MemoryView:
-    same = {name: getattr(entry, name) for name in MemoryView.__struct_fields__ if name != "created_at"}
-    return MemoryView(created_at=iso_time(entry.created_ms), **same)
+    return from_record(MemoryView, entry, created_at=iso_time(entry.created_ms))
 
 
 TOOLS = (

@@ -13,13 +13,11 @@ from starlette.responses import Response
 
 from assent.engine.actions import decisions
 from assent.engine.core.offloading import run_apart
-from assent.engine.people import members
 from assent.engine.views import inbox
 from assent.gate.gate import Decider, Seen
 from assent.gate.preflight import is_expired, is_overdue
 from assent.gate.records import Action, Assurance
 from assent.gate.transitions import AWAITING, state_of
-from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
@@ -122,11 +120,10 @@ def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
     """Refuses actions that this person may not decide together."""
     found: list[Action] = []
     for action_id in dict.fromkeys(picked):
-        place = (yield from inbox.find_place(action_id)) if is_uuid(action_id) else None
-        if place is None or not (yield from members.may_see(visit.person, place)):
+        seen = yield from inbox.find(visit.person, action_id)
+        if seen is None:
             raise PageRefused(NOT_TOGETHER)
-        action, _ = yield from inbox.find(place, action_id)
-        found.append(action)
+        found.append(seen[0])
     alike = len({action.effect.type for action in found}) == 1
     low = all(may_be_batched(action) for action in found)
     open_still = all(

@@ -13,7 +13,6 @@ from starlette.responses import Response
 from assent.engine.core import journal, tenancy
 from assent.engine.core.journal import Event
 from assent.engine.core.offloading import run_apart
-from assent.engine.people import members
 from assent.engine.views import inbox
 from assent.engine.views.review import HISTORY_EVENTS
 from assent.gate.audit import record_of
@@ -22,7 +21,7 @@ from assent.gate.preflight import is_expired
 from assent.gate.records import Action
 from assent.gate.transitions import AWAITING, UNKNOWN, state_of
 from assent.kernel.canonical import short_digest
-from assent.kernel.ids import WorkspaceId, is_uuid
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record
 from assent.kernel.times import parse_time
 from assent.ports import Transaction
@@ -63,10 +62,11 @@ async def show(visit: Visit) -> Response:
     action_id = visit.part("action_id")
 
     def look() -> Transaction[tuple[Action, Policy, list[Event], str]]:
-        place = (yield from inbox.find_place(action_id)) if is_uuid(action_id) else None
-        if place is None or not (yield from members.may_see(visit.person, place)):
+        found = yield from inbox.find(visit.person, action_id)
+        if found is None:
             raise PageRefused(NO_SUCH_ACTION)
-        action, policy = yield from inbox.find(place, action_id)
+        action, policy = found
+        place = action.workspace_id
         head = yield from journal.read_head(place, action.run_id)
         after = max(0, head.seq - HISTORY_EVENTS)
         events = yield from journal.read_stream(place, action.run_id, after_seq=after, limit=HISTORY_EVENTS)
