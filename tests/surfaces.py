@@ -1,7 +1,8 @@
 """The same server over every surface: {HTTP, stdio} × {SQLite, PostgreSQL}, by one fixture.
 
-A test that takes `surface` runs four times and speaks to a whole server in this process: the real store, edge, message
-filter and transport code, with a clock that is a value.
+A test that takes `surface` runs over a sample of the pairs, or over all four in `tests/contract` and with the marker
+`every_surface`. It speaks to a whole server in this process: the real store, edge, MCP server and transport code, with
+a clock that is a value.
 """
 
 from __future__ import annotations
