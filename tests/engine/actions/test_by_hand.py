@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
 
+from assent.gate.policy import PRESETS
 from assent.gate.preflight import Readiness
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
@@ -79,6 +80,15 @@ async def test_a_planned_time_does_not_bind_what_a_person_does_by_hand(surface: 
     surface.clock.advance(days=2)
     await surface.run_jobs()
     assert surface.calls == 0
+
+
+async def test_before_its_time_a_stricter_policy_leads_to_the_review_page(surface: Gate) -> None:
+    due = iso_time(surface.clock.now_ms() + DAY_MS)
+    action_id = await surface.approved(connector="manual", channel="hn", scheduleFor=due)
+    await surface.set_policy(PRESETS["strict"])
+    told = await surface.denied(EXECUTE, actionId=action_id)
+    where = f"record it on the review page. {told['reviewUrl'].partition('?')[0]}?token="
+    assert told["reason"] == "requires_approval" and where in told["show"]
 
 
 @pytest.mark.rule("E98")

@@ -58,6 +58,8 @@ async def _with_calls(
         action, early = _as_refused(action, services.clock.now_ms())
     around = outlook.of(action)
     if early:
+        # As if it waited: the policy says who decides, also before its time.
+        around = outlook.of(msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL))
         around = msgspec.structs.replace(around, may_execute=False)
     key = action.effect.channel
     is_open = action.status is Status.AWAITING_APPROVAL or (
