@@ -44,7 +44,6 @@ from assent.ports import (
     SchemaMismatch,
     Store,
     StoreUnavailable,
-    Transaction,
 )
 from assent.settings.load import Settings, SettingsError
 from assent.settings.secret_files import resolve_secrets
@@ -298,16 +297,11 @@ async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
 
 async def check_secrets(store: Store, keys: ServerKeys) -> None:
     """Refuse secrets that the store was not created with: every link would be invalid."""
-    rings = (("run_token", keys.run_token), ("master", keys.master))
+    rings = {"RUN_TOKEN_SECRET": ("run_token", keys.run_token), "ASSENT_SECRET": ("master", keys.master)}
     await store.open()  # in this task, so that closing the application ends an attempt to connect
-    for name, ring in rings:
-        known = tuple(tokens.fingerprint(secret) for secret in ring)
-
-        def check(name: str = name, known: tuple[str, ...] = known) -> Transaction[bool]:
-            return server_keys.check_fingerprint(name, known)
-
-        if not await store.write(check):
-            variable = {"run_token": "RUN_TOKEN_SECRET", "master": "ASSENT_SECRET"}[name]
+    for variable, (name, ring) in rings.items():
+        known = tuple(map(tokens.fingerprint, ring))
+        if not await store.write(partial(server_keys.check_fingerprint, name, known)):
             raise SecretMismatch(
                 f"{variable} is not the secret this database was made with. Set the one that its other servers use; "
                 f"to change it, set the new one as {variable} and the old one as {variable}_PREVIOUS."

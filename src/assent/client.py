@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, Self
 
@@ -58,14 +58,7 @@ class Client:
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool and return its payload. Raises `Refused`."""
-        message = {
-            "jsonrpc": "2.0",
-            "id": next(self._ids),
-            "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments},
-        }
-        response = await self._http.post(self._url, content=msgspec.json.encode(message))
-        answer = msgspec.json.decode(response.content)
+        answer = await self._ask("tools/call", params={"name": tool, "arguments": arguments})
         if "error" in answer:
             raise Refused(
                 answer["error"].get("data") or {"reason": "error", "userMessage": answer["error"]["message"]}
@@ -79,7 +72,6 @@ class Client:
         self,
         tool: str,
         *,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         ask: Callable[[dict[str, str]], dict[str, Any]] | None = None,
         **arguments: Any,
     ) -> dict[str, Any]:
@@ -93,7 +85,7 @@ class Client:
         except Refused as refused:
             recovery = refused.recovery.get("recoveryTool") or {}
             if refused.retry == "same":
-                await sleep(float(refused.recovery.get("retryAfterSeconds", 0)))
+                await asyncio.sleep(float(refused.recovery.get("retryAfterSeconds", 0)))
             elif refused.retry == "after_recovery" and (ask is not None or not recovery.get("needs")):
                 told = ask(recovery["needs"]) if ask is not None and recovery.get("needs") else {}
                 await self.call(recovery["name"], **recovery["args"], **told)
@@ -102,7 +94,10 @@ class Client:
         return await self.call(tool, **arguments)
 
     async def tools(self) -> list[dict[str, Any]]:
-        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": "tools/list"}
-        response = await self._http.post(self._url, content=msgspec.json.encode(message))
-        listed: list[dict[str, Any]] = msgspec.json.decode(response.content)["result"]["tools"]
+        listed: list[dict[str, Any]] = (await self._ask("tools/list"))["result"]["tools"]
         return listed
+
+    async def _ask(self, method: str, **more: Any) -> Any:
+        message = {"jsonrpc": "2.0", "id": next(self._ids), "method": method, **more}
+        response = await self._http.post(self._url, content=msgspec.json.encode(message))
+        return msgspec.json.decode(response.content)

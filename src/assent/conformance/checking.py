@@ -7,6 +7,7 @@ carries its rule ids and its title, so that the rules manifest can be compared w
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from typing import Any, Final, Literal
 
@@ -70,6 +71,9 @@ EVIDENCE: Final = {
 }
 
 
+Run = Callable[[Scene], Awaitable[None]]
+
+
 class ConformanceCheck(msgspec.Struct, frozen=True):
     """A check and the rules that it covers."""
 
@@ -77,10 +81,7 @@ class ConformanceCheck(msgspec.Struct, frozen=True):
     title: str
     rules: tuple[str, ...]
     needs: tuple[Need, ...]
-    run: Callable[[Scene], Awaitable[None]]
-
-
-Run = Callable[[Scene], Awaitable[None]]
+    run: Run
 
 
 def check(*rules_and_title: str, needs: tuple[Need, ...] = ("key",)) -> Callable[[Run], ConformanceCheck]:
@@ -127,12 +128,10 @@ async def run_checks(
     for each in checks:
         if only and not set(only) & set(each.rules):
             continue
-        outcome = await _run(each, scene, has)
+        outcome = CheckOutcome(each.name, each.title, each.rules, *await _run(each, scene, has))
         done(outcome)
         outcomes.append(outcome)
-    count = {
-        status: sum(each.status == status for each in outcomes) for status in ("passed", "failed", "not_run")
-    }
+    count = Counter(each.status for each in outcomes)
     return ConformanceReport(
         server=scene.server.url,
         ok=count["passed"] > 0 and count["failed"] == 0,
@@ -143,17 +142,15 @@ async def run_checks(
     )
 
 
-async def _run(each: ConformanceCheck, scene: Scene, has: Collection[Need]) -> CheckOutcome:
+async def _run(each: ConformanceCheck, scene: Scene, has: Collection[Need]) -> tuple[Status, str | None]:
     missing = next((need for need in each.needs if need not in has), None)
     if missing is not None:
-        return CheckOutcome(each.name, each.title, each.rules, "not_run", MISSING[missing])
+        return "not_run", MISSING[missing]
     try:
         await each.run(scene)
     except Failed as failed:
-        return CheckOutcome(each.name, each.title, each.rules, "failed", str(failed))
+        return "failed", str(failed)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
         # A server may answer anything; an unreadable answer is a finding, not an error of the checker.
-        return CheckOutcome(
-            each.name, each.title, each.rules, "failed", f"an answer of another shape: {error!r}"
-        )
-    return CheckOutcome(each.name, each.title, each.rules, "passed")
+        return "failed", f"an answer of another shape: {error!r}"
+    return "passed", None

@@ -18,9 +18,12 @@ ARGUMENTS: Final[tuple[dict[str, Any], ...]] = (
 )
 
 
+async def read_action(server: Server, action_id: str) -> dict[str, Any]:
+    return (await server.call("chieflab_get_action", actionId=action_id)).payload
+
+
 async def status_of(server: Server, action_id: str) -> str:
-    record = (await server.call("chieflab_get_action", actionId=action_id)).payload
-    return str(record["status"])
+    return str((await read_action(server, action_id))["status"])
 
 
 async def expect_waiting(server: Server, action_id: str) -> None:
@@ -120,11 +123,11 @@ async def once(scene: Scene) -> None:
     expect(not first.refused, "what is approved is executed", first.payload)
     again = await scene.server.call(EXECUTORS[0], **fired)
     expect(first.payload == again.first_payload, "the same key gives the earlier result")
-    record = (await scene.server.call("chieflab_get_action", actionId=action_id)).payload
+    record = await read_action(scene.server, action_id)
     expect(record["status"] == "executed", "the status is executed", record["status"])
     expect(record["externalId"], "the external id is kept")
     without_key = await scene.server.call(EXECUTORS[0], actionId=action_id)
-    after = (await scene.server.call("chieflab_get_action", actionId=action_id)).payload
+    after = await read_action(scene.server, action_id)
     expect(
         after["externalId"] == record["externalId"] and after["executedAt"] == record["executedAt"],
         "asked again without a key, nothing goes out a second time",

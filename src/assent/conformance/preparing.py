@@ -6,6 +6,7 @@ from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from assent.conformance.checking import EVIDENCE, GOAL, Scene, check, expect
+from assent.conformance.gate import read_action
 from assent.conformance.shapes import (
     ACTION,
     ASSET,
@@ -85,7 +86,7 @@ async def stored(scene: Scene) -> None:
     action = run["actions"][0]
     for name, found in (("runId", run["runId"]), ("an asset's id", run["assets"][0]["id"])):
         expect(UUID.fullmatch(found), f"{name} is a UUID", found)
-    record = (await scene.server.call("chieflab_get_action", actionId=action["id"])).payload
+    record = await read_action(scene.server, action["id"])
     expect_fields(record, RECORD, "a stored action")
     expect(record["runId"] == run["runId"], "the action knows its run")
     expect(record["type"] == f"{action['channel']}_publish", "type is channel_verb", record["type"])

@@ -30,6 +30,12 @@ async def advance(scene: Scene, at: dict[str, Any], notes: str) -> WireAnswer:
     )
 
 
+def expect_text_first(answer: WireAnswer, what: str) -> None:
+    content = answer.result["content"]
+    expect(len(content) == 2, what, len(content))
+    expect(not content[0]["text"].lstrip().startswith("{"), "the first is text to read")
+
+
 @check("W9", "W76", "start answers with short opaque tokens, and with text before data")
 async def start(scene: Scene) -> None:
     listed = (await scene.server.call("workflow_list")).payload["workflows"]
@@ -39,9 +45,7 @@ async def start(scene: Scene) -> None:
         token = answer.payload[name]
         expect(token.startswith(prefix) and len(token) <= MAX_TOKEN, f"{name} is {prefix}… and short", token)
     expect({"sessionId", "runId"} <= set(answer.payload["session"]), "session has sessionId and runId")
-    content = answer.result["content"]
-    expect(len(content) == 2, "there are two parts", len(content))
-    expect(not content[0]["text"].lstrip().startswith("{"), "the first is text to read")
+    expect_text_first(answer, "there are two parts")
 
 
 @check("W11", "W10", "the same advance again is the same answer")
@@ -91,9 +95,7 @@ async def tokens(scene: Scene) -> None:
     for reason, token in bad.items():
         answer = await scene.server.call("workflow_advance", stateToken=token, ackToken=ack)
         expect(answer.reason == reason, f"{token} is {reason}", answer.payload)
-        content = answer.result["content"]
-        expect(len(content) == 2, "a refusal has two parts", len(content))
-        expect(not content[0]["text"].lstrip().startswith("{"), "the first is text to read")
+        expect_text_first(answer, "a refusal has two parts")
     swapped = await scene.server.call("workflow_advance", stateToken=ack, ackToken=state)
     expect(
         swapped.reason == "token_scope_mismatch", "swapped tokens are token_scope_mismatch", swapped.payload

@@ -87,8 +87,7 @@ class Bluesky(Scripted):
 
     def upload(self, asked: ProviderRequest) -> ProviderAnswer:
         kind = asked.headers.get("content-type", "")
-        digest = hashlib.sha256(asked.body).digest()
-        link = "bafkrei" + base64.b32encode(digest).decode().lower().rstrip("=")
+        link = _make_cid("bafkrei", asked.body)
         self.blobs[link] = (kind, asked.body)
         blob = {"$type": "blob", "ref": {"$link": link}, "mimeType": kind, "size": len(asked.body)}
         return json_answer(200, {"blob": blob})
@@ -142,11 +141,8 @@ class Bluesky(Scripted):
         return None
 
     def _named(self, key: str) -> dict[str, str]:
-        digest = hashlib.sha256(msgspec.json.encode(self.records[key])).digest()
-        return {
-            "uri": f"at://{DID}/{POST}/{key}",
-            "cid": "bafyrei" + base64.b32encode(digest).decode().lower().rstrip("="),
-        }
+        cid = _make_cid("bafyrei", msgspec.json.encode(self.records[key]))
+        return {"uri": f"at://{DID}/{POST}/{key}", "cid": cid}
 
     def refuse_caller(self, asked: ProviderRequest) -> ProviderAnswer | None:
         if not asked.bearer:
@@ -154,6 +150,10 @@ class Bluesky(Scripted):
         if asked.bearer not in self._sessions:
             return _refuse(400, "InvalidToken", "Token could not be verified")
         return None
+
+
+def _make_cid(prefix: str, content: bytes) -> str:
+    return prefix + base64.b32encode(hashlib.sha256(content).digest()).decode().lower().rstrip("=")
 
 
 def _refuse(status: int, error: str, text: str) -> ProviderAnswer:

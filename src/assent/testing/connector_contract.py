@@ -26,6 +26,7 @@ from assent.kernel.ids import ActionId, RunId, WorkspaceId, uuid7
 from assent.ports import Connector, Delivered, Delivery, NotSent
 
 CHECKED_AT_MS: Final = 1_800_000_000_000
+TIMEOUT_SECONDS: Final = 5.0
 RECOGNISES: Final = ("native_key", "natural_key")
 
 CountEffects = Callable[[], Awaitable[int]]
@@ -79,13 +80,12 @@ async def check_connector(
     *,
     effect: Effect,
     effects: CountEffects | None = None,
-    timeout_seconds: float = 5.0,
 ) -> None:
     """Raise `ContractBroken` with all violations. Without `effects`, answers are compared."""
     problems = [*_check_declared(connector), *await _readiness(connector)]
-    problems += await _only_approved(connector, effect, effects, timeout_seconds)
+    problems += await _only_approved(connector, effect, effects)
     if not problems:
-        problems += await _repetition(connector, effect, effects, timeout_seconds)
+        problems += await _repetition(connector, effect, effects)
     if problems:
         raise ContractBroken(connector, problems)
 
@@ -112,16 +112,14 @@ async def _readiness(connector: Connector) -> list[str]:
     return []
 
 
-async def _only_approved(
-    connector: Connector, effect: Effect, effects: CountEffects | None, timeout_seconds: float
-) -> list[str]:
+async def _only_approved(connector: Connector, effect: Effect, effects: CountEffects | None) -> list[str]:
     """Try to perform an action without the gate: bare, and in an imitation of the gate's seal."""
     action = claim_action(effect, number=1)
     before = await effects() if effects is not None else 0
     problems = []
     for impostor in (action, SimpleNamespace(action=action)):
         try:
-            await connector.perform(impostor, timeout_seconds)  # type: ignore[arg-type]
+            await connector.perform(impostor, TIMEOUT_SECONDS)  # type: ignore[arg-type]
         except NotSent:
             problems.append(
                 f"perform takes orders from a {type(impostor).__name__}, though it refuses this one"
@@ -135,18 +133,16 @@ async def _only_approved(
     return problems
 
 
-async def _repetition(
-    connector: Connector, effect: Effect, effects: CountEffects | None, timeout_seconds: float
-) -> list[str]:
+async def _repetition(connector: Connector, effect: Effect, effects: CountEffects | None) -> list[str]:
     approved = gate.open_gate(claim_action(effect, number=2))
     before = await effects() if effects is not None else 0
     try:
-        first: object = await connector.perform(approved, timeout_seconds)
+        first: object = await connector.perform(approved, TIMEOUT_SECONDS)
         if not isinstance(first, Delivered) or not first.external_id:
             return ["perform does not return what was delivered, with its external id"]
         if connector.delivery.kind not in RECOGNISES:
             return []
-        second = await connector.perform(approved, timeout_seconds)
+        second = await connector.perform(approved, TIMEOUT_SECONDS)
     except NotSent as not_sent:
         return [] if not_sent.detail else ["it refuses without saying why"]
     problems = []

@@ -130,8 +130,7 @@ class Ga4(_GoogleData):
 
     def run_report(self, asked: ProviderRequest, property_id: str) -> ProviderAnswer:
         if property_id not in self.properties:
-            text = "User does not have sufficient permissions for this property."
-            return refuse(403, text)
+            return refuse(403, "User does not have sufficient permissions for this property.")
         wanted = asked.json
         names = [metric["name"] for metric in wanted.get("metrics", ())]
         if not names or set(names) - {"sessions", "keyEvents"} or wanted.get("dimensions"):
@@ -212,8 +211,7 @@ class SearchConsole(_GoogleData):
 
     def query(self, asked: ProviderRequest, site: str) -> ProviderAnswer:
         if site not in self.sites:
-            text = f"User does not have sufficient permission for site '{site}'."
-            return refuse(403, text)
+            return refuse(403, f"User does not have sufficient permission for site '{site}'.")
         wanted = asked.json
         now = datetime.fromtimestamp(self.now_ms() / 1000, UTC).date()
         last = now if wanted.get("dataState") == "all" else now - timedelta(days=LAG_DAYS)

@@ -11,17 +11,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import sys
 from pathlib import Path
 from typing import Final
-
-import msgspec
 
 from assent.testing.google import Ga4, GoogleAccounts, SearchConsole
 from assent.testing.hubspot import HubSpot
 from assent.testing.ledger import Ledger
 from assent.testing.oauth_provider import RegisteredApp
 from assent.testing.provider_server import ProviderServer, all_serving
+from assent.testing.standalone import announce
 
 CLIENT: Final = RegisteredApp("emulated-client", "emulated-client-secret")
 
@@ -43,9 +41,7 @@ def host_all(folder: Path, client: RegisteredApp = CLIENT) -> tuple[ProviderServ
 
 async def _serve(folder: Path, client: RegisteredApp) -> None:
     async with all_serving(host_all(folder, client)) as addresses:
-        sys.stdout.write(msgspec.json.encode(addresses).decode() + "\n")
-        sys.stdout.flush()
-        await asyncio.Event().wait()
+        await announce(addresses)
 
 
 def main() -> None:

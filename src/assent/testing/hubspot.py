@@ -71,8 +71,7 @@ class HubSpot(OAuthServer):
             return refuse(400, f"Property values were not valid: email {email}")
         existing = self._by_email(email)
         if existing is not None:
-            text = f"Contact already exists. Existing ID: {existing}"
-            return refuse(409, text)
+            return refuse(409, f"Contact already exists. Existing ID: {existing}")
         number = str(101 + len(self.contacts))
         self.contacts[number] = {**properties, "email": email}
         self.done("contact_created", {"id": number, **self.contacts[number]}, email)

@@ -13,7 +13,6 @@ import asyncio
 import contextlib
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,6 +67,13 @@ def provider_process(name: str, ledger: Path, *outcomes: Outcome) -> Iterator[st
             process.kill()
 
 
+async def announce(addresses: dict[str, str]) -> None:
+    """Print the addresses as one line of JSON, and wait until the process ends."""
+    sys.stdout.write(msgspec.json.encode(addresses).decode() + "\n")
+    sys.stdout.flush()
+    await asyncio.Event().wait()
+
+
 def main(kind: type[ProviderServer]) -> None:
     parser = argparse.ArgumentParser(description=f"An emulated {kind.name}.")
     parser.add_argument("--ledger", type=Path, required=True, help="the file that says what really happened")
@@ -76,12 +82,10 @@ def main(kind: type[ProviderServer]) -> None:
     given = parser.parse_args()
 
     async def serve() -> None:
-        server = kind(Ledger(given.ledger), now_ms=lambda: time.time_ns() // 1_000_000)
+        server = kind(Ledger(given.ledger))
         server.plan(*(Outcome(name) for name in given.outcomes.split(",") if name))
         async with server.serving(given.port) as url:
-            sys.stdout.write(msgspec.json.encode({"url": url}).decode() + "\n")
-            sys.stdout.flush()
-            await asyncio.Event().wait()
+            await announce({"url": url})
 
     with contextlib.suppress(KeyboardInterrupt):
         asyncio.run(serve())

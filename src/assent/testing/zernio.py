@@ -37,6 +37,9 @@ def zernio_error(status: int, error: str, code: str) -> ProviderAnswer:
     return json_answer(status, {"error": error, "code": code})
 
 
+NO_POST: Final = zernio_error(404, "Post not found", "post_not_found")
+
+
 class Zernio(Scripted):
     """zernio.com/api."""
 
@@ -134,7 +137,7 @@ class Zernio(Scripted):
 
     def read(self, asked: ProviderRequest, post_id: str) -> ProviderAnswer:
         if post_id not in self.posts:
-            return zernio_error(404, "Post not found", "post_not_found")
+            return NO_POST
         self.waiting[post_id] = self.waiting.get(post_id, 0) - 1
         self._work(post_id)
         return json_answer(200, {"post": self._shown(post_id)})
@@ -145,7 +148,7 @@ class Zernio(Scripted):
 
     def retry(self, asked: ProviderRequest, post_id: str) -> ProviderAnswer:
         if post_id not in self.posts:
-            return zernio_error(404, "Post not found", "post_not_found")
+            return NO_POST
         for each in self.posts[post_id]["platforms"]:
             if each["status"] == "failed":
                 each["status"] = "pending"
@@ -160,7 +163,7 @@ class Zernio(Scripted):
             return zernio_error(403, "Analytics add-on required", "addon_required")
         post_id = asked.query.get("postId", "")
         if post_id not in self.posts:
-            return zernio_error(404, "Post not found", "post_not_found")
+            return NO_POST
         status = {200: self.sync_status, 202: "pending"}.get(self.analytics_status, "unavailable")
         numbers = self.numbers if self.analytics_status == 200 else {}
         body = {

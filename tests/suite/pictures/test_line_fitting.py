@@ -69,4 +69,4 @@ def test_japanese_breaks_after_phrases_and_begins_no_line_with_a_full_stop() -> 
 
 
 def test_few_words_are_as_large_as_they_may_be() -> None:
-    assert fit("Ship it.", BOX, measure) == Fitted(("Ship it.",), 100)
+    assert fit("Ship it.", BOX, measure) == Fitted(("Ship it.",), 100, BOX.line_height)

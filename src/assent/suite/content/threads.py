@@ -6,10 +6,10 @@ A text that its author numbered keeps its division.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
-from assent.suite.content.counting import addresses, clusters
+from assent.suite.content.counting import Count, addresses, clusters
 from assent.suite.content.language import sentences
 
 MARKER: Final = "\n\n{number}/{total}"
@@ -23,8 +23,10 @@ _NUMBERED: Final = re.compile(
     r"^\s*\(?(\d{1,2})\s?[/.)](?:\s?\d{1,2}\)?|\s|$)|(?:^|\s)\(?(\d{1,2})/(?:\d{1,2}|n)?\)?\s*$"
 )
 
+_WORD: Final = re.compile(r"[^\s、，。]+[、，。]?\s*|[、，。\s]+")
 
-def split(text: str, most: int, count: Callable[[str], int]) -> tuple[str, ...]:
+
+def split(text: str, most: int, count: Count) -> tuple[str, ...]:
     """Return the posts of a thread; one post if it fits, or is too long for any thread."""
     text = text.strip()
     length = count(text)
@@ -50,7 +52,7 @@ def split(text: str, most: int, count: Callable[[str], int]) -> tuple[str, ...]:
     return tuple(part + MARKER.format(number=number, total=total) for number, part in enumerate(parts, 1))
 
 
-def _as_numbered(text: str, most: int, count: Callable[[str], int]) -> tuple[str, ...]:
+def _as_numbered(text: str, most: int, count: Count) -> tuple[str, ...]:
     blocks = [block.strip() for block in re.split(r"\n\s*\n|\n-{3,}\n", text) if block.strip()]
     if len(blocks) < 2 or any(count(block) > most for block in blocks):
         return ()
@@ -66,7 +68,7 @@ def _as_numbered(text: str, most: int, count: Callable[[str], int]) -> tuple[str
     return tuple(blocks)
 
 
-def _pieces(text: str, room: int, count: Callable[[str], int]) -> Iterator[tuple[str, str]]:
+def _pieces(text: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
     """Yield pieces that fit into a post, each with the separator before it."""
     for paragraph in re.split(r"\n\s*\n", text):
         joint = "\n\n"
@@ -85,33 +87,33 @@ def _pieces(text: str, room: int, count: Callable[[str], int]) -> Iterator[tuple
             joint = "\n"
 
 
-def _within(sentence: str, room: int, count: Callable[[str], int]) -> Iterator[tuple[str, str]]:
+def _within(sentence: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
     """Split a sentence into pieces that fit: between words, or inside a word that is too long. URLs that fit stay
     whole."""
     if count(sentence) <= room:
         yield "", sentence
         return
-    first, held = True, ""
+    joint = held = ""
     for word in _words(sentence):
         longer = held + word
         if count(longer.strip()) <= room:
             held = longer
             continue
         if held.strip():
-            yield ("" if first else " "), held.strip()
-            first, held = False, ""
+            yield joint, held.strip()
+            joint, held = " ", ""
         if count(word.strip()) <= room:
             held = word
             continue
         *full, held = _slices(word, room, count)
         for piece in full:
-            yield ("" if first else " "), piece
-            first = False
+            yield joint, piece
+            joint = " "
     if held.strip():
-        yield ("" if first else " "), held.strip()
+        yield joint, held.strip()
 
 
-def _slices(word: str, room: int, count: Callable[[str], int]) -> list[str]:
+def _slices(word: str, room: int, count: Count) -> list[str]:
     left, found = list(clusters(word)), []
     while left:
         # Every character counts at least one, so at most `room` of them fit.
@@ -128,7 +130,7 @@ def _words(sentence: str) -> list[str]:
     """Split into words with trailing space, after punctuation in scripts without spaces."""
     found, at = [], 0
     for start, end in addresses(sentence):
-        found += re.findall(r"[^\s、，。]+[、，。]?\s*|[、，。\s]+", sentence[at:start])
+        found += _WORD.findall(sentence[at:start])
         found.append(sentence[start:end])
         at = end
-    return found + re.findall(r"[^\s、，。]+[、，。]?\s*|[、，。\s]+", sentence[at:])
+    return found + _WORD.findall(sentence[at:])

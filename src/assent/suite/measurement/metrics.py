@@ -31,7 +31,7 @@ class Metric(Record):
     role: Role | None = None
     singular: str = ""
     additive: bool = True
-    """Whether numbers of two messages may be added: not if they count people."""
+    """Whether counts of two messages may be added: not if they count people."""
     sums: bool = False
     """Whether the metric includes other responses of its source, as engagements include likes."""
 
@@ -73,17 +73,17 @@ METRICS: Final[dict[str, Metric]] = {
     **_counts("response", "save/s", "bookmark/s", "reaction/s", "like/s", "favourite/s", "favorite/s"),
     **_counts("response", "point/s", "upvote/s", "vote/s", "star/s", "fork/s", "follow/s", "profile visit/s"),
     **_counts("response", "engagement/s", "interaction/s", "total engagement/s", "response/s", sums=True),
-    "engagement rate": Metric("engagement rate", "rate", "response", additive=False),
-    "ctr": Metric("click-through rate", "rate", "response", additive=False),
-    "click rate": Metric("click rate", "rate", "response", additive=False),
-    "click through rate": Metric("click-through rate", "rate", "response", additive=False),
-    "conversion rate": Metric("conversion rate", "rate", "response", additive=False),
-    "bounce rate": Metric("bounce rate", "rate", additive=False),
-    "open rate": Metric("open rate", "rate", "exposure", additive=False),
-    "view rate": Metric("view rate", "rate", "exposure", additive=False),
-    "delivery rate": Metric("delivery rate", "rate", "delivery", additive=False),
-    "position": Metric("position in the search results", "rate", additive=False),
-    "average session duration": Metric("average session in seconds", "rate", additive=False),
+    "engagement rate": Metric("engagement rate", "rate", "response"),
+    "ctr": Metric("click-through rate", "rate", "response"),
+    "click rate": Metric("click rate", "rate", "response"),
+    "click through rate": Metric("click-through rate", "rate", "response"),
+    "conversion rate": Metric("conversion rate", "rate", "response"),
+    "bounce rate": Metric("bounce rate", "rate"),
+    "open rate": Metric("open rate", "rate", "exposure"),
+    "view rate": Metric("view rate", "rate", "exposure"),
+    "delivery rate": Metric("delivery rate", "rate", "delivery"),
+    "position": Metric("position in the search results", "rate"),
+    "average session duration": Metric("average session in seconds", "rate"),
     "revenue": Metric("revenue", "money", "response"),
     "sales": Metric("sales", "money", "response"),
     "purchase revenue": Metric("revenue", "money", "response"),

@@ -7,7 +7,8 @@ from typing import Final
 import msgspec
 
 from assent.kernel.canonical import digest_of_bytes
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
+from assent.kernel.structs import from_record
 from assent.ports import Draft, Picture, Preparation
 from assent.suite.content import channels as known
 from assent.suite.content.cleaning import printable
@@ -77,14 +78,8 @@ def drafts_of(result: PictureResult) -> tuple[Draft, ...]:
 
 
 def _draft(made: Made, alt: str, warnings: tuple[str, ...]) -> Draft:
-    picture = Picture(
-        content=made.content,
-        content_type=PNG,
-        width=made.width,
-        height=made.height,
-        alt=alt,
-        digest=digest_of_bytes(made.content),
-    )
+    digest = digest_of_bytes(made.content)
+    picture = from_record(Picture, made, content_type=PNG, alt=alt, digest=digest)
     channel = known.channel(made.channel)
     label = channel.label if channel is not None else made.channel
     return Draft(
@@ -107,16 +102,11 @@ def describe_left_out(result: PictureResult) -> tuple[str, ...]:
 def refusal_of(result: PictureResult) -> Refusal | None:
     if result.no_glyph:
         missing = " ".join(result.no_glyph[:20])
-        return Refusal(
-            Reason.VALIDATION_ERROR,
-            problems=[
-                Problem(
-                    "headline",
-                    "characters that a font here can draw; for other scripts install their fonts on the server (such "
-                    "as fonts-noto-cjk) in a folder of ASSENT_FONT_DIRS",
-                    missing,
-                )
-            ],
+        return bad_argument(
+            "headline",
+            "characters that a font here can draw; for other scripts install their fonts on the server (such as "
+            "fonts-noto-cjk) in a folder of ASSENT_FONT_DIRS",
+            missing,
         )
     if result.too_long:
         return Refusal(

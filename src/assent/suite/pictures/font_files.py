@@ -101,7 +101,7 @@ class Fonts:
 
     def shape(self, text: str, rtl: bool) -> Shaped:
         """Shape a run of one direction from left to right, with as many fonts as needed."""
-        parts = [(face, part) for face, part in self._by_face(text)]
+        parts = list(self._by_face(text))
         if rtl:
             parts.reverse()
         glyphs: list[Glyph] = []

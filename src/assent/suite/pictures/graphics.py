@@ -8,6 +8,7 @@ Knows nothing of font files and PNG.
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
 from typing import Final
 
@@ -30,6 +31,8 @@ LEGIBLE_NAME: Final = 11 / 390
 _TALL: Final = (("ऀ", "෿", 1.42), ("฀", "๿", 1.42), ("؀", "ࣿ", 1.42), ("⺀", "\uffef", 1.3), ("가", "힣", 1.3))
 """Scripts that need more line height than Latin, with the height."""
 LINE_HEIGHT: Final = 1.14
+_ANCHORS: Final = {"start": 0.0, "middle": 0.5, "end": 1.0}
+"""The share of a text's width that is left of its anchor."""
 
 _LARGEST: Final = ((12, 0.19), (28, 0.17), (10_000, 0.145))
 """The largest letter size as a share of the shorter side, by the number of characters."""
@@ -81,10 +84,11 @@ def draw(order: Order, channel: str, layout: str, shape: Shape) -> Drawn | TooLo
     drawn = _DRAW[layout](canvas)
     if isinstance(drawn, TooLong):
         return drawn
-    title = _escape(alt_text(order))
+    title = html.escape(alt_text(order), quote=False)
+    ground = rect(0, 0, size.width, size.height, canvas.colours.ground)
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{size.width}" height="{size.height}" '
-        f'viewBox="0 0 {size.width} {size.height}" role="img"><title>{title}</title>{"".join(drawn)}</svg>'
+        f'viewBox="0 0 {size.width} {size.height}" role="img"><title>{title}</title>{"".join([ground, *drawn])}</svg>'
     )
     return Drawn(channel, layout, size.width, size.height, svg)
 
@@ -129,7 +133,7 @@ class _Canvas:
         """Draw a line of text. `anchor`: which end x is: start, middle or end."""
         runs = self._runs(line)
         total = sum(run.width for run in runs) * size
-        at = x - {"start": 0.0, "middle": total / 2, "end": total}[anchor]
+        at = x - total * _ANCHORS[anchor]
         parts = []
         for run in runs:
             for glyph in run.glyphs:
@@ -145,7 +149,7 @@ class _Canvas:
 
     def block(self, fitted: Fitted, x: float, top: float, colour: str, anchor: str) -> str:
         """Draw the lines of a headline; `top` is the top of their box."""
-        step = fitted.size * line_height(self.order.headline)
+        step = fitted.size * fitted.line_height
         first = top + step / 2 + fitted.size * 0.36
         return "".join(
             self.text(line, x, first + step * index, fitted.size, colour, anchor)
@@ -171,7 +175,7 @@ class _Canvas:
             size, width = size * self._room_for_name / width, self._room_for_name
         side = size * 1.55
         whole = side + size * 0.55 + width
-        left = x - {"start": 0.0, "middle": whole / 2, "end": whole}[anchor]
+        left = x - whole * _ANCHORS[anchor]
         mark = left + whole - side if self.rtl else left
         words = left if self.rtl else left + side + size * 0.55
         initial = next(counting.clusters(name)).upper()
@@ -208,8 +212,7 @@ def _dark(canvas: _Canvas) -> list[str] | TooLong:
     fitted = canvas.headline(box_width, box_height)
     if isinstance(fitted, TooLong):
         return fitted
-    tall = fitted.size * line_height(canvas.order.headline) * len(fitted.lines)
-    top = canvas.height - foot - short * 0.06 - tall
+    top = canvas.height - foot - short * 0.06 - fitted.height
     top -= (top - above) * 0.38
     x, anchor = canvas.start
     corner = 0 if canvas.rtl else canvas.width
@@ -219,7 +222,6 @@ def _dark(canvas: _Canvas) -> list[str] | TooLong:
     if min(palette.contrast(colours.text, each) for each in (faint, fainter)) < palette.TEXT_CONTRAST:
         faint = fainter = palette.blend(colours.text, colours.ground, 0.06)
     return [
-        rect(0, 0, canvas.width, canvas.height, colours.ground),
         disc(corner, 0, short * 0.62, fainter),
         disc(corner, 0, short * 0.36, faint),
         rect(
@@ -240,11 +242,9 @@ def _light(canvas: _Canvas) -> list[str] | TooLong:
     fitted = canvas.headline(canvas.width - side - margin, box_height)
     if isinstance(fitted, TooLong):
         return fitted
-    tall = fitted.size * line_height(canvas.order.headline) * len(fitted.lines)
-    top = head + (box_height - tall) / 2
+    top = head + (box_height - fitted.height) / 2
     x, anchor = (canvas.width - side, "end") if canvas.rtl else (side, "start")
     return [
-        rect(0, 0, canvas.width, canvas.height, colours.ground),
         rect(canvas.mirrored(0, band), 0, band, canvas.height, colours.accent),
         rect(canvas.mirrored(0, band), canvas.height * 0.72, band, canvas.height * 0.28, colours.shape),
         canvas.block(fitted, x, top, colours.text, anchor),
@@ -270,10 +270,8 @@ def _solid(canvas: _Canvas) -> list[str] | TooLong:
     fitted = canvas.headline(canvas.width - 2 * side, box_height)
     if isinstance(fitted, TooLong):
         return fitted
-    tall = fitted.size * line_height(canvas.order.headline) * len(fitted.lines)
-    top = side + (box_height - tall) / 2
+    top = side + (box_height - fitted.height) / 2
     return [
-        rect(0, 0, canvas.width, canvas.height, colours.ground),
         f'<rect x="{inset:.2f}" y="{inset:.2f}" width="{canvas.width - 2 * inset:.2f}" '
         f'height="{canvas.height - 2 * inset:.2f}" rx="{short * 0.03:.2f}" fill="none" '
         f'stroke="{colours.accent}" stroke-width="{line:.2f}"/>',
@@ -303,7 +301,3 @@ def rect(x: float, y: float, width: float, height: float, colour: str, radius: f
 
 def disc(x: float, y: float, radius: float, colour: str) -> str:
     return f'<circle cx="{x:.2f}" cy="{y:.2f}" r="{radius:.2f}" fill="{colour}"/>'
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -47,6 +47,11 @@ class Fitted(Record):
 
     lines: tuple[str, ...]
     size: float
+    line_height: float
+
+    @property
+    def height(self) -> float:
+        return self.size * self.line_height * len(self.lines)
 
 
 class TooLong(Record):
@@ -78,7 +83,7 @@ def fit(text: str, box: Box, measure: Measure) -> Fitted | TooLong:
             size = box.largest - (box.largest - smallest) * step / STEPS
             lines = _lines(joined, box, size)
             if lines is not None:
-                return Fitted(lines, size)
+                return Fitted(lines, size, box.line_height)
     return _too_long(pieces, box)
 
 

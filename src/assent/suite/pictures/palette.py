@@ -157,13 +157,10 @@ def _from_oklch(lightness: float, chroma: float, hue: float) -> Rgb:
     long = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
     middle = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
     short = (lightness - 0.0894841775 * a - 1.2914855480 * b) ** 3
-    red, green, blue = (
+    linear = (
         4.0767416621 * long - 3.3077115913 * middle + 0.2309699292 * short,
         -1.2684380046 * long + 2.6097574011 * middle - 0.3413193965 * short,
         -0.0041960863 * long - 0.7034186147 * middle + 1.7076147010 * short,
     )
-    return (
-        _compand(max(0.0, red)) if red >= 0 else red,
-        _compand(max(0.0, green)) if green >= 0 else green,
-        _compand(max(0.0, blue)) if blue >= 0 else blue,
-    )
+    red, green, blue = (_compand(part) if part >= 0 else part for part in linear)
+    return red, green, blue

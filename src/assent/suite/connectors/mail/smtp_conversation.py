@@ -15,7 +15,7 @@ import smtplib
 import socket
 import ssl
 import threading
-from typing import Final
+from typing import Any, Final
 
 from assent.kernel.refusals import Reason
 from assent.net.mail_server import MailServer
@@ -60,26 +60,18 @@ class Conversation:
 
     def check(self) -> None:
         """Sign in and disconnect; sends nothing. Raises `NotSent`."""
-        try:
-            smtp = self._connect()
-            try:
-                self._prepare(smtp)
-            finally:
-                _leave(smtp)
-        except NotSent:
-            raise
-        except Exception as error:
-            said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
-            raise not_now(f"the mail server cannot be used ({said})") from error
+        self._converse(sends=False)
 
     def run(self) -> str:
         """Send, and return the server's last reply. Raises `NotSent` or `OutcomeUnknown`."""
+        return self._converse(sends=True)
+
+    def _converse(self, *, sends: bool) -> str:
         try:
             smtp = self._connect()
             try:
                 self._prepare(smtp)
-                self._envelope(smtp)
-                return self._hand_over(smtp)
+                return self._send(smtp) if sends else ""
             finally:
                 _leave(smtp)
         except (NotSent, OutcomeUnknown):
@@ -95,11 +87,10 @@ class Conversation:
         server, timeout = self._server, self._timeout
         # Without a name smtplib would ask the DNS for one.
         name = self._letter.sender.rpartition("@")[2]
-        number = server.number or server.host
         if server.encryption == "tls":
-            smtp: smtplib.SMTP = _Encrypted(number, server, name, timeout, self._context)
+            smtp: _Plain = _Encrypted(server, name, timeout=timeout, context=self._context)
         else:
-            smtp = _Plain(number, server, name, timeout)
+            smtp = _Plain(server, name, timeout=timeout)
         with self._turn:
             if not self._called_off:
                 self._smtp = smtp
@@ -129,6 +120,10 @@ class Conversation:
             raise
         except smtplib.SMTPException as error:
             raise not_signed_in("it offers no way to sign in with a password") from error
+
+    def _send(self, smtp: smtplib.SMTP) -> str:
+        self._envelope(smtp)
+        return self._hand_over(smtp)
 
     def _envelope(self, smtp: smtplib.SMTP) -> None:
         """Announce sender and recipients. Raises a refusal that names each problem."""
@@ -182,27 +177,17 @@ class Conversation:
 class _Plain(smtplib.SMTP):
     """Connects to the checked IP; the certificate must match the host name."""
 
-    def __init__(self, number: str, server: MailServer, name: str, timeout: float) -> None:
-        self._number = number
-        super().__init__(server.host, server.port, name, timeout=timeout)
+    def __init__(self, server: MailServer, name: str, **options: Any) -> None:
+        self._number = server.number or server.host
+        super().__init__(server.host, server.port, name, **options)
 
     def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
         made: socket.socket = super()._get_socket(self._number, port, timeout)  # type: ignore[misc]
         return made
 
 
-class _Encrypted(smtplib.SMTP_SSL):
+class _Encrypted(_Plain, smtplib.SMTP_SSL):
     """Like `_Plain`, with TLS from the first byte."""
-
-    def __init__(
-        self, number: str, server: MailServer, name: str, timeout: float, context: ssl.SSLContext
-    ) -> None:
-        self._number = number
-        super().__init__(server.host, server.port, name, timeout=timeout, context=context)
-
-    def _get_socket(self, host: str, port: int, timeout: float) -> socket.socket:
-        made: socket.socket = super()._get_socket(self._number, port, timeout)  # type: ignore[misc]
-        return made
 
 
 def _leave(smtp: smtplib.SMTP) -> None:
