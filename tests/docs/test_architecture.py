@@ -24,6 +24,13 @@ AVOIDED = re.compile(
     re.IGNORECASE,
 )
 DECISION = re.compile(r"docs/decisions/(\d{4})\b")
+WORD = re.compile(r"[A-Za-z_]\w+")
+FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
+FOR_DEVELOPERS = [
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs" / "decisions").iterdir()),
+]
 
 
 def section(name: str) -> str:
@@ -56,13 +63,29 @@ def is_module(name: str) -> bool:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_a_document_names_files_and_modules_that_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    spans = SPAN.findall(re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
+    spans = SPAN.findall(FENCE.sub("", text))
     missing = [span for span in spans if is_path(span) and not exists(span.rstrip("/"), page)]
     missing += [span for span in spans if MODULE.fullmatch(span) and not is_module(span)]
     missing += [
         number for number in DECISION.findall(text) if not exists(f"docs/decisions/{number}-*.md", page)
     ]
     assert missing == []
+
+
+def test_pages_for_developers_use_names_that_the_sources_have() -> None:
+    sources = [*(ROOT / "models").iterdir(), *ROOT.glob("*.lock"), ROOT / "Makefile", ROOT / "pyproject.toml"]
+    for folder in ("src", "tests", "scripts", "benchmarks"):
+        sources += [file for kind in ("py", "sql", "sh") for file in (ROOT / folder).rglob(f"*.{kind}")]
+    known = {file.stem for file in sources} | {name for file in sources for name in file.parts}
+    for file in sources:
+        known.update(WORD.findall(file.read_text(encoding="utf-8")))
+    spans = {
+        (page.name, span)
+        for page in FOR_DEVELOPERS
+        for span in SPAN.findall(FENCE.sub("", page.read_text(encoding="utf-8")))
+        if not is_path(span)
+    }
+    assert {(page, span) for page, span in spans if not known.issuperset(WORD.findall(span))} == set()
 
 
 def test_the_tree_of_packages_is_the_tree_on_the_disk() -> None:
