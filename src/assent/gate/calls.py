@@ -57,6 +57,5 @@ def about_content(action: Action) -> dict[str, Any]:
 
 def wait_call(action: Action, when: str) -> SuggestedCall:
     """Build the call that waits for a change of an action."""
-    return SuggestedCall(
-        "chieflab_get_action", {**about_content(action), "waitSeconds": MAX_WAIT_SECONDS}, when
-    )
+    about = {**about_content(action), "waitSeconds": MAX_WAIT_SECONDS}
+    return SuggestedCall("chieflab_get_action", about, when)

@@ -52,6 +52,21 @@ class Circumstances(Record, kw_only=True):
     expired: bool = False
     """Whether it can no longer be approved or sent."""
 
+    @property
+    def decider_note(self) -> str:
+        """Tell the person who decides."""
+        return self.who_decides or "It is decided on the review page."
+
+    @property
+    def link_note(self) -> str:
+        """The end of a sentence about the review page."""
+        return f" {self.review_url}" if self.review_url else ""
+
+    @property
+    def help_note(self) -> str:
+        """The end of a sentence about the blocker."""
+        return f" Connect it here: {self.help_url}" if self.help_url else ""
+
 
 PLAIN: Final = Circumstances()
 """No obstacles."""
@@ -60,9 +75,10 @@ PLAIN: Final = Circumstances()
 def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
     """Tell the person which commands work now, or who decides instead."""
     if action.execution_state == "outcome_unknown":
-        link = f" {circumstances.review_url}" if circumstances.review_url else ""
         seen = "If you see it there, tell me where. If not, s" if circumstances.may_edit else "S"
-        return f"It is not known whether it went out. {seen}ay so on the review page.{link}"
+        return (
+            f"It is not known whether it went out. {seen}ay so on the review page.{circumstances.link_note}"
+        )
     if circumstances.expired:
         return None if action.effect.connector == WORKFLOW else _after_expiry(action, circumstances)
     if action.status == "approved":
@@ -77,10 +93,12 @@ def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
         if action.effect.verb == UNPUBLISH:
             return f"Say “approve {key}” or “reject {key}”."
         return f"Say “approve {key}”, “reject {key}”, or what to change."
-    link = f" {circumstances.review_url}" if circumstances.review_url else ""
-    editable = circumstances.may_edit and action.effect.verb != UNPUBLISH
-    change = " You can still tell me what to change." if editable else ""
-    return f"{circumstances.who_decides or 'It is decided on the review page.'}{link}{change}"
+    change = " You can still tell me what to change." if _is_editable(action, circumstances) else ""
+    return f"{circumstances.decider_note}{circumstances.link_note}{change}"
+
+
+def _is_editable(action: Action, circumstances: Circumstances) -> bool:
+    return circumstances.may_edit and action.effect.verb != UNPUBLISH
 
 
 def _after_expiry(action: Action, circumstances: Circumstances) -> str:
@@ -98,7 +116,7 @@ def _after_approval(key: str, action: Action, circumstances: Circumstances) -> s
     effect = action.effect
     if action.execution_state not in ("none", "retryable") or effect.connector == WORKFLOW:
         return None
-    link = f" {circumstances.review_url}" if circumstances.review_url else ""
+    link = circumstances.link_note
     if effect.connector == MANUAL:
         if not circumstances.may_execute:
             return f"Do it by hand. This chat may not record it; record it on the review page.{link}"
@@ -128,10 +146,9 @@ def describe_decision(move: str, key: str, action: Action, circumstances: Circum
             return "Your yes is recorded. It still needs the yes of another person."
         if circumstances.may_decide:
             return "This is the new version. It waits for your approval."
-        return f"This is the new version. {circumstances.who_decides or 'It is decided on the review page.'}"
+        return f"This is the new version. {circumstances.decider_note}"
     if circumstances.blocker is not None:
-        how = f" Connect it here: {circumstances.help_url}" if circumstances.help_url else ""
-        return f"Approved. It cannot be sent yet: {circumstances.blocker}{how}"
+        return f"Approved. It cannot be sent yet: {circumstances.blocker}{circumstances.help_note}"
     ending = _after_approval(key, action, circumstances)
     return f"Approved. Nothing has been sent yet. {ending or ''}".rstrip()
 
@@ -141,8 +158,7 @@ def describe_stuck(action: Action, circumstances: Circumstances, now_ms: int) ->
     due_ms, blocker = action.schedule_ms, circumstances.blocker
     if action.status != "approved" or blocker is None or due_ms is None or due_ms <= now_ms:
         return None
-    how = f" Connect it here: {circumstances.help_url}" if circumstances.help_url else ""
-    return f"Approved for {full_time(due_ms)}, but it cannot go out yet: {blocker}{how}"
+    return f"Approved for {full_time(due_ms)}, but it cannot go out yet: {blocker}{circumstances.help_note}"
 
 
 def describe_outcome(action: Action, label: str, measured_after_ms: int | None) -> str:
@@ -178,7 +194,7 @@ def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Co
         found.append(Command(f"approve {key}", "chieflab_approve_action", about_content(action)))
     if circumstances.may_edit:
         found.append(Command(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))
-    if circumstances.may_edit and action.effect.verb != UNPUBLISH:
+    if _is_editable(action, circumstances):
         if circumstances.unfit:
             repair = repair_call(action)
             return (Command(f"edit {key}", repair.name, repair.args, repair.needs), *found)
@@ -253,7 +269,7 @@ def _calls_after_expiry(action: Action, circumstances: Circumstances) -> tuple[S
     args = {**again.args, "body": action.effect.body}
     found = [SuggestedCall(again.name, args, "the user wants it prepared again")]
     if circumstances.may_execute and is_by_hand_only(action, circumstances):
-        found.append(_record(action, "the user did it by hand and says so"))
+        found.append(_record(action, _DONE_BY_HAND))
     return tuple(found)
 
 
@@ -285,16 +301,21 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
         if circumstances.may_edit:
             found.append(SuggestedCall("chieflab_use_manual_fallback", about, brief))
         if circumstances.may_execute:
-            found.append(_record(action, "the user did it by hand and says so"))
+            found.append(_record(action, _DONE_BY_HAND))
     elif circumstances.may_execute:
         key = execution_key(action.action_id, action.revision)
-        when = when_to_send(action, overdue=circumstances.overdue)
+        at_once = action.schedule_ms is None or circumstances.overdue
+        later = f"only after {iso_time(action.schedule_ms)}, and only if it has not gone out"
+        when = "the user wants it to go out now" if at_once else later
         found.append(SuggestedCall(EXECUTE, {**about, "idempotencyKey": key}, when))
     if not circumstances.may_execute:
         found.append(wait_call(action, "the user goes on with it on the review page"))
     if circumstances.may_edit:
         found.append(SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"))
     return tuple(found)
+
+
+_DONE_BY_HAND: Final = "the user did it by hand and says so"
 
 
 def _record(action: Action, when: str) -> SuggestedCall:
@@ -307,19 +328,11 @@ def execution_key(action_id: str, revision: int) -> str:
     return f"execute-{action_id}-r{revision}"
 
 
-def when_to_send(action: Action, *, overdue: bool = False) -> str:
-    if action.schedule_ms is None or overdue:
-        return "the user wants it to go out now"
-    return f"only after {iso_time(action.schedule_ms)}, and only if it has not gone out"
-
-
 def _call_for_revision(action: Action) -> SuggestedCall:
     """Suggest a new version of rejected or failed content."""
     effect = action.effect
+    tool = "chieflab_post"
+    args: dict[str, Any] = {"channel": effect.channel, "runId": action.run_id}
     if is_mail(effect):
-        args: dict[str, Any] = {"to": list(effect.recipients), "subject": effect.subject}
-        return SuggestedCall(
-            "chieflab_send", args, "the user wants another version", {"body": "the new text"}
-        )
-    args = {"channel": effect.channel, "runId": action.run_id}
-    return SuggestedCall("chieflab_post", args, "the user wants another version", {"body": "the new text"})
+        tool, args = "chieflab_send", {"to": list(effect.recipients), "subject": effect.subject}
+    return SuggestedCall(tool, args, "the user wants another version", {"body": "the new text"})

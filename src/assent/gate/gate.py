@@ -19,7 +19,7 @@ from assent.gate.preflight import blocking_gate, is_expired, is_overdue
 from assent.gate.records import Action, Assurance, Status
 from assent.gate.seals import Seals
 from assent.gate.step_calls import WORKFLOW, is_cut
-from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, Step, path, state_of
+from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, State, Step, path, state_of
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal, Words
@@ -58,17 +58,11 @@ def judge_execution(
     no gate (E73). Before an approval the reason is `requires_approval` with the review link (E88). `by_hand` says that
     a person performed the action, so its schedule and an expiry after the approval do not apply.
     """
-    state = state_of(action)
-    if state == EXECUTING:
-        raise in_progress(action)
-    if state == UNKNOWN:
-        raise unknown_outcome(action, links(action))
+    state = _read_settled(action, links)
     if state in TERMINAL:
-        raise refuse_closed(action, links(action))
+        raise refuse_closed(action, Reason.REQUIRES_APPROVAL, links(action))
     if is_expired(action, now_ms) and (state == AWAITING or not by_hand):
-        raise Refusal(
-            Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
-        )
+        raise refuse_expired(action)
     if state == AWAITING:
         raise needs_approval(action, links(action), words_for.describe_waiting(action, policy))
     approval = action.approval
@@ -144,27 +138,15 @@ ANY_CONTENT: Final = Seen()
 def judge_decision(action: Action, move: Move, seen: Seen, now_ms: int, links: Links) -> tuple[Step, ...]:
     """Return the moves that a decision takes. Raises `Refusal` if the transition table does not allow it, if the action
     has expired, or if the caller saw other content."""
-    stale, state = not seen.matches(action), state_of(action)
-    if state == EXECUTING:
-        raise in_progress(action)
-    if state == UNKNOWN:
-        raise unknown_outcome(action, links(action))
+    stale, state = not seen.matches(action), _read_settled(action, links)
     if state in TERMINAL:
-        raise Refusal(
-            Reason.ACTION_CLOSED,
-            words=words_for.describe_closed(action),
-            status=action.status,
-            external_id=action.external_id,
-            action_id=action.action_id,
-        )
+        raise refuse_closed(action, Reason.ACTION_CLOSED)
     if move is Move.WITHDRAW and state == AWAITING:
         raise needs_approval(action, links(action), words_for.NOTHING_TO_WITHDRAW)
     again = move is Move.APPROVE and state != AWAITING
     steps = ((move, state),) if again else path(action, move)
     if move in (Move.APPROVE, Move.EDIT) and is_expired(action, now_ms):
-        raise Refusal(
-            Reason.ACTION_EXPIRED, words=words_for.describe_expired(action), action_id=action.action_id
-        )
+        raise refuse_expired(action)
     if stale:
         raise refuse_stale(action)
     return steps
@@ -214,6 +196,16 @@ def needs_approval(action: Action, review_url: str | None, words: Words | None =
     )
 
 
+def _read_settled(action: Action, links: Links) -> State:
+    """Return the state of an action. Raises `Refusal` while it is executed and while its outcome is unknown."""
+    state = state_of(action)
+    if state == EXECUTING:
+        raise in_progress(action)
+    if state == UNKNOWN:
+        raise unknown_outcome(action, links(action))
+    return state
+
+
 def in_progress(action: Action) -> Refusal:
     return Refusal(
         Reason.EXECUTION_IN_PROGRESS,
@@ -233,10 +225,15 @@ def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
     )
 
 
-def refuse_closed(action: Action, review_url: str | None) -> Refusal:
-    """Build S1's literal answer for an executor called on a closed action (C13, C33)."""
+def refuse_expired(action: Action) -> Refusal:
+    words = words_for.describe_expired(action)
+    return Refusal(Reason.ACTION_EXPIRED, words=words, action_id=action.action_id)
+
+
+def refuse_closed(action: Action, reason: Reason, review_url: str | None = None) -> Refusal:
+    """Build the refusal for a closed action. An executor answers S1's literal `requires_approval` (C13, C33)."""
     return Refusal(
-        Reason.REQUIRES_APPROVAL,
+        reason,
         words=words_for.describe_closed(action),
         status=action.status,
         external_id=action.external_id,

@@ -8,10 +8,10 @@ from typing import Final
 
 import msgspec
 
-from assent.gate.mail import MAIL_VERBS
+from assent.gate.mail import is_mail
 from assent.gate.policy import RANK, Policy
 from assent.gate.preflight import BLOCKING_GATES
-from assent.gate.records import Action, Assurance, Severity, Status
+from assent.gate.records import Action, Assurance, Status
 from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.times import full_time
@@ -102,9 +102,13 @@ def describe_closed(action: Action) -> Words:
     if is_step(action):
         return _CLOSED_STEP.get(action.status, _CLOSED_STEP[Status.REJECTED])
     row = _CLOSED[action.status]
-    sent = "sent" if action.effect.verb in MAIL_VERBS else "published"
-    summary, user_message = (text.format(sent=sent) for text in (row.summary or "", row.user_message or ""))
+    texts = (text.format(sent=_past_verb(action)) for text in (row.summary or "", row.user_message or ""))
+    summary, user_message = texts
     return msgspec.structs.replace(row, summary=summary, user_message=user_message)
+
+
+def _past_verb(action: Action) -> str:
+    return "sent" if is_mail(action.effect) else "published"
 
 
 def describe_early(schedule_ms: int) -> Words:
@@ -139,23 +143,22 @@ def describe_policy(action: Action, policy: Policy) -> Words | None:
     needed = policy.requirement(action.preflight.severity)
     if RANK[needed.assurance] <= RANK[Assurance.AGENT] and needed.approvers == 1:
         return None
-    weight = _WEIGHT[action.preflight.severity]
     who = _WHO[needed.assurance] if needed.approvers == 1 else f"{needed.approvers} {_WHO_OF_MANY}"
     has = "has" if needed.approvers == 1 else "have"
     return Words(
         summary=f"{who[0].upper()}{who[1:]} {has} to approve this.",
-        user_message=f"This workspace's policy asks for {who} to approve a {weight} action. Open "
-        "the review link, sign in there and decide.",
+        user_message=f"This workspace's policy asks for {who} to approve a {action.preflight.severity}-risk action. "
+        "Open the review link, sign in there and decide.",
         fix="STOP. Show the content and give the user the review link (reviewUrl): an approval in the chat does not "
         "count for this action.",
         stop_rule="Do not approve, publish or send this action; people decide it on the review page.",
     )
 
 
-def describe_elsewhere(who_decides: str | None) -> Words:
+def describe_elsewhere(decider_note: str) -> Words:
     """Words for an action whose approval this caller cannot record."""
     return Words(
-        user_message=f"Nothing was sent. {who_decides or 'It is decided on the review page.'}",
+        user_message=f"Nothing was sent. {decider_note}",
         fix="STOP. Show the content and give the user the review link (reviewUrl): this chat cannot approve it.",
         stop_rule="Do not approve, publish or send this action; it is decided on the review page.",
     )
@@ -163,15 +166,12 @@ def describe_elsewhere(who_decides: str | None) -> Words:
 
 def describe_by_hand(action: Action) -> Words:
     """Words for an executor called on an action that a person publishes."""
-    mail = action.effect.verb in MAIL_VERBS
-    done = (
-        "send it from your own mail program, and tell me that you did"
-        if mail
-        else ("post it, and tell me the address it is at")
-    )
+    done = "post it, and tell me the address it is at"
+    if is_mail(action.effect):
+        done = "send it from your own mail program, and tell me that you did"
     return Words(
-        summary=f"This is {'sent' if mail else 'published'} by hand.",
-        user_message=f"This one is {'sent' if mail else 'published'} by hand: copy the text, {done}.",
+        summary=f"This is {_past_verb(action)} by hand.",
+        user_message=f"This one is {_past_verb(action)} by hand: copy the text, {done}.",
         fix="STOP. Show the text to copy (chieflab_use_manual_fallback tells where and how). When the user says that "
         "it is out, call chieflab_record_manual_publish.",
         stop_rule="Do not say that it was published or sent before the user said so.",
@@ -191,41 +191,43 @@ _WHO: Final = {
     Assurance.PASSKEY: "a person with a passkey",
 }
 _WHO_OF_MANY: Final = "different signed-in people"
-_WEIGHT: Final = {Severity.HIGH: "high-risk", Severity.MEDIUM: "medium-risk", Severity.LOW: "low-risk"}
 
 
 def refuse_unfit(action: Action, unfit: str) -> Refusal:
     """Build the refusal for undeliverable content, such as a mail without recipients."""
-    needs = {"to": "who gets it"} if "recipients" in unfit else {"body": "what to change"}
-    return Refusal(
-        Reason.VALIDATION_ERROR,
-        action_id=action.action_id,
-        status=action.status,
+    words = Words(
         user_message=BLOCKING_GATES[unfit],
         fix="STOP. Ask the user, change the action with the recovery tool, show the new version and wait for a yes.",
         stop_rule="Do not approve this action before the user has seen the changed version.",
-        problems=[Problem("actionId", "an action that could go out once it is approved", unfit)],
-        recovery_tool="chieflab_edit_action",
-        recovery_args={"actionId": action.action_id},
-        recovery_needs=needs,
     )
+    needs = {"to": "who gets it"} if "recipients" in unfit else {"body": "what to change"}
+    return _refuse_unedited(action, words, "an action that could go out once it is approved", unfit, needs)
 
 
 def refuse_overdue(action: Action, due_ms: int) -> Refusal:
     """Build the refusal for an action whose time has passed: an approval would send it at once."""
-    return Refusal(
-        Reason.VALIDATION_ERROR,
-        action_id=action.action_id,
-        status=action.status,
+    words = Words(
         user_message=f"It was to go out on {full_time(due_ms)}, and that time has passed. It is not approved and "
         "nothing was sent. When should it go out?",
         fix="STOP. Ask the user for a new time, set it with the recovery tool, show the new version and wait for a "
         "yes.",
         stop_rule="Do not approve this action before the user has seen the new time.",
-        problems=[Problem("actionId", "an action whose time has not passed", "one whose time has passed")],
+    )
+    expected, needs = "an action whose time has not passed", {"scheduleFor": "when it goes out"}
+    return _refuse_unedited(action, words, expected, "one whose time has passed", needs)
+
+
+def _refuse_unedited(action: Action, words: Words, expected: str, got: str, needs: dict[str, str]) -> Refusal:
+    """Build the refusal of an approval before an edit, which needs these arguments."""
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        words=words,
+        action_id=action.action_id,
+        status=action.status,
+        problems=[Problem("actionId", expected, got)],
         recovery_tool="chieflab_edit_action",
         recovery_args={"actionId": action.action_id},
-        recovery_needs={"scheduleFor": "when it goes out"},
+        recovery_needs=needs,
     )
 
 

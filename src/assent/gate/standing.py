@@ -23,6 +23,7 @@ from assent.gate.records import (
     when_taken_down,
 )
 from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
+from assent.kernel.texts import truncate
 from assent.kernel.times import full_time, readable_time
 
 BY_HAND_CONNECTOR: Final = "manual"
@@ -148,26 +149,31 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         else "It was not approved and sent in time.",
         Section.WENT_OUT: "You did it by hand and told me."
         if is_by_hand(action)
-        else TOLD.get(str(action.metadata.get(OUTCOME_TOLD)), ""),
+        else _describe_witness(action),
     }
     return said.get(section, "")
 
 
-TOLD: Final = {
-    "agent": "The provider did not confirm it; your agent reported that you saw it there.",
-    "link": "The provider did not confirm it; someone with the review link reported that it is there.",
-    "client": "The provider did not confirm it; someone reported in your chat program that it is there.",
-    "person": "The provider did not confirm it; a signed-in person reported that it is there.",
-    "passkey": "The provider did not confirm it; a signed-in person reported that it is there.",
+_WITNESSES: Final = {
+    "agent": "your agent reported that you saw it there",
+    "link": "someone with the review link reported that it is there",
+    "client": "someone reported in your chat program that it is there",
+    "person": "a signed-in person reported that it is there",
+    "passkey": "a signed-in person reported that it is there",
 }
-"""Notes on a delivery that only a person confirmed, by their assurance."""
+
+
+def _describe_witness(action: Action) -> str:
+    """Describe who alone confirmed a delivery, by their assurance; empty if the provider did."""
+    witness = _WITNESSES.get(str(action.metadata.get(OUTCOME_TOLD)))
+    return f"The provider did not confirm it; {witness}." if witness else ""
 
 
 def headline(effect: Effect) -> str:
     """Return a one-line headline: the title, the subject, or the first line of the text."""
     first = next((line for line in effect.body.splitlines() if line.strip()), "")
     line = " ".join((effect.title or effect.subject or first).split())
-    return line if len(line) <= MAX_HEADLINE else line[: MAX_HEADLINE - 1].rstrip() + "…"
+    return truncate(line, MAX_HEADLINE)
 
 
 def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool) -> str:
@@ -214,4 +220,4 @@ def describe_run(inputs: dict[str, Any]) -> str:
         (text for name in _TELLING if isinstance(text := inputs.get(name), str) and text.strip()), ""
     )
     text = " ".join((f"{named}: {found}" if isinstance(named, str) and named else found).split())
-    return text if len(text) <= MAX_DESCRIPTION else text[: MAX_DESCRIPTION - 1].rstrip() + "…"
+    return truncate(text, MAX_DESCRIPTION)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, TypedDict, Unpack
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from assent.kernel.reasons import KEY_REASONS, MEANINGS, Meaning, Reason, Retry
 from assent.kernel.structs import Record, WireRecord
@@ -50,27 +51,27 @@ class Recovery(WireRecord, omit_defaults=True):
     recovery_tool: ToolCall | None
     retryable: bool
     stop_rule: str
-    retry: Retry | msgspec.UnsetType = msgspec.UNSET
+    retry: Retry | UnsetType = UNSET
     """Unset only in answers that an earlier version stored."""
-    status_code: int | msgspec.UnsetType = msgspec.UNSET
-    retry_after_seconds: int | msgspec.UnsetType = msgspec.UNSET
-    review_url: str | msgspec.UnsetType = msgspec.UNSET
-    problems: list[Problem] | msgspec.UnsetType = msgspec.UNSET
-    status: str | msgspec.UnsetType = msgspec.UNSET
-    external_id: str | msgspec.UnsetType = msgspec.UNSET
-    action_id: str | msgspec.UnsetType = msgspec.UNSET
-    request_id: str | msgspec.UnsetType = msgspec.UNSET
-    render_in_chat: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    status_code: int | UnsetType = UNSET
+    retry_after_seconds: int | UnsetType = UNSET
+    review_url: str | UnsetType = UNSET
+    problems: list[Problem] | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    external_id: str | UnsetType = UNSET
+    action_id: str | UnsetType = UNSET
+    request_id: str | UnsetType = UNSET
+    render_in_chat: dict[str, Any] | UnsetType = UNSET
     """The drafts to show to the person, as in a prepared run."""
-    show: str | msgspec.UnsetType = msgspec.UNSET
+    show: str | UnsetType = UNSET
     """The present action as Markdown for the chat."""
-    commands: list[Any] | msgspec.UnsetType = msgspec.UNSET
+    commands: list[Any] | UnsetType = UNSET
     """The person's commands, each with its call."""
-    next: list[Any] | msgspec.UnsetType = msgspec.UNSET
+    next: list[Any] | UnsetType = UNSET
     """Complete next calls, each with its condition."""
-    writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    writing: dict[str, Any] | UnsetType = UNSET
     """Material for the missing text."""
-    replay: Replay | msgspec.UnsetType = msgspec.UNSET
+    replay: Replay | UnsetType = UNSET
 
 
 class Words(Record):
@@ -140,7 +141,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
     @classmethod
     def from_answer(cls, answer: Recovery) -> Refusal:
         """Build the refusal of a stored or completed answer."""
-        if answer.retry is msgspec.UNSET:
+        if answer.retry is UNSET:
             retry = Retry.SAME if answer.retryable else Retry.NEVER
             answer = msgspec.structs.replace(answer, retry=retry)
         refusal = cls(answer.reason)

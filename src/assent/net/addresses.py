@@ -66,24 +66,22 @@ async def check(
     """Check a URL and resolve its host. Raises `FetchRefused`."""
     place = _place(url, allow_hosts)
     found = await (resolve or _resolve)(place.host, place.port)
-    addresses = tuple(dict.fromkeys(address.partition("%")[0] for address in found))[:MAX_ADDRESSES]
-    if not addresses:
-        raise FetchRefused("dns", f"The name {place.host} has no address.")
-    # One private address among public ones suffices: such a name is an attack or a mistake.
-    if not place.allowed and not all(is_global(address) for address in found):
-        raise FetchRefused("address", f"The name {place.host} resolves to an address that is not public.")
+    addresses = _check_found(place.host, found, allowed=place.allowed)
     return CheckedTarget(url=place.url, host=place.host, addresses=addresses)
 
 
 async def numbers_of(host: str, port: int, *, allow_hosts: Sequence[str] = ()) -> tuple[str, ...]:
     """For a host without https, such as a mail server. Raises `FetchRefused`."""
     allowed = is_allowed(host.lower(), port, allow_hosts)
-    if not allowed and _is_odd_number(host.lower()):
-        raise FetchRefused("address", "The host is an IP address in an unusual notation.")
-    found = await _resolve(host, port)
+    _refuse_odd_number(host.lower(), allowed=allowed)
+    return _check_found(host, await _resolve(host, port), allowed=allowed)
+
+
+def _check_found(host: str, found: Sequence[str], *, allowed: bool) -> tuple[str, ...]:
     addresses = tuple(dict.fromkeys(address.partition("%")[0] for address in found))[:MAX_ADDRESSES]
     if not addresses:
         raise FetchRefused("dns", f"The name {host} has no address.")
+    # One private address among public ones suffices: such a name is an attack or a mistake.
     if not allowed and not all(is_global(address) for address in found):
         raise FetchRefused("address", f"The name {host} resolves to an address that is not public.")
     return addresses
@@ -122,8 +120,7 @@ def _place(url: str, allow_hosts: Sequence[str]) -> _Address:
         raise FetchRefused("scheme", "Only https addresses are allowed.")
     if port != 443 and not allowed:
         raise FetchRefused("port", "Only the default https port is allowed.")
-    if not allowed and _is_odd_number(host):
-        raise FetchRefused("address", "The host is an IP address in an unusual notation.")
+    _refuse_odd_number(host, allowed=allowed)
     return _Address(parsed, host, port, allowed)
 
 
@@ -184,15 +181,14 @@ def _parse(url: str) -> httpx.URL:
     return parsed.copy_with(fragment=None)
 
 
-def _is_odd_number(host: str) -> bool:
-    """Whether a host ends in a number and is no plain IPv4: 2130706433, 0x7f.1, 0177.0.0.1."""
-    if ":" in host or not re.fullmatch(r"\d+|0x[0-9a-f]*", host.rpartition(".")[2]):
-        return False
+def _refuse_odd_number(host: str, *, allowed: bool) -> None:
+    """Refuse a host that ends in a number and is no plain IPv4: 2130706433, 0x7f.1, 0177.0.0.1."""
+    if allowed or ":" in host or not re.fullmatch(r"\d+|0x[0-9a-f]*", host.rpartition(".")[2]):
+        return
     try:
         ipaddress.IPv4Address(host)
     except ValueError:
-        return True
-    return False
+        raise FetchRefused("address", "The host is an IP address in an unusual notation.") from None
 
 
 async def _resolve(host: str, port: int) -> Sequence[str]:

@@ -92,10 +92,13 @@ class Incoming:
     context: RequestContext
     caller: Principal | None = None
     """Set once the key is checked."""
+    let_in: bool = False
 
     def is_refused_itself(self, refusal: Refusal) -> bool:
         """Whether a refusal concerns the call: a public tool limits callers by address, elsewhere the limit is a
         provider's."""
+        if not self.let_in and refusal.reason in GATE_REASONS:
+            return True
         limited = refusal.reason is Reason.RATE_LIMITED and self.tool is not None and self.tool.public
         return limited or refusal.reason is Reason.TEMPORARILY_UNAVAILABLE
 
@@ -141,14 +144,11 @@ class Edge:
             return Answer(self._write(payload), prose=prose)
         except BadArguments as bad:
             return answer_refusal(bad.refusal, bad_arguments=True)
-        except AtGate as gate:
-            return answer_refusal(gate.refusal, at_gate=True)
         except Refusal as refusal:
-            text = self._write(refusal.recovery())
+            text = self._write(refusal.recovery()) if call.let_in else None
             return answer_refusal(refusal, at_gate=call.is_refused_itself(refusal), text=text)
         except StoreUnavailable as unavailable:
-            log.error("store unavailable: %s", unavailable, extra={"request_id": call.context.request_id})
-            return answer_refusal(unavailable_refusal(), at_gate=True)
+            return _answer_unavailable(unavailable, request_id=call.context.request_id)
         except Exception:
             log.exception("%s failed", call.name, extra={"request_id": call.context.request_id})
             return answer_refusal(Refusal(Reason.INTERNAL_ERROR, request_id=call.context.request_id))
@@ -170,25 +170,18 @@ class Edge:
         except Refusal as refusal:
             return answer_refusal(refusal, at_gate=True)
         except StoreUnavailable as unavailable:
-            log.error("store unavailable: %s", unavailable)
-            return answer_refusal(unavailable_refusal(), at_gate=True)
+            return _answer_unavailable(unavailable)
 
     async def _run(self, call: Incoming) -> Any:
         """Let a call in and run its tool. Without a key only public tools run (E84)."""
         services, tool = self.services, call.tool
-        try:
-            principal = call.caller = await self.authenticate(call.context.credentials)
-            if principal is None and tool is not None and not tool.public:
-                raise Refusal(Reason.MISSING_API_KEY)
-            if principal is not None and principal.key_id is not None:
-                now_ms = services.clock.now_ms()
-                await services.limits.rate_limiter.count(
-                    services.limits.calls, principal.workspace_id, "", now_ms
-                )
-        except Refusal as refusal:
-            if refusal.reason in GATE_REASONS:
-                raise AtGate(refusal) from None
-            raise
+        principal = call.caller = await self.authenticate(call.context.credentials)
+        if principal is None and tool is not None and not tool.public:
+            raise Refusal(Reason.MISSING_API_KEY)
+        if principal is not None and principal.key_id is not None:
+            limits, now_ms = services.limits, services.clock.now_ms()
+            await limits.rate_limiter.count(limits.calls, principal.workspace_id, "", now_ms)
+        call.let_in = True
         if tool is None:
             raise self._unknown(call.name)
         if services.links.find_pages is not None:
@@ -226,12 +219,6 @@ class Edge:
         return Refusal(Reason.UNKNOWN_TOOL, facts={"tool": repr(name[:80]), "suggestion": suggestion})
 
 
-class AtGate(Exception):  # noqa: N818 - carries the refusal
-    def __init__(self, refusal: Refusal) -> None:
-        super().__init__(str(refusal))
-        self.refusal = refusal
-
-
 _TEXT: Final = msgspec.json.Encoder()
 
 
@@ -254,6 +241,11 @@ def answer_refusal(
         bad_arguments=bad_arguments,
         retry_after_seconds=refusal.retry_after_seconds,
     )
+
+
+def _answer_unavailable(unavailable: StoreUnavailable, **facts: str) -> Answer:
+    log.error("store unavailable: %s", unavailable, extra=facts)
+    return answer_refusal(unavailable_refusal(), at_gate=True)
 
 
 def unavailable_refusal() -> Refusal:

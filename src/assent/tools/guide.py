@@ -17,6 +17,7 @@ from assent.gate.card_calls import Circumstances, next_calls
 from assent.gate.records import Action
 from assent.gate.standing import SECTION_TITLES, Section, explain, headline, section_of
 from assent.kernel.structs import Arguments, Record, WireRecord
+from assent.kernel.texts import truncate
 from assent.kernel.times import iso_time, readable_time
 from assent.suite.content import channels
 from assent.tools.arguments import TenantIdArgument
@@ -249,8 +250,7 @@ def _number(count: int) -> str:
 
 
 def _short(lesson: Entry) -> str:
-    line = " ".join(lesson.body.split())
-    return line if len(line) <= MAX_LESSON else line[: MAX_LESSON - 1].rstrip() + "…"
+    return truncate(" ".join(lesson.body.split()), MAX_LESSON)
 
 
 def _show(found: Overview, entries: dict[Section, tuple[StatusEntry, ...]], now_ms: int) -> str:

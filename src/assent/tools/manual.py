@@ -123,8 +123,7 @@ def _message(before: Action, action: Action, around: Circumstances) -> str:
     if action.status == "approved":
         return f"This one goes out by hand. {done}"
     if not around.may_decide:
-        who = around.who_decides or "It is decided on the review page."
-        return f"This one goes out by hand, once the text is approved. {who} Then: {done}"
+        return f"This one goes out by hand, once the text is approved. {around.decider_note} Then: {done}"
     if before.status == "approved":
         return (
             "Your yes was for sending it from here. By hand it goes out another way, so please say yes once more to "

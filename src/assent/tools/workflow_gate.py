@@ -56,7 +56,7 @@ def _ways_to_decide(told: Recovery, action: Action, around: Circumstances) -> di
         return {}
     if around.may_decide:
         return {"user_message": f"{told.user_message} Approve it in the chat, or open the review link."}
-    said = f"{told.user_message} {around.who_decides or 'It is decided on the review page.'}"
+    said = f"{told.user_message} {around.decider_note}"
     return {"user_message": said, "fix_action_for_agent": _DECIDED_ELSEWHERE}
 
 

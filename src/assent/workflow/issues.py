@@ -61,11 +61,16 @@ def walk_values(document: Any) -> Iterator[tuple[str, Any]]:
             stack += reversed([(f"{path}[{n}]", part) for n, part in enumerate(value)])
 
 
+def list_entries(owner: dict[str, Any], field: str) -> list[Any]:
+    """Return the entries of a list; none if the field is absent or something else."""
+    entries = owner.get(field)
+    return entries if isinstance(entries, list) else []
+
+
 def find_duplicates(owner: dict[str, Any], field: str, key: str, path: str) -> Iterator[Issue]:
     """Yield an issue for each entry of a list that repeats an earlier name."""
     seen: set[str] = set()
-    entries = owner.get(field)
-    for n, entry in enumerate(entries if isinstance(entries, list) else ()):
+    for n, entry in enumerate(list_entries(owner, field)):
         name = entry.get(key) if isinstance(entry, dict) else None
         if isinstance(name, str):
             if name in seen:

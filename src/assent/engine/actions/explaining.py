@@ -73,7 +73,7 @@ async def _with_calls(
             added["review_url"] = _link(services, principal, action.run_id)
     usual = told.summary_for_user == MEANINGS[Reason.REQUIRES_APPROVAL].summary
     if usual and action.status is Status.AWAITING_APPROVAL and not around.may_decide:
-        words = describe_elsewhere(around.who_decides)
+        words = describe_elsewhere(around.decider_note)
         added |= {"user_message": words.user_message, "fix_action_for_agent": words.fix}
         added |= {"stop_rule": words.stop_rule}
     return msgspec.structs.replace(told, **added)

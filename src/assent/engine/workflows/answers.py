@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from assent.engine.core.tenancy import Principal
 from assent.engine.workflows.store import StoredRun
@@ -35,9 +36,9 @@ class PendingView(WireRecord, kw_only=True, omit_defaults=True):
     title: str
     prompt: str
     require_confirmation: bool
-    step_key: str | msgspec.UnsetType = msgspec.UNSET
-    action: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    model_tier: str | msgspec.UnsetType = msgspec.UNSET
+    step_key: str | UnsetType = UNSET
+    action: dict[str, Any] | UnsetType = UNSET
+    model_tier: str | UnsetType = UNSET
 
 
 class NextCall(Record):
@@ -82,18 +83,18 @@ class WorkflowAnswer(WireRecord, kw_only=True, omit_defaults=True):
     is_complete: bool
     session: SessionView
     workflow_id: str
-    warnings: tuple[WarningView, ...] | msgspec.UnsetType = msgspec.UNSET
-    reason: str | msgspec.UnsetType = msgspec.UNSET
-    issues: tuple[IssueView, ...] | msgspec.UnsetType = msgspec.UNSET
-    example: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    notes_example: str | msgspec.UnsetType = msgspec.UNSET
-    recap: str | msgspec.UnsetType = msgspec.UNSET
-    recap_omitted: int | msgspec.UnsetType = msgspec.UNSET
-    branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
-    other_branches: tuple[BranchView, ...] | msgspec.UnsetType = msgspec.UNSET
+    warnings: tuple[WarningView, ...] | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    issues: tuple[IssueView, ...] | UnsetType = UNSET
+    example: dict[str, Any] | UnsetType = UNSET
+    notes_example: str | UnsetType = UNSET
+    recap: str | UnsetType = UNSET
+    recap_omitted: int | UnsetType = UNSET
+    branches: tuple[BranchView, ...] | UnsetType = UNSET
+    other_branches: tuple[BranchView, ...] | UnsetType = UNSET
     """Branches that diverged before this node."""
-    branches_omitted: int | msgspec.UnsetType = msgspec.UNSET
-    next_call: NextCall | msgspec.UnsetType = msgspec.UNSET
+    branches_omitted: int | UnsetType = UNSET
+    next_call: NextCall | UnsetType = UNSET
 
 
 class WorkflowReply(Record):
@@ -179,8 +180,8 @@ def shape_answer(
         is_complete=shown is None,
         session=SessionView(run.session_id, run.run_id),
         workflow_id=run.workflow_id,
-        warnings=tuple(WarningView(w.code, w.message, w.path) for w in warnings) or msgspec.UNSET,
-        next_call=next_call if tokens.ack_token is not None else msgspec.UNSET,
+        warnings=tuple(WarningView(w.code, w.message, w.path) for w in warnings) or UNSET,
+        next_call=next_call if tokens.ack_token is not None else UNSET,
     )
 
 
@@ -191,8 +192,8 @@ def block_answer(answer: WorkflowAnswer, outcome: Blocked) -> WorkflowAnswer:
         kind="blocked",
         reason=outcome.reason,
         issues=tuple(IssueView(issue.path, issue.code, issue.message) for issue in outcome.issues),
-        example=outcome.example if outcome.example is not None else msgspec.UNSET,
-        notes_example=outcome.notes_example if outcome.notes_example is not None else msgspec.UNSET,
+        example=outcome.example if outcome.example is not None else UNSET,
+        notes_example=outcome.notes_example if outcome.notes_example is not None else UNSET,
     )
 
 
@@ -203,6 +204,6 @@ def _view(shown: Pending) -> PendingView:
         prompt=shown.prompt,
         require_confirmation=shown.require_confirmation,
         step_key=shown.step_key,
-        action=shown.action if shown.action is not None else msgspec.UNSET,
-        model_tier=shown.model_tier or msgspec.UNSET,
+        action=shown.action if shown.action is not None else UNSET,
+        model_tier=shown.model_tier or UNSET,
     )

@@ -27,6 +27,7 @@ from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.structs import Record
+from assent.kernel.texts import indent_json
 from assent.ports import Transaction
 from assent.sql.loader import statements
 from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
@@ -277,7 +278,7 @@ def _call(call: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
     tokens = {"stateToken": minted.state_token, "ackToken": minted.ack_token}
     sent = {"notesMarkdown": content.notes, "output": content.output, "context": content.context or None}
     given = {name: value for name, value in sent.items() if value is not None}
-    if len(_json(given)) <= MAX_CALL_CHARS:
+    if len(indent_json(given)) <= MAX_CALL_CHARS:
         return {"args": {**tokens, **given}, "left": []}
     return {"args": tokens, "left": list(given)}
 
@@ -338,7 +339,7 @@ def confirmation_body(title: str, content: Content, before: Mapping[str, Any]) -
     if content.notes and content.notes.strip():
         parts.append(content.notes.strip())
     if content.output is not None:
-        parts.append(_json(content.output))
+        parts.append(indent_json(content.output))
     if len(parts) == 1:
         parts.append("The agent sent no notes for this step.")
     if changes := _context_changes(content.context, before):
@@ -351,8 +352,8 @@ def confirmation_body(title: str, content: Content, before: Mapping[str, Any]) -
         )
         sizes = {
             "notesMarkdown": len(content.notes or ""),
-            "output": len(_json(content.output)),
-            "context": len(_json(content.context)),
+            "output": len(indent_json(content.output)),
+            "context": len(indent_json(content.context)),
         }
         largest = max(sizes, key=lambda name: sizes[name])
         raise Refusal(
@@ -367,13 +368,9 @@ def _context_changes(patch: Mapping[str, Any], before: Mapping[str, Any]) -> lis
     for name, value in patch.items():
         if before.get(name) == value and type(before.get(name)) is type(value):
             continue
-        was = f" (before: {_json(before[name])})" if name in before else ""
-        lines.append(f"{name}: {'removed' if value is None else _json(value)}{was}")
+        was = f" (before: {indent_json(before[name])})" if name in before else ""
+        lines.append(f"{name}: {'removed' if value is None else indent_json(value)}{was}")
     return lines
-
-
-def _json(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
 
 
 def pass_step(call: WorkflowCall, action: Action, child: int) -> Transaction[None]:

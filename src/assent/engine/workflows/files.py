@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from assent.kernel.canonical import depth
@@ -13,6 +14,8 @@ SUFFIXES: Final = (".json", ".yaml", ".yml")
 _MAX_YAML_NODES: Final = 50_000
 """Bound on a file's nodes after anchors are expanded, against small files that grow huge."""
 
+_TOO_DEEP: Final = f"The file nests deeper than {MAX_JSON_DEPTH} levels, or has an infinite number."
+_TOO_MANY: Final = "The file expands to too many values; use fewer anchors."
 
 _ADVICE: Final = {
     "constructor for the tag": "Tags are not read; remove it and write the plain value",
@@ -39,10 +42,11 @@ def load_document(text: str | bytes, suffix: str) -> Any:
         except UnicodeDecodeError as error:
             raise _refusal("not_utf8", f"The file is not UTF-8 text (byte {error.start}); save it as UTF-8.")
     refuse_size(len(text.encode("utf-8", "surrogatepass")))
+    is_yaml = suffix.lower() in (".yaml", ".yml")
     if not text.strip("\ufeff \t\r\n"):
-        code = "not_yaml" if suffix.lower() in (".yaml", ".yml") else "not_json"
+        code = "not_yaml" if is_yaml else "not_json"
         raise _refusal(code, "The file is empty; write id, name, description, version and steps.")
-    value = _yaml(text) if suffix.lower() in (".yaml", ".yml") else _json(text.removeprefix("\ufeff"))
+    value = _yaml(text) if is_yaml else _json(text.removeprefix("\ufeff"))
     if depth(value) > MAX_JSON_DEPTH:
         raise _refusal("too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels.")
     return value
@@ -89,9 +93,7 @@ def _json(text: str) -> Any:
     except json.JSONDecodeError as error:
         raise _refusal("not_json", f"Line {error.lineno}, column {error.colno}: {error.msg}.")
     except (RecursionError, ValueError):
-        raise _refusal(
-            "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or has an infinite number."
-        )
+        raise _refusal("too_deep", _TOO_DEEP)
     for path, part in walk_values(value):
         if isinstance(part, _Odd):
             raise DocumentRefused(shorten(Issue(path, *part)))
@@ -117,7 +119,7 @@ def _yaml(text: str) -> Any:
         def construct_object(self, node: Any, deep: bool = False) -> Any:
             self.nodes += 1
             if self.nodes > _MAX_YAML_NODES:
-                raise _refusal("too_large", "The file expands to too many values; use fewer anchors.")
+                raise _refusal("too_large", _TOO_MANY)
             return super().construct_object(node, deep=deep)
 
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
@@ -147,22 +149,8 @@ def _yaml(text: str) -> Any:
         said = next((advice for part, advice in _ADVICE.items() if part in problem), problem)
         raise _refusal("not_yaml", f"{place}{said}.")
     except (RecursionError, ValueError):
-        raise _refusal(
-            "too_deep", f"The file nests deeper than {MAX_JSON_DEPTH} levels, or has an infinite number."
-        )
-    _check_size(value)
+        raise _refusal("too_deep", _TOO_DEEP)
+    # With its anchors expanded: no more than the bound is walked.
+    if next(islice(walk_values(value), _MAX_YAML_NODES, None), None) is not None:
+        raise _refusal("too_large", _TOO_MANY)
     return value
-
-
-def _check_size(value: Any) -> None:
-    """Count the nodes after expansion of anchors. Raises `DocumentRefused` above the bound."""
-    stack, count = [value], 0
-    while stack:
-        node = stack.pop()
-        count += 1
-        if count > _MAX_YAML_NODES:
-            raise _refusal("too_large", "The file expands to too many values; use fewer anchors.")
-        if isinstance(node, dict):
-            stack.extend(node.values())
-        elif isinstance(node, list):
-            stack.extend(node)

@@ -23,6 +23,7 @@ from assent.gate.guidance import (
 from assent.kernel.canonical import digest
 from assent.kernel.ids import TenantId
 from assent.kernel.structs import Arguments, WireRecord, from_record
+from assent.kernel.texts import truncate
 from assent.kernel.times import iso_time
 from assent.ports import Preparation, Transaction
 from assent.tools.arguments import IdempotencyKey, PageSize, TenantIdArgument
@@ -258,8 +259,7 @@ def _describe(call: Call, found: list[Entry], tenant: str, *, reads: bool) -> st
 
 
 def _line(entry: Entry) -> str:
-    line = " ".join(entry.body.split())
-    cut = line if len(line) <= MAX_LINE else line[: MAX_LINE - 1].rstrip() + "…"
+    cut = truncate(" ".join(entry.body.split()), MAX_LINE)
     unsure = ", not confirmed" if entry.state == "proposed" else ""
     return f"{cut} ({entry.kind.replace('_', ' ')}{unsure}; {entry.source})"
 

@@ -11,10 +11,9 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
-
 from assent.kernel.limits import MAX_NOTES_BYTES
 from assent.kernel.structs import Record
+from assent.kernel.texts import to_text
 from assent.workflow.contracts.criteria import Criteria, failures, requirements
 from assent.workflow.contracts.shapes import Shape
 from assent.workflow.machine import conditions
@@ -76,7 +75,7 @@ def documents(criteria: Criteria, scope: Scope) -> Iterator[tuple[dict[str, Any]
 def _candidates(criteria: Criteria, output: Any, scope: Scope) -> Iterator[str]:
     for way in _ways(criteria, scope):
         # If there is an output, the schemas apply to it.
-        written = () if output is not None else map(_write, way.documents)
+        written = () if output is not None else map(to_text, way.documents)
         for text in _texts([word for word in (*way.words, *written) if word]):
             yield from _fit(text, way)
 
@@ -143,10 +142,6 @@ def _other_lengths(ruled_out: Criteria) -> list[_Wanted]:
     longer = [_Wanted(least=int(ruled_out["max"]) + 1)] if "max" in ruled_out else []
     shorter = [_Wanted(most=math.ceil(ruled_out["min"]) - 1)] if ruled_out.get("min", 0) > 1 else []
     return longer + shorter or [_Wanted()]
-
-
-def _write(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def make_value(shape: Shape, level: int = 0) -> Any:

@@ -28,9 +28,14 @@ def text(least: int = 0, most: int | None = None, **more: Any) -> Shape:
     return {"type": "string", "minLength": least, **({"maxLength": most} if most else {}), **more}
 
 
-def listing(items: Shape, *, unique: bool = True, **more: Any) -> Shape:
-    """Return the shape of a list, without duplicates by default."""
-    return {"type": "array", "items": items, "uniqueItems": unique, **more}
+def listing(items: Shape, **more: Any) -> Shape:
+    """Return the shape of a list."""
+    return {"type": "array", "items": items, "uniqueItems": False, **more}
+
+
+def distinct(items: Shape, **more: Any) -> Shape:
+    """Return the shape of a list without duplicates."""
+    return {**listing(items, **more), "uniqueItems": True}
 
 
 def record(needed: str, /, **properties: Any) -> Shape:
@@ -46,6 +51,7 @@ def record(needed: str, /, **properties: Any) -> Shape:
 ANY: Final[Shape] = {}
 BOOLEAN: Final[Shape] = {"type": "boolean"}
 OBJECT: Final[Shape] = {"type": "object"}
+TEXTS: Final[Shape] = {"type": "object", "additionalProperties": text()}
 TIER: Final[Shape] = {"enum": ["lightweight", "mid", "heavy"]}
 STEP_ID: Final = text(3, 64, pattern="^[a-z0-9-]+$", hint=STEP_ID_HINT)
 PARAMETER: Final = record(
@@ -61,7 +67,7 @@ FUNCTION: Final = record(
     "name definition",
     name=text(1, 128, pattern=NAME, hint="A function name has letters, digits and _."),
     definition=text(),
-    parameters=listing(PARAMETER, unique=False),
+    parameters=listing(PARAMETER),
     scope={"enum": ["workflow", "loop", "step"]},
 )
 PROMPT_PART: Final[Shape] = {
@@ -78,10 +84,10 @@ PROMPT_VALUE: Final[Shape] = {
 PROMPT_BLOCKS: Final = record(
     "",
     goal=PROMPT_VALUE,
-    constraints=listing(PROMPT_VALUE, unique=False),
-    procedure=listing(PROMPT_VALUE, unique=False),
-    outputRequired={"type": "object", "additionalProperties": text()},
-    verify=listing(PROMPT_VALUE, unique=False),
+    constraints=listing(PROMPT_VALUE),
+    procedure=listing(PROMPT_VALUE),
+    outputRequired=TEXTS,
+    verify=listing(PROMPT_VALUE),
 )
 FRAGMENT: Final = record(
     "id text", id=text(1, 64, pattern="^[a-z][a-z0-9_-]*$"), when=OBJECT, text=text(1, PROSE)
@@ -97,14 +103,14 @@ DIMENSION: Final = record(
     "id purpose levels",
     id=text(1, 64),
     purpose=text(1, LINE),
-    levels=listing(LEVEL, minItems=2),
+    levels=distinct(LEVEL, minItems=2),
     required=BOOLEAN,
 )
 ASSESSMENT: Final = record(
     "id purpose dimensions",
     id=text(1, 64),
     purpose=text(1, LINE),
-    dimensions=listing(DIMENSION, unique=False, minItems=1, maxItems=50),
+    dimensions=listing(DIMENSION, minItems=1, maxItems=50),
 )
 CONSEQUENCE: Final = record(
     "when effect",
@@ -124,14 +130,12 @@ DELEGATION: Final = record(
     workflowId=text(1, 128),
     goal=text(),
     runCondition=OBJECT,
-    contextMapping={"type": "object", "additionalProperties": text()},
-    args={"type": "object", "additionalProperties": text()},
+    contextMapping=TEXTS,
+    args=TEXTS,
     modelTier=TIER,
-    allowedTools=listing(text(1, 128, pattern=r"^[a-zA-Z][a-zA-Z0-9_:\-]*$"), unique=False, minItems=1),
+    allowedTools=listing(text(1, 128, pattern=r"^[a-zA-Z][a-zA-Z0-9_:\-]*$"), minItems=1),
 )
-AUDIT: Final = record(
-    "", prompt=text(1, PROSE), rubric=listing(text(), unique=False, minItems=1), delegate=DELEGATION
-)
+AUDIT: Final = record("", prompt=text(1, PROSE), rubric=listing(text(), minItems=1), delegate=DELEGATION)
 VERIFICATION: Final = record(
     "", command=text(1, LINE), prompt=text(1, PROSE), cognitive=BOOLEAN, delegate=DELEGATION
 )
@@ -156,21 +160,20 @@ STANDARD: Final = record(
     promptBlocks=PROMPT_BLOCKS,
     agentRole=text(1, LINE),
     modelTier=TIER,
-    guidance=listing(text(), unique=False),
+    guidance=listing(text()),
     askForFiles=BOOLEAN,
     hasValidation=BOOLEAN,
     validationCriteria={"type": ["array", "object"]},
     outputContract=OUTPUT_CONTRACT,
-    assessmentRefs=listing(text(1, 64), minItems=1),
-    assessmentConsequences=listing(CONSEQUENCE, unique=False, minItems=1, maxItems=50),
-    functionDefinitions=listing(FUNCTION, unique=False),
-    functionCalls=listing(record("name args", name=text(1, 128, pattern=NAME), args=OBJECT), unique=False),
+    assessmentRefs=distinct(text(1, 64), minItems=1),
+    assessmentConsequences=listing(CONSEQUENCE, minItems=1, maxItems=50),
+    functionDefinitions=listing(FUNCTION),
+    functionCalls=listing(record("name args", name=text(1, 128, pattern=NAME), args=OBJECT)),
     functionReferences=listing(
         text(pattern=r"^[a-zA-Z_][a-zA-Z0-9_]*\(\)$", hint="Write the name with brackets: name()."),
-        unique=False,
     ),
     templateCall=record("templateId", templateId=text(1, 128), args=OBJECT),
-    promptFragments=listing(FRAGMENT, unique=False, minItems=1),
+    promptFragments=listing(FRAGMENT, minItems=1),
     audit=AUDIT,
     verification=VERIFICATION,
     action=ACTION,
@@ -206,14 +209,14 @@ LOOP: Final = record(
     type={"const": "loop"},
     loop=LOOP_CONFIG,
     body={"type": ["string", "array"], "minLength": 1, "minItems": 1},
-    guidance=listing(text(), unique=False),
-    functionDefinitions=listing(FUNCTION, unique=False),
+    guidance=listing(text()),
+    functionDefinitions=listing(FUNCTION),
 )
 PARALLEL: Final = record(
     "id type title parallelDelegations",
     **SHARED,
     type={"const": "parallel"},
-    parallelDelegations=listing(DELEGATION, minItems=1, maxItems=100),
+    parallelDelegations=distinct(DELEGATION, minItems=1, maxItems=100),
     synthesis=SYNTHESIS,
 )
 STEP_SHAPES: Final[dict[str, Shape]] = {"step": STANDARD, "loop": LOOP, "parallel": PARALLEL}
@@ -227,32 +230,32 @@ WORKFLOW: Final = record(
     description=text(1, LINE),
     version=text(5, 64, pattern=VERSION, hint="Write three numbers, such as 1.0.0."),
     modelTier=TIER,
-    preconditions=listing(text(1, LINE)),
-    clarificationPrompts=listing(text(1, LINE)),
+    preconditions=distinct(text(1, LINE)),
+    clarificationPrompts=distinct(text(1, LINE)),
     steps={
         "type": "array",
         "minItems": 1,
         "hint": "A workflow has at least one step with an id, a title and a prompt.",
     },
-    metaGuidance=listing(text(1, LINE)),
-    functionDefinitions=listing(FUNCTION),
+    metaGuidance=distinct(text(1, LINE)),
+    functionDefinitions=distinct(FUNCTION),
     recommendedPreferences=record(
         "",
         recommendedAutonomy={"enum": ["guided", "full_auto_stop_on_user_deps", "full_auto_never_stop"]},
         recommendedRiskPolicy={"enum": ["conservative", "balanced", "aggressive"]},
     ),
-    features=listing(text(1, 128)),
-    assessments=listing(ASSESSMENT),
-    extensionPoints=listing(
+    features=distinct(text(1, 128)),
+    assessments=distinct(ASSESSMENT),
+    extensionPoints=distinct(
         record(
             "slotId purpose default",
             slotId=text(2, 64, pattern="^[a-z][a-z0-9_]*$"),
             purpose=text(1, LINE),
             default=text(1, 128),
-            acceptedKinds=listing({"enum": ["routine", "workflow"]}),
+            acceptedKinds=distinct({"enum": ["routine", "workflow"]}),
         )
     ),
-    references=listing(
+    references=distinct(
         record(
             "id title source purpose authoritative",
             id=text(2, 64, pattern="^[a-z][a-z0-9_-]*$"),
@@ -265,6 +268,6 @@ WORKFLOW: Final = record(
     ),
     validatedAgainstSpecVersion={"type": "integer", "minimum": 1},
     about=text(1, PROSE),
-    examples=listing(text(1, LINE), maxItems=50),
+    examples=distinct(text(1, LINE), maxItems=50),
     metricsProfile={"enum": ["coding", "review", "research", "design", "ticket", "none"]},
 )

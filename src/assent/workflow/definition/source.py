@@ -18,7 +18,7 @@ from assent.kernel.structs import WireRecord
 from assent.workflow.contracts.shapes import mismatches
 from assent.workflow.definition.format import WORKFLOW
 from assent.workflow.definition.source_steps import check_steps
-from assent.workflow.issues import Issue, find_duplicates, quote, shorten, walk_values
+from assent.workflow.issues import Issue, find_duplicates, list_entries, quote, shorten, walk_values
 
 _FUNCTION: Final = re.compile(
     r"(?:\*\*[^*]+\*\*\s*)?(?:fun\s+(?P<fun>[A-Za-z_]\w*)\((?P<arguments>[^()]*)\)\s*=\s*"
@@ -189,8 +189,7 @@ def _issues(document: Any) -> Iterator[Issue]:
     if isinstance(document, dict):
         for field, key in _NAMED:
             yield from find_duplicates(document, field, key, "$")
-        entries = document.get("assessments")
-        for n, entry in enumerate(entries if isinstance(entries, list) else ()):
+        for n, entry in enumerate(list_entries(document, "assessments")):
             if isinstance(entry, dict):
                 yield from find_duplicates(entry, "dimensions", "id", f"$.assessments[{n}]")
         if isinstance(document.get("steps"), list):

@@ -13,7 +13,7 @@ from assent.kernel.limits import MAX_LOOP_DEPTH, MAX_WORKFLOW_STEPS
 from assent.workflow.contracts.criteria import check_criteria
 from assent.workflow.contracts.shapes import check_shape, mismatches
 from assent.workflow.definition.format import CONDITION_SOURCES, STEP_SHAPES
-from assent.workflow.issues import Issue, quote
+from assent.workflow.issues import Issue, list_entries, quote
 from assent.workflow.machine import conditions
 from assent.workflow.machine.content import RESERVED
 
@@ -76,8 +76,7 @@ def _check(step: Any, path: str, document: Raw) -> Iterator[Issue]:
 
 
 def _check_conditions(step: Raw, path: str) -> Iterator[Issue]:
-    if isinstance(step.get("runCondition"), dict):
-        yield from conditions.check(step["runCondition"], f"{path}.runCondition")
+    yield from _check_condition(step, "runCondition", path)
     rule = step.get("requireConfirmation")
     if isinstance(rule, dict):
         if "kind" not in rule:
@@ -92,37 +91,30 @@ def _check_conditions(step: Raw, path: str) -> Iterator[Issue]:
                     "unknown_field",
                     "Only kind and condition are allowed here.",
                 )
-            if "condition" in rule:
+            if "condition" in rule:  # of any type
                 yield from conditions.check(rule["condition"], f"{path}.requireConfirmation.condition")
     for field, key in (("promptFragments", "when"), ("parallelDelegations", "runCondition")):
-        entries = step.get(field)
-        for n, entry in enumerate(entries if isinstance(entries, list) else ()):
-            if isinstance(entry, dict) and isinstance(entry.get(key), dict):
-                yield from conditions.check(entry[key], f"{path}.{field}[{n}].{key}")
+        for n, entry in enumerate(list_entries(step, field)):
+            yield from _check_condition(entry, key, f"{path}.{field}[{n}]")
     for field in ("audit", "verification"):
         helper = step[field].get("delegate") if isinstance(step.get(field), dict) else None
-        if isinstance(helper, dict) and isinstance(helper.get("runCondition"), dict):
-            yield from conditions.check(helper["runCondition"], f"{path}.{field}.delegate.runCondition")
+        yield from _check_condition(helper, "runCondition", f"{path}.{field}.delegate")
     if "validationCriteria" in step:
         yield from check_criteria(step["validationCriteria"], f"{path}.validationCriteria")
 
 
+def _check_condition(owner: Any, field: str, path: str) -> Iterator[Issue]:
+    if isinstance(owner, dict) and isinstance(owner.get(field), dict):
+        yield from conditions.check(owner[field], f"{path}.{field}")
+
+
 def _check_outputs(step: Raw, path: str, document: Raw) -> Iterator[Issue]:
-    for where, contract in (
-        ("outputContract", step.get("outputContract")),
-        ("synthesis.outputContract", (step.get("synthesis") or {}).get("outputContract")
-         if isinstance(step.get("synthesis"), dict) else None),
-    ):  # fmt: skip
-        if isinstance(contract, dict):
-            yield from _check_contract(contract, f"{path}.{where}")
-    declared = document.get("assessments")
-    known = {
-        entry["id"]: entry
-        for entry in (declared if isinstance(declared, list) else ())
-        if isinstance(entry, dict) and isinstance(entry.get("id"), str)
-    }
-    refs = step.get("assessmentRefs")
-    refs = [ref for ref in refs if isinstance(ref, str)] if isinstance(refs, list) else []
+    for owner, where in ((step, path), (step.get("synthesis"), f"{path}.synthesis")):
+        if isinstance(owner, dict) and isinstance(owner.get("outputContract"), dict):
+            yield from _check_contract(owner["outputContract"], f"{where}.outputContract")
+    declared = [entry.get("id") for entry in list_entries(document, "assessments") if isinstance(entry, dict)]
+    known = {name for name in declared if isinstance(name, str)}
+    refs = [ref for ref in list_entries(step, "assessmentRefs") if isinstance(ref, str)]
     for n, ref in enumerate(refs):
         if ref not in known:
             listed = ", ".join(sorted(known)) or "none"
@@ -131,13 +123,9 @@ def _check_outputs(step: Raw, path: str, document: Raw) -> Iterator[Issue]:
                 "unknown_assessment",
                 f"No assessment {quote(ref)}; declared are: {listed}.",
             )
-    consequences = step.get("assessmentConsequences")
-    for n, entry in enumerate(consequences if isinstance(consequences, list) else ()):
-        scope = (
-            entry.get("when", {}).get("forAssessment")
-            if isinstance(entry, dict) and isinstance(entry.get("when"), dict)
-            else None
-        )
+    for n, entry in enumerate(list_entries(step, "assessmentConsequences")):
+        when = entry.get("when") if isinstance(entry, dict) else None
+        scope = when.get("forAssessment") if isinstance(when, dict) else None
         if not refs:
             yield Issue(
                 f"{path}.assessmentRefs",
@@ -178,10 +166,8 @@ def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
     kind = source.get("kind") if isinstance(source, dict) else None
     if isinstance(source, dict) and isinstance(kind, str) and kind in CONDITION_SOURCES:
         yield from mismatches(source, CONDITION_SOURCES[kind], f"{path}.conditionSource")
-        if isinstance(source.get("condition"), dict):
-            yield from conditions.check(source["condition"], f"{path}.conditionSource.condition")
-    if isinstance(loop.get("condition"), dict):
-        yield from conditions.check(loop["condition"], f"{path}.condition")
+        yield from _check_condition(source, "condition", f"{path}.conditionSource")
+    yield from _check_condition(loop, "condition", path)
     for name in ("iterationVar", "itemVar", "indexVar"):
         if isinstance(loop.get(name), str) and loop[name] in ("wr", *RESERVED):
             message = f"{quote(loop[name])} belongs to the server; choose another name."
@@ -247,5 +233,5 @@ def _references(step: Raw) -> list[str]:
     body = step.get("body") if step.get("type") == "loop" else None
     if isinstance(body, str):
         return [body]
-    inner = [part for part in body if isinstance(part, dict)] if isinstance(body, list) else []
-    return [name for part in inner for name in _references(part)]
+    inner = body if isinstance(body, list) else ()
+    return [name for part in inner if isinstance(part, dict) for name in _references(part)]

@@ -39,6 +39,11 @@ class ContentRefused(Exception):  # noqa: N818 - an answer, not a fault
         self.allowed = allowed
 
 
+def refuse_content(path: str, code: str, message: str, measured: int = 0, allowed: int = 0) -> ContentRefused:
+    """Build the refusal of invalid content with its one issue."""
+    return ContentRefused("validation_error", (Issue(path, code, message),), measured, allowed)
+
+
 class Content(Record, kw_only=True):
     """The content that an agent submits with an advance."""
 
@@ -78,9 +83,7 @@ def split_notes(context: Mapping[str, Any] | None, notes: str | None) -> tuple[d
     patch = dict(context or {})
     inner = patch.pop(NOTES_KEY, None)
     if inner is not None and not isinstance(inner, str):
-        raise ContentRefused(
-            "validation_error", (Issue("context.notesMarkdown", "type", "Notes are a text."),)
-        )
+        raise refuse_content("context.notesMarkdown", "type", "Notes are a text.")
     return patch, join_notes(notes, inner)
 
 
@@ -105,7 +108,7 @@ def update(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> t
         raise ContentRefused("validation_error", tuple(issues[:MAX_PROBLEMS]))
     if depth(patch) > MAX_JSON_DEPTH:
         message = f"Context nests at most {MAX_JSON_DEPTH} deep; flatten it."
-        raise ContentRefused("validation_error", (Issue("context", "too_deep", message),))
+        raise refuse_content("context", "too_deep", message)
     merged, measured = dict(context), size
     for key, value in patch.items():
         if key in merged:
@@ -133,7 +136,7 @@ def measure(value: Any, path: str) -> int:
         return len(canonical(value))
     except (NotCanonical, TypeError, RecursionError) as error:
         message = f"Not plain JSON: {error}. Whole numbers go up to 2^53 - 1; send larger ones as text."
-        raise ContentRefused("validation_error", (Issue(path, "not_json", message),))
+        raise refuse_content(path, "not_json", message)
 
 
 def _find_reserved(patch: Mapping[str, Any]) -> Iterator[Issue]:
@@ -161,15 +164,11 @@ def check_notes(notes: str | None) -> None:
     try:
         measured = len(notes.encode())
     except UnicodeEncodeError:
-        raise ContentRefused(
-            "validation_error",
-            (Issue("notesMarkdown", "not_text", "Notes hold half a character (a lone surrogate)."),),
-        )
+        message = "Notes hold half a character (a lone surrogate)."
+        raise refuse_content("notesMarkdown", "not_text", message)
     if measured > MAX_NOTES_BYTES:
         message = f"The notes have {measured} bytes; {MAX_NOTES_BYTES} are allowed. Shorten them."
-        raise ContentRefused(
-            "validation_error", (Issue("notesMarkdown", "too_large", message),), measured, MAX_NOTES_BYTES
-        )
+        raise refuse_content("notesMarkdown", "too_large", message, measured, MAX_NOTES_BYTES)
 
 
 def check_output_size(output: Any) -> None:
@@ -178,13 +177,11 @@ def check_output_size(output: Any) -> None:
         return
     if depth(output) > MAX_JSON_DEPTH:
         message = f"Output nests at most {MAX_JSON_DEPTH} deep."
-        raise ContentRefused("validation_error", (Issue("output", "too_deep", message),))
+        raise refuse_content("output", "too_deep", message)
     measured = measure(output, "output")
     if measured > MAX_OUTPUT_BYTES:
         message = f"The output has {measured} bytes; {MAX_OUTPUT_BYTES} are allowed. Send less."
-        raise ContentRefused(
-            "validation_error", (Issue("output", "too_large", message),), measured, MAX_OUTPUT_BYTES
-        )
+        raise refuse_content("output", "too_large", message, measured, MAX_OUTPUT_BYTES)
 
 
 def parse_output(output: Any) -> tuple[Output, list[Issue]]:
@@ -222,6 +219,6 @@ def parse_output(output: Any) -> tuple[Output, list[Issue]]:
 
 def _kind_issues(path: str, artifact: dict[str, Any]) -> list[Issue]:
     kind = artifact.get("kind")
-    return (
-        [] if isinstance(kind, str) and kind else [Issue(f"{path}.kind", "required", 'Add "kind", a text.')]
-    )
+    if isinstance(kind, str) and kind:
+        return []
+    return [Issue(f"{path}.kind", "required", 'Add "kind", a text.')]

@@ -11,6 +11,7 @@ from typing import Final
 
 from assent.kernel.limits import RECAP_BYTES
 from assent.kernel.structs import Record
+from assent.kernel.texts import truncate
 
 _LEAST_SHOWN: Final = 200
 """A note is left out if less than this many bytes of it would fit."""
@@ -47,7 +48,7 @@ def first_line(text: str, most_chars: int = 160) -> str:
     """Return the first line with text, without heading and list marks."""
     for line in text.splitlines():
         if said := " ".join(line.replace("**", "").replace("`", "").strip().lstrip("#>*-").split()):
-            return said if len(said) <= most_chars else said[: most_chars - 1].rstrip() + "…"
+            return truncate(said, most_chars)
     return ""
 
 

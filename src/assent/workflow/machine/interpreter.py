@@ -64,17 +64,18 @@ import msgspec
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_BLOCKED_ATTEMPTS, MAX_JSON_DEPTH
 from assent.kernel.structs import Record, WireRecord
+from assent.kernel.texts import indent_json
 from assent.workflow.contracts import checks as outputs
 from assent.workflow.issues import Issue, Warning
 from assent.workflow.machine import conditions
 from assent.workflow.machine.content import (
     EMPTY_BYTES,
     Content,
-    ContentRefused,
     check_notes,
     check_output_size,
     join_notes,
     parse_output,
+    refuse_content,
     update,
 )
 from assent.workflow.machine.state import LoopEvent, Snapshot, Stuck, Walk, make_scope, pending_step, step_key
@@ -215,7 +216,7 @@ def _loop_form(program: Program, snapshot: Snapshot, step: Ask) -> str | None:
     due = outputs.join_artifacts(list(_example_decisions(program, snapshot)))
     if due is None:
         return None
-    form = msgspec.json.format(msgspec.json.encode(due), indent=2).decode()
+    form = indent_json(due)
     beside = " beside the others, in `artifacts`" if step.contract is not None or step.assessments else ""
     return (
         "This step ends a round of its loop. Decide whether there is another (`decision`: continue / stop) and send "
@@ -298,7 +299,7 @@ def _render_call(action: StepAction, title: str, names: Scope) -> dict[str, Any]
     if depth(args) > MAX_JSON_DEPTH:
         # A template can insert a deep value at a deep place.
         message = f'The arguments of "{title}" would nest deeper than {MAX_JSON_DEPTH}; flatten the values they name.'
-        raise ContentRefused("validation_error", (Issue("context", "too_deep", message),))
+        raise refuse_content("context", "too_deep", message)
     return {"tool": action.tool, "args": args}
 
 
@@ -321,16 +322,19 @@ def _report_blocked(
     )
 
 
+_CODES_THAT_ARE_REASONS: Final = (
+    "assessment_followup",
+    "missing_assessment",
+    "missing_output",
+    "notes_required",
+    "loop_decision_missing",
+)
+
+
 def _reason(issues: tuple[Issue, ...]) -> str:
     codes = {issue.code for issue in issues}
-    for code, reason in (
-        ("assessment_followup", "assessment_followup"),
-        ("missing_assessment", "missing_assessment"),
-        ("missing_output", "missing_output"),
-        ("notes_required", "notes_required"),
-        ("loop_decision_missing", "loop_decision_missing"),
-    ):
-        if code in codes:
+    for reason in _CODES_THAT_ARE_REASONS:
+        if reason in codes:
             return reason
     if any(issue.path.startswith("output") for issue in issues):
         return "invalid_output"

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
+from assent.kernel.texts import indent_json, to_text, truncate
 from assent.workflow.handles import Tokens
 from assent.workflow.issues import Warning
 from assent.workflow.machine.history import Recap, cut
@@ -108,8 +109,7 @@ def _reminder(program: Program) -> str:
 
 
 def _first_sentence(line: str) -> str:
-    sentence = _SENTENCE_END.split(line, maxsplit=1)[0]
-    return sentence if len(sentence) <= MAX_RULE_CHARS else sentence[: MAX_RULE_CHARS - 1].rstrip() + "…"
+    return truncate(_SENTENCE_END.split(line, maxsplit=1)[0], MAX_RULE_CHARS)
 
 
 def _context(context: Mapping[str, Any]) -> str:
@@ -121,9 +121,7 @@ def _context(context: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> str:
-    said = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    said = " ".join(said[: 4 * MAX_VALUE_CHARS].split())
-    return said if len(said) <= MAX_VALUE_CHARS else said[: MAX_VALUE_CHARS - 1].rstrip() + "…"
+    return truncate(" ".join(to_text(value)[: 4 * MAX_VALUE_CHARS].split()), MAX_VALUE_CHARS)
 
 
 def write_checkpoint(pending: Pending | None, tokens: Tokens, *, again: bool = False) -> str:
@@ -171,8 +169,7 @@ def _warnings(warnings: Sequence[Warning]) -> str:
 
 
 def _json(value: Any) -> str:
-    body = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    return f"```json\n{cut(body, _MAX_EXAMPLE_BYTES)}\n```"
+    return f"```json\n{cut(indent_json(value), _MAX_EXAMPLE_BYTES)}\n```"
 
 
 def _join(*parts: str) -> str:

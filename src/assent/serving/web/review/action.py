@@ -23,6 +23,7 @@ from assent.gate.transitions import AWAITING, UNKNOWN, state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record
+from assent.kernel.texts import indent_json
 from assent.kernel.times import parse_time
 from assent.ports import Transaction
 from assent.serving.web.review import history as review_history
@@ -74,7 +75,7 @@ async def show(visit: Visit) -> Response:
 
     action, policy, events, place = await visit.read(look)
     now_ms = visit.now_ms
-    record = msgspec.json.format(msgspec.json.encode(record_of(action, now_ms)), indent=2).decode()
+    record = indent_json(record_of(action, now_ms))
     here = f"/runs/{action.run_id}"
     values: dict[str, Any] = {
         "action": action,

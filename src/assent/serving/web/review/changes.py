@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import msgspec
-
 from assent.gate.records import Effect, Media
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
+from assent.kernel.texts import to_text
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.times import when
 from assent.serving.web.review.word_diff import Piece, word_diff
@@ -66,7 +65,7 @@ def _words(name: str, value: Any, now_ms: int) -> str:
     if isinstance(value, int):
         return when(value, now_ms).text if name.endswith("_ms") else str(value)
     if isinstance(value, Mapping):
-        return "\n".join(f"{key}: {_plain(part)}" for key, part in value.items())
+        return "\n".join(f"{key}: {to_text(part)}" for key, part in value.items())
     if isinstance(value, tuple):
         return "\n".join(_picture(each) if isinstance(each, Media) else str(each) for each in value)
     return str(value)
@@ -76,7 +75,3 @@ def _picture(media: Media) -> str:
     """Identify a picture: two may share a description."""
     which = short_digest(media.digest) if media.digest else media.url
     return f"{media.kind}: {media.alt or 'no description'} ({which})"
-
-
-def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

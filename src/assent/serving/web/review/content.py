@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from assent.gate.cards import goes_to
 from assent.gate.records import Action, Effect, Severity
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
+from assent.kernel.texts import to_text
 from assent.serving.web.review import links as review_links
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import words as review_words
@@ -98,9 +97,7 @@ def _targets(effect: Effect, preview: Preview) -> tuple[LinkTarget, ...]:
 
 def as_text(value: Any) -> str:
     """A value as words or JSON."""
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    return "" if value is None else to_text(value)
 
 
 def _html(source: str) -> HtmlPart | None:

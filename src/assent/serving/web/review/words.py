@@ -35,6 +35,7 @@ from assent.gate.transitions import (
     state_of,
 )
 from assent.kernel.structs import Record
+from assent.kernel.texts import truncate
 from assent.suite.connectors.registry import CONNECTORS
 
 SENDS_NOTHING: Final = frozenset({"manual", "workflow"})
@@ -330,4 +331,4 @@ def cost(credits: int) -> str:
 
 def summary(effect: Effect) -> str:
     text = " ".join((effect.subject or effect.title or effect.body).split())
-    return text if len(text) <= SUMMARY_CHARS else text[: SUMMARY_CHARS - 1].rstrip() + "…"
+    return truncate(text, SUMMARY_CHARS)

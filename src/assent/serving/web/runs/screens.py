@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-import msgspec
 from starlette.responses import Response
 
 from assent.engine.audit.views import AuditCursor
@@ -16,6 +15,7 @@ from assent.gate.records import Action, Asset, ExecutionState, Status
 from assent.gate.standing import describe_run
 from assent.gate.transitions import AWAITING, State, state_of
 from assent.kernel.ids import RunId, is_uuid
+from assent.kernel.texts import to_text
 from assent.ports import Transaction
 from assent.serving.web.audit.words import audit_lines
 from assent.serving.web.review.times import when
@@ -219,10 +219,7 @@ async def story(visit: Visit) -> Response:
         "planned": found.measurement,
         "due": visit.when(found.measurement.due_ms) if found.measurement else None,
         "is_workflow": found.is_workflow,
-        "inputs": [
-            (name, value if isinstance(value, str) else msgspec.json.encode(value).decode())
-            for name, value in sorted(found.run.inputs.items())
-        ],
+        "inputs": [(name, to_text(value)) for name, value in sorted(found.run.inputs.items())],
     }
     return visit.page("run.html", values)
 

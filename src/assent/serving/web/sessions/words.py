@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
 from markupsafe import Markup
 
 from assent.engine.views.session_views import (
@@ -22,6 +21,7 @@ from assent.engine.views.session_views import (
     TreeNode,
 )
 from assent.kernel.structs import Record
+from assent.kernel.texts import indent_json
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.times import when
 from assent.serving.web.review.word_diff import PAGE_STEPS, Piece, differs, word_diff
@@ -136,7 +136,9 @@ def results(outputs: tuple[tuple[str, dict[str, Any]], ...]) -> dict[str, Any] |
 
 
 def _documents(board: Dashboard) -> tuple[tuple[str, str], ...]:
-    return tuple((title, cut(pretty(each.body), SHOWN_BYTES)) for title, each in add_titles(board.documents))
+    return tuple(
+        (title, cut(indent_json(each.body), SHOWN_BYTES)) for title, each in add_titles(board.documents)
+    )
 
 
 def _finding(each: dict[str, Any]) -> dict[str, Any]:
@@ -171,11 +173,7 @@ def _plain(value: Any) -> str:
         return value
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return ", ".join(value)
-    return pretty(value) if isinstance(value, (dict, list)) else "" if value is None else str(value)
-
-
-def pretty(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+    return indent_json(value) if isinstance(value, (dict, list)) else "" if value is None else str(value)
 
 
 ASKED: Final = {
@@ -210,7 +208,9 @@ def step_card(view: RunView, step: StepView, now_ms: int) -> dict[str, Any]:
         ),
         "before": by_number.get(step.parent) if step.parent is not None else None,
         "after": tuple(each for each in view.nodes if each.parent == step.node),
-        "context": tuple((name, cut(pretty(value), 4_000)) for name, value in sorted(step.context.items())),
+        "context": tuple(
+            (name, cut(indent_json(value), 4_000)) for name, value in sorted(step.context.items())
+        ),
     }
 
 
@@ -292,8 +292,8 @@ def _notes(passage: Passage | None) -> str:
 
 def _outputs(passage: Passage | None) -> str:
     found = passage.artifacts if passage is not None else ()
-    return cut(pretty(list(found)), COMPARED_BYTES) if found else ""
+    return cut(indent_json(list(found)), COMPARED_BYTES) if found else ""
 
 
 def _value(context: dict[str, Any], name: str) -> str:
-    return cut(pretty(context[name]), COMPARED_BYTES) if name in context else ""
+    return cut(indent_json(context[name]), COMPARED_BYTES) if name in context else ""
