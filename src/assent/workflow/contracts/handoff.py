@@ -11,7 +11,7 @@ Entry = tuple[str, Shape, dict[str, Any]]
 """The kind of a contract, its shape, and an example without the kind."""
 
 LINE: Final = text(1, 2_000)
-LINES: Final = listing(LINE, unique=False, maxItems=200)
+LINES: Final = listing(LINE, maxItems=200)
 BAND: Final[Shape] = {"enum": ["high", "medium", "low"]}
 VERSION: Final[Shape] = {"const": 1}
 
@@ -25,7 +25,7 @@ def require_kind(kind: str) -> Shape:
     return {"const": kind, "hint": f'The kind is "{kind}".'}
 
 
-_PATHS: Final = listing(open_ended(record("path", path=LINE, relevance=text(0, 2_000))), unique=False)
+_PATHS: Final = listing(open_ended(record("path", path=LINE, relevance=text(0, 2_000))))
 
 HANDOFFS: Final[dict[str, Entry]] = {
     "wr.contracts.review_verdict": (
@@ -50,7 +50,6 @@ HANDOFFS: Final[dict[str, Entry]] = {
                             remediation=text(0, 4_000),
                         )
                     ),
-                    unique=False,
                     maxItems=500,
                 ),
                 summary=LINE,
@@ -73,7 +72,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
                 },
                 keyInvariants=LINES,
                 rejectedDirections=listing(
-                    open_ended(record("direction", direction=LINE, reason=text(0, 2_000))), unique=False
+                    open_ended(record("direction", direction=LINE, reason=text(0, 2_000)))
                 ),
                 implementationConstraints=LINES,
                 keyCodebaseLocations=_PATHS,
@@ -126,9 +125,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
                 knownLimitations=LINES,
                 testsAdded=LINES,
                 filesChanged=LINES,
-                correctedAssumptions=listing(
-                    open_ended(record("assumed actual", assumed=LINE, actual=LINE)), unique=False
-                ),
+                correctedAssumptions=listing(open_ended(record("assumed actual", assumed=LINE, actual=LINE))),
             )
         ),
         {
@@ -181,7 +178,7 @@ HANDOFFS: Final[dict[str, Entry]] = {
                         appetiteHint={"enum": ["small_batch", "big_batch"]},
                         noGosHints=LINES,
                         constraints={"type": "object"},
-                        evidenceTopK=listing(text(1, 200), unique=False, maxItems=200),
+                        evidenceTopK=listing(text(1, 200), maxItems=200),
                         defensibilityClaim=open_ended(
                             record("power", power=text(1, 200), cannibalization=text(0, 2_000))
                         ),

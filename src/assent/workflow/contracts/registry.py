@@ -37,7 +37,7 @@ _ENTRIES: Final[dict[str, Entry]] = {
                         "mrTitle classification",
                         mrTitle=text(1, 500),
                         classification=text(1, 100),
-                        focusAreas=listing(text(1, 200), unique=False, maxItems=50),
+                        focusAreas=listing(text(1, 200), maxItems=50),
                     )
                 ),
                 revisionLogEntry=text(0, 2_000),
@@ -70,7 +70,6 @@ _ENTRIES: Final[dict[str, Entry]] = {
                             },
                         )
                     ),
-                    unique=False,
                     maxItems=2_000,
                 ),
                 revisionLogEntry=text(0, 2_000),
@@ -84,8 +83,8 @@ _ENTRIES: Final[dict[str, Entry]] = {
             record(
                 "kind findings",
                 kind=require_kind("mr_review.findings"),
-                findings=listing(_FINDING, unique=False, maxItems=500),
-                mrComments=listing(_COMMENT, unique=False, maxItems=500),
+                findings=listing(_FINDING, maxItems=500),
+                mrComments=listing(_COMMENT, maxItems=500),
                 revisionLogEntry=text(0, 2_000),
             )
         ),
