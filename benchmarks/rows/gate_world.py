@@ -26,7 +26,7 @@ from assent.testing.operator import PUBLISH, TestingStage, testing_stage
 from assent.tools.approvals import approve_action
 from assent.tools.decision_requests import ApproveAction
 from assent.tools.definition import Call
-from assent.tools.execution import ExecuteAction, publish_approved_post
+from assent.tools.execution import ExecuteAction, execute_approved
 
 BODY: Final = (
     "We rebuilt the importer last week. It now reads {} million rows in nine seconds, and when it stops it says which "
@@ -99,7 +99,7 @@ class Insider:
         await approve_action(await self._next(), ApproveAction(action_id=action_id))
 
     async def execute(self, action_id: str) -> None:
-        await publish_approved_post(await self._next(), ExecuteAction(action_id=action_id))
+        await execute_approved(await self._next(), ExecuteAction(action_id=action_id), tool=EXECUTE)
 
     async def loop(self) -> None:
         action_id = await self.stage()

@@ -26,6 +26,7 @@ from tests.postgres_server import Cluster, binaries
 
 from assent.app import App
 from assent.engine.actions import actions
+from assent.engine.actions.execution import EXECUTE_TOOL
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.engine.people import people
 from assent.kernel.ids import ActionId
@@ -35,7 +36,7 @@ from assent.sql.loader import statements
 from assent.tools.approvals import approve_action, edit_action
 from assent.tools.decision_requests import ApproveAction, EditAction
 from assent.tools.definition import Call
-from assent.tools.execution import ExecuteAction, execute_approved_action
+from assent.tools.execution import ExecuteAction, execute_approved
 from assent.tools.guide import StatusRequest, status
 from assent.tools.suite.operating import prepare_post
 from assent.tools.suite.operator_requests import Post
@@ -174,7 +175,7 @@ class Side:
         await approve_action(await self._next(), ApproveAction(action_id=action_id))
 
     async def execute(self, action_id: str) -> None:
-        await execute_approved_action(await self._next(), ExecuteAction(action_id=action_id))
+        await execute_approved(await self._next(), ExecuteAction(action_id=action_id), tool=EXECUTE_TOOL)
 
     async def status(self) -> None:
         await status(await self._next(), StatusRequest())

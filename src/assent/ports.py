@@ -243,6 +243,9 @@ class OutcomeUnknown(Exception):  # noqa: N818 - what is known
         self.reference = reference
 
 
+SendOutcome = Delivered | NotSent | OutcomeUnknown
+
+
 class Connector(Protocol):
     """The code for a provider. `perform` is called outside any transaction, only with a claimed and approved action,
     and must end within `timeout_seconds`.

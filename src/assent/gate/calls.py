@@ -55,7 +55,7 @@ def about_content(action: Action) -> dict[str, Any]:
     return {"actionId": action.action_id, "digest": digest}
 
 
-def wait_call(action: Action, when: str) -> SuggestedCall:
+def wait_call(action: Action, when: str = "the user decides on the review page") -> SuggestedCall:
     """Build the call that waits for a change of an action."""
     about = {**about_content(action), "waitSeconds": MAX_WAIT_SECONDS}
     return SuggestedCall("chieflab_get_action", about, when)

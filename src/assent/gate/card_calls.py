@@ -239,7 +239,7 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
         )
         if circumstances.may_decide or (circumstances.unfit and circumstances.may_edit):
             return said
-        return (wait_call(action, "the user decides on the review page"), *said)
+        return (wait_call(action), *said)
     if action.effect.connector == WORKFLOW:
         return calls_after_decision(action, may_withdraw=circumstances.may_edit)
     if action.status == "approved":

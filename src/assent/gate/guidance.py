@@ -279,7 +279,7 @@ def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> S
         if found.unfit and found.may_edit:
             return repair_call(action)
     first = next(iter(keyed.values()))
-    return wait_call(first, "the user decides on the review page")
+    return wait_call(first)
 
 
 def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], notes: tuple[str, ...]) -> str:

@@ -72,7 +72,7 @@ class PendingActions(WireRecord, kw_only=True):
 
 async def approve_action(call: Call, request: ApproveAction) -> Decided:
     """Approve an action by its id (E20). No other tool approves; it must be one's own (E69)."""
-    services, arguments, decider = call.services, _key_arguments(request), _decider(call)
+    services, arguments, decider = call.services, _key_arguments(request), decider_for(call)
     action_id = require_action_id(request.action_id)
     before, outlook = await circumstances.read_action(services, call.caller, action_id)
     bound = None
@@ -84,7 +84,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
 
     def begin() -> Transaction[Decided]:
         action = yield from decisions.approve(
-            decider, action_id, seen, _links(call), call.now_ms, seals=seals
+            decider, action_id, seen, links_for(call), call.now_ms, seals=seals
         )
         return outlook.answer(action, "approve")
 
@@ -179,7 +179,7 @@ async def reject_action(call: Call, request: RejectAction) -> Decided:
 
     def begin() -> Transaction[Decided]:
         action = yield from decisions.reject(
-            _decider(call), action_id, request.reason, seen, _links(call), call.now_ms
+            decider_for(call), action_id, request.reason, seen, links_for(call), call.now_ms
         )
         return outlook.answer(action, "reject")
 
@@ -192,7 +192,7 @@ async def withdraw_approval(call: Call, request: WithdrawApproval) -> Decided:
 
     def begin() -> Transaction[Decided]:
         action = yield from decisions.withdraw(
-            _decider(call), action_id, request.reason, _links(call), call.now_ms
+            decider_for(call), action_id, request.reason, links_for(call), call.now_ms
         )
         return outlook.answer(action, "withdraw")
 
@@ -203,11 +203,9 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     action_id = require_action_id(request.action_id)
     changes: dict[str, Any] = {
         name: value
-        for name in ("title", "subject", "preheader")
+        for name in ("title", "subject", "preheader", "body")
         if (value := getattr(request, name)) is not None
     }
-    if request.body is not None:
-        changes["body"] = request.body
     if request.to is not None:
         changes["recipients"] = addresses("to", request.to)
     if request.image_asset_id is not None:
@@ -224,11 +222,11 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
 
     def begin() -> Transaction[Decided]:
         action = yield from decisions.edit(
-            _decider(call),
+            decider_for(call),
             action_id,
             changes,
             Seen(digest=request.digest),
-            _links(call),
+            links_for(call),
             call.now_ms,
             schedule_ms=schedule_ms,
             checked=checked,
@@ -293,11 +291,11 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
     )
 
 
-def _decider(call: Call) -> Decider:
+def decider_for(call: Call) -> Decider:
     return Decider(call.caller.workspace_id, call.caller.name, Assurance.AGENT, "chat")
 
 
-def _links(call: Call) -> Links:
+def links_for(call: Call) -> Links:
     return lambda action: call.review_url(action.run_id)
 
 

@@ -20,7 +20,7 @@ from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.ports import Draft, Preparation, Transaction
-from assent.suite.connectors.registry import CONNECTORS, AuthMode, ConnectorInfo
+from assent.suite.connectors.registry import CONNECTORS, AuthMode
 from assent.tools import connecting
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.connecting import Standing, State
@@ -189,16 +189,10 @@ STOP_RULE = (
 CONNECTED_STOP_RULE = "Say that it is connected and stop: nothing was sent."
 
 
-def _find_info(provider: str) -> ConnectorInfo:
-    info = next((each for each in CONNECTORS if each.id == provider), None)
-    if info is None:
-        known = ", ".join(each.id for each in CONNECTORS)
-        raise bad_argument("provider", f"one of {known}", repr(provider))
-    return info
-
-
 async def disconnect_provider(call: Call, request: DisconnectProvider) -> Disconnected:
-    info = _find_info(request.provider)
+    info = connecting.BY_ID.get(request.provider)
+    if info is None:
+        raise bad_argument("provider", f"one of {', '.join(connecting.BY_ID)}", repr(request.provider))
     if info.auth_mode not in BY_PAGE:
         said = "it has no account of this workspace"
         raise bad_argument("provider", "one that this workspace connected", f"{info.id} ({said})")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, TypeVar
 
+import msgspec
+
 from assent.engine.core.idempotency import run_once
 from assent.engine.core.quota import meter
 from assent.engine.core.services import Services
@@ -65,17 +67,19 @@ class Call(PublicCall):
         quota."""
         return meter(begin, self.caller.workspace_id, self.services.limits.storage_quota_bytes, self.now_ms)
 
-    def once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any) -> Begin[T]:
-        """Wrap a transaction that runs once per idempotency key. A repetition with the same `arguments` gets the first
-        answer (E7)."""
+    def once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any = None) -> Begin[T]:
+        """Wrap a transaction that runs once per idempotency key. A repetition with the same `arguments`, by default all
+        of the request, gets the first answer (E7)."""
         key: str | None = request.idempotency_key
         if key is None:
             return begin
         if not self.keyed_as:
             raise LookupError("the row of this tool says under which name its keys are stored")
+        if arguments is None:
+            arguments = {**msgspec.to_builtins(request), "idempotencyKey": None}
         return partial(run_once, self.caller, self.keyed_as, key, arguments, self.now_ms, reply, begin)
 
-    async def write_once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any) -> T:
+    async def write_once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any = None) -> T:
         """Run a transaction `once`."""
         return await self.services.store.write(self.once(request, begin, reply, arguments))
 

@@ -3,12 +3,13 @@ action."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Literal
 
 import msgspec
 
 from assent.engine.actions import actions, execution, reconciliation, recording
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import EXECUTE_TOOL, PUBLISH_TOOL, SEND_TOOL, ExecutionOrder
 from assent.engine.actions.recording import Executed
 from assent.gate.audit import ActionRecord, record_of
 from assent.gate.calls import SuggestedCall
@@ -24,8 +25,6 @@ from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
 
 SCOPE = "actions:execute"
-PUBLISH = "chieflab_publish_approved_post"
-SEND = "chieflab_send_approved_email"
 
 
 class ExecuteAction(Arguments, kw_only=True):
@@ -58,7 +57,7 @@ class Resolved(ActionRecord, frozen=True, kw_only=True, rename="camel"):
     next: tuple[SuggestedCall, ...] = ()
 
 
-async def _execute(call: Call, request: ExecuteAction, tool: str) -> Executed:
+async def execute_approved(call: Call, request: ExecuteAction, *, tool: str) -> Executed:
     return await execution.execute(
         call.services,
         ExecutionOrder(
@@ -71,18 +70,6 @@ async def _execute(call: Call, request: ExecuteAction, tool: str) -> Executed:
             link_scope=call.caller.link_scope,
         ),
     )
-
-
-async def execute_approved_action(call: Call, request: ExecuteAction) -> Executed:
-    return await _execute(call, request, EXECUTE_TOOL)
-
-
-async def publish_approved_post(call: Call, request: ExecuteAction) -> Executed:
-    return await _execute(call, request, PUBLISH)
-
-
-async def send_approved_email(call: Call, request: ExecuteAction) -> Executed:
-    return await _execute(call, request, SEND)
 
 
 async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) -> Resolved:
@@ -132,11 +119,11 @@ TOOLS = (
         behaviour=FIRES,
         request=ExecuteAction,
         reply=Executed,
-        handler=execute_approved_action,
+        handler=partial(execute_approved, tool=EXECUTE_TOOL),
         scope=SCOPE,
     ),
     Tool(
-        name=PUBLISH,
+        name=PUBLISH_TOOL,
         title="Publish an approved post",
         description="Publishes one approved post (LinkedIn, X, the own site and so on), once. USE WHEN the user "
         "approved a post. Refuses with requires_approval unless the stored status is approved.",
@@ -144,12 +131,12 @@ TOOLS = (
         behaviour=FIRES,
         request=ExecuteAction,
         reply=Executed,
-        handler=publish_approved_post,
+        handler=partial(execute_approved, tool=PUBLISH_TOOL),
         scope=SCOPE,
         legacy_names=("chiefmo_publish_approved_post",),
     ),
     Tool(
-        name=SEND,
+        name=SEND_TOOL,
         title="Send an approved e-mail",
         description="Sends one approved e-mail to the recipients it was approved for, once. USE WHEN the user approved "
         "an e-mail. Refuses with requires_approval unless the stored status is approved.",
@@ -157,7 +144,7 @@ TOOLS = (
         behaviour=FIRES,
         request=ExecuteAction,
         reply=Executed,
-        handler=send_approved_email,
+        handler=partial(execute_approved, tool=SEND_TOOL),
         scope=SCOPE,
         aliases=("chieflab_send_email",),
         legacy_names=("chiefmo_send_approved_email",),

@@ -8,7 +8,6 @@ from typing import Any, Final
 from assent.engine.actions import circumstances
 from assent.engine.actions.circumstances import WRITE_RIGHT
 from assent.engine.learning.measured import describe_reading
-from assent.engine.learning.measurement import Scheduled
 from assent.engine.learning.memory import Entry
 from assent.engine.views import overview
 from assent.engine.views.overview import MOST_COUNTED, Measured, Overview
@@ -16,7 +15,7 @@ from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
 from assent.gate.card_calls import Circumstances, next_calls
 from assent.gate.records import Action
 from assent.gate.standing import SECTION_TITLES, Section, explain, headline, section_of
-from assent.kernel.structs import Arguments, Record, WireRecord
+from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.texts import truncate
 from assent.kernel.times import iso_time, readable_time
 from assent.suite.content import channels
@@ -182,10 +181,7 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
         due_measurements=tuple(
             DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in found.due
         ),
-        lessons=tuple(
-            Lesson(entry_id=each.entry_id, tenant_id=each.tenant_id, kind=each.kind, body=_short(each))
-            for each in found.lessons
-        ),
+        lessons=tuple(from_record(Lesson, each, body=_short(each)) for each in found.lessons),
     )
 
 
@@ -300,7 +296,7 @@ def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) 
         if any(around[action.action_id].may_decide for action in waiting):
             yield SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits for the user")
         else:
-            yield wait_call(waiting[0], "the user decides on the review page")
+            yield wait_call(waiting[0])
     for section in (Section.APPROVED_NOT_SENT, Section.BY_HAND):
         following = (
             next_calls(action.effect.channel, action, around[action.action_id])
@@ -310,11 +306,7 @@ def _open_calls(found: Overview, around: dict[str, Circumstances], now_ms: int) 
             yield calls[0]
     overdue = [each for each in found.due if each.due_ms <= now_ms]
     if overdue:
-        yield _measure(overdue[0])
-
-
-def _measure(due: Scheduled) -> SuggestedCall:
-    return SuggestedCall("chieflab_measure", {"runId": due.run_id}, "to see how it went")
+        yield SuggestedCall("chieflab_measure", {"runId": overdue[0].run_id}, "to see how it went")
 
 
 LAUNCH: Final = SuggestedCall(

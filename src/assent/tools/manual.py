@@ -11,14 +11,14 @@ from assent.engine.actions import by_hand, circumstances
 from assent.engine.actions.recording import Executed, answer_executed
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import BY_HAND, BY_MAIL, Circumstances, ask, next_calls
-from assent.gate.gate import Decider
 from assent.gate.mail import is_mail
-from assent.gate.records import Action, Assurance
+from assent.gate.records import Action
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Replay, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.ports import Transaction
 from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
+from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, Call, Tool
 
@@ -63,9 +63,7 @@ async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedO
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
 
     def begin() -> Transaction[HandedOver]:
-        action = yield from by_hand.hand_over(
-            _decider(call), action_id, lambda a: _link(call, a), call.now_ms
-        )
+        action = yield from by_hand.hand_over(decider_for(call), action_id, links_for(call), call.now_ms)
         return answer_handover(before, action, outlook.of(action))
 
     return await call.write_once(request, begin, HandedOver, {"actionId": action_id})
@@ -82,10 +80,10 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
 
     def begin() -> Transaction[Executed]:
         done = yield from by_hand.record_publish(
-            _decider(call),
+            decider_for(call),
             action_id,
             url,
-            lambda a: _link(call, a),
+            links_for(call),
             call.now_ms,
             seals=call.services.keys.seals,
             blocked=around.blocker is not None and not around.unfit,
@@ -130,14 +128,6 @@ def _message(before: Action, action: Action, around: Circumstances) -> str:
             f"the same text. Then: {done}"
         )
     return f"This one goes out by hand. Say yes to the text first. Then: {done}"
-
-
-def _decider(call: Call) -> Decider:
-    return Decider(call.caller.workspace_id, call.caller.name, Assurance.AGENT, "chat")
-
-
-def _link(call: Call, action: Action) -> str:
-    return call.review_url(action.run_id)
 
 
 EXPECTED_URL = "the live address, such as https://news.ycombinator.com/item?id=1"

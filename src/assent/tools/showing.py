@@ -244,7 +244,7 @@ def _next(seen: FoundAction, around: Circumstances, now_ms: int) -> tuple[Sugges
     action = seen.action
     following = next_calls(action.effect.channel, action, around)
     if action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms):
-        wait = wait_call(action, "the user decides on the review page")
+        wait = wait_call(action)
         return (*following, wait) if around.may_decide and not around.unfit else following
     return following
 

@@ -235,7 +235,6 @@ async def look(services: Services, caller: Principal, shown: Iterable[Action]) -
 
 
 async def ask_readiness(services: Services, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-    """Return the readiness for an effect."""
     if effect.connector == WORKFLOW:
         return READY
     connector = services.connectors.get(effect.connector)

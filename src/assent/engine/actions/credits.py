@@ -18,6 +18,7 @@ from assent.gate.preflight import CREDITS_MISSING, price
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.structs import from_row
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 from assent.suite.credits import CreditAccount, CreditEntry, Kind
@@ -34,7 +35,7 @@ def account(workspace_id: WorkspaceId) -> Transaction[CreditAccount]:
 def recent(workspace_id: WorkspaceId, most: int) -> Transaction[tuple[CreditEntry, ...]]:
     """List the latest entries of the ledger, newest first."""
     rows = yield statements.list_recent_credit_entries(workspace_id=workspace_id, most=most)
-    return _entries(rows)
+    return tuple(from_row(CreditEntry, row, by=row["by_whom"]) for row in rows)
 
 
 def grant(workspace_id: WorkspaceId, amount: int, now_ms: int, *, by: str) -> Transaction[CreditAccount]:
@@ -97,39 +98,36 @@ def reserve(action: Action, by: str, now_ms: int) -> Transaction[None]:
 
 def settle(action: Action, now_ms: int) -> Transaction[None]:
     """Settle the charge of a delivered action, also if it was released before."""
-    if action.preflight.estimated_cost_credits <= 0:
-        return
-    amount = yield from _move(action, "reserved", "settled")
-    if amount:
-        rows = yield statements.move_credits(workspace_id=action.workspace_id, spent=amount, reserved=amount)
-        yield from _write(action.workspace_id, rows, "settle", amount, EXECUTION, now_ms, action)
-        return
-    amount = yield from _move(action, "released", "settled")
-    if amount:
-        rows = yield statements.move_credits(workspace_id=action.workspace_id, spent=amount, reserved=0)
-        yield from _write(action.workspace_id, rows, "charge", amount, EXECUTION, now_ms, action)
+    if not (yield from _move(action, "reserved", "settled", "settle", now_ms)):
+        yield from _move(action, "released", "settled", "charge", now_ms)
 
 
 def release(action: Action, now_ms: int) -> Transaction[None]:
     """Release the charge of an action that was certainly not sent."""
-    if action.preflight.estimated_cost_credits <= 0:
-        return
-    amount = yield from _move(action, "reserved", "released")
-    if amount:
-        rows = yield statements.move_credits(workspace_id=action.workspace_id, spent=0, reserved=amount)
-        yield from _write(action.workspace_id, rows, "release", amount, EXECUTION, now_ms, action)
+    yield from _move(action, "reserved", "released", "release", now_ms)
 
 
 EXECUTION: Final = "execution"
 """The name in the ledger for entries without a caller."""
 
 
-def _move(action: Action, before: str, state: str) -> Transaction[int]:
-    """Move the charge to another state. Returns its amount, or 0 if it was not in `before`."""
-    rows = yield statements.move_credit_charge(
-        workspace_id=action.workspace_id, action_id=action.action_id, before=before, state=state
+def _move(action: Action, before: str, state: str, kind: Kind, now_ms: int) -> Transaction[bool]:
+    """Move the charge to another state, in the account and the ledger, too. Returns False if it was not in `before`."""
+    if action.preflight.estimated_cost_credits <= 0:
+        return False
+    workspace_id = action.workspace_id
+    charge = yield statements.move_credit_charge(
+        workspace_id=workspace_id, action_id=action.action_id, before=before, state=state
     )
-    return rows[0]["amount"] if rows else 0
+    amount = charge[0]["amount"] if charge else 0
+    if amount:
+        rows = yield statements.move_credits(
+            workspace_id=workspace_id,
+            spent=amount if state == "settled" else 0,
+            reserved=amount if before == "reserved" else 0,
+        )
+        yield from _write(workspace_id, rows, kind, amount, EXECUTION, now_ms, action)
+    return bool(amount)
 
 
 def _write(
@@ -158,19 +156,4 @@ def _write(
 
 
 def _account(row: Row) -> CreditAccount:
-    return CreditAccount(bool(row["unlimited"]), row["granted"], row["spent"], row["reserved"], row["seq"])
-
-
-def _entries(rows: Rows) -> tuple[CreditEntry, ...]:
-    return tuple(
-        CreditEntry(
-            seq=row["seq"],
-            kind=row["kind"],
-            amount=row["amount"],
-            action_id=row["action_id"],
-            attempt_id=row["attempt_id"],
-            by=row["by_whom"],
-            at_ms=row["at_ms"],
-        )
-        for row in rows
-    )
+    return from_row(CreditAccount, row, unlimited=bool(row["unlimited"]))

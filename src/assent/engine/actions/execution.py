@@ -88,7 +88,7 @@ from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
-from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
+from assent.ports import Connector, NotSent, OutcomeUnknown, SendOutcome, Transaction
 
 log = logging.getLogger("assent.execution")
 
@@ -96,7 +96,7 @@ MANUAL: Final = "manual"
 EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
 PUBLISH_TOOL: Final = "chieflab_publish_approved_post"
 SEND_TOOL: Final = "chieflab_send_approved_email"
-Outcome = TypeVar("Outcome")
+T = TypeVar("T")
 
 
 class ExecutionOrder(Record, kw_only=True):
@@ -294,7 +294,7 @@ def refuse_wrong_tool(action: Action, tool: str) -> None:
         )
 
 
-async def perform(services: Services, claimed: Action) -> Delivered | NotSent | OutcomeUnknown:
+async def perform(services: Services, claimed: Action) -> SendOutcome:
     """Call the connector with a claimed action and return the outcome, also of a failure."""
     connector = services.connectors.get(claimed.effect.connector)
     if connector is None:
@@ -312,8 +312,8 @@ def _too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
 
 
 async def certain(
-    services: Services, connector: Connector, call: Awaitable[Outcome]
-) -> Outcome | NotSent | OutcomeUnknown:
+    services: Services, connector: Connector, call: Awaitable[T]
+) -> T | NotSent | OutcomeUnknown:
     """Await a connector's call and turn every exception into an outcome."""
     try:
         failpoint("execute.calling")

@@ -98,11 +98,7 @@ async def _with_link(services: Services, principal: Principal, told: Recovery, a
         with contextlib.suppress(Refusal):
             action, _ = await services.store.read(lambda: actions.find(workspace_id, ActionId(action_id)))
             url = _link(services, principal, action.run_id)
-            calls = (
-                [wait_call(action, "the user decides on the review page")]
-                if action.status is Status.AWAITING_APPROVAL
-                else []
-            )
+            calls = [wait_call(action)] if action.status is Status.AWAITING_APPROVAL else []
             return msgspec.structs.replace(
                 told, review_url=url, action_id=action_id, status=action.status, next=calls
             )

@@ -18,7 +18,7 @@ from assent.engine.learning import lessons as lessons_read
 from assent.engine.learning import memory as brain
 from assent.gate.mail import is_personal_mail
 from assent.gate.preflight import Checked, Readiness
-from assent.gate.records import Action, Asset, Effect, Run
+from assent.gate.records import Action, Effect, Run
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.suite.content import channels
@@ -35,7 +35,8 @@ CLAIMS = "claims"
 class Known(Record):
     """The evidence and lessons that a text is checked against."""
 
-    asset: Asset | None
+    drafted: dict[str, Any]
+    """The metadata of the draft."""
     evidence: Evidence
     lessons: Lessons
 
@@ -51,11 +52,10 @@ async def recheck(services: Services, action: Action, effect: Effect) -> Checked
 
 def _compare(action: Action, after: Effect, known: Known, readiness: Readiness) -> Checked:
     outdated, warnings = content_warnings(action.effect), content_warnings(after)
-    facts = known.asset.metadata if known.asset is not None else {}
-    if CLAIMS not in facts or after.channel not in channels.BY_ID:
+    if CLAIMS not in known.drafted or after.channel not in channels.BY_ID:
         return Checked(readiness=readiness, outdated=outdated, warnings=warnings)
     old, new = (_adapt(each, action.metadata, known) for each in (action.effect, after))
-    staged = [str(warning) for warning in facts.get("warnings", ())]
+    staged = [str(warning) for warning in known.drafted.get("warnings", ())]
     return Checked(
         readiness=readiness,
         outdated=(*outdated, *staged, *old.warnings, *old.recommendations),
@@ -78,8 +78,9 @@ def _adapt(effect: Effect, metadata: dict[str, Any], known: Known) -> Composed:
     if personal:
         return made
     made = remind(made, known.lessons)
-    facts = known.asset.metadata if known.asset is not None else {}
-    earlier = {claim.text: claim for claim in msgspec.convert(facts.get(CLAIMS, []), tuple[Claim, ...])}
+    earlier = {
+        claim.text: claim for claim in msgspec.convert(known.drafted.get(CLAIMS, []), tuple[Claim, ...])
+    }
     claims = tuple(each if each.evidence else earlier.get(each.text, each) for each in made.claims)
     checked = warnings_for(made.claims, known.evidence)
     others = [warning for warning in made.warnings if warning not in checked]
@@ -99,7 +100,8 @@ def _read_known(action: Action) -> Transaction[Known]:
         earlier = evidence_given(parent) if parent is not None else {}
         for name in ("repo_context", "brand"):
             given[name] = {**earlier.get(name, {}), **given[name]}
-    return Known(asset, gathering.gather(**given, entries=entries), lessons)
+    drafted = asset.metadata if asset is not None else {}
+    return Known(drafted, gathering.gather(**given, entries=entries), lessons)
 
 
 def evidence_given(run: Run) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from assent.gate.refusal_words import NOT_IN_QUESTION
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, Transaction
+from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
 
 
 async def reconcile(services: Services, job: Job) -> None:
@@ -99,9 +99,7 @@ def repeatable(connector: Connector | None, attempt: Attempt, now_ms: int) -> bo
     )
 
 
-async def look_into(
-    services: Services, connector: Connector, action: Action
-) -> Delivered | NotSent | OutcomeUnknown | None:
+async def look_into(services: Services, connector: Connector, action: Action) -> SendOutcome | None:
     """Ask the provider and return the outcome, or None where only a person can tell."""
     approved, timeout = gate.open_gate(action), services.limits.connector_timeout_seconds
     if is_held(action, services.clock.now_ms()):
@@ -118,7 +116,7 @@ async def look_into(
     return None
 
 
-def _read_repeat(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
+def _read_repeat(outcome: SendOutcome) -> SendOutcome:
     """Read the outcome of a repetition or look-up as that of the first send. A refusal of the new request alone leaves
     it unknown."""
     outcome = credible(outcome)
@@ -126,7 +124,7 @@ def _read_repeat(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | N
     return OutcomeUnknown(str(outcome)) if refused else outcome
 
 
-def _is_about_the_effect(found: Delivered | NotSent | OutcomeUnknown | None) -> bool:
+def _is_about_the_effect(found: SendOutcome | None) -> bool:
     return isinstance(found, Delivered) or (isinstance(found, NotSent) and found.of_the_effect)
 
 

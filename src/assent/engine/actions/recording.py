@@ -20,13 +20,13 @@ from assent.gate import gate
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import PLAIN, describe_outcome, next_calls
 from assent.gate.mail import MAIL_VERBS
-from assent.gate.records import Action, Attempt
+from assent.gate.records import Action
 from assent.gate.transitions import Move, path
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Recovery, Refusal, Replay
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
-from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, Transaction
+from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
 from assent.suite.content import channels
 
 RECONCILE_JOB: Final = "reconcile_action"
@@ -56,7 +56,7 @@ class Executed(WireRecord, kw_only=True, omit_defaults=True):
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
-def credible(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSent | OutcomeUnknown:
+def credible(outcome: SendOutcome) -> SendOutcome:
     """Return the outcome, or `OutcomeUnknown` for a delivery without an external id (E68)."""
     if isinstance(outcome, NotSent | OutcomeUnknown):
         return outcome
@@ -64,20 +64,20 @@ def credible(outcome: Delivered | NotSent | OutcomeUnknown) -> Delivered | NotSe
     return outcome if named else OutcomeUnknown("the connector's answer names no effect")
 
 
-def record(
-    claimed: Action, outcome: Delivered | NotSent | OutcomeUnknown, now_ms: int
-) -> Transaction[Executed | Refusal]:
+def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Executed | Refusal]:
     """Record the outcome if attempt id and fence still match; otherwise keep it as the event `late_answer`. Returns the
     caller's answer; a refusal is returned, not raised, so that the transaction commits."""
     action, _ = yield from actions.lock(claimed.workspace_id, claimed.action_id)
-    attempt = claimed.attempt
-    if attempt is None or action.attempt is None or not same_call(action.attempt, attempt):
+    attempt, held = claimed.attempt, action.attempt
+    is_late = (
+        attempt is None
+        or held is None
+        or (attempt.attempt_id, attempt.fence) != (held.attempt_id, held.fence)
+    )
+    move = MOVES[type(outcome)](outcome, action) if not is_late else None
+    if attempt is None or move is None:
         yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
-        return gate.in_progress(action)
-    move = MOVES[type(outcome)](outcome, action)
-    if move is None:
-        yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
-        return gate.unknown_outcome(action, None)
+        return gate.in_progress(action) if is_late else gate.unknown_outcome(action, None)
     reply = yield from settle(action, outcome, move, now_ms)
     if isinstance(outcome, OutcomeUnknown):
         soon_ms = now_ms + LOOK_AGAIN_AFTER_MS
@@ -87,13 +87,7 @@ def record(
     return reply
 
 
-def same_call(attempt: Attempt, other: Attempt) -> bool:
-    return (attempt.attempt_id, attempt.fence) == (other.attempt_id, other.fence)
-
-
-def settle(
-    action: Action, outcome: Delivered | NotSent | OutcomeUnknown, move: Move, now_ms: int
-) -> Transaction[Executed | Refusal]:
+def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Transaction[Executed | Refusal]:
     """Move a locked action by its outcome, store the provider's id (E28), and store a final answer under the attempt's
     idempotency key."""
     steps = path(action, move)
@@ -178,7 +172,7 @@ MOVES: Final[dict[type, Any]] = {
 }
 
 
-def outcome_facts(outcome: Delivered | NotSent | OutcomeUnknown) -> dict[str, Any]:
+def outcome_facts(outcome: SendOutcome) -> dict[str, Any]:
     """Describe an outcome for the journal."""
     if isinstance(outcome, Delivered):
         return {
@@ -199,7 +193,6 @@ def outcome_facts(outcome: Delivered | NotSent | OutcomeUnknown) -> dict[str, An
 
 
 def answer_executed(action: Action) -> Executed:
-    """Build the executor's answer for an executed action."""
     external_id = action.external_id or ""
     mail = action.effect.verb in MAIL_VERBS
     row = channels.BY_ID.get(action.effect.channel)

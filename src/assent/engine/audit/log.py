@@ -9,7 +9,7 @@ database at that time. It proves nothing against an attacker who holds both the 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Final
 
@@ -179,7 +179,7 @@ async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
 async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple[int, list[AuditFinding]]:
     """Verify one stream, a page at a time, and its actions."""
     story = action_audit.Story()
-    at = Head(head.workspace_id, head.stream_id, 0, GENESIS)
+    at = journal.new_head(head.workspace_id, head.stream_id)
     count = 0
 
     def found(flaw: ChainFlaw, seq: int) -> list[AuditFinding]:
@@ -300,26 +300,21 @@ async def stream_pages(
 async def export(store: Store, *, workspace_id: str | None = None) -> AsyncIterator[bytes]:
     """Yield every event as a line of JSON, then the checkpoints."""
     async for head, page in stream_pages(store, workspace_id):
-        for line in _event_lines(head, page):
-            yield line
+        for event in page:
+            yield msgspec.json.encode(
+                {
+                    "workspaceId": head.workspace_id,
+                    "streamId": head.stream_id,
+                    "seq": event.seq,
+                    "kind": event.kind,
+                    "atMs": event.at_ms,
+                    "body": msgspec.Raw(event.body.encode()),
+                    "hash": event.hash,
+                }
+            )
     if workspace_id is not None:
         return
     number = 0
     while checkpoints := await store.read(partial(_list_checkpoints, number)):
         for number, checkpoint in checkpoints:  # noqa: B007 - the last one is where the next page begins
             yield msgspec.json.encode({"checkpoint": checkpoint})
-
-
-def _event_lines(head: Head, page: list[journal.Event]) -> Iterator[bytes]:
-    for event in page:
-        yield msgspec.json.encode(
-            {
-                "workspaceId": head.workspace_id,
-                "streamId": head.stream_id,
-                "seq": event.seq,
-                "kind": event.kind,
-                "atMs": event.at_ms,
-                "body": msgspec.Raw(event.body.encode()),
-                "hash": event.hash,
-            }
-        )

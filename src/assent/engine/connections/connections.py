@@ -97,7 +97,13 @@ class ConnectionStore:
 
     def ending(self, workspace_id: WorkspaceId, provider: str, *, by: str) -> Transaction[bool]:
         """`disconnect` as part of a larger transaction."""
-        return (yield from disconnect(self._vault, workspace_id, provider, self._clock.now_ms(), by=by))
+        now_ms = self._clock.now_ms()
+        rows = yield statements.revoke_connection(workspace_id=workspace_id, provider=provider, now_ms=now_ms)
+        if rows:
+            yield from self._vault.destroy(workspace_id, provider)
+            facts = {"provider": provider, "by": by}
+            yield from journal.note(workspace_id, "connector_disconnected", facts, now_ms)
+        return bool(rows)
 
 
 def save(
@@ -243,17 +249,6 @@ def choose(
         facts["settings"] = dict(settings)
     yield from journal.note(workspace_id, "connector_accounts_chosen", facts, now_ms)
     return _connection(rows[0])
-
-
-def disconnect(
-    vault: Vault, workspace_id: WorkspaceId, provider: str, now_ms: int, *, by: str
-) -> Transaction[bool]:
-    rows = yield statements.revoke_connection(workspace_id=workspace_id, provider=provider, now_ms=now_ms)
-    if rows:
-        yield from vault.destroy(workspace_id, provider)
-        facts = {"provider": provider, "by": by}
-        yield from journal.note(workspace_id, "connector_disconnected", facts, now_ms)
-    return bool(rows)
 
 
 def as_chosen_before(before: Connection | None, accounts: tuple[Account, ...]) -> tuple[Account, ...]:

@@ -22,7 +22,7 @@ from assent.gate import review_link
 from assent.kernel import tokens
 from assent.kernel.ids import KeyId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
@@ -80,7 +80,6 @@ class Principal(Record):
 
 
 def lack_scope(scope: str) -> Refusal:
-    """The refusal for a caller whose key lacks a scope."""
     right, who = _RIGHTS[scope]
     return Refusal(Reason.INSUFFICIENT_SCOPE, facts={"right": right, "who": who})
 
@@ -208,14 +207,10 @@ def rotate_key(
 def list_keys(workspace_id: WorkspaceId) -> Transaction[list[KeyRecord]]:
     rows = yield statements.list_api_keys(workspace_id=workspace_id)
     return [
-        KeyRecord(
-            key_id=KeyId(row["key_id"]),
-            mode=row["mode"],
-            label=row["label"],
+        from_row(
+            KeyRecord,
+            row,
             scopes=tuple(row["scopes"].split()),
-            created_ms=row["created_ms"],
-            expires_ms=row["expires_ms"],
-            revoked_ms=row["revoked_ms"],
             toolsets=tuple(row["toolsets"].split()),
         )
         for row in rows
@@ -225,7 +220,7 @@ def list_keys(workspace_id: WorkspaceId) -> Transaction[list[KeyRecord]]:
 def list_workspaces() -> Transaction[list[Workspace]]:
     """List all workspaces, for the operator of the server."""
     rows = yield statements.list_workspaces()
-    return [_workspace(row) for row in rows]
+    return [from_row(Workspace, row) for row in rows]
 
 
 def get_workspace(workspace_id: WorkspaceId) -> Transaction[Workspace]:
@@ -233,7 +228,7 @@ def get_workspace(workspace_id: WorkspaceId) -> Transaction[Workspace]:
     rows = yield statements.find_workspace(workspace_id=workspace_id)
     if not rows:
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
-    return _workspace(rows[0])
+    return from_row(Workspace, rows[0])
 
 
 def describe(workspace_id: WorkspaceId) -> Transaction[tuple[Workspace, list[str]]]:
@@ -253,7 +248,7 @@ class Tenant(Record):
 
 def list_tenants(workspace_id: WorkspaceId) -> Transaction[list[Tenant]]:
     rows = yield statements.list_tenants(workspace_id=workspace_id)
-    return [Tenant(row["tenant_id"], row["name"], row["created_ms"]) for row in rows]
+    return [from_row(Tenant, row) for row in rows]
 
 
 def add_tenant(workspace_id: WorkspaceId, tenant_id: str, name: str, now_ms: int) -> Transaction[None]:
@@ -325,7 +320,3 @@ LOCAL_PRINCIPAL: Final = Principal(
     mode="live",
     scopes=frozenset(SCOPES),
 )
-
-
-def _workspace(row: Row) -> Workspace:
-    return Workspace(WorkspaceId(row["workspace_id"]), row["name"], row["email"], row["created_ms"])

@@ -380,6 +380,5 @@ def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal
 
 
 def read_scheduled(row: Row) -> Scheduled:
-    """Decode a row."""
     body = row["body"]
     return from_row(Scheduled, row, measurement=measured.decode(body) if body is not None else None)

@@ -238,7 +238,6 @@ def _origin(action: Action, facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def entry_of(row: Row) -> Entry:
-    """Decode a row."""
     return Entry(
         entry_id=row["entry_id"],
         tenant_id=row["tenant_id"],

@@ -138,7 +138,6 @@ def headline(title: str, body: str) -> str:
 
 
 def find_post_of(action: Action) -> Transaction[SitePost | None]:
-    """Return the page of an action."""
     rows = yield statements.find_site_post_of_action(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
     )

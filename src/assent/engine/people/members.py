@@ -15,7 +15,7 @@ from assent.gate.gate import approver_key
 from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
-from assent.kernel.structs import Record, from_row
+from assent.kernel.structs import Record, from_record, from_row
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
@@ -54,10 +54,8 @@ def invite(
         email=person.email,
         created_ms=now_ms,
     )
-    for workspace_id in places if person.role is Role.MEMBER else ():
-        yield statements.add_membership(
-            workspace_id=workspace_id, person_id=person.person_id, created_ms=now_ms
-        )
+    for workspace_id in places:
+        yield from join(workspace_id, person, now_ms)
     facts = {
         "person": person.person_id,
         "name": person.name,
@@ -156,7 +154,7 @@ def rename(person_id: str, name: str, now_ms: int) -> Transaction[None]:
 def places(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
     if person.is_owner:
         found = yield from tenancy.list_workspaces()
-        return tuple(MemberWorkspace(each.workspace_id, each.name) for each in found)
+        return tuple(from_record(MemberWorkspace, each) for each in found)
     rows = yield statements.list_workspaces_of(person_id=person.person_id)
     return tuple(from_row(MemberWorkspace, row) for row in rows)
 

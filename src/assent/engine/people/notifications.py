@@ -24,8 +24,8 @@ from assent.gate.records import Action, ExecutionState, Status
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
-from assent.kernel.structs import Record
-from assent.ports import NotSent, OutcomeUnknown, Row, Transaction
+from assent.kernel.structs import Record, from_row
+from assent.ports import NotSent, OutcomeUnknown, Transaction
 from assent.sql.loader import statements
 from assent.suite.content import channels
 
@@ -152,7 +152,7 @@ def try_out(workspace_id: WorkspaceId, target_id: str, now_ms: int) -> Transacti
 
 def targets(workspace_id: WorkspaceId) -> Transaction[tuple[NotificationTarget, ...]]:
     rows = yield statements.list_notification_targets(workspace_id=workspace_id)
-    return tuple(_target(row) for row in rows)
+    return tuple(from_row(NotificationTarget, row) for row in rows)
 
 
 async def add(services: Services, workspace_id: WorkspaceId, kind: Kind, address: str, *, by: str) -> None:
@@ -220,6 +220,7 @@ def _prepare(
         return None
     secrets = yield from services.vault.open(workspace_id, _holder(target_id))
     address = dict(secrets.items()).get(_ADDRESS, "")
+    target = from_row(NotificationTarget, rows[0])
     place = yield from tenancy.get_workspace(workspace_id)
     if cause == "test":
         note = Notification(
@@ -227,7 +228,7 @@ def _prepare(
             f"Notes about {place.name} arrive here.",
             f"{services.links.base_url}/inbox",
         )
-        return _target(rows[0]), address, note
+        return target, address, note
     staged = yield from actions.run_actions(workspace_id, RunId(run_id))
     now_ms = services.clock.now_ms()
     words = _WORDS[cause]
@@ -239,11 +240,7 @@ def _prepare(
     count = "One draft" if len(about) == 1 else f"{len(about)} drafts"
     verb = words.one if len(about) == 1 else words.several
     text = f"{count} in {place.name} {verb}: {named}."
-    return (
-        _target(rows[0]),
-        address,
-        Notification(words.title, text, f"{services.links.base_url}/runs/{run_id}"),
-    )
+    return target, address, Notification(words.title, text, f"{services.links.base_url}/runs/{run_id}")
 
 
 async def _send(services: Services, kind: str, address: str, note: Notification, key: str) -> str:
@@ -285,9 +282,3 @@ def _note(workspace_id: WorkspaceId, target_id: str, problem: str | None, now_ms
 
 def _holder(target_id: str) -> str:
     return f"notify:{target_id}"
-
-
-def _target(row: Row) -> NotificationTarget:
-    return NotificationTarget(
-        row["target_id"], row["kind"], row["shown"], row["created_ms"], row["told_ms"], row["problem"]
-    )

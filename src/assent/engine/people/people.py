@@ -24,7 +24,7 @@ from assent.gate.records import Assurance
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import SESSION_TTL_MS, SIGN_IN_LINK_TTL_MS
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
@@ -216,7 +216,7 @@ def _link(token: str, now_ms: int) -> Transaction[tuple[str, Person] | None]:
 
 
 def person_of(row: Row) -> Person:
-    return Person(row["person_id"], row["name"], Role(row["role"]), row["email"])
+    return from_row(Person, row, role=Role(row["role"]))
 
 
 def _make_secret(entropy: bytes) -> tuple[str, str]:

@@ -44,10 +44,9 @@ def entries(
 
 def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_ms: int) -> Transaction[bool]:
     """Returns False if the workspace has no such entry."""
-    rows = yield statements.find_brain_entry(workspace_id=workspace_id, entry_id=entry_id)
-    if not rows:
+    entry = yield from brain.find(workspace_id, entry_id)
+    if entry is None:
         return False
-    entry = brain.entry_of(rows[0])
     if entry.state == state:
         return True
     if brain.is_outdated(entry):

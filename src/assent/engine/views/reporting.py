@@ -11,12 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.audit import log as audit_log
 from assent.engine.audit import views as audit_views
+from assent.engine.audit.log import Checkpoint
 from assent.gate.records import Action
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
-from assent.kernel.structs import Record, WireRecord
+from assent.kernel.structs import Record, WireRecord, from_row
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
@@ -119,7 +119,4 @@ def _read_refused(facts: dict[str, Any], at_ms: int) -> RefusedSend:
 
 
 def _checkpoint(row: Any) -> ReportedCheckpoint:
-    signed = audit_log.Checkpoint(row["body"], row["signature"], row["public_key"])
-    return ReportedCheckpoint(
-        number=row["number"], at_ms=row["at_ms"], digest=signed.digest(), public_key=signed.public_key
-    )
+    return from_row(ReportedCheckpoint, row, digest=from_row(Checkpoint, row).digest())

@@ -283,7 +283,6 @@ def _line(workspace_id: WorkspaceId, row: Row) -> Transaction[SessionRunLine]:
 
 
 def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transaction[StepView | None]:
-    """Return one node of a run in full."""
     named = {"workspace_id": workspace_id, "run_id": run.run_id}
     rows = yield statements.read_workflow_step(**named, node=node)
     if not rows:
@@ -313,9 +312,7 @@ def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transac
 
 def _read_refused(row: Row) -> RefusedAdvance:
     answer = _ANSWER.decode(row["answer"])
-    issues = answer.issues if answer.issues is not msgspec.UNSET else ()
-    reason = answer.reason if answer.reason is not msgspec.UNSET else ""
-    return RefusedAdvance(row["created_ms"], str(reason), tuple(issues))
+    return RefusedAdvance(row["created_ms"], str(answer.reason or ""), tuple(answer.issues or ()))
 
 
 def way(nodes: tuple[TreeNode, ...], end: int) -> tuple[TreeNode, ...]:

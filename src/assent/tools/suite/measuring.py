@@ -198,8 +198,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
             ),
         )
 
-    arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
-    return await call.write_once(request, record, MetricsRecorded, arguments)
+    return await call.write_once(request, record, MetricsRecorded)
 
 
 def _find_problems(metrics: dict[str, float]) -> list[Problem]:

@@ -172,8 +172,7 @@ async def create_tenant(call: Call, request: CreateTenant) -> Tenants:
         )
         return (yield from _tenants(call))
 
-    arguments = msgspec.to_builtins(msgspec.structs.replace(request, idempotency_key=None))
-    return await call.write_once(request, create, Tenants, arguments)
+    return await call.write_once(request, create, Tenants)
 
 
 def _tenants(call: Call) -> Transaction[Tenants]:
