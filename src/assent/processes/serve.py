@@ -16,7 +16,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from assent.app import UNFIT, App
 from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
@@ -112,6 +112,7 @@ class Surfaces:
 
         settings = self._app.settings
         base_url = self._own_address() or settings.base_url
+        seen_as: dict[str, Any] = {"base_url": base_url, "trust_proxy": settings.trust_proxy_headers}
         catalog = self.edge.catalog
         self._live = Live(self._app.services)
         self._documents = Documents(catalog, base_url, operators())
@@ -120,25 +121,9 @@ class Surfaces:
             self.messages,
             self._documents,
             [
-                *page_routes(
-                    self._app.services,
-                    base_url=base_url,
-                    catalog=catalog,
-                    trust_proxy=settings.trust_proxy_headers,
-                ),
-                *review_routes(
-                    self._app.services,
-                    self._page_keys,
-                    self._live,
-                    base_url=base_url,
-                    trust_proxy=settings.trust_proxy_headers,
-                ),
-                *feed_routes(
-                    self._app.services,
-                    self._app.visits,
-                    base_url=base_url,
-                    trust_proxy=settings.trust_proxy_headers,
-                ),
+                *page_routes(self._app.services, catalog=catalog, **seen_as),
+                *review_routes(self._app.services, self._page_keys, self._live, **seen_as),
+                *feed_routes(self._app.services, self._app.visits, **seen_as),
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,

@@ -7,7 +7,7 @@ its call in one attempt.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Final
@@ -159,26 +159,23 @@ def _explain(error: Any) -> list[Problem]:
     return [Problem(path or "arguments", _expectation(error), got)]
 
 
-_EXPECTED: Final[dict[str, Callable[[Any], str]]] = {
-    "type": lambda value: f"{value}",
-    "enum": lambda value: "one of " + ", ".join(map(str, value)),
-    "minLength": lambda value: f"at least {value} characters",
-    "maxLength": lambda value: f"at most {value} characters",
-    "minimum": lambda value: f"at least {value}",
-    "maximum": lambda value: f"at most {value}",
-    "maxItems": lambda value: f"at most {value} entries",
-    "minItems": lambda value: f"at least {value} entries",
-    "pattern": lambda value: f"text that matches {value}",
+_EXPECTED: Final = {
+    "type": "{}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "minimum": "at least {}",
+    "maximum": "at most {}",
+    "maxItems": "at most {} entries",
+    "minItems": "at least {} entries",
+    "pattern": "text that matches {}",
 }
 
 
 def _expectation(error: Any) -> str:
-    words = _EXPECTED.get(error.validator)
-    return (
-        words(error.validator_value)
-        if words is not None
-        else f"{error.validator} {error.validator_value}"[:200]
-    )
+    rule, value = error.validator, error.validator_value
+    if rule == "enum":
+        return "one of " + ", ".join(map(str, value))
+    return _EXPECTED[rule].format(value) if rule in _EXPECTED else f"{rule} {value}"[:200]
 
 
 def _suggest(extra: str, known: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
-from assent.kernel.refusals import KEY_REASONS, Problem, Reason, Refusal
+from assent.kernel.refusals import KEY_REASONS, Refusal, bad_argument
 from assent.serving.arguments import check_depth
 from assent.serving.edge import Answer, Credentials, Edge, RequestContext, answer_refusal
 from assent.serving.mcp import McpServer, make_error
@@ -248,8 +248,8 @@ class RestEndpoint:
         try:
             arguments = rest_arguments(await read_body(scope, receive))
         except BodyTooLarge:
-            problem = Problem("body", f"at most {MAX_BODY_BYTES} bytes", "more")
-            await self._send(send, _validation(problem), status=413)
+            refusal = bad_argument("body", f"at most {MAX_BODY_BYTES} bytes", "more")
+            await self._send(send, answer_refusal(refusal, bad_arguments=True), status=413)
             return
         except Refusal as refusal:
             await self._send(send, answer_refusal(refusal, bad_arguments=True))
@@ -274,13 +274,6 @@ def rest_arguments(body: bytes) -> Any:
     try:
         arguments = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-        raise Refusal(
-            Reason.VALIDATION_ERROR,
-            problems=[Problem("body", "one JSON object", "something that is no JSON")],
-        ) from None
+        raise bad_argument("body", "one JSON object", "something that is no JSON") from None
     # Counting brackets decides most bodies cheaply.
     return check_depth(arguments) if body.count(b"[") + body.count(b"{") > MAX_JSON_DEPTH else arguments
-
-
-def _validation(problem: Problem) -> Answer:
-    return answer_refusal(Refusal(Reason.VALIDATION_ERROR, problems=[problem]), bad_arguments=True)

@@ -221,10 +221,8 @@ class McpServer:
         ):
             exchange.odd_arguments = params["arguments"]
             params = {**params, "arguments": {}}
-        if modern is None:
-            connection = Connection.from_envelope(LATEST_HANDSHAKE_VERSION, None, None)
-        else:
-            connection = Connection.from_envelope(exchange.version, *modern)
+        version = LATEST_HANDSHAKE_VERSION if modern is None else exchange.version
+        connection = Connection.from_envelope(version, *(modern or (None, None)))
         dispatch = _Dispatch(
             request_id=request_id,
             message_metadata=ServerMessageMetadata(request_context=exchange),
@@ -254,9 +252,9 @@ class McpServer:
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
         answer = await self._edge.answer(params.name, arguments, exchange.context)
         if answer.reason is Reason.UNKNOWN_TOOL:
-            raise MCPError(code=INVALID_PARAMS, message=answer.value["summaryForUser"], data=answer.value)
+            raise to_error(INVALID_PARAMS, answer)
         if answer.reason is Reason.INTERNAL_ERROR:
-            raise MCPError(code=SERVER_ERROR, message=answer.value["summaryForUser"], data=answer.value)
+            raise to_error(SERVER_ERROR, answer)
         if answer.bad_arguments and not is_version_at_least(
             exchange.version, RESULTS_CARRY_ARGUMENT_ERRORS_SINCE
         ):
@@ -323,10 +321,8 @@ def with_bounded_arguments(message: dict[str, Any]) -> dict[str, Any]:
     params = message.get("params")
     if message.get("method") != "tools/call" or not isinstance(params, dict):
         return message
-    return {
-        **message,
-        "params": {**params, "arguments": check_depth(params.get("arguments", {}))},
-    }
+    arguments = check_depth(params.get("arguments", {}))
+    return {**message, "params": {**params, "arguments": arguments}}
 
 
 def complete_initialize(params: Any) -> dict[str, Any]:
@@ -375,7 +371,12 @@ def at_gate(exchange: Exchange, answer: Answer) -> MCPError:
     exchange.status = answer.status
     exchange.retry_after_seconds = answer.retry_after_seconds
     exchange.gate = answer.reason
-    return MCPError(code=SERVER_ERROR, message=answer.value["summaryForUser"], data=answer.value)
+    return to_error(SERVER_ERROR, answer)
+
+
+def to_error(code: int, answer: Answer) -> MCPError:
+    recovery = answer.value
+    return MCPError(code=code, message=recovery["summaryForUser"], data=recovery)
 
 
 def problem_message(answer: Answer) -> str:

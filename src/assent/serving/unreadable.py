@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_WRAPPED_DEPTH
-from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Record
 
 TOO_LONG: Final = f"over {MAX_BODY_BYTES} bytes"
@@ -40,10 +40,8 @@ class Unreadable(Record):
         """The error in the shape of a tool's refusal; None without an id."""
         if self.request_id is None:
             return None
-        problems = [Problem("message", "one that can be read", self.told)]
-        data: dict[str, Any] = msgspec.to_builtins(
-            Refusal(Reason.VALIDATION_ERROR, problems=problems).recovery()
-        )
+        refusal = bad_argument("message", "one that can be read", self.told)
+        data: dict[str, Any] = msgspec.to_builtins(refusal.recovery())
         return data
 
 
