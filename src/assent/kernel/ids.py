@@ -43,6 +43,11 @@ def uuid7(now_ms: int, random: bytes) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+def first_uuid7(now_ms: int) -> str:
+    """Return the least id of a time. Ids sort by age, so it is a position among them."""
+    return uuid7(now_ms, bytes(RANDOM_BYTES))
+
+
 def is_uuid(text: str) -> bool:
     """Whether `text` is a UUID in its one canonical form: lower case, with dashes."""
     return _UUID.fullmatch(text) is not None

@@ -12,7 +12,7 @@ from assent.engine.audit.views import Recorded
 from assent.engine.core import journal
 from assent.gate.audit import WHAT_HASHES_PROVE, ActionRecord, record_of
 from assent.gate.records import Action, Status
-from assent.kernel.ids import RANDOM_BYTES, require_run_id, uuid7
+from assent.kernel.ids import first_uuid7, require_run_id
 from assent.kernel.limits import MAX_PAGE
 from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Arguments, WireRecord, from_record
@@ -95,8 +95,7 @@ async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
 
 async def _of_workspace(call: Call, request: QueryAudit, status: Status | None, since_ms: int) -> AuditTrail:
     workspace_id, most = call.caller.workspace_id, request.limit
-    # Ids sort by age, so a time is a position in the trail.
-    after = request.cursor or (uuid7(since_ms, bytes(RANDOM_BYTES)) if since_ms else "")
+    after = request.cursor or (first_uuid7(since_ms) if since_ms else "")
 
     def begin() -> Transaction[tuple[tuple[Action, ...], list[Recorded]]]:
         found = yield from actions.trail(workspace_id, status, after, most + 1)

@@ -106,9 +106,8 @@ def write_checkpoint(signer: Signer, now_ms: int) -> Transaction[Checkpoint | No
     last = from_row(Checkpoint, rows[0]).content() if rows else None
     since_ms = last.at_ms - OVERLAP_MS - journal.DATE_GRAIN_MS if last is not None else 0
     changed = yield statements.heads_changed_since(since_ms=since_ms)
-    signed = {(head.workspace_id, head.stream_id): head for head in last.heads} if last is not None else {}
     heads = tuple(from_row(SignedHead, row) for row in changed)
-    if last is not None and all(signed.get((head.workspace_id, head.stream_id)) == head for head in heads):
+    if last is not None and set(heads) <= set(last.heads):
         return None
     body = CheckpointBody(
         number=last.number + 1 if last is not None else 1,

@@ -69,10 +69,8 @@ def append(
     if is_step(action):
         return
     head = yield from journal.lock_head(workspace_id, action.run_id, now_ms)
-    before = max(0, head.seq - LOOKED_BACK)
-    latest = yield from journal.read_stream(workspace_id, action.run_id, after_seq=before, limit=LOOKED_BACK)
     same = {"actionId": action_id, "revision": action.revision, "reason": facts["reason"]}
-    for event in latest:
+    for event in (yield from journal.read_latest(head, LOOKED_BACK)):
         if event.kind == KIND and now_ms - event.at_ms < HOUR_MS:
             known = msgspec.json.decode(event.body)
             if all(known.get(name) == value for name, value in same.items()):

@@ -197,6 +197,12 @@ def read_stream(
     return [Event(row["seq"], row["kind"], row["at_ms"], row["body"], row["hash"]) for row in rows]
 
 
+def read_latest(head: Head, most: int) -> Transaction[list[Event]]:
+    """Return the last events before `head`, in order."""
+    after = max(0, head.seq - most)
+    return read_stream(head.workspace_id, head.stream_id, after_seq=after, limit=most)
+
+
 def link(
     workspace_id: str, stream_id: str, seq: int, kind: str, at_ms: int, body: bytes, previous: str
 ) -> str:

@@ -24,7 +24,7 @@ from assent.gate.mail import keeps_text
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
 from assent.gate.step_calls import WORKFLOW
-from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
+from assent.kernel.ids import WorkspaceId, first_uuid7
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.kernel.times import iso_time, parse_time
@@ -89,7 +89,8 @@ async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, 
 
 
 def _read_kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction[Kept]:
-    since = uuid7(max(0, now_ms - WINDOW_DAYS * DAY_MS), bytes(RANDOM_BYTES))
+    recent_ms = now_ms - WINDOW_DAYS * DAY_MS
+    since = first_uuid7(max(0, recent_ms))
     rows = yield statements.list_tenant_actions(
         workspace_id=workspace_id, tenant_id=tenant_id, since=since, most=MAX_ACTIONS
     )
@@ -111,7 +112,6 @@ def _read_kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transa
             )
             for line in lines
         ]
-    recent_ms = now_ms - WINDOW_DAYS * DAY_MS
     return Kept(
         actions=found,
         measured=[each for each in measured if (each.measured_ms or 0) > recent_ms],
@@ -157,11 +157,12 @@ def _observations(kept: Kept, live: dict[str, tuple[Reading, ...]], now_ms: int)
         found += [_make_observation(run_id, each, now_ms) for each in readings if each.status == "ok"]
     covered |= {(each.run_id, each.channel) for each in found}
     for past in kept.measured:
-        said = past.measurement.sources if past.measurement is not None else ()
-        at_ms = parse_time(past.measurement.measured_at) if past.measurement is not None else None
+        if past.measurement is None:
+            continue
+        at_ms = parse_time(past.measurement.measured_at)
         found += [
             _make_observation(past.run_id, each, at_ms if at_ms is not None else now_ms)
-            for each in said
+            for each in past.measurement.sources
             if each.status == "ok" and (past.run_id, each.channel) not in covered
         ]
     return tuple(sorted(found, key=lambda each: (each.run_id, each.at_ms), reverse=True))

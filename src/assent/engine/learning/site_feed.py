@@ -25,6 +25,7 @@ from assent.gate.records import TAKEN_DOWN, Action, Media
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record, from_row
+from assent.kernel.texts import truncate
 from assent.ports import Clock, Row, Store, StoreUnavailable, Transaction
 from assent.sql.loader import statements
 
@@ -134,7 +135,7 @@ def headline(title: str, body: str) -> str:
         return " ".join(title.split())
     lines = (re.sub(r"[#>*_`~\[\]|-]+", " ", line) for line in body.splitlines())
     first = next((" ".join(line.split()) for line in lines if line.strip()), "Post")
-    return first if len(first) <= MAX_HEADLINE_CHARS else f"{first[: MAX_HEADLINE_CHARS - 1].rstrip()}…"
+    return truncate(first, MAX_HEADLINE_CHARS)
 
 
 def find_post_of(action: Action) -> Transaction[SitePost | None]:

@@ -17,7 +17,7 @@ from assent.engine.learning.measurement import Scheduled
 from assent.engine.learning.memory import Entry
 from assent.gate.records import Action
 from assent.gate.standing import Section, describe_run, section_of
-from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
+from assent.kernel.ids import WorkspaceId, first_uuid7
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.ports import Rows, Transaction
@@ -67,7 +67,7 @@ def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Trans
     since_ms = max(0, now_ms - RECENT_MS)
     named: dict[str, Any] = {"workspace_id": workspace_id}
     open_now = {**named, "now_ms": now_ms, "most": LISTED}
-    since = uuid7(since_ms, bytes(RANDOM_BYTES))
+    since = first_uuid7(since_ms)
     unknown = yield statements.list_unknown_actions(**named, most=LISTED)
     awaiting = yield statements.list_awaiting_actions(**open_now)
     unsent = yield statements.list_unsent_actions(**{**open_now, "most": 2 * LISTED})

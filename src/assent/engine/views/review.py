@@ -97,8 +97,7 @@ def look_at(run: Run) -> Transaction[RunReview]:
     staged = yield from actions.run_actions(workspace_id, run.run_id)
     assets = yield from actions.run_assets(workspace_id, run.run_id)
     head = yield from journal.read_head(workspace_id, run.run_id)
-    after = max(0, head.seq - HISTORY_EVENTS)
-    events = yield from journal.read_stream(workspace_id, run.run_id, after_seq=after, limit=HISTORY_EVENTS)
+    events = yield from journal.read_latest(head, HISTORY_EVENTS)
     approvals: dict[ActionId, tuple[Yes, ...]] = {}
     revisions: dict[ActionId, dict[int, Effect]] = {}
     send_jobs: dict[ActionId, SendJob] = {}

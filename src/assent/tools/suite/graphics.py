@@ -115,18 +115,19 @@ async def add_one_picture(
 
 async def _fitting(call: Call, work: Work) -> tuple[PictureResult, dict[str, str]]:
     """Return the pictures of the channels where the headline fits, and why the others have none."""
+    draw = call.services.drafting.make_pictures
     try:
-        result = await call.services.drafting.make_pictures(work)
+        result = await draw(work)
         if any(each.is_name for each in result.too_long):
             work = msgspec.structs.replace(work, order=msgspec.structs.replace(work.order, name=""))
-            result = await call.services.drafting.make_pictures(work)
+            result = await draw(work)
         if result.no_glyph:
             missing = " ".join(result.no_glyph[:20])
             return PictureResult(), dict.fromkeys(work.channels, f"no font here draws {missing}.")
         short = {each.channel: f"its headline needs {graphics.room_for(each)}." for each in result.too_long}
         if short and len(short) < len(work.channels):
             rest = tuple(channel for channel in work.channels if channel not in short)
-            result = await call.services.drafting.make_pictures(msgspec.structs.replace(work, channels=rest))
+            result = await draw(msgspec.structs.replace(work, channels=rest))
     except PicturesFailed as failed:
         log.error("pictures were not made: %s", failed)
         return PictureResult(), dict.fromkeys(work.channels, "it could not be drawn. Ask for it again later.")

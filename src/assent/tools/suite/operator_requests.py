@@ -54,6 +54,8 @@ PictureChannelIds = Annotated[
     ),
 ]
 Title = Annotated[str, msgspec.Meta(max_length=300)]
+Mailbox = Annotated[str, msgspec.Meta(max_length=320)]
+Readme = Annotated[str, msgspec.Meta(max_length=200_000)]
 Colors = Annotated[
     list[Annotated[str, msgspec.Meta(max_length=20)]],
     msgspec.Meta(max_length=8, description="The brand's colours as #rrggbb, the main one first."),
@@ -76,10 +78,8 @@ class RepoContext(Arguments, kw_only=True):
     recent_commits: Words | Lines | None = None
     changed_files: Words | Lines | None = None
     routes: Words | Lines | None = None
-    readme: Annotated[str, msgspec.Meta(max_length=200_000)] | None = None
-    readme_upper: Annotated[str, msgspec.Meta(max_length=200_000)] | None = msgspec.field(
-        default=None, name="README"
-    )
+    readme: Readme | None = None
+    readme_upper: Readme | None = msgspec.field(default=None, name="README")
     target_customer: Words | None = None
     launch_goal: Words | None = None
 
@@ -99,7 +99,7 @@ class Brand(Arguments, kw_only=True):
 
 class MailOptions(Arguments, kw_only=True):
     to: Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS)] = []
-    sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
+    sender: Mailbox | None = msgspec.field(default=None, name="from")
     subject: Title | None = None
 
 
@@ -159,11 +159,8 @@ class CreateSocialGraphics(Arguments, kw_only=True):
 
 
 class Send(Arguments, kw_only=True):
-    to: (
-        Annotated[str, msgspec.Meta(max_length=320)]
-        | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Who gets it.")]
-    )
-    sender: Annotated[str, msgspec.Meta(max_length=320)] | None = msgspec.field(default=None, name="from")
+    to: Mailbox | Annotated[list[str], msgspec.Meta(max_length=MAX_RECIPIENTS, description="Who gets it.")]
+    sender: Mailbox | None = msgspec.field(default=None, name="from")
     subject: Title | None = None
     body: OwnText | None = None
     goal: Goal | None = None

@@ -69,8 +69,7 @@ async def show(visit: Visit) -> Response:
         action, policy = found
         place = action.workspace_id
         head = yield from journal.read_head(place, action.run_id)
-        after = max(0, head.seq - HISTORY_EVENTS)
-        events = yield from journal.read_stream(place, action.run_id, after_seq=after, limit=HISTORY_EVENTS)
+        events = yield from journal.read_latest(head, HISTORY_EVENTS)
         return action, policy, events, (yield from _place_name(place))
 
     action, policy, events, place = await visit.read(look)
