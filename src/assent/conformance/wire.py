@@ -29,13 +29,11 @@ class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def result(self) -> dict[str, Any]:
-        found = (self.message or {}).get("result")
-        return found if isinstance(found, dict) else {}
+        return _as_object((self.message or {}).get("result"))
 
     @property
     def error(self) -> dict[str, Any]:
-        found = (self.message or {}).get("error")
-        return found if isinstance(found, dict) else {}
+        return _as_object((self.message or {}).get("error"))
 
     @property
     def refused(self) -> bool:
@@ -45,15 +43,13 @@ class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
     def payload(self) -> dict[str, Any]:
         """The first text part that is a JSON object."""
         if self.error:
-            data = self.error.get("data")
-            return data if isinstance(data, dict) else {}
+            return _as_object(self.error.get("data"))
         parts = self.result.get("content")
         for part in parts if isinstance(parts, list) else []:
             payload = _object(part.get("text") if isinstance(part, dict) else None)
             if payload is not None:
                 return payload
-        structured = self.result.get("structuredContent")
-        return structured if isinstance(structured, dict) else {}
+        return _as_object(self.result.get("structuredContent"))
 
     @property
     def first_payload(self) -> dict[str, Any]:
@@ -64,6 +60,10 @@ class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
     def reason(self) -> str | None:
         found = self.payload.get("reason")
         return found if isinstance(found, str) else None
+
+
+def _as_object(found: object) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
 
 
 def _object(text: object) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
@@ -52,29 +52,21 @@ class Outcome(enum.StrEnum):
     RESET_BEFORE = "reset_before"
 
 
-class OutcomeStep(enum.Enum):
-    EFFECT = enum.auto()
-    PAUSE = enum.auto()
-    ANSWER = enum.auto()
-    REFUSE = enum.auto()
-    ERROR = enum.auto()
-    GARBAGE = enum.auto()
-    WAIT_UNTIL_CALLER_LEAVES = enum.auto()
-    RESET = enum.auto()
-
+OutcomeStep = Literal["effect", "pause", "answer", "refuse", "error", "garbage", "wait", "reset"]
+"""`wait`: until the caller leaves."""
 
 STEPS: Final[dict[Outcome, tuple[OutcomeStep, ...]]] = {
-    Outcome.DELIVER: (OutcomeStep.EFFECT, OutcomeStep.ANSWER),
-    Outcome.DELIVER_SLOWLY: (OutcomeStep.EFFECT, OutcomeStep.PAUSE, OutcomeStep.ANSWER),
-    **{outcome: (OutcomeStep.REFUSE,) for outcome in Outcome if outcome.startswith("refuse_")},
-    Outcome.TIMEOUT_BEFORE: (OutcomeStep.WAIT_UNTIL_CALLER_LEAVES,),
-    Outcome.TIMEOUT_DURING: (OutcomeStep.WAIT_UNTIL_CALLER_LEAVES, OutcomeStep.EFFECT),
-    Outcome.TIMEOUT_AFTER: (OutcomeStep.EFFECT, OutcomeStep.WAIT_UNTIL_CALLER_LEAVES),
-    Outcome.ERROR_AFTER: (OutcomeStep.EFFECT, OutcomeStep.ERROR),
-    Outcome.GARBAGE_AFTER: (OutcomeStep.EFFECT, OutcomeStep.GARBAGE),
-    Outcome.RESET_AFTER: (OutcomeStep.EFFECT, OutcomeStep.RESET),
-    Outcome.ERROR_BEFORE: (OutcomeStep.ERROR,),
-    Outcome.RESET_BEFORE: (OutcomeStep.RESET,),
+    Outcome.DELIVER: ("effect", "answer"),
+    Outcome.DELIVER_SLOWLY: ("effect", "pause", "answer"),
+    **{outcome: ("refuse",) for outcome in Outcome if outcome.startswith("refuse_")},
+    Outcome.TIMEOUT_BEFORE: ("wait",),
+    Outcome.TIMEOUT_DURING: ("wait", "effect"),
+    Outcome.TIMEOUT_AFTER: ("effect", "wait"),
+    Outcome.ERROR_AFTER: ("effect", "error"),
+    Outcome.GARBAGE_AFTER: ("effect", "garbage"),
+    Outcome.RESET_AFTER: ("effect", "reset"),
+    Outcome.ERROR_BEFORE: ("error",),
+    Outcome.RESET_BEFORE: ("reset",),
 }
 
 
@@ -225,15 +217,15 @@ class ProviderServer(LocalServer):
         said = None
         try:
             for step in STEPS[outcome]:
-                if step is OutcomeStep.EFFECT:
+                if step == "effect":
                     said = None if route.is_open else self.refuse_caller(asked)
                     said = said or route.handler(asked, *arguments)
-                elif step is OutcomeStep.PAUSE:
+                elif step == "pause":
                     await asyncio.sleep(SLOW_SECONDS)
-                elif step is OutcomeStep.WAIT_UNTIL_CALLER_LEAVES:
+                elif step == "wait":
                     with contextlib.suppress(ConnectionError):
                         await reader.read()
-                elif step is OutcomeStep.RESET:
+                elif step == "reset":
                     _reset_connection(writer)
                 else:
                     await _send(writer, self._said(step, outcome, said))
@@ -243,12 +235,12 @@ class ProviderServer(LocalServer):
                 self._idle.notify_all()
 
     def _said(self, step: OutcomeStep, outcome: Outcome, said: ProviderAnswer | None) -> ProviderAnswer:
-        if step is OutcomeStep.REFUSE:
+        if step == "refuse":
             status = int(outcome.removeprefix("refuse_"))
             return json_answer(status, self.refusal(status), RETRY_AFTER if status == 429 else None)
-        if step is OutcomeStep.GARBAGE:
+        if step == "garbage":
             return ProviderAnswer(200, b"<html>It works!</html>")
-        return said if said and step is OutcomeStep.ANSWER else json_answer(503, self.refusal(503))
+        return said if said and step == "answer" else json_answer(503, self.refusal(503))
 
     def control(self, asked: ProviderRequest) -> ProviderAnswer | None:
         """Handle a request to the emulator itself; the ledger leaves it out."""

@@ -46,6 +46,7 @@ _TAG_END: Final = re.compile(r"[!-/:-@\[-`{-~…。、！？]+\Z")
 
 
 class BlueskySession(Record):
+    deadline: Deadline
     did: str
     handle: str
     token: str
@@ -75,19 +76,19 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         if len(action.effect.media) > MOST_PICTURES:
             raise refusal(f"Bluesky takes {MOST_PICTURES} pictures")
         session = await self._signed_in(action, deadline)
-        record = await self._record(session, action, deadline)
+        record = await self._record(session, action)
         key = record_key(action)
         body = {"repo": session.did, "collection": POST, "rkey": key, "validate": True, "record": record}
         try:
-            answer = await self._ask("POST", "com.atproto.repo.createRecord", deadline, session, body=body)
+            answer = await self._ask("POST", "com.atproto.repo.createRecord", session, body=body)
         except OutcomeUnknown:
-            if (found := await self._found(session, action, deadline)) is not None:
+            if (found := await self._found(session, action)) is not None:
                 return found
             raise
         if answer.ok and isinstance(answer.at("uri"), str):
             return _make_delivered(session, key, answer.at("uri"), answer.at("cid"), "created")
         # Bluesky refuses a repetition in several ways; the record under our key tells which one this is.
-        if (found := await self._found(session, action, deadline)) is not None:
+        if (found := await self._found(session, action)) is not None:
             return found
         raise self._failed(answer)
 
@@ -98,7 +99,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         if isinstance(session, Exchanged):
             return self.count_nothing(action, f"Bluesky does not let us in (HTTP {session.status})")
         query = {"uris": action.external_id or ""}
-        answer = await self._ask("GET", "app.bsky.feed.getPosts", deadline, session, query=query)
+        answer = await self._ask("GET", "app.bsky.feed.getPosts", session, query=query)
         post = answer.at("posts", 0)
         if not answer.ok or not isinstance(post, dict):
             said = "does not show the post" if answer.ok else f"answered HTTP {answer.status}"
@@ -138,17 +139,17 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         given = [answer.text(name) for name in ("did", "handle", "accessJwt")]
         if not answer.ok or not all(given):
             return answer
-        return BlueskySession(*given)
+        return BlueskySession(deadline, *given)
 
-    async def _record(self, session: BlueskySession, action: Action, deadline: Deadline) -> dict[str, Any]:
+    async def _record(self, session: BlueskySession, action: Action) -> dict[str, Any]:
         """Build the record of the post. Publishes nothing."""
         effect = action.effect
         try:
-            embed = await self._embed(session, action, deadline)
+            embed = await self._embed(session, action)
             dids = {
                 handle: did
                 for handle in dict.fromkeys(_MENTION.findall(effect.body))
-                if (did := await self._did_of(handle, deadline)) is not None
+                if (did := await self._did_of(handle, session.deadline)) is not None
             }
         except OutcomeUnknown as unknown:
             raise not_now(str(unknown)) from unknown
@@ -160,19 +161,11 @@ class BlueskyConnector(NoLookUp, KeyConnector):
             **({"embed": embed} if embed is not None else {}),
         }
 
-    async def _embed(
-        self, session: BlueskySession, action: Action, deadline: Deadline
-    ) -> dict[str, Any] | None:
+    async def _embed(self, session: BlueskySession, action: Action) -> dict[str, Any] | None:
         images = []
         for picture in await self._pictures_of(action):
-            answer = await self._ask(
-                "POST",
-                "com.atproto.repo.uploadBlob",
-                deadline,
-                session,
-                content=picture.content,
-                headers={"content-type": picture.content_type},
-            )
+            sent = {"content": picture.content, "headers": {"content-type": picture.content_type}}
+            answer = await self._ask("POST", "com.atproto.repo.uploadBlob", session, **sent)
             blob = answer.at("blob")
             if not answer.ok or not isinstance(blob, dict):
                 raise self._failed(answer)
@@ -197,11 +190,11 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         did = answer.at("did")
         return did if answer.ok and isinstance(did, str) else None
 
-    async def _found(self, session: BlueskySession, action: Action, deadline: Deadline) -> Delivered | None:
+    async def _found(self, session: BlueskySession, action: Action) -> Delivered | None:
         key = record_key(action)
         query = {"repo": session.did, "collection": POST, "rkey": key}
         try:
-            answer = await self._ask("GET", "com.atproto.repo.getRecord", deadline, session, query=query)
+            answer = await self._ask("GET", "com.atproto.repo.getRecord", session, query=query)
         except (NotSent, OutcomeUnknown):
             return None
         if not answer.ok or answer.at("value", "text") != action.effect.body:
@@ -214,10 +207,9 @@ class BlueskyConnector(NoLookUp, KeyConnector):
             return not_now(f"the session ended: {said}")
         return failure(answer.status, str(said), retry_after(answer.headers, self._clock.now_ms()))
 
-    async def _ask(
-        self, method: str, name: str, deadline: Deadline, session: BlueskySession | None = None, **more: Any
-    ) -> Exchanged:
-        token = session.token if session is not None else None
+    async def _ask(self, method: str, name: str, by: BlueskySession | Deadline, **more: Any) -> Exchanged:
+        """Send a request with a session's token, or without one until a deadline."""
+        token, deadline = (None, by) if isinstance(by, Deadline) else (by.token, by.deadline)
         return await exchange(method, self._url + name, token=token, timeout_seconds=deadline.left(), **more)
 
 

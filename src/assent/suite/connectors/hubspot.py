@@ -69,7 +69,9 @@ class HubSpotConnector(NoLookUp):
             wanted = read_contact(action.effect.body)
         except UnreadableContact as unreadable:
             raise NotSent(Reason.VALIDATION_ERROR, str(unreadable), curable=False) from None
-        await self._refuse_other_account(action.workspace_id, action.effect)
+        account = await self._account(action.workspace_id)
+        if account is not None and account.id != action.effect.account_id:
+            raise not_connected(OTHER_ACCOUNT)
         seconds = timeout_seconds * PATIENCE
         made = await self._ask(action.workspace_id, "POST", "", seconds, {"properties": wanted})
         if made.status != 409:
@@ -109,12 +111,6 @@ class HubSpotConnector(NoLookUp):
         return await self.access.call(
             workspace_id, method, self._url + where, body=body, timeout_seconds=seconds
         )
-
-    async def _refuse_other_account(self, workspace_id: WorkspaceId, effect: Effect) -> None:
-        """Refuse to save a contact in another account than the approved one."""
-        account = await self._account(workspace_id)
-        if account is not None and account.id != effect.account_id:
-            raise not_connected(OTHER_ACCOUNT)
 
     async def _account(self, workspace_id: WorkspaceId) -> Account | None:
         connection = await self.access.connection(workspace_id)

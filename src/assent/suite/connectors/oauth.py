@@ -202,19 +202,13 @@ def consent_url(provider: OAuthProvider, *, redirect_uri: str, state: str, verif
 async def exchange_code(
     provider: OAuthProvider, code: str, *, redirect_uri: str, verifier: str
 ) -> OAuthTokens:
-    given = {
-        "grant_type": "authorization_code",
-        "code": code,
-        "redirect_uri": redirect_uri,
-        "code_verifier": verifier,
-    }
-    return _tokens(provider, await _say(provider, provider.token_url, given))
+    given = {"code": code, "redirect_uri": redirect_uri, "code_verifier": verifier}
+    return await _request_tokens(provider, grant_type="authorization_code", **given)
 
 
 async def refresh(provider: OAuthProvider, refresh_token: str) -> OAuthTokens:
     """Return fresh tokens. A provider that rotates refresh tokens invalidates the used one."""
-    given = {"grant_type": "refresh_token", "refresh_token": refresh_token}
-    return _tokens(provider, await _say(provider, provider.token_url, given))
+    return await _request_tokens(provider, grant_type="refresh_token", refresh_token=refresh_token)
 
 
 async def revoke(provider: OAuthProvider, token: str) -> bool:
@@ -248,7 +242,8 @@ async def _say(provider: OAuthProvider, url: str, given: dict[str, str]) -> Exch
     raise GrantFailed(f"{label} answers HTTP {answer.status} ({code})")
 
 
-def _tokens(provider: OAuthProvider, answer: Exchanged) -> OAuthTokens:
+async def _request_tokens(provider: OAuthProvider, **given: str) -> OAuthTokens:
+    answer = await _say(provider, provider.token_url, given)
     access, again = _read_field(answer, "access_token"), _read_field(answer, "refresh_token")
     if not isinstance(access, str) or not access:
         raise GrantFailed(f"{provider.grantor.label} gave no access token")

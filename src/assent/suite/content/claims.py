@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.kernel.structs import Record, WireRecord
+from assent.kernel.structs import Record, WireRecord, from_record
 from assent.suite.content.amounts import amounts_in, gives
 from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import addresses
@@ -137,7 +137,7 @@ def _name_source(made: Claim) -> str:
 
 def _support(place: int, evidence: Evidence) -> Support:
     fact = evidence.facts[place]
-    return Support(place=place, source=fact.source, text=cut(fact.text, _EXCERPT), entry_id=fact.entry_id)
+    return from_record(Support, fact, place=place, text=cut(fact.text, _EXCERPT))
 
 
 def _find_support(sentence: str, tokens: set[str], facts: list[_Fact]) -> list[int]:

@@ -284,14 +284,18 @@ def first_sentence(text: str) -> str:
 
 def similarity(one: str, other: str) -> float:
     """Return the share of words that two sentences have in common, from 0 to 1."""
-    first, second = (set(_WORD.findall(text.casefold()[:2_000])) for text in (one, other))
+    first, second = _words(one), _words(other)
     return 2 * len(first & second) / max(1, len(first) + len(second))
 
 
 _WORD: Final = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]|[^\W\u3041-\u30ff\u3400-\u9fff]+")
 
 
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()[:2_000]))
+
+
 def repeats(text: str, claim: str) -> bool:
     """Whether a statement repeats a claim: it has all its words and numbers."""
-    said, claimed = (set(_WORD.findall(each.casefold()[:2_000])) for each in (text, claim))
-    return bool(claimed) and claimed - _SMALL <= said
+    claimed = _words(claim)
+    return bool(claimed) and claimed - _SMALL <= _words(text)

@@ -10,8 +10,6 @@ import re
 from html.parser import HTMLParser
 from typing import Final
 
-import msgspec
-
 from assent.kernel.structs import Record
 from assent.suite.content.cleaning import one_line
 from assent.suite.content.language import word_set
@@ -80,7 +78,7 @@ def read_page(markup: str) -> Page:
         # The parser raises on a few malformed declarations; the parts read before are kept.
         pass
     reader.finish()
-    return msgspec.structs.replace(reader.page(), truncated=len(markup) > MAX_CHARS)
+    return reader.page(truncated=len(markup) > MAX_CHARS)
 
 
 def _without_unseen(markup: str) -> str:
@@ -171,7 +169,7 @@ class _PageReader(HTMLParser):
                 self.found[kind].append(line)
         self.open, self.held, self.held_chars = None, [], 0
 
-    def page(self) -> Page:
+    def page(self, *, truncated: bool) -> Page:
         meta = {name: one_line(value) for name, value in self.meta.items()}
         return Page(
             title=next(iter(self.found["title"]), ""),
@@ -183,6 +181,7 @@ class _PageReader(HTMLParser):
             headline=next(iter(self.found["headline"]), ""),
             headings=tuple(self.found["heading"]),
             paragraphs=tuple(self.found["p"]),
+            truncated=truncated,
         )
 
     def _hold(self, data: str) -> None:

@@ -110,6 +110,30 @@ class DiagnosisRule(Record):
     look: Callable[[DiagnosisRule, Facts], Iterable[Finding]]
 
 
+def make_finding(
+    rule: DiagnosisRule,
+    facts: Facts,
+    of: Observation | Deed,
+    numbers: dict[str, float],
+    problem: str,
+    try_next: str,
+    call: SuggestedCall,
+) -> Finding:
+    """Return a finding about a reading, or about a decision or delivery of this server."""
+    return Finding(
+        rule=rule.id,
+        weight=rule.weight,
+        problem=problem,
+        numbers=numbers,
+        source=of.source if isinstance(of, Observation) else OWN_RECORD,
+        read_at=iso_time(of.at_ms if isinstance(of, Observation) else facts.now_ms),
+        channel=of.channel,
+        run_id=of.run_id,
+        try_next=try_next,
+        call=call,
+    )
+
+
 class Missing(WireRecord, kw_only=True):
     """Missing numbers, why they are missing, and what would provide them."""
 

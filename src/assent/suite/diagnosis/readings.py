@@ -12,8 +12,7 @@ from typing import Final
 
 from assent.gate.calls import SuggestedCall
 from assent.kernel.limits import DAY_MS
-from assent.kernel.times import iso_time
-from assent.suite.diagnosis.diagnosis import DiagnosisRule, Facts, Finding, Observation, date_of
+from assent.suite.diagnosis.diagnosis import DiagnosisRule, Facts, Finding, Observation, date_of, make_finding
 from assent.suite.measurement.metrics import (
     amount,
     describe_number,
@@ -70,8 +69,9 @@ def not_seen(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             continue
         if views[1] == 0:
             delivered = {name: each.metrics[name] for name in ("delivered",) if each.metrics.get(name)}
-            yield _about(
+            yield make_finding(
                 rule,
+                facts,
                 each,
                 {**delivered, views[0]: 0},
                 f"Nothing shows that the last one on {facts.label(each.channel)} was seen: "
@@ -87,8 +87,9 @@ def not_answered(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             continue
         views, responses = read_views(each), read_responses(each)
         if views is not None and responses and views[1] >= ENOUGH_TO_JUDGE and not any(responses.values()):
-            yield _about(
+            yield make_finding(
                 rule,
+                facts,
                 each,
                 {views[0]: views[1], **responses},
                 f"It is seen on {facts.label(each.channel)} without a response: "
@@ -105,8 +106,9 @@ def few_answer(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         most = sum(responses.values())
         if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < most < FEW_RESPOND * views[1]:
             continue
-        yield _about(
+        yield make_finding(
             rule,
+            facts,
             each,
             {views[0]: views[1], **responses},
             f"Few respond on {facts.label(each.channel)}: {_describe({views[0]: views[1], **responses})}.",
@@ -125,8 +127,9 @@ def falling(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         earlier = [each.metrics[views[0]] for each in runs[1:] if views[0] in each.metrics]
         usual = sum(earlier) / len(earlier) if len(earlier) > 1 else 0
         if usual >= ENOUGH_TO_JUDGE and views[1] < HALF * usual:
-            yield _about(
+            yield make_finding(
                 rule,
+                facts,
                 runs[0],
                 {views[0]: views[1], f"usual {views[0]}": usual},
                 f"{facts.label(runs[0].channel)} is seen less than before: {describe_number(*views)}, and "
@@ -157,8 +160,9 @@ def weaker_than_best(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         for rate, each in alike.values():
             counted, leading = ((of.metrics[names[1]], of.metrics[names[0]]) for of in (each, best))
             if rate > 0 and brings_more(leading, counted):
-                yield _about(
+                yield make_finding(
                     rule,
+                    facts,
                     each,
                     {name: each.metrics[name] for name in names},
                     f"{facts.label(each.channel)} brings less than half of what {facts.label(best.channel)} "
@@ -175,8 +179,9 @@ def bounces(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         sent = bounced + (delivered or 0)
         if delivered is None or not bounced or bounced / sent < BOUNCES:
             continue
-        yield _about(
+        yield make_finding(
             rule,
+            facts,
             each,
             {"bounced": bounced, "delivered": delivered},
             f"Mail comes back: {amount(bounced)} bounced and {amount(delivered)} arrived "
@@ -189,8 +194,9 @@ def bounces(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 def complaints(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         if complained := each.metrics.get("complained", 0):
-            yield _about(
+            yield make_finding(
                 rule,
+                facts,
                 each,
                 {"complained": complained},
                 f"Readers reported the mail as spam: {amount(complained)} complaint(s).",
@@ -205,8 +211,9 @@ def far_down(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         place, shown = each.metrics.get("position"), each.metrics.get("impressions", 0)
         if place is not None and place > FIRST_PAGE and shown >= ENOUGH_TO_JUDGE:
-            yield _about(
+            yield make_finding(
                 rule,
+                facts,
                 each,
                 {"position": place, "impressions": shown},
                 f"In search the page is at position {amount(place)} on average, below the first ten "
@@ -220,37 +227,15 @@ def no_conversion(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         visits = each.metrics.get("sessions", 0)
         if visits >= ENOUGH_TO_JUDGE and each.metrics.get("conversions") == 0:
-            yield _about(
+            yield make_finding(
                 rule,
+                facts,
                 each,
                 {"sessions": visits, "conversions": 0},
                 f"Visitors come and do nothing: {amount(visits)} sessions, 0 conversions.",
                 "Put one clear step on the page that the posts lead to.",
                 NEW_WORDS,
             )
-
-
-def _about(
-    rule: DiagnosisRule,
-    of: Observation,
-    numbers: dict[str, float],
-    problem: str,
-    try_next: str,
-    call: SuggestedCall,
-) -> Finding:
-    """Return a finding about a reading."""
-    return Finding(
-        rule=rule.id,
-        weight=rule.weight,
-        problem=problem,
-        numbers=numbers,
-        source=of.source,
-        read_at=iso_time(of.at_ms),
-        channel=of.channel,
-        run_id=of.run_id,
-        try_next=try_next,
-        call=call,
-    )
 
 
 def _again(facts: Facts, channel: str) -> SuggestedCall:

@@ -7,8 +7,7 @@ from typing import Final
 
 from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall
 from assent.kernel.limits import DAY_MS
-from assent.kernel.times import iso_time
-from assent.suite.diagnosis.diagnosis import OWN_RECORD, Deed, DiagnosisRule, Facts, Finding
+from assent.suite.diagnosis.diagnosis import Deed, DiagnosisRule, Facts, Finding, make_finding
 
 OLD_DRAFT_DAYS: Final = 2
 QUIET_DAYS: Final = 30
@@ -19,7 +18,7 @@ HALF: Final = 0.5
 def find_lost(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     lost = [each for each in facts.deeds if each.execution_state == "outcome_unknown"]
     if lost:
-        yield _make_finding(
+        yield make_finding(
             rule,
             facts,
             lost[0],
@@ -33,7 +32,7 @@ def find_lost(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 def find_failed(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for channel, deeds in _by_channel(each for each in facts.deeds if each.status == "failed"):
         why = f" The last one: {deeds[0].last_attempt}." if deeds[0].last_attempt else ""
-        yield _make_finding(
+        yield make_finding(
             rule,
             facts,
             deeds[0],
@@ -51,7 +50,7 @@ def unready(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         each for each in facts.deeds if each.status in ("awaiting_approval", "approved") and not each.ready
     ]
     for connector, deeds in _group(open_still, lambda each: each.connector):
-        yield _make_finding(
+        yield make_finding(
             rule,
             facts,
             deeds[0],
@@ -74,7 +73,7 @@ def waiting(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     ]
     if old:
         days = _days(facts, old[-1].created_ms)
-        yield _make_finding(
+        yield make_finding(
             rule,
             facts,
             old[-1],
@@ -88,7 +87,7 @@ def waiting(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 def find_expired(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     gone = [each for each in facts.deeds if each.expired]
     if gone:
-        yield _make_finding(
+        yield make_finding(
             rule,
             facts,
             gone[0],
@@ -105,7 +104,7 @@ def find_rejected(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         no = [each for each in deeds if each.status == "rejected"]
         if len(no) >= REJECTED_OFTEN and len(no) > HALF * len(deeds):
             why = f' The last reason: "{no[0].rejection}"' if no[0].rejection else ""
-            yield _make_finding(
+            yield make_finding(
                 rule,
                 facts,
                 no[0],
@@ -123,7 +122,7 @@ def quiet(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     last = max(out, key=lambda each: each.executed_ms or 0)
     days = _days(facts, last.executed_ms or 0)
     if days >= QUIET_DAYS:
-        yield _make_finding(
+        yield make_finding(
             rule,
             facts,
             last,
@@ -132,30 +131,6 @@ def quiet(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             "Publish something new, even something small.",
             SuggestedCall("chieflab_launch_product", {}, "the user wants to say something", LAUNCH_NEEDS),
         )
-
-
-def _make_finding(
-    rule: DiagnosisRule,
-    facts: Facts,
-    of: Deed,
-    numbers: dict[str, float],
-    problem: str,
-    try_next: str,
-    call: SuggestedCall,
-) -> Finding:
-    """Return a finding about decisions or deliveries of this server."""
-    return Finding(
-        rule=rule.id,
-        weight=rule.weight,
-        problem=problem,
-        numbers=numbers,
-        source=OWN_RECORD,
-        read_at=iso_time(facts.now_ms),
-        channel=of.channel,
-        run_id=of.run_id,
-        try_next=try_next,
-        call=call,
-    )
 
 
 def _by_channel(deeds: Iterable[Deed]) -> Iterator[tuple[str, list[Deed]]]:

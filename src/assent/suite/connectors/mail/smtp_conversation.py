@@ -146,7 +146,7 @@ class Conversation:
         with contextlib.suppress(smtplib.SMTPException, OSError):
             smtp.rset()
         if any(code in WANTS_SIGN_IN for _, code, _ in refused):
-            raise not_signed_in(_reply(refused[0][1], refused[0][2]))
+            raise not_signed_in(_reply(*refused[0][1:]))
         problems = "; ".join(f"{recipient}: {_reply(code, said)}" for recipient, code, said in refused)
         raise NotSent(
             Reason.CONNECTOR_FAILED,
