@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command, timestamp
+from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, use_workspace
 from assent.engine.actions import credits
 from assent.engine.core.tenancy import Workspace
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.suite.credits import CreditAccount, CreditEntry
 
@@ -70,7 +71,7 @@ def show(
             str(each.amount),
             each.by,
             each.action_id or "",
-            timestamp(each.at_ms) or "",
+            iso_time(each.at_ms) or "",
         )
         for each in entries
     ]
@@ -111,7 +112,7 @@ def _describe(
                 "amount": each.amount,
                 "actionId": each.action_id,
                 "by": each.by,
-                "at": timestamp(each.at_ms),
+                "at": iso_time(each.at_ms),
             }
             for each in entries
         ],

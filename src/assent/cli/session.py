@@ -10,7 +10,6 @@ import asyncio
 import inspect
 import sys
 from collections.abc import Awaitable, Callable, Iterable
-from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
 
@@ -208,10 +207,3 @@ def _run_guarded(session: CommandSession, run: Callable[[], int | None]) -> int:
         settings = session.__dict__.get("loaded")
         session.say(f"assent: {explain(error, settings.settings if settings is not None else None)}")
         return 2 if isinstance(error, BadFlag) else 1
-
-
-def timestamp(ms: int | None) -> str | None:
-    """ISO 8601 in UTC, as in all our JSON documents."""
-    if ms is None:
-        return None
-    return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

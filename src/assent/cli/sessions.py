@@ -10,12 +10,13 @@ import typer
 
 from assent.cli.failures import Failure
 from assent.cli.keys import OfWorkspace
-from assent.cli.session import CommandSession, command, timestamp
+from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.engine.workflows import bundles
 from assent.engine.workflows.bundles import Imported
 from assent.engine.workflows.store import Tampered
+from assent.kernel.times import iso_time
 from assent.ports import Rows, Single
 from assent.sql.loader import statements
 from assent.workflow import bundle as bundle_files
@@ -39,7 +40,7 @@ def list_sessions(session: CommandSession, workspace: OfWorkspace = None) -> Non
         )
 
     rows = [
-        {"sessionId": row["session_id"], "runs": row["runs"], "updatedAt": timestamp(row["updated_ms"])}
+        {"sessionId": row["session_id"], "runs": row["runs"], "updatedAt": iso_time(row["updated_ms"])}
         for row in use_workspace(session, workspace, run)
     ]
     lines = [(str(row["sessionId"]), str(row["runs"]), str(row["updatedAt"])) for row in rows]
@@ -80,7 +81,7 @@ def export(
     if made is None:
         raise Failure(f"There is no session {session_id!r}.\nSee the ones there are: assent session list")
     if markdown or (output is not None and output.suffix.lower() in (".md", ".markdown")):
-        raw = session_text.write_markdown(made, bundles.fold_lineage, lambda ms: timestamp(ms) or "").encode()
+        raw = session_text.write_markdown(made, bundles.fold_lineage, iso_time).encode()
     else:
         raw = bundle_files.write(made)
     if output is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command, timestamp
+from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.engine.webhooks import hosts as webhook_hosts
@@ -17,6 +17,7 @@ from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.webhooks import DeliveryRecord, Resent, Try
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_PAGE
+from assent.kernel.times import iso_time
 from assent.ports import Transaction
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def deliveries(
             each.state,
             str(len(tries)),
             tries[-1].detail if tries else "",
-            timestamp(each.next_try_ms) or "",
+            iso_time(each.next_try_ms) or "",
             webhooks.mask_url(each.url),
         )
         for each, tries in found
@@ -155,13 +156,13 @@ def _describe(delivery: DeliveryRecord, tries: tuple[Try, ...]) -> dict[str, Any
         "type": delivery.type,
         "url": webhooks.mask_url(delivery.url),
         "state": delivery.state,
-        "createdAt": timestamp(delivery.created_ms),
-        "nextTryAt": timestamp(delivery.next_try_ms),
-        "endedAt": timestamp(delivery.ended_ms),
+        "createdAt": iso_time(delivery.created_ms),
+        "nextTryAt": iso_time(delivery.next_try_ms),
+        "endedAt": iso_time(delivery.ended_ms),
         "tries": [
             {
                 "number": each.number,
-                "at": timestamp(each.at_ms),
+                "at": iso_time(each.at_ms),
                 "durationMs": each.duration_ms,
                 "outcome": each.outcome,
                 "status": each.status,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, T, command, timestamp
+from assent.cli.session import CommandSession, T, command
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import (
     KEY_ID_BYTES,
@@ -23,6 +23,7 @@ from assent.engine.core.tenancy import (
 from assent.kernel import ids
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
+from assent.kernel.times import iso_time
 from assent.ports import Transaction
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ def _describe(workspace: Workspace) -> dict[str, str | None]:
         "workspaceId": workspace.workspace_id,
         "name": workspace.name,
         "email": workspace.email,
-        "createdAt": timestamp(workspace.created_ms),
+        "createdAt": iso_time(workspace.created_ms),
     }
 
 
@@ -147,9 +148,9 @@ def describe_key(key: KeyRecord) -> dict[str, Any]:
         "mode": key.mode,
         "label": key.label,
         "scopes": key.scopes,
-        "createdAt": timestamp(key.created_ms),
-        "expiresAt": timestamp(key.expires_ms),
-        "revokedAt": timestamp(key.revoked_ms),
+        "createdAt": iso_time(key.created_ms),
+        "expiresAt": iso_time(key.expires_ms),
+        "revokedAt": iso_time(key.revoked_ms),
         "toolsets": key.toolsets,
     }
 
@@ -161,7 +162,7 @@ def keys_table(session: CommandSession, keys: list[KeyRecord]) -> str:
             tenancy.KEY_PREFIXES[key.mode],
             key.label,
             " ".join(key.scopes),
-            timestamp(key.created_ms) or "",
+            iso_time(key.created_ms) or "",
             _describe_end(key),
         )
         for key in keys
@@ -171,5 +172,5 @@ def keys_table(session: CommandSession, keys: list[KeyRecord]) -> str:
 
 def _describe_end(key: KeyRecord) -> str:
     if key.revoked_ms is not None:
-        return f"revoked {timestamp(key.revoked_ms)}"
-    return "" if key.expires_ms is None else f"until {timestamp(key.expires_ms)}"
+        return f"revoked {iso_time(key.revoked_ms)}"
+    return "" if key.expires_ms is None else f"until {iso_time(key.expires_ms)}"

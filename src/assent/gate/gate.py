@@ -67,13 +67,13 @@ def judge_execution(
         raise needs_approval(action, links(action), words_for.describe_waiting(action, policy))
     approval = action.approval
     if approval is None or approval.digest != action.digest or not whole(action):
-        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
+        raise _refuse_by_policy(action, policy, links)
     if not seals.hold(action):
         raise needs_approval(action, links(action), words_for.NOT_OURS)
     if not by_hand and action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
         raise needs_approval(action, links(action), words_for.describe_early(action.effect.schedule_ms))
     if not satisfies(approval, policy.requirement(action.preflight.severity)):
-        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
+        raise _refuse_by_policy(action, policy, links)
 
 
 def open_gate(action: Action) -> ApprovedAction:
@@ -170,7 +170,7 @@ def judge_approval(
         raise words_for.refuse_overdue(action, due_ms)
     needed = policy.requirement(action.preflight.severity)
     if not suffices(decider.assurance, needed.assurance):
-        raise needs_approval(action, links(action), words_for.describe_policy(action, policy))
+        raise _refuse_by_policy(action, policy, links)
     return steps, needed
 
 
@@ -204,6 +204,10 @@ def _read_settled(action: Action, links: Links) -> State:
     if state == UNKNOWN:
         raise unknown_outcome(action, links(action))
     return state
+
+
+def _refuse_by_policy(action: Action, policy: Policy, links: Links) -> Refusal:
+    return needs_approval(action, links(action), words_for.describe_policy(action, policy))
 
 
 def in_progress(action: Action) -> Refusal:

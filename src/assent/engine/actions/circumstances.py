@@ -13,6 +13,7 @@ from typing import Final, cast
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from assent.engine.actions import actions, policies
 from assent.engine.core.services import Services
@@ -71,14 +72,14 @@ class Decided(WireRecord, kw_only=True):
     show: str = ""
     """Markdown for the person: the decision, and the content if it waits for approval."""
     next: tuple[SuggestedCall, ...] = ()
-    render_in_chat: dict[str, InChat] | msgspec.UnsetType = msgspec.UNSET
+    render_in_chat: dict[str, InChat] | UnsetType = UNSET
     """The content that waits for approval, with the commands for exactly this content."""
-    sent: bool | msgspec.UnsetType = msgspec.UNSET
+    sent: bool | UnsetType = UNSET
     """Whether the action was sent in the same call, if that was asked for."""
-    external_url: str | msgspec.UnsetType | None = msgspec.UNSET
-    not_sent: Recovery | msgspec.UnsetType = msgspec.UNSET
+    external_url: str | UnsetType | None = UNSET
+    not_sent: Recovery | UnsetType = UNSET
     """Why it was not sent."""
-    replay: Replay | msgspec.UnsetType = msgspec.UNSET
+    replay: Replay | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +164,7 @@ class Outlook:
             show="\n\n".join(filter(None, (message, card))),
             next=following,
             stop_rule="Do only what the human just decided.",
-            render_in_chat=as_it_is(action, around) if waits else msgspec.UNSET,
+            render_in_chat=as_it_is(action, around) if waits else UNSET,
         )
 
     def _link(self, action: Action) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from assent.engine.actions import actions, credits
 from assent.engine.actions import remainder as rest
@@ -43,17 +44,17 @@ class Executed(WireRecord, kw_only=True, omit_defaults=True):
     status: str
     external_id: str
     executed_at: str
-    external_url: str | msgspec.UnsetType = msgspec.UNSET
-    post_id: str | msgspec.UnsetType = msgspec.UNSET
-    message_id: str | msgspec.UnsetType = msgspec.UNSET
-    partly: str | msgspec.UnsetType = msgspec.UNSET
+    external_url: str | UnsetType = UNSET
+    post_id: str | UnsetType = UNSET
+    message_id: str | UnsetType = UNSET
+    partly: str | UnsetType = UNSET
     """The part that was not delivered, in words for the reviewer."""
-    rest_action_id: str | msgspec.UnsetType = msgspec.UNSET
+    rest_action_id: str | UnsetType = UNSET
     """The action staged for the remainder; it needs its own approval."""
     user_message: str = ""
     show: str = ""
     next: tuple[SuggestedCall, ...] = ()
-    replay: Replay | msgspec.UnsetType = msgspec.UNSET
+    replay: Replay | UnsetType = UNSET
 
 
 def credible(outcome: SendOutcome) -> SendOutcome:
@@ -208,11 +209,11 @@ def answer_executed(action: Action) -> Executed:
         status=action.status,
         external_id=external_id,
         executed_at=iso_time(action.executed_ms) or "",
-        external_url=action.external_url if action.external_url is not None else msgspec.UNSET,
-        post_id=msgspec.UNSET if mail else external_id,
-        message_id=external_id if mail else msgspec.UNSET,
-        partly=action.metadata.get(rest.PARTLY, msgspec.UNSET),
-        rest_action_id=action.metadata.get(rest.OFFERED_AS, msgspec.UNSET),
+        external_url=action.external_url if action.external_url is not None else UNSET,
+        post_id=UNSET if mail else external_id,
+        message_id=external_id if mail else UNSET,
+        partly=action.metadata.get(rest.PARTLY, UNSET),
+        rest_action_id=action.metadata.get(rest.OFFERED_AS, UNSET),
         user_message=told.replace("\n", " "),
         show=told,
         next=next_calls(action.effect.channel, action, PLAIN),

@@ -24,7 +24,7 @@ from assent.engine.workflows.starting import COMPLETE, OPERATOR, RUNNING
 from assent.engine.workflows.store import StoredRun
 from assent.gate.records import Run
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.structs import WireRecord
+from assent.kernel.structs import WireRecord, from_record, from_row
 from assent.kernel.tokens import TokenInvalid
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
@@ -74,7 +74,7 @@ def export(workspace_id: WorkspaceId, session_id: str, now_ms: int) -> Transacti
         exported_ms=now_ms,
         programs=programs,
         runs=runs,
-        notes=[ExportedSessionNote(n.note_id, n.author, n.notes, n.created_ms) for n in noted],
+        notes=[from_record(ExportedSessionNote, note) for note in noted],
     )
 
 
@@ -104,8 +104,7 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
         nodes=[_node(each, numbers) for each in nodes],
         answers=[_answer(each, run_id) for each in answers],
         checkpoints=[
-            ExportedCheckpoint(c["node"], c["digest"], c["notes"], numbers[c["event_seq"]], c["created_ms"])
-            for c in checkpoints
+            from_row(ExportedCheckpoint, each, event_seq=numbers[each["event_seq"]]) for each in checkpoints
         ],
         events=[
             ExportedEvent(numbers[event.seq], event.kind, event.at_ms, json.loads(event.body))
@@ -314,9 +313,8 @@ def import_session(
         run_id = RunId(new_id(now_ms) if taken else run.run_id)
         yield from _import_run(workspace_id, session_id, run_id, run, digest, keys, series, now_ms)
         run_ids.append(run_id)
-    for n in bundle.notes:
-        note = SessionNote(n.note_id, n.author, n.notes, n.created_ms)
-        yield from session_notes.keep(workspace_id, session_id, note)
+    for note in bundle.notes:
+        yield from session_notes.keep(workspace_id, session_id, from_record(SessionNote, note))
     # An import counts as activity, so that retention does not remove an old session at once (W72).
     yield statements.touch_workflow_session(workspace_id=workspace_id, session_id=session_id, now_ms=now_ms)
     return Imported(session_id, tuple(run_ids), renamed)

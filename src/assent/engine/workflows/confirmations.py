@@ -25,7 +25,7 @@ from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_cut
 from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
-from assent.kernel.refusals import Problem, Reason, Refusal, Words
+from assent.kernel.refusals import Reason, Refusal, Words, bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.ports import Transaction
@@ -356,9 +356,7 @@ def confirmation_body(title: str, content: Content, before: Mapping[str, Any]) -
             "context": len(indent_json(content.context)),
         }
         largest = max(sizes, key=lambda name: sizes[name])
-        raise Refusal(
-            Reason.VALIDATION_ERROR, problems=[Problem(largest, expected, f"{len(body)} characters")]
-        )
+        raise bad_argument(largest, expected, f"{len(body)} characters")
     return body
 
 

@@ -248,7 +248,7 @@ class WorkflowLibrary:
                 if stamp is not None:
                     return False
             else:
-                if stamp != (facts.st_mtime_ns, facts.st_ctime_ns, facts.st_size, facts.st_ino):
+                if stamp != _stamp(facts):
                     return False
         return True
 

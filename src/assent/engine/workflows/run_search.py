@@ -12,7 +12,7 @@ from typing import Final
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import WorkflowCall
 from assent.engine.workflows.branches import read_place
-from assent.kernel.structs import WireRecord
+from assent.kernel.structs import WireRecord, from_record
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 from assent.workflow.handles import Handle, mint
@@ -91,14 +91,11 @@ def _describe(call: WorkflowCall, rows: list[tuple[Row, int]]) -> Transaction[tu
             continue
         step, noted, is_complete = place
         found.append(
-            FoundRun(
-                session_id=run.session_id,
-                run_id=run.run_id,
-                workflow_id=run.workflow_id,
-                name=run.name,
+            from_record(
+                FoundRun,
+                run,
                 state_token=mint(call.keys, Handle("st", run.run_id, tip, run.series)),
                 is_complete=is_complete,
-                nodes=run.nodes,
                 step=step,
                 noted=noted,
                 words_found=words_found,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from assent.engine.core import journal
 from assent.engine.workflows import store as stored
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Problem, Reason, Refusal
-from assent.kernel.structs import WireRecord
+from assent.kernel.refusals import bad_argument
+from assent.kernel.structs import WireRecord, from_row
 from assent.ports import Transaction
 from assent.sql.loader import statements
 from assent.workflow import check_notes
@@ -25,7 +25,7 @@ def add(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Transa
     found = yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)
     if not found or not note.notes.strip():
         path, wanted = ("notes", "some text") if found else ("sessionId", "a session of this workspace")
-        raise Refusal(Reason.VALIDATION_ERROR, problems=[Problem(path, wanted, "nothing")])
+        raise bad_argument(path, wanted, "nothing")
     yield from keep(workspace_id, session_id, note)
     yield statements.touch_workflow_session(
         workspace_id=workspace_id, session_id=session_id, now_ms=note.created_ms
@@ -57,4 +57,4 @@ def keep(workspace_id: WorkspaceId, session_id: str, note: SessionNote) -> Trans
 def list_notes(workspace_id: WorkspaceId, session_id: str) -> Transaction[tuple[SessionNote, ...]]:
     """List the notes of a session, oldest first."""
     rows = yield statements.list_session_notes(workspace_id=workspace_id, session_id=session_id)
-    return tuple(SessionNote(row["note_id"], row["author"], row["notes"], row["created_ms"]) for row in rows)
+    return tuple(from_row(SessionNote, row) for row in rows)

@@ -27,6 +27,13 @@ _WORDS = {
 def metadata(program: Program, workflow_hash: str) -> dict[str, Any]:
     """Return the facts for choosing a workflow."""
     asks = [node for node in program.nodes if isinstance(node, Ask)]
+    more = {
+        "preamble": "\n\n".join(program.preamble),
+        "about": program.about,
+        "examples": list(program.examples),
+        "modelTier": program.model_tier,
+        "preferences": program.preferences,
+    }
     return {
         "workflowId": program.id,
         "name": program.name,
@@ -40,11 +47,7 @@ def metadata(program: Program, workflow_hash: str) -> dict[str, Any]:
             {ask.contract.kind or ask.contract.ref for ask in asks if ask.contract is not None}
         ),
         "actions": sorted({ask.action.tool for ask in asks if ask.action is not None}),
-        **({"preamble": "\n\n".join(program.preamble)} if program.preamble else {}),
-        **({"about": program.about} if program.about else {}),
-        **({"examples": list(program.examples)} if program.examples else {}),
-        **({"modelTier": program.model_tier} if program.model_tier else {}),
-        **({"preferences": program.preferences} if program.preferences else {}),
+        **{name: value for name, value in more.items() if value},
     }
 
 
