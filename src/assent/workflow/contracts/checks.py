@@ -68,19 +68,17 @@ def _check_contract(contract: Contract, output: Output, engine: Engine) -> list[
 
 def check_decisions(output: Output) -> list[Issue]:
     """Return the issues of invalid loop decisions, which decide nothing."""
-    shape = REGISTRY["wr.contracts.loop_control"].schema or {}
-    return [
-        issue
-        for path, artifact in output.of_kind(LOOP_CONTROL)
-        for issue in mismatches(artifact, shape, path)
-    ]
+    return _check_kind(output.of_kind(LOOP_CONTROL), "wr.contracts.loop_control")
+
+
+def _check_kind(sent: list[tuple[str, dict[str, Any]]], contract: str) -> list[Issue]:
+    shape = REGISTRY[contract].schema or {}
+    return [issue for path, artifact in sent for issue in mismatches(artifact, shape, path)]
 
 
 def _check_assessments(step: Ask, output: Output) -> list[Issue]:
     sent = output.of_kind(ASSESSMENT)
-    shape = REGISTRY["wr.contracts.assessment"].schema or {}
-    issues = [issue for path, artifact in sent for issue in mismatches(artifact, shape, path)]
-    if issues:
+    if issues := _check_kind(sent, "wr.contracts.assessment"):
         return issues
     for wanted in step.assessments:
         found = _submission(wanted, step, sent)

@@ -132,18 +132,14 @@ def _failures(criteria: Criteria, notes: str, output: Any, engine: Engine) -> li
         return _failures(criteria["and"], notes, output, engine)
     if "or" in criteria:
         attempts = [_failures(part, notes, output, engine) for part in criteria["or"]]
-        return (
-            []
-            if any(not attempt for attempt in attempts)
-            else [failure for part in attempts for failure in part]
-        )
+        return [failure for part in attempts for failure in part] if all(attempts) else []
     if "not" in criteria:
         if _failures(criteria["not"], notes, output, engine):
             return []
         return [FailedRule("not", f"Ruled out here: {message}") for message in _messages(criteria["not"])]
-    return (
-        [] if _holds(criteria, notes, output, engine) else [FailedRule(criteria["type"], criteria["message"])]
-    )
+    if _holds(criteria, notes, output, engine):
+        return []
+    return [FailedRule(criteria["type"], criteria["message"])]
 
 
 def requirements(criteria: Criteria) -> list[tuple[str, dict[str, Any] | None]]:
