@@ -165,20 +165,18 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
 
 async def list_assets(call: Call, request: ListAssets) -> AssetList:
     workspace_id = call.caller.workspace_id
+    cursor = None
     if request.run_id is not None:
         run_id = require_run_id(request.run_id)
-        found = await call.services.store.read(lambda: actions.run_assets(workspace_id, run_id))
-        return AssetList(ok=True, assets=tuple(asset_record(asset) for asset in found), next_cursor=None)
-
-    recent = await call.services.store.read(
-        lambda: actions.recent_assets(workspace_id, request.cursor or "", request.limit + 1)
-    )
-    shown = recent[: request.limit]
-    return AssetList(
-        ok=True,
-        assets=tuple(asset_record(asset) for asset in shown),
-        next_cursor=shown[-1].asset_id if len(recent) > request.limit else None,
-    )
+        shown = await call.services.store.read(lambda: actions.run_assets(workspace_id, run_id))
+    else:
+        recent = await call.services.store.read(
+            lambda: actions.recent_assets(workspace_id, request.cursor or "", request.limit + 1)
+        )
+        shown = recent[: request.limit]
+        if len(recent) > request.limit:
+            cursor = shown[-1].asset_id
+    return AssetList(ok=True, assets=tuple(map(asset_record, shown)), next_cursor=cursor)
 
 
 async def get_asset(call: Call, request: GetAsset) -> AssetRecord:

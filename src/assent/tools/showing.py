@@ -217,7 +217,6 @@ def _result(seen: FoundAction) -> ResultView | None:
 def _message(seen: FoundAction, blocker: str | None, now_ms: int) -> str:
     """Return the current state and its reason, as a sentence for the person."""
     action, decision = seen.action, seen.decision
-    comment = f": “{decision.comment}”" if decision is not None and decision.comment else ""
     if action.status is Status.EXECUTED and action.effect.connector != WORKFLOW:
         if section_of(action, now_ms) is Section.TAKEN_DOWN:
             return explain(action, blocker, now_ms)
@@ -229,6 +228,7 @@ def _message(seen: FoundAction, blocker: str | None, now_ms: int) -> str:
     if action.status is not Status.AWAITING_APPROVAL or is_expired(action, now_ms):
         return explain(action, blocker, now_ms)
     if decision is not None and decision.what == "changes asked":
+        comment = f": “{decision.comment}”" if decision.comment else ""
         return f"{_name(decision)} asked for changes{comment}."
     if decision is not None and decision.what == "edited":
         return f"{_name(decision)} changed it. It waits for approval as it is now."

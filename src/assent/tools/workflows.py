@@ -99,9 +99,9 @@ async def start_workflow(call: Call, request: WorkflowStart) -> Prose:
         raise found
     workflow_call = await _open_call(call)
     run_id = RunId(call.services.new_id(call.now_ms))
-    session_id = request.session_id or _read_ticket(request.context) or call.services.new_id(call.now_ms)
     # A generated session is not part of a repeated call.
     named = request.session_id or _read_ticket(request.context) or ""
+    session_id = named or call.services.new_id(call.now_ms)
     return await _write(
         call,
         lambda: starting.begin_run(

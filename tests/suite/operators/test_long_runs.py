@@ -18,6 +18,7 @@ from assent.engine.core.jobs import STANDARD_RETRIES_MS
 from assent.engine.webhooks import long_runs
 from assent.gate.records import Action
 from assent.kernel.ids import RunId
+from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Reading
 from assent.suite.content.page import Fetched, read_page
 
@@ -154,7 +155,7 @@ async def test_a_run_that_two_processes_finish_ends_once(loop: Loop, side: FarSi
     run = await loop.app.store.read(lambda: actions.find_run(workspace, RunId(early["runId"])))
     assert run is not None
 
-    await long_runs.fail(loop.app.services, run, {"reason": "internal_error"})
+    await long_runs.fail(loop.app.services, run, Refusal(Reason.INTERNAL_ERROR))
     await loop.due()
 
     assert len(side.asked) == 1

@@ -25,6 +25,7 @@ from assent.gate import guidance
 from assent.gate.records import Run
 from assent.gate.webhooks import event_of
 from assent.kernel.ids import RunId
+from assent.kernel.refusals import Refusal
 from assent.kernel.structs import from_record
 from assent.ports import Preparation, Transaction
 
@@ -81,20 +82,21 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
     return reply
 
 
-async def fail(services: Services, run: Run, refusal: dict[str, Any]) -> None:
+async def fail(services: Services, run: Run, refusal: Refusal) -> None:
     """End a run with a refusal, which is posted to the webhook like a result."""
     now_ms = services.clock.now_ms()
-    ended = msgspec.structs.replace(run, outputs={"refusal": refusal}, status=FAILED)
+    said: dict[str, Any] = msgspec.to_builtins(refusal.recovery())
+    ended = msgspec.structs.replace(run, outputs={"refusal": said}, status=FAILED)
     delivery_id = services.new_id(now_ms)
 
     def transaction() -> Transaction[None]:
         if not (yield from actions.finish_run(ended)):
             return
-        facts = {"reason": refusal.get("reason")}
+        facts = {"reason": said.get("reason")}
         yield from journal.note(run.workspace_id, "run_failed", facts, now_ms, stream_id=run.run_id)
         if (url := run.inputs.get("webhookUrl")) is not None:
             yield from webhooks.enqueue(
-                run.workspace_id, delivery_id, run.run_id, event_of(run.tool, FAILED), url, refusal, now_ms
+                run.workspace_id, delivery_id, run.run_id, event_of(run.tool, FAILED), url, said, now_ms
             )
 
     await services.store.write(transaction)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -19,7 +19,6 @@ from assent.engine.core.jobs import STANDARD_RETRIES_MS, Job
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.webhooks import long_runs
-from assent.gate.records import Run
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import StoreUnavailable
@@ -58,16 +57,11 @@ async def finish(services: Services, find: Callable[[str], Tool | None], job: Jo
     try:
         await tool.handler(call, msgspec.convert(run.inputs, tool.request))
     except Refusal as refusal:
-        await _fail(services, run, refusal)
+        await long_runs.fail(services, run, refusal)
     except StoreUnavailable:
         raise
     except Exception:
         if job.attempts <= len(STANDARD_RETRIES_MS):
             raise
         log.exception("run %s failed for good", run_id)
-        await _fail(services, run, Refusal(Reason.INTERNAL_ERROR))
-
-
-async def _fail(services: Services, run: Run, refusal: Refusal) -> None:
-    said: dict[str, Any] = msgspec.to_builtins(refusal.recovery())
-    await long_runs.fail(services, run, said)
+        await long_runs.fail(services, run, Refusal(Reason.INTERNAL_ERROR))
