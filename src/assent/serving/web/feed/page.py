@@ -29,7 +29,8 @@ from assent.kernel.times import iso_time
 from assent.serving.web.feed import documents as feed_documents
 from assent.serving.web.feed.documents import FeedEntry
 from assent.serving.web.shell import markdown
-from assent.serving.web.shell.edge import Endpoint, page_endpoint
+from assent.serving.web.shell.console import LOOK
+from assent.serving.web.shell.edge import Endpoint, make_routes
 from assent.serving.web.shell.headers import PAGE_HEADERS
 from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.picture_files import PICTURE_HEADERS, answer
@@ -75,7 +76,7 @@ def feed_routes(
     services: Services, visits: Visits, *, base_url: str, trust_proxy: bool = False
 ) -> list[Route]:
     pages, pace = FeedPages(services, visits, base_url=base_url), Pace(services, trust_proxy=trust_proxy)
-    table: tuple[tuple[str, Endpoint], ...] = (
+    table = (
         ("/feed/{workspace}", pages.posts),
         ("/feed/{workspace}/", pages.posts),
         ("/feed/{workspace}/atom.xml", pages.atom),
@@ -84,10 +85,7 @@ def feed_routes(
         ("/feed/{workspace}/{post}/go", pages.go),
         ("/feed/{workspace}/{post}/pictures/{number}.png", pages.picture),
     )
-    return [
-        Route(path, page_endpoint(_limit(pace, endpoint), base_url), methods=("GET",))
-        for path, endpoint in table
-    ]
+    return make_routes(base_url, *((path, LOOK, _limit(pace, endpoint)) for path, endpoint in table))
 
 
 def _limit(pace: Pace, endpoint: Endpoint) -> Endpoint:

@@ -27,7 +27,7 @@ from assent.gate.records import Assurance, Run
 from assent.gate.review_link import ReviewClaims
 from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.structs import Record
-from assent.kernel.tokens import KeyRing, TokenInvalid
+from assent.kernel.tokens import TokenInvalid
 from assent.ports import Transaction
 from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, PageKeys
 from assent.serving.web.shell.headers import see_other
@@ -112,7 +112,10 @@ class ReviewAccess:
         given = request.query_params.getlist("token")
         if not given:
             return None
-        return self._judged(self._links, given[0] if len(given) == 1 else "", run_id, now_ms)
+        try:
+            return review_link.read_token(self._links, given[0] if len(given) == 1 else "", run_id, now_ms)
+        except TokenInvalid:
+            raise PageRefused(BAD_LINK) from None
 
     def swap(self, request: Request, claims: ReviewClaims, now_ms: int) -> Response:
         """Redirect to the URL without the token, and set the cookie."""
@@ -136,12 +139,6 @@ class ReviewAccess:
             )
         except TokenInvalid:
             return PresentedAccess(run_id, secret, None, bad_cookie=True)
-
-    def _judged(self, ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewClaims:
-        try:
-            return review_link.read_token(ring, token, run_id, now_ms)
-        except TokenInvalid:
-            raise PageRefused(BAD_LINK) from None
 
     def _cookie(self, run_id: str) -> str:
         return self._cookies.named(

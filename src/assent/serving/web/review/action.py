@@ -21,7 +21,6 @@ from assent.gate.preflight import is_expired
 from assent.gate.records import Action
 from assent.gate.transitions import AWAITING, UNKNOWN, state_of
 from assent.kernel.canonical import short_digest
-from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.kernel.times import parse_time
@@ -70,7 +69,7 @@ async def show(visit: Visit) -> Response:
         place = action.workspace_id
         head = yield from journal.read_head(place, action.run_id)
         events = yield from journal.read_latest(head, HISTORY_EVENTS)
-        return action, policy, events, (yield from _place_name(place))
+        return action, policy, events, (yield from tenancy.get_workspace(place)).name
 
     action, policy, events, place = await visit.read(look)
     now_ms = visit.now_ms
@@ -122,11 +121,6 @@ def moments(events: list[Event], action: Action, now_ms: int) -> list[TimelineEn
 
 OF_RUNS: Final = frozenset({"run_measured", "measurement_empty"})
 """Events of a run that its actions' timelines include."""
-
-
-def _place_name(workspace_id: WorkspaceId) -> Transaction[str]:
-    found = yield from tenancy.get_workspace(workspace_id)
-    return found.name
 
 
 SCREENS: Final = (Screen("/actions/{action_id}", show, "inbox"),)

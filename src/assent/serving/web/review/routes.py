@@ -8,14 +8,11 @@ from assent.engine.core.services import Services
 from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.people.sign_in import SignInPages
 from assent.serving.web.review.page import ReviewPages
-from assent.serving.web.shell.console import Console
-from assent.serving.web.shell.edge import Endpoint, page_endpoint
+from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Console
+from assent.serving.web.shell.edge import make_routes
 from assent.serving.web.shell.live import Live, LivePages
-from assent.serving.web.shell.pages import LOOK, LOOK_AND_SEND
 from assent.serving.web.shell.picture_files import PicturePages
 from assent.serving.web.shell.screens import SCREENS
-
-SEND = ("POST",)
 
 
 def review_routes(
@@ -28,7 +25,8 @@ def review_routes(
     )
     review = ReviewPages(services, keys, cookies, console.entries, base_url=base_url)
     shown = PicturePages(services, keys, cookies)
-    table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
+    routes = make_routes(
+        base_url,
         ("/runs/{run_id}", LOOK, review.run),
         ("/runs/{run_id}/actions/{action_id}/html", LOOK, review.html),
         ("/runs/{run_id}/actions/{action_id}/{decision}", LOOK_AND_SEND, review.decide),
@@ -39,10 +37,4 @@ def review_routes(
         ("/sign-out", SEND, signing_in.sign_out),
         ("/events", LOOK, LivePages(services, cookies, live).events),
     )
-    return [
-        *(
-            Route(path, page_endpoint(endpoint, base_url), methods=methods)
-            for path, methods, endpoint in table
-        ),
-        *console.routes(),
-    ]
+    return [*routes, *console.routes()]

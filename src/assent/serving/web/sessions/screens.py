@@ -197,8 +197,6 @@ async def add_note(visit: Visit) -> Response:
 async def compare(visit: Visit) -> Response:
     run_id = visit.part("run_id")
     left, right = whole_number(visit.query("a")), whole_number(visit.query("b"))
-    if not is_uuid(run_id):
-        raise PageRefused(NO_SUCH_RUN)
 
     def look() -> Transaction[session_views.Comparison]:
         view = yield from find_run(visit)

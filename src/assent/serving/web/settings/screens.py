@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from assent.engine.people import members, people
 from assent.kernel.limits import MAX_NAME_CHARS
-from assent.ports import Transaction
 from assent.serving.web.people.people import is_name
 from assent.serving.web.shell.console import KEYS_COOKIE, LOOK, PLACE_COOKIE, SEND, Screen, Visit
 from assent.serving.web.shell.rendering import THEME_COOKIE, THEMES
@@ -82,11 +81,7 @@ async def end_device(visit: Visit) -> Response:
 async def sign_out_everywhere(visit: Visit) -> Response:
     """End every session of the person, including this one."""
     await visit.form("settings")
-
-    def end() -> Transaction[int]:
-        return (yield from people.sign_out_everywhere(visit.person.person_id, visit.now_ms))
-
-    await visit.write(end)
+    await visit.write(lambda: people.sign_out_everywhere(visit.person.person_id, visit.now_ms))
     response = visit.go("/sign-in")
     visit.cookies.forget(response, visit.cookies.session)
     return response

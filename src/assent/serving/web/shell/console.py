@@ -31,7 +31,7 @@ from assent.serving.web.people.people import (
     KeysWhenReady,
 )
 from assent.serving.web.review.times import When, when
-from assent.serving.web.shell.edge import Endpoint, page_endpoint
+from assent.serving.web.shell.edge import Endpoint, make_routes
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see_other
 from assent.serving.web.shell.pace import Pace
@@ -148,14 +148,10 @@ class Visit:
 
     async def form(self, subject: str) -> dict[str, str]:
         """The fields of a form. Refuses a form of another site, browser or subject."""
-        return await self.form_of(lambda fields: subject)
-
-    async def form_of(self, subject: Callable[[dict[str, str]], str]) -> dict[str, str]:
-        """`form` for a subject that depends on the fields. The nonce covers it."""
-        return (await self.shown_form_of(subject))[0]
+        return (await self.shown_form_of(lambda fields: subject))[0]
 
     async def shown_form_of(self, subject: Callable[[dict[str, str]], str]) -> tuple[dict[str, str], int]:
-        """`form_of`, with the time at which the form was rendered."""
+        """`form` for a subject that depends on its fields, with the time at which it was rendered."""
         fields = await read_form(self.request)
         about = f"{self.session.session_id} {subject(fields)}"
         shown_ms = self.nonces.check(self.request, fields.get("nonce", ""), about, self.now_ms)
@@ -241,10 +237,8 @@ class Console:
         self.entries = tuple(entry for entry in NAVIGATION if entry.href in there)
 
     def routes(self) -> list[Route]:
-        return [
-            Route(screen.path, page_endpoint(self._endpoint(screen), self._base_url), methods=screen.methods)
-            for screen in self._screens
-        ]
+        table = ((screen.path, screen.methods, self._endpoint(screen)) for screen in self._screens)
+        return make_routes(self._base_url, *table)
 
     def _endpoint(self, screen: Screen) -> Endpoint:
         async def answer(request: Request) -> Response:

@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Route
 
 from assent.kernel.refusals import Refusal
 from assent.ports import StoreUnavailable
@@ -22,7 +23,16 @@ from assent.serving.web.shell.problems import UNAVAILABLE, PageRefused, fault, r
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
+PageRoute = tuple[str, tuple[str, ...], Endpoint]
+"""The path, the methods and the endpoint of a page."""
+
 log = logging.getLogger("assent.web")
+
+
+def make_routes(base_url: str, *table: PageRoute) -> list[Route]:
+    return [
+        Route(path, page_endpoint(endpoint, base_url), methods=methods) for path, methods, endpoint in table
+    ]
 
 
 def page_endpoint(endpoint: Endpoint, base_url: str) -> Endpoint:

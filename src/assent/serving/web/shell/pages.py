@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,14 +14,12 @@ from assent.serving.instructions import instructions
 from assent.serving.web.people.signup import SignupPages
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.assets import CACHING, PREFIX, find_asset
-from assent.serving.web.shell.edge import Endpoint, page_endpoint
+from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND
+from assent.serving.web.shell.edge import make_routes
 from assent.serving.web.shell.headers import ASSET_HEADERS
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.tools.catalog import Catalog
-
-LOOK: Final = ("GET",)
-LOOK_AND_SEND: Final = ("GET", "POST")
 
 
 def page_routes(
@@ -29,16 +27,14 @@ def page_routes(
 ) -> list[Route]:
     signup = SignupPages(services, base_url=base_url, trust_proxy=trust_proxy)
     reading = ReadingPages(services, catalog if catalog is not None else Catalog(), base_url)
-    table: tuple[tuple[str, tuple[str, ...], Endpoint], ...] = (
+    return make_routes(
+        base_url,
         ("/", LOOK, reading.home),
         ("/for-agents", LOOK, reading.for_agents),
         ("/get-key", LOOK_AND_SEND, signup.get_key),
         ("/claim/{token}", LOOK_AND_SEND, signup.claim),
         (PREFIX + "{name}", LOOK, serve_asset),
     )
-    return [
-        Route(path, page_endpoint(endpoint, base_url), methods=methods) for path, methods, endpoint in table
-    ]
 
 
 async def serve_asset(request: Request) -> Response:
