@@ -100,16 +100,18 @@ async def _server(directory: Path) -> AsyncIterator[tuple[str, str]]:
     listeners = bind(app.settings)
     surfaces = Surfaces(app)
     server = http_server(surfaces.site(), surfaces.end_streams)
-    async with running_jobs(app):
-        serving = asyncio.create_task(server.serve(sockets=listeners))
-        try:
-            yield app.settings.base_url, issued.api_key
-        finally:
-            server.should_exit = True
-            await serving
-            for each in listeners:
-                each.close()
-            await app.close()
+    try:
+        async with running_jobs(app):
+            serving = asyncio.create_task(server.serve(sockets=listeners))
+            try:
+                yield app.settings.base_url, issued.api_key
+            finally:
+                server.should_exit = True
+                await serving
+                for each in listeners:
+                    each.close()
+    finally:
+        await app.close()  # after the jobs, which use the store until they have stopped
 
 
 async def _demo(session: CommandSession, interactive: bool) -> int:
