@@ -1,5 +1,5 @@
-"""The command `assent`. Starts `assent stdio` before importing what only the other commands need, because a client
-waits for the first answer."""
+"""The command `assent`. Starts `assent stdio` before importing what only the other commands need,
+because a client waits for the first answer."""
 
 from __future__ import annotations
 

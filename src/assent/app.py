@@ -1,7 +1,7 @@
 """The composition root: from settings to a running server. The only module that knows every part.
 
-`compose` does no I/O, so that a stdio process can answer before anything is opened. The store opens at its first use:
-it is migrated, has the default workspace, and the secrets are checked against it.
+`compose` does no I/O, so that a stdio process can answer before anything is opened. The store opens
+at its first use: it is migrated, has the default workspace, and the secrets are checked against it.
 """
 
 from __future__ import annotations
@@ -158,8 +158,8 @@ class App:
         )
 
     def _read_secrets(self) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
-        """Return the run token secret and the master secret; creates them if that is allowed. Raises
-        `StoreUnavailable` if there are none."""
+        """Return the run token secret and the master secret; creates them if that is allowed.
+        Raises `StoreUnavailable` if there are none."""
         try:
             secrets = resolve_secrets(self.settings)
         except SettingsError as error:
@@ -206,7 +206,8 @@ class App:
         await self.services.check_store()
 
     async def _prepare_store(self) -> None:
-        """Check the secrets against the store, seal with the newest, create the default workspace."""
+        """Check the secrets against the store, seal with the newest, create the default
+        workspace."""
         self.keys.forget()
         await check_secrets(self.store, self.keys)
         if len(self.keys.master) > 1:
@@ -309,8 +310,8 @@ async def check_secrets(store: Store, keys: ServerKeys) -> None:
 
 
 UNFIT = (SettingsError, SchemaMismatch, SecretMismatch)
-"""Errors that end a start. Each message says what is wrong and what to do. An unavailable database is not among them:
-the server waits for it."""
+"""Errors that end a start. Each message says what is wrong and what to do. An unavailable database
+is not among them: the server waits for it."""
 
 
 @asynccontextmanager

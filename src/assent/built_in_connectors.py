@@ -1,6 +1,7 @@
 """Builds the built-in connectors from the parts of a process.
 
-Separate from the composition root, because their modules load slowly and the first answer needs none.
+Separate from the composition root, because their modules load slowly and the first answer needs
+none.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A small HTTP client: calls a tool, returns its payload and handles refusals as the contract says.
 
-`call` returns the payload or raises `Refused` with the recovery shape. `follow` does what the contract asks of an
-agent: call the recovery tool and repeat once, or wait and repeat once, or stop.
+`call` returns the payload or raises `Refused` with the recovery shape. `follow` does what the
+contract asks of an agent: call the recovery tool and repeat once, or wait and repeat once, or stop.
 """
 
 from __future__ import annotations
@@ -75,10 +75,11 @@ class Client:
         ask: Callable[[dict[str, str]], dict[str, Any]] | None = None,
         **arguments: Any,
     ) -> dict[str, Any]:
-        """Call a tool and do what a refusal says, once (E55, E56). Raises `Refused` if other arguments or a person are
-        needed.
+        """Call a tool and do what a refusal says, once (E55, E56). Raises `Refused` if other
+        arguments or a person are needed.
 
-        `ask` gets the questions of a recovery tool for the person, by argument, and returns the answers.
+        `ask` gets the questions of a recovery tool for the person, by argument, and returns the
+        answers.
         """
         try:
             return await self.call(tool, **arguments)

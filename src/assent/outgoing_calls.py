@@ -1,5 +1,5 @@
-"""The engine's access to untrusted URLs: bounded and checked, without network exceptions. Imports are deferred until
-needed."""
+"""The engine's access to untrusted URLs: bounded and checked, without network exceptions. Imports
+are deferred until needed."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """The interfaces of Assent and their guarantees.
 
-A transaction is a *generator*: it yields bound statements, receives their rows, and returns its result. The SQLite
-writer drives it synchronously in its own thread, which allows group commit; the PostgreSQL store drives the same
-generator with await. No other code uses a driver.
+A transaction is a *generator*: it yields bound statements, receives their rows, and returns its
+result. The SQLite writer drives it synchronously in its own thread, which allows group commit; the
+PostgreSQL store drives the same generator with await. No other code uses a driver.
 
-A connector performs only an `ApprovedAction`. An operator returns the effects it wants instead of performing them.
+A connector performs only an `ApprovedAction`. An operator returns the effects it wants instead of
+performing them.
 """
 
 from __future__ import annotations
@@ -36,8 +37,9 @@ Rows = Sequence[Row]
 
 
 class Statement(Record):
-    """A named statement, compiled for both dialects. `params` is the order of its positional values, `writes` whether
-    it changes or locks rows, `counted` whether SQLite returns an empty row for each changed row."""
+    """A named statement, compiled for both dialects. `params` is the order of its positional
+    values, `writes` whether it changes or locks rows, `counted` whether SQLite returns an empty row
+    for each changed row."""
 
     name: str
     sqlite: str
@@ -47,8 +49,8 @@ class Statement(Record):
     counted: bool = False
 
     def bound_type(self) -> type[Bound]:
-        """Make the class of this statement with values. Its constructor raises TypeError for a missing or unknown
-        parameter."""
+        """Make the class of this statement with values. Its constructor raises TypeError for a
+        missing or unknown parameter."""
         made = msgspec.defstruct(
             self.name, self.params, bases=(Bound,), namespace={"statement": self}, frozen=True, kw_only=True
         )
@@ -56,8 +58,8 @@ class Statement(Record):
 
 
 class Bound(Record, kw_only=True):
-    """A statement with its values. Each statement has its own subclass, which has a field for each parameter, in
-    order; `msgspec.structs.astuple` returns the values."""
+    """A statement with its values. Each statement has its own subclass, which has a field for each
+    parameter, in order; `msgspec.structs.astuple` returns the values."""
 
     statement: ClassVar[Statement]
 
@@ -70,12 +72,13 @@ Transaction = Generator[Bound, Rows, T]
 """Yields statements, receives their rows, returns its result."""
 
 Begin = Callable[[], Generator[Bound, Rows, T]]
-"""Creates the generator. A store may run a transaction again after a serialization failure, so it must have no effects
-other than the statements it yields."""
+"""Creates the generator. A store may run a transaction again after a serialization failure, so it
+must have no effects other than the statements it yields."""
 
 
 class Single(Record):
-    """A transaction of one statement that returns its rows: `await store.write(Single(statements.x(…)))`.
+    """A transaction of one statement that returns its rows: `await
+    store.write(Single(statements.x(…)))`.
 
     One statement is atomic without BEGIN and COMMIT, which saves PostgreSQL two round trips.
     """
@@ -97,19 +100,21 @@ class Signal(Protocol):
 
 
 class Store(Protocol):
-    """Durable state. `write` returns after the transaction is on disk, or raises and nothing is stored.
+    """Durable state. `write` returns after the transaction is on disk, or raises and nothing is
+    stored.
 
-    Raises `StoreUnavailable` when the database cannot be reached, is read-only or full; nothing is stored then, and the
-    next call may succeed without a restart. If a connection breaks during its COMMIT, the result is unknown: repeat the
-    call with the same idempotency key. An exception of the generator rolls back its transaction and reaches the caller
-    unchanged. A statement that violates a constraint ends the transaction with `ConstraintViolation`; the generator
-    does not see it, because PostgreSQL has aborted the transaction by then.
+    Raises `StoreUnavailable` when the database cannot be reached, is read-only or full; nothing is
+    stored then, and the next call may succeed without a restart. If a connection breaks during its
+    COMMIT, the result is unknown: repeat the call with the same idempotency key. An exception of
+    the generator rolls back its transaction and reaches the caller unchanged. A statement that
+    violates a constraint ends the transaction with `ConstraintViolation`; the generator does not
+    see it, because PostgreSQL has aborted the transaction by then.
 
-    Every statement returns a list of rows, which may be empty. `read` sees one snapshot and cannot write. The
-    transaction of a cancelled caller happens completely or not at all.
+    Every statement returns a list of rows, which may be empty. `read` sees one snapshot and cannot
+    write. The transaction of a cancelled caller happens completely or not at all.
 
-    Creating a store does no work. `open` connects and checks the schema (`SchemaMismatch`); without it the first call
-    does. `close` finishes earlier requests.
+    Creating a store does no work. `open` connects and checks the schema (`SchemaMismatch`); without
+    it the first call does. `close` finishes earlier requests.
     """
 
     dialect: str
@@ -175,9 +180,10 @@ class Connections(Protocol):
 class Delivery(Record):
     """A connector's guarantee for a repeated send (C30).
 
-    `native_key`: the provider recognises our key for `window_ms`; with `searches` an effect may still be found after
-    that, but finding none proves nothing. `natural_key`: the effect is unique, so a repetition finds it. `read_back`:
-    the provider can be asked whether it happened. `none`: only a person can tell.
+    `native_key`: the provider recognises our key for `window_ms`; with `searches` an effect may
+    still be found after that, but finding none proves nothing. `natural_key`: the effect is unique,
+    so a repetition finds it. `read_back`: the provider can be asked whether it happened. `none`:
+    only a person can tell.
     """
 
     kind: Literal["native_key", "natural_key", "read_back", "none"]
@@ -192,8 +198,8 @@ class Delivery(Record):
 
 
 class Remainder(Record):
-    """The part of an effect that was not delivered, offered as a separate action. `reached` says in words where the
-    rest was delivered, `why` why this part was not."""
+    """The part of an effect that was not delivered, offered as a separate action. `reached` says in
+    words where the rest was delivered, `why` why this part was not."""
 
     effect: Effect
     reached: str
@@ -235,8 +241,9 @@ REFERENCE: Final = "providerReference"
 
 
 class OutcomeUnknown(Exception):  # noqa: N818 - what is known
-    """The effect may or may not have happened. Every exception other than `NotSent` counts as this. `reference` is the
-    provider's reference, if known; it is stored with the action for `look_up`."""
+    """The effect may or may not have happened. Every exception other than `NotSent` counts as this.
+    `reference` is the provider's reference, if known; it is stored with the action for
+    `look_up`."""
 
     def __init__(self, detail: str = "", *, reference: str | None = None) -> None:
         super().__init__(detail)
@@ -247,10 +254,11 @@ SendOutcome = Delivered | NotSent | OutcomeUnknown
 
 
 class Connector(Protocol):
-    """The code for a provider. `perform` is called outside any transaction, only with a claimed and approved action,
-    and must end within `timeout_seconds`.
+    """The code for a provider. `perform` is called outside any transaction, only with a claimed and
+    approved action, and must end within `timeout_seconds`.
 
-    A connector without account and settings has `always_ready = True`; its readiness is not checked before a claim.
+    A connector without account and settings has `always_ready = True`; its readiness is not checked
+    before a claim.
     """
 
     id: str
@@ -261,14 +269,14 @@ class Connector(Protocol):
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered: ...
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        """For `read_back`: return the delivery, or None if it certainly did not happen. Raises `OutcomeUnknown` if the
-        provider cannot tell yet."""
+        """For `read_back`: return the delivery, or None if it certainly did not happen. Raises
+        `OutcomeUnknown` if the provider cannot tell yet."""
         ...
 
 
 class Reading(WireRecord, kw_only=True):
-    """The metrics of one effect from one source. Unavailable is not zero: `reason` says why there is no number
-    (E100)."""
+    """The metrics of one effect from one source. Unavailable is not zero: `reason` says why there
+    is no number (E100)."""
 
     source: str
     channel: str
@@ -281,8 +289,8 @@ class Reading(WireRecord, kw_only=True):
 
 @runtime_checkable
 class Addressed(Protocol):
-    """A connector whose effects go to an account. The account is fixed at staging and is part of the approved content
-    (C29). Both methods read stored data and call no provider."""
+    """A connector whose effects go to an account. The account is fixed at staging and is part of
+    the approved content (C29). Both methods read stored data and call no provider."""
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """Return the effect with its account, or without one if none is connected."""
@@ -325,8 +333,8 @@ class Picture(Record, kw_only=True):
 
 
 PicturesOf = Callable[[Action], Awaitable[tuple[Picture, ...]]]
-"""Returns the pictures of an action exactly as approved. Raises `NotSent` if one is missing. A connector takes this as
-an argument and uploads before the call that has the effect."""
+"""Returns the pictures of an action exactly as approved. Raises `NotSent` if one is missing. A
+connector takes this as an argument and uploads before the call that has the effect."""
 
 
 class Campaign(Record, kw_only=True):

@@ -28,7 +28,8 @@ def verify(
         ),
     ] = None,
 ) -> int:
-    """Check every event, chain and checkpoint. Exits with 1 when anything was changed, deleted or cut."""
+    """Check every event, chain and checkpoint. Exits with 1 when anything was changed, deleted or
+    cut."""
 
     async def run(app: App) -> Verdict:
         path = checkpoint or checkpoint_files.newest(session.settings.data_dir)

@@ -43,7 +43,8 @@ def conform(
         typer.Option("--rule", metavar="ID", help="Only checks of this rule; may be repeated."),
     ] = None,
 ) -> int:
-    """Check a server against the contract. Stages drafts in the key's workspace, so use one made for it."""
+    """Check a server against the contract. Stages drafts in the key's workspace, so use one made
+    for it."""
     _refuse_bad_input(url, rule or [])
     keys = [line.strip() for line in sys.stdin if line.strip()] if key_stdin else []
     from assent.conformance.wire import Unreachable

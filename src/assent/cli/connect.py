@@ -1,7 +1,7 @@
 """`assent connect` and `assent disconnect`: connect a provider without a browser.
 
-The key comes from standard input, is checked with the provider and sealed. It is never an argument, which the list of
-processes would show, and never written unsealed.
+The key comes from standard input, is checked with the provider and sealed. It is never an argument,
+which the list of processes would show, and never written unsealed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def connect(
         typer.Option("--from", metavar="MAILBOX", help="The sender of this workspace's e-mails."),
     ] = None,
 ) -> None:
-    """Connect a workspace to a provider by its key, which is read from standard input and never shown.
+    """Connect a workspace to a provider by its key, which is read from standard input and never
+    shown.
 
     The key of smtp is the address of a mail server: smtp://user:password@mail.example.org:587
     """

@@ -40,7 +40,8 @@ def show(
         ),
     ] = None,
 ) -> None:
-    """Show a workspace's credits and the end of its ledger; --limit and --grant change them first."""
+    """Show a workspace's credits and the end of its ledger; --limit and --grant change them
+    first."""
     wanted = _amount(limit)
 
     async def change(

@@ -47,7 +47,8 @@ def demo(
         bool, typer.Option("--interactive", help="Approve the first post yourself, in the browser.")
     ] = False,
 ) -> int:
-    """Play the loop: prepare, show, approve, publish, measure, remember, and a second launch that has learned."""
+    """Play the loop: prepare, show, approve, publish, measure, remember, and a second launch that
+    has learned."""
     return asyncio.run(_demo(session, interactive))
 
 

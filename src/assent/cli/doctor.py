@@ -53,7 +53,8 @@ def register(app: typer.Typer) -> None:
 
 
 def doctor(session: CommandSession, host: Host = None, port: Port = None, base_url: BaseUrl = None) -> int:
-    """Check settings, files, database, port and pages. Changes nothing; exits with 1 where something is wrong."""
+    """Check settings, files, database, port and pages. Changes nothing; exits with 1 where
+    something is wrong."""
     session.add_flags(host=host, port=port, base_url=base_url)
     try:
         loaded = session.loaded

@@ -31,8 +31,9 @@ def owner_link(
 ) -> None:
     """Print a link by which you sign in to the pages in your browser: once, within 15 minutes.
 
-    What a signed-in browser decides counts as a person's decision, so the link is printed to a terminal only; an agent
-    reads pipes. With --json it is written to a pipe, too, and the audit trail says so.
+    What a signed-in browser decides counts as a person's decision, so the link is printed to a
+    terminal only; an agent reads pipes. With --json it is written to a pipe, too, and the audit
+    trail says so.
     """
     from assent.processes import owner_link as links
 

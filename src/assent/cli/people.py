@@ -32,8 +32,8 @@ def invite(
 ) -> None:
     """Invite a person and print their sign-in link: it works once, for three days.
 
-    Anyone who opens the link decides as that person, so it is printed to a terminal only; an agent reads pipes. With
-    --json it is written to a pipe, too, and the audit trail says so.
+    Anyone who opens the link decides as that person, so it is printed to a terminal only; an agent
+    reads pipes. With --json it is written to a pipe, too, and the audit trail says so.
     """
     from assent.engine.people import members, people
     from assent.engine.people.people import Person, Role

@@ -1,7 +1,8 @@
 """Shared by all commands: common flags, settings, output and error handling.
 
-Standard output carries data only; messages go to standard error. A command is a function of a session and its own
-arguments. `command` adds the common flags and is the only place that catches errors.
+Standard output carries data only; messages go to standard error. A command is a function of a
+session and its own arguments. `command` adds the common flags and is the only place that catches
+errors.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""`assent workspace webhook-secret`, `webhook-hosts`, `webhooks` and `webhook-resend`: the signing secret, the allowed
-hosts, and the log of deliveries."""
+"""`assent workspace webhook-secret`, `webhook-hosts`, `webhooks` and `webhook-resend`: the signing
+secret, the allowed hosts, and the log of deliveries."""
 
 from __future__ import annotations
 

@@ -69,7 +69,8 @@ def validate(
     session: CommandSession,
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files, or folders of them.")],
 ) -> int:
-    """Check definitions. Exits with 1 when any has a mistake; says where it is and what to write instead."""
+    """Check definitions. Exits with 1 when any has a mistake; says where it is and what to write
+    instead."""
     files = [file for path in paths for file in _files(path)]
     if not files:
         raise Failure(f"There is no workflow file in {paths[0]}.\nDefinitions end in {', '.join(SUFFIXES)}.")
@@ -125,7 +126,8 @@ def run(
     ],
     context: Annotated[str, typer.Option("--context", metavar="JSON", help="The initial context.")] = "{}",
 ) -> int:
-    """Follow a workflow at the terminal. For authors: nothing is stored, and you are the one who confirms."""
+    """Follow a workflow at the terminal. For authors: nothing is stored, and you are the one who
+    confirms."""
     compiled = _find(session, workflow)
     try:
         outcome = start(compiled.program, _object(context))

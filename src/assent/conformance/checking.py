@@ -1,7 +1,8 @@
 """Defines a check, its failure, and the report of a run.
 
-A check is an async function of a `Scene`; it fails by raising with the expected and the found value. Its decorator
-carries its rule ids and its title, so that the rules manifest can be compared with it.
+A check is an async function of a `Scene`; it fails by raising with the expected and the found
+value. Its decorator carries its rule ids and its title, so that the rules manifest can be compared
+with it.
 """
 
 from __future__ import annotations
@@ -151,6 +152,7 @@ async def _run(each: ConformanceCheck, scene: Scene, has: Collection[Need]) -> t
     except Failed as failed:
         return "failed", str(failed)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        # A server may answer anything; an unreadable answer is a finding, not an error of the checker.
+        # A server may answer anything; an unreadable answer is a finding, not an error of the
+        # checker.
         return "failed", f"an answer of another shape: {error!r}"
     return "passed", None

@@ -1,4 +1,5 @@
-"""Checks of the review link: who may use it, what invalidates it, and that a GET changes nothing."""
+"""Checks of the review link: who may use it, what invalidates it, and that a GET changes
+nothing."""
 
 from __future__ import annotations
 

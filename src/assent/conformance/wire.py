@@ -1,7 +1,7 @@
 """A client of the server under test: JSON-RPC over HTTP, and plain requests.
 
-If the server is busy it waits once (E97), because a run of all checks makes more calls than a minute allows. It does
-not judge answers.
+If the server is busy it waits once (E97), because a run of all checks makes more calls than a
+minute allows. It does not judge answers.
 """
 
 from __future__ import annotations

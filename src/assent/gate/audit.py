@@ -1,7 +1,8 @@
 """The audit record of an action in the form of S0 §5, with fields that this server adds.
 
-`status` has one of six values (C10). An approval always has its assurance. One that an agent relayed is marked as not
-attested and is never shown as a person's. Also the sentences about the proof that a record and an approval give.
+`status` has one of six values (C10). An approval always has its assurance. One that an agent
+relayed is marked as not attested and is never shown as a person's. Also the sentences about the
+proof that a record and an approval give.
 """
 
 from __future__ import annotations

@@ -181,7 +181,8 @@ def describe_outcome(action: Action, label: str, measured_after_ms: int | None) 
 
 
 def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
-    """Return the commands for this action with their calls, only those that this caller may make."""
+    """Return the commands for this action with their calls, only those that this caller may
+    make."""
     about: dict[str, Any] = {"actionId": action.action_id}
     if circumstances.expired:
         return ()

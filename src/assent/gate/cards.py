@@ -79,8 +79,8 @@ def destination(action: Action, circumstances: Circumstances) -> str | None:
 
 
 def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
-    """Render the card of an action as Markdown. The content is quoted, so that it cannot pass for the server's
-    words."""
+    """Render the card of an action as Markdown. The content is quoted, so that it cannot pass for
+    the server's words."""
     effect = action.effect
     facts = []
     if (where := destination(action, circumstances)) is not None:

@@ -1,7 +1,9 @@
-"""A workspace's connection to a provider, as immutable values: its state, its accounts, and the selected account.
+"""A workspace's connection to a provider, as immutable values: its state, its accounts, and the
+selected account.
 
-A connection does not hold its secrets; they are a separate value that hides its content. The account of an effect is
-selected here and stored with the effect when it is staged, so that an approval covers it (C29).
+A connection does not hold its secrets; they are a separate value that hides its content. The
+account of an effect is selected here and stored with the effect when it is staged, so that an
+approval covers it (C29).
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from assent.kernel.structs import Record, WireRecord
 
 
 class ConnectionState(enum.StrEnum):
-    """`expired`: the provider no longer accepts its secrets. `revoked`: a person disconnected it."""
+    """`expired`: the provider no longer accepts its secrets. `revoked`: a person disconnected
+    it."""
 
     CONNECTED = "connected"
     EXPIRED = "expired"
@@ -23,8 +26,8 @@ class ConnectionState(enum.StrEnum):
 
 
 class Account(WireRecord):
-    """An account at a provider. `chosen`: effects may go there; `default`: they do unless another is named; `active`:
-    the provider can reach it."""
+    """An account at a provider. `chosen`: effects may go there; `default`: they do unless another
+    is named; `active`: the provider can reach it."""
 
     id: str
     platform: str
@@ -70,8 +73,8 @@ class Connection(WireRecord, kw_only=True):
         return next((each for each in self.accounts if each.id == account_id and each.usable), None)
 
     def accounts_on(self, platform: str) -> tuple[Account, ...]:
-        """Return the accounts for a platform: the defaults, else the first usable one. An unreachable default is not
-        replaced by another account."""
+        """Return the accounts for a platform: the defaults, else the first usable one. An
+        unreachable default is not replaced by another account."""
         chosen = tuple(each for each in self.accounts if each.platform == platform and each.chosen)
         defaults = tuple(each for each in chosen if each.default)
         if defaults:

@@ -1,7 +1,7 @@
 """The ASCII form of an international domain (IDNA 2008).
 
-Python's codec implements IDNA 2003, which maps `straße.de` to `strasse.de`, a different domain. Here a domain is
-only lowercased, never mapped, or it is refused.
+Python's codec implements IDNA 2003, which maps `straße.de` to `strasse.de`, a different domain.
+Here a domain is only lowercased, never mapped, or it is refused.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The gate. A connector performs only an `ApprovedAction`, and only this module creates one.
 
-It judges the stored record alone. It uses no store; the engine calls it inside the transaction that claims the action
-and again before the connector is called.
+It judges the stored record alone. It uses no store; the engine calls it inside the transaction that
+claims the action and again before the connector is called.
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ class ApprovedAction:
 def judge_execution(
     action: Action, policy: Policy, now_ms: int, links: Links, seals: Seals, *, by_hand: bool = False
 ) -> None:
-    """Raise `Refusal` unless the stored status is approved, for exactly this content, with enough assurance (E5, E25,
-    E63).
+    """Raise `Refusal` unless the stored status is approved, for exactly this content, with enough
+    assurance (E5, E25, E63).
 
-    No argument and no text of the content or the caller changes the result (E65): a flag that only the agent honours is
-    no gate (E73). Before an approval the reason is `requires_approval` with the review link (E88). `by_hand` says that
-    a person performed the action, so its schedule and an expiry after the approval do not apply.
+    No argument and no text of the content or the caller changes the result (E65): a flag that only
+    the agent honours is no gate (E73). Before an approval the reason is `requires_approval` with
+    the review link (E88). `by_hand` says that a person performed the action, so its schedule and an
+    expiry after the approval do not apply.
     """
     state = _read_settled(action, links)
     if state in TERMINAL:
@@ -77,9 +78,11 @@ def judge_execution(
 
 
 def open_gate(action: Action) -> ApprovedAction:
-    """Create the `ApprovedAction` for a connector, for a claimed action or one that is being reconciled.
+    """Create the `ApprovedAction` for a connector, for a claimed action or one that is being
+    reconciled.
 
-    The status is judged again here, so that no code between claim and connector can bypass it (E64).
+    The status is judged again here, so that no code between claim and connector can bypass it
+    (E64).
     """
     covered = action.approval is not None and action.approval.digest == action.digest and whole(action)
     if state_of(action) not in (EXECUTING, UNKNOWN) or action.attempt is None or not covered:
@@ -136,8 +139,8 @@ ANY_CONTENT: Final = Seen()
 
 
 def judge_decision(action: Action, move: Move, seen: Seen, now_ms: int, links: Links) -> tuple[Step, ...]:
-    """Return the moves that a decision takes. Raises `Refusal` if the transition table does not allow it, if the action
-    has expired, or if the caller saw other content."""
+    """Return the moves that a decision takes. Raises `Refusal` if the transition table does not
+    allow it, if the action has expired, or if the caller saw other content."""
     stale, state = not seen.matches(action), _read_settled(action, links)
     if state in TERMINAL:
         raise refuse_closed(action, Reason.ACTION_CLOSED)
@@ -155,15 +158,17 @@ def judge_decision(action: Action, move: Move, seen: Seen, now_ms: int, links: L
 def judge_approval(
     action: Action, policy: Policy, decider: Decider, seen: Seen, now_ms: int, links: Links
 ) -> tuple[tuple[Step, ...], Requirement]:
-    """Judge everything about an approval: the decision, whether the content could be delivered and was shown whole, its
-    time, and the assurance that the workspace's policy requires (C8). Returns the moves and that requirement."""
+    """Judge everything about an approval: the decision, whether the content could be delivered and
+    was shown whole, its time, and the assurance that the workspace's policy requires (C8). Returns
+    the moves and that requirement."""
     steps = judge_decision(action, Move.APPROVE, seen, now_ms, links)
     if (unfit := blocking_gate(action.effect)) is not None:
         raise words_for.refuse_unfit(action, unfit)
     if action.effect.connector == WORKFLOW and is_cut(action):
         raise words_for.refuse_cut(action)
     due_ms, shown_ms = action.schedule_ms, decider.shown_ms
-    # A page rendered after the scheduled time says so beside its button; a chat is asked for a new time.
+    # A page rendered after the scheduled time says so beside its button; a chat is asked for a new
+    # time.
     warned = due_ms is not None and shown_ms is not None and shown_ms >= due_ms
     waits = action.status is Status.AWAITING_APPROVAL
     if due_ms is not None and waits and not warned and is_overdue(action, now_ms):
@@ -197,7 +202,8 @@ def needs_approval(action: Action, review_url: str | None, words: Words | None =
 
 
 def _read_settled(action: Action, links: Links) -> State:
-    """Return the state of an action. Raises `Refusal` while it is executed and while its outcome is unknown."""
+    """Return the state of an action. Raises `Refusal` while it is executed and while its outcome is
+    unknown."""
     state = state_of(action)
     if state == EXECUTING:
         raise in_progress(action)
@@ -235,7 +241,8 @@ def refuse_expired(action: Action) -> Refusal:
 
 
 def refuse_closed(action: Action, reason: Reason, review_url: str | None = None) -> Refusal:
-    """Build the refusal for a closed action. An executor answers S1's literal `requires_approval` (C13, C33)."""
+    """Build the refusal for a closed action. An executor answers S1's literal `requires_approval`
+    (C13, C33)."""
     return Refusal(
         reason,
         words=words_for.describe_closed(action),

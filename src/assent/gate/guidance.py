@@ -1,6 +1,7 @@
 """The guide for the agent of a prepared run: what to show and say, where to stop and wait (E74).
 
-The drafts come first and complete. The review link is a fallback for a person who is not in the chat (C4).
+The drafts come first and complete. The review link is a fallback for a person who is not in the
+chat (C4).
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ class InChat(WireRecord, omit_defaults=True):
 
 
 class AgentGuide(WireRecord):
-    """The texts that the agent shows, the next calls, and where it stops (E14). `agent_dependency` always has six items
-    (E74)."""
+    """The texts that the agent shows, the next calls, and where it stops (E14). `agent_dependency`
+    always has six items (E74)."""
 
     render_in_chat: dict[str, InChat]
     user_message: str
@@ -196,11 +197,12 @@ def agent_guide(
     notes: tuple[str, ...] = (),
     said: str = "",
 ) -> AgentGuide:
-    """Build the guide of a run. Without actions it lists what there is to read, and also tells the agent to stop.
+    """Build the guide of a run. Without actions it lists what there is to read, and also tells the
+    agent to stop.
 
-    Every channel that has content is there to be shown (E16); inline approval comes first, with the review link as a
-    fallback (E17, E102). `circumstances` are by action id; `notes` are sentences for the person
-    about the whole run, `said` replaces the message of a run without actions.
+    Every channel that has content is there to be shown (E16); inline approval comes first, with the
+    review link as a fallback (E17, E102). `circumstances` are by action id; `notes` are sentences
+    for the person about the whole run, `said` replaces the message of a run without actions.
     """
     keyed, around = channel_keys(actions), circumstances or {}
     shown = {key: in_chat(key, action, around.get(action.action_id, PLAIN)) for key, action in keyed.items()}
@@ -240,7 +242,8 @@ def _beside(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[s
             continue
         key, body = asset.channel, asset.body
         if (address := asset.metadata.get("viewUrl")) is not None:
-            # Without posts all variants; beside a post only the attached one. Others are in `images`.
+            # Without posts all variants; beside a post only the attached one. Others are in
+            # `images`.
             if key in keyed and asset.metadata.get("digest") not in along:
                 continue
             body = f"{body}\n{address if not keyed or key in keyed else NOT_ALONG}"
@@ -267,8 +270,8 @@ def show_run(
 
 
 def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> SuggestedCall:
-    """Return the approval of the first action that this caller can approve; else the repair of one that cannot be
-    approved as it is; else the call that shows the person's decision."""
+    """Return the approval of the first action that this caller can approve; else the repair of one
+    that cannot be approved as it is; else the call that shows the person's decision."""
     for action in keyed.values():
         found = around.get(action.action_id, PLAIN)
         if found.may_decide and not found.unfit:
@@ -311,8 +314,8 @@ def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
 
 
 def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> InChat:
-    """Build the draft view of an action. A change request is free text, so it has a command only before any
-    decision."""
+    """Build the draft view of an action. A change request is free text, so it has a command only
+    before any decision."""
     said = commands(key, action, circumstances)
     return InChat(
         body=readable_body(action, circumstances),

@@ -1,7 +1,8 @@
-"""Mail, and personal data: contacts, and personal mail, which has few recipients and is not part of a launch.
+"""Mail, and personal data: contacts, and personal mail, which has few recipients and is not part of
+a launch.
 
-Personal mail is correspondence. Its claims are not checked as marketing, and neither it nor a contact is stored in the
-memory, which every agent of the workspace can read.
+Personal mail is correspondence. Its claims are not checked as marketing, and neither it nor a
+contact is stored in the memory, which every agent of the workspace can read.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ def is_personal(action: Action) -> bool:
 
 
 def keeps_text(action: Action) -> bool:
-    """Whether the memory keeps a decision with the present text. The text of an edited mail to few recipients may be
-    about people, also in a launch."""
+    """Whether the memory keeps a decision with the present text. The text of an edited mail to few
+    recipients may be about people, also in a launch."""
     return keeps_requests(action) and not (_reaches_few(action.effect) and action.revision > 1)
 
 

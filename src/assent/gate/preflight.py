@@ -1,6 +1,8 @@
-"""The preflight of an action: severity, gates and warnings for the reviewer (C8), its scheduled time and its expiry.
+"""The preflight of an action: severity, gates and warnings for the reviewer (C8), its scheduled
+time and its expiry.
 
-It is computed when the action is staged or changed. A past time is refused; a time after the usual expiry extends it.
+It is computed when the action is staged or changed. A past time is refused; a time after the usual
+expiry extends it.
 """
 
 from __future__ import annotations
@@ -36,8 +38,9 @@ BLOCKING_GATES: Final[dict[str, str]] = {
 
 
 class Readiness(Record):
-    """Whether a connector can perform now, else the obstacle and its fix. `fix_hint` and `summary` (a few words) are
-    for people. `nameable`: it is connected, and a new check would bind the account."""
+    """Whether a connector can perform now, else the obstacle and its fix. `fix_hint` and `summary`
+    (a few words) are for people. `nameable`: it is connected, and a new check would bind the
+    account."""
 
     ready: bool
     blocker: str | None = None
@@ -132,7 +135,8 @@ def after_edit(
 
 
 def _find_declared(old: Preflight, effect: Effect) -> Severity | None:
-    """Infer the severity that the operator declared: one that effect and warnings do not explain."""
+    """Infer the severity that the operator declared: one that effect and warnings do not
+    explain."""
     if TOO_MANY_TODAY in old.warnings:
         return None
     explained = severity_of(effect, None, bool(old.warnings))

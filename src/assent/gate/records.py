@@ -1,7 +1,8 @@
 """Run, asset and action: the nouns of the execution contract, as immutable values.
 
-An action is a staged external effect. `Effect` holds everything that will be sent and its destination. An approval
-binds to its digest (C29), so no value that reaches a provider may be stored outside it.
+An action is a staged external effect. `Effect` holds everything that will be sent and its
+destination. An approval binds to its digest (C29), so no value that reaches a provider may be
+stored outside it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The texts of refusals about an action, by its state. One row has all four texts, so that they agree. The gate selects
-the row, or the refusal where more than texts differ.
+"""The texts of refusals about an action, by its state. One row has all four texts, so that they
+agree. The gate selects the row, or the refusal where more than texts differ.
 """
 
 from __future__ import annotations
@@ -134,7 +134,8 @@ _WAITING_STEP: Final = Words(
 
 
 def describe_waiting(action: Action, policy: Policy) -> Words | None:
-    """Words for an executor called on an action that waits for approval; None for the usual ones."""
+    """Words for an executor called on an action that waits for approval; None for the usual
+    ones."""
     return describe_policy(action, policy) or (_WAITING_STEP if is_step(action) else None)
 
 

@@ -1,7 +1,7 @@
 """The signed review link of S0 §4: `/runs/{runId}?token=b64url(json).b64url(hmac-sha256)` (C24).
 
-RUN_TOKEN_SECRET signs it and nothing else. The payload has exactly five keys. To revoke links, the run's
-`links_from_ms` is moved forward.
+RUN_TOKEN_SECRET signs it and nothing else. The payload has exactly five keys. To revoke links, the
+run's `links_from_ms` is moved forward.
 
 A link has the rights of the API key it was made for, so that a page grants no more than the tools.
 """
@@ -61,7 +61,8 @@ def make_token(
 
 
 def read_token(ring: KeyRing, token: str, run_id: str, now_ms: int) -> ReviewClaims:
-    """Return the claims of a valid token for this run (E38), unless expired (E39). Raises `TokenInvalid`."""
+    """Return the claims of a valid token for this run (E38), unless expired (E39). Raises
+    `TokenInvalid`."""
     try:
         claims = msgspec.json.decode(ring.verify(token), type=ReviewClaims)
     except msgspec.MsgspecError as error:

@@ -1,7 +1,9 @@
-"""The seal of an approval: a MAC that distinguishes this server's approvals from rows written into its database.
+"""The seal of an approval: a MAC that distinguishes this server's approvals from rows written into
+its database.
 
-The key is derived from the master secret. The MAC covers the approval and the identity of its action. The newest secret
-seals; every known one verifies. `assent.gate.gate` judges policies and states.
+The key is derived from the master secret. The MAC covers the approval and the identity of its
+action. The newest secret seals; every known one verifies. `assent.gate.gate` judges policies and
+states.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The state of actions and runs for a status report. Pure.
 
-Every action is in exactly one section. A run's status is computed from its actions when it is read (E3) and never
-stored, so it cannot contradict them.
+Every action is in exactly one section. A run's status is computed from its actions when it is read
+(E3) and never stored, so it cannot contradict them.
 """
 
 from __future__ import annotations
@@ -179,8 +179,9 @@ def headline(effect: Effect) -> str:
 def run_status(stored: str, states: Iterable[tuple[str, str]], *, measured: bool) -> str:
     """Compute the status of a run from the status and execution state of each action.
 
-    `stored` is the run's own result (`prepared`, `running`, `failed`, `complete`), used if it staged no action.
-    Rejected and expired actions count as closed: a run whose other actions were delivered is executed.
+    `stored` is the run's own result (`prepared`, `running`, `failed`, `complete`), used if it
+    staged no action. Rejected and expired actions count as closed: a run whose other actions were
+    delivered is executed.
     """
     found = set(states)
     if not found or stored != "prepared":

@@ -1,4 +1,5 @@
-"""The confirmation of a workflow step: an action that no executor sends, and the calls that follow a decision.
+"""The confirmation of a workflow step: an action that no executor sends, and the calls that follow
+a decision.
 
 Its effect is the agent's next advance (W40).
 """

@@ -12,8 +12,8 @@
        │                  │                   │  └──found refused──► failed
        └── retryable ◄────┴──postpone         └──found not done──► retryable ──found done──► executed
 
-`executing`, `outcome_unknown` and `retryable` are execution states besides the status `approved` (C10). A refused move
-changes nothing.
+`executing`, `outcome_unknown` and `retryable` are execution states besides the status `approved`
+(C10). A refused move changes nothing.
 """
 
 from __future__ import annotations
@@ -101,12 +101,12 @@ def state_of(action: Action) -> State:
 
 
 def path(action: Action, move: Move) -> tuple[Step, ...]:
-    """Return the moves that lead to a decision or an outcome, each with the state after it. Rejecting or editing an
-    approved action withdraws it first. Raises `IllegalMove` for a move that is not in the table, so no stage is skipped
-    (E10).
+    """Return the moves that lead to a decision or an outcome, each with the state after it.
+    Rejecting or editing an approved action withdraws it first. Raises `IllegalMove` for a move that
+    is not in the table, so no stage is skipped (E10).
 
-    Only approving, rejecting and editing leave `awaiting_approval`, and an edit leads back to it (E22). No move leads
-    out of `rejected` (E23, E67) or out of `executed` (E68).
+    Only approving, rejecting and editing leave `awaiting_approval`, and an edit leads back to it
+    (E22). No move leads out of `rejected` (E23, E67) or out of `executed` (E68).
     """
     state = state_of(action)
     if (state, move) in TABLE:

@@ -1,9 +1,9 @@
 """Webhook deliveries: their body, their signatures, and the meaning of an answer.
 
-A delivery has two signatures. `X-ChiefLab-Signature` is S3's: HMAC-SHA256 of the raw body, keyed with the printed
-secret. `webhook-signature` is that of Standard Webhooks 1.0: HMAC-SHA256 of `id.timestamp.body`, keyed with the decoded
-base64 of the secret; it covers the time, which prevents replay attacks. `webhook-id` is the same in every attempt, so a
-receiver recognises a repetition.
+A delivery has two signatures. `X-ChiefLab-Signature` is S3's: HMAC-SHA256 of the raw body, keyed
+with the printed secret. `webhook-signature` is that of Standard Webhooks 1.0: HMAC-SHA256 of
+`id.timestamp.body`, keyed with the decoded base64 of the secret; it covers the time, which prevents
+replay attacks. `webhook-id` is the same in every attempt, so a receiver recognises a repetition.
 
 Pure: time and secret are arguments.
 """
@@ -32,7 +32,8 @@ State = Literal["waiting", "delivered", "failed"]
 
 
 class WebhookReply(Record):
-    """The result of one POST: the HTTP status, or `why` there was none, with a sentence about it."""
+    """The result of one POST: the HTTP status, or `why` there was none, with a sentence about
+    it."""
 
     status: int | None
     why: str = ""
@@ -86,8 +87,8 @@ def headers(secret: str, delivery_id: str, at_ms: int, body: bytes) -> dict[str,
 
 
 REFUSED: Final = frozenset({"url", "scheme", "port", "address", "host"})
-"""Reasons for which no connection was made. They count as a failed attempt and are not final: each attempt resolves the
-name again, and its owner may correct a wrong address."""
+"""Reasons for which no connection was made. They count as a failed attempt and are not final: each
+attempt resolves the name again, and its owner may correct a wrong address."""
 
 
 def verdict(reply: WebhookReply) -> DeliveryVerdict:

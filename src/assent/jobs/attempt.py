@@ -40,8 +40,8 @@ _log = logging.getLogger(__name__)
 class JobAttempt:
     """A claimed job, from its handler's start until its end is recorded.
 
-    `poll_ms` is the first wait for an unavailable database. Once `stopping` is set there is no wait, and a job whose
-    end cannot be recorded is left to its lease.
+    `poll_ms` is the first wait for an unavailable database. Once `stopping` is set there is no
+    wait, and a job whose end cannot be recorded is left to its lease.
     """
 
     def __init__(

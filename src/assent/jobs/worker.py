@@ -1,8 +1,8 @@
 """The runner of durable jobs: claims due jobs and runs a bounded number at a time.
 
-It polls when the next job is due, after `wake`, and at least every `POLL_MS`, because other processes enqueue too. The
-clock that is passed in decides whether a job is due or a lease has ended; real time only bounds the wait between polls.
-`jobs/attempt.py` runs the handler.
+It polls when the next job is due, after `wake`, and at least every `POLL_MS`, because other
+processes enqueue too. The clock that is passed in decides whether a job is due or a lease has
+ended; real time only bounds the wait between polls. `jobs/attempt.py` runs the handler.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ Sweep = Callable[[int, int], Transaction[int]]
 
 
 class Runner:
-    """Runs the jobs of the given kinds over one store, on one event loop. It cannot be restarted."""
+    """Runs the jobs of the given kinds over one store, on one event loop. It cannot be
+    restarted."""
 
     def __init__(
         self,

@@ -1,8 +1,8 @@
 """Canonical JSON (RFC 8785) and the digests made from it.
 
-Equal values have equal canonical bytes, so a digest can bind an approval to its content. Use this module for bytes that
-must be equal across programs. For bytes that are only stored and read back, such as journal bodies, the codec's
-deterministic order is enough and faster.
+Equal values have equal canonical bytes, so a digest can bind an approval to its content. Use this
+module for bytes that must be equal across programs. For bytes that are only stored and read back,
+such as journal bodies, the codec's deterministic order is enough and faster.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def depth(value: Any) -> int:
 
 
 def _survey(value: Any) -> tuple[int, bool]:
-    """Return the depth of a value, and whether the codec encodes it as the RFC does: it differs for floats, unsafe
-    integers and the order of non-ASCII keys."""
+    """Return the depth of a value, and whether the codec encodes it as the RFC does: it differs for
+    floats, unsafe integers and the order of non-ASCII keys."""
     levels, simple = 0, True
     row = [value]
     while row:

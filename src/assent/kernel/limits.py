@@ -1,6 +1,7 @@
 """Every limit of Assent, with its reason. Nothing elsewhere writes one of these numbers again.
 
-Limits that an operator of the server may want to change are *defaults* here and settings in `assent.settings.load`.
+Limits that an operator of the server may want to change are *defaults* here and settings in
+`assent.settings.load`.
 """
 
 from __future__ import annotations
@@ -79,7 +80,8 @@ MAX_EMAIL_CHARS: Final = 254
 """RFC 5321's longest address."""
 
 JOB_LEASE_MS: Final = 30 * SECOND_MS
-"""A job whose worker died is taken over after this; a living worker renews its lease long before."""
+"""A job whose worker died is taken over after this; a living worker renews its lease long
+before."""
 
 JOB_RETENTION_MS: Final = 30 * DAY_MS
 """How long finished jobs, and so their unique keys, are kept."""

@@ -1,8 +1,9 @@
 """Every machine-readable reason for a refusal, and the table of their meanings (E51, E52).
 
-The table defines each reason once: its texts for the person, its instructions for the agent, the retry rule, the
-recovery tool, and the HTTP status. Texts may contain `{names}`, filled from the facts of a refusal. `summary` and
-`user_message` are for a person and name no tool, no argument and no setting.
+The table defines each reason once: its texts for the person, its instructions for the agent, the
+retry rule, the recovery tool, and the HTTP status. Texts may contain `{names}`, filled from the
+facts of a refusal. `summary` and `user_message` are for a person and name no tool, no argument and
+no setting.
 """
 
 from __future__ import annotations
@@ -75,8 +76,9 @@ class Retry(enum.StrEnum):
 
 
 class Meaning(Record):
-    """One row of the table. `recovery_tool` is signup for a missing key (E53) and connecting for a missing connector
-    (E54); for missing facts about the product, `fix` names the seven fields to gather (E95)."""
+    """One row of the table. `recovery_tool` is signup for a missing key (E53) and connecting for a
+    missing connector (E54); for missing facts about the product, `fix` names the seven fields to
+    gather (E95)."""
 
     status: int
     retry: Retry

@@ -103,8 +103,8 @@ class AddedFields(TypedDict, total=False):
 
 
 class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
-    """Raised inside the server, answered at the edge. `facts` fill the texts of the reason's row; `words` replace
-    them."""
+    """Raised inside the server, answered at the edge. `facts` fill the texts of the reason's row;
+    `words` replace them."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """The names of the groups in which tools are listed. The tool table assigns tools to groups.
 
-A group limits the size of the list that a model reads, not the rights of a caller: every tool can be called, listed or
-not. Scopes limit rights.
+A group limits the size of the list that a model reads, not the rights of a caller: every tool can
+be called, listed or not. Scopes limit rights.
 """
 
 from __future__ import annotations

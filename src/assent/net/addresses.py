@@ -1,7 +1,7 @@
 """SSRF guard: which URLs may be fetched and which resolved IPs may be connected to.
 
-A name is resolved once and every address is checked. The caller connects to these addresses and does not resolve again,
-so that DNS cannot change between check and connection. Independent of HTTP.
+A name is resolved once and every address is checked. The caller connects to these addresses and
+does not resolve again, so that DNS cannot change between check and connection. Independent of HTTP.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class FetchRefused(Exception):  # noqa: N818 - what was decided
-    """The fetch was refused or failed. The text is for a person, `why` for code, `status` is the HTTP status if there
-    was a response."""
+    """The fetch was refused or failed. The text is for a person, `why` for code, `status` is the
+    HTTP status if there was a response."""
 
     def __init__(self, why: Why, text: str, status: int | None = None) -> None:
         super().__init__(text)
@@ -162,7 +162,8 @@ def is_global(address: str) -> bool:
     if ip in _NAT64:
         # The last four bytes are the real destination.
         return is_global(str(ipaddress.IPv4Address(ip.packed[-4:])))
-    # Mapped, compatible, unique local, link local and multicast addresses are outside; tunnels hide their destination.
+    # Mapped, compatible, unique local, link local and multicast addresses are outside; tunnels hide
+    # their destination.
     return ip in _UNICAST6 and ip.is_global and not any(ip in tunnel for tunnel in _TUNNELS)
 
 

@@ -1,7 +1,8 @@
 """Parses the two mail settings: the server's URL and the sender.
 
-`smtp://user:password@host:587` uses STARTTLS; `smtps://host:465` uses TLS from the first byte. Without encryption only
-with `?starttls=never` or on this machine, and a password only to this machine.
+`smtp://user:password@host:587` uses STARTTLS; `smtps://host:465` uses TLS from the first byte.
+Without encryption only with `?starttls=never` or on this machine, and a password only to this
+machine.
 
 Pure, with few imports, because settings are read before the first answer.
 """
@@ -57,7 +58,8 @@ class MailServer(Record):
 def parse_mailbox(text: str) -> Mailbox:
     """Parse `ann@example.org` or `Ann <ann@example.org>`. Raises `ValueError`.
 
-    The domain may be an international one. The result is ASCII and safe in headers and SMTP commands.
+    The domain may be an international one. The result is ASCII and safe in headers and SMTP
+    commands.
     """
     named = _NAMED.fullmatch(text.strip())
     name, address = (named["name"].strip(), named["address"]) if named is not None else ("", text.strip())

@@ -1,9 +1,10 @@
 """Fetches pages and posts JSON at untrusted URLs, protected against SSRF.
 
-Only https on port 443, without credentials in the URL. On every hop the name is resolved once, all its addresses must
-be global, and the connection goes to a checked address (Host and certificate are still the name's). Time, hops, bytes
-on the wire and decompressed bytes are bounded. Hosts in `ASSENT_ALLOW_HOSTS` may be private, plain http and on any
-port. Nothing is kept between calls, not even cookies.
+Only https on port 443, without credentials in the URL. On every hop the name is resolved once, all
+its addresses must be global, and the connection goes to a checked address (Host and certificate are
+still the name's). Time, hops, bytes on the wire and decompressed bytes are bounded. Hosts in
+`ASSENT_ALLOW_HOSTS` may be private, plain http and on any port. Nothing is kept between calls, not
+even cookies.
 
 Import it where it is used, because it imports httpx.
 """

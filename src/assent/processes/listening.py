@@ -1,9 +1,10 @@
 """Listening addresses of a process, and the address of its data's pages.
 
-A local port is bound on every loopback address or on none, so that a link to any of them cannot reach another program.
-`serve` listens where the settings say. A `stdio` process hands out links to the server on the same data. If there is
-none, it listens itself, on another port if the usual one is taken. A file lock proves that an announced address is
-current; asking the port would not, because any program could answer.
+A local port is bound on every loopback address or on none, so that a link to any of them cannot
+reach another program. `serve` listens where the settings say. A `stdio` process hands out links to
+the server on the same data. If there is none, it listens itself, on another port if the usual one
+is taken. A file lock proves that an announced address is current; asking the port would not,
+because any program could answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Creates the owner's sign-in link, for anyone who can run commands on the server's data.
 
-Shown on a terminal only, because an agent that starts the server or runs the command reads pipes. If it is written to a
-pipe on request, the journal records that.
+Shown on a terminal only, because an agent that starts the server or runs the command reads pipes.
+If it is written to a pipe on request, the journal records that.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""`assent serve`, and the parts it shares with `assent stdio`: the surfaces of a server, and its jobs.
+"""`assent serve`, and the parts it shares with `assent stdio`: the surfaces of a server, and its
+jobs.
 
-One process of a data directory leads. With SQLite only the leader runs jobs; with PostgreSQL every process does.
+One process of a data directory leads. With SQLite only the leader runs jobs; with PostgreSQL every
+process does.
 """
 
 from __future__ import annotations

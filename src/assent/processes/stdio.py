@@ -1,7 +1,7 @@
 """`assent stdio`: the server as an MCP client starts it.
 
-If this process leads its data directory, it also serves the pages after its first answer, so that review links work
-without `assent serve`. It gives way to `assent serve`.
+If this process leads its data directory, it also serves the pages after its first answer, so that
+review links work without `assent serve`. It gives way to `assent serve`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads the arguments of a call into the tool's request, or explains every problem with them (C16).
 
-The codec stops at the first mistake. The schema of the request then finds the others, so that an agent can correct
-its call in one attempt.
+The codec stops at the first mistake. The schema of the request then finds the others, so that an
+agent can correct its call in one attempt.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Discovery documents, built from the tool table.
 
-`/.well-known/mcp.json` and `GET /api/mcp` (E76, E50), `/openapi.json` (3.1) for the REST surface, `/llms.txt`. Each is
-built once, at its first request.
+`/.well-known/mcp.json` and `GET /api/mcp` (E76, E50), `/openapi.json` (3.1) for the REST surface,
+`/llms.txt`. Each is built once, at its first request.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Documents:
 
     @cached_property
     def metadata(self) -> bytes:
-        """Body of `/.well-known/mcp.json` and `GET /api/mcp`. Needs no key (E76). Cites the contract and its version
-        (E60)."""
+        """Body of `/.well-known/mcp.json` and `GET /api/mcp`. Needs no key (E76). Cites the
+        contract and its version (E60)."""
         return _json(
             {
                 "name": "assent",

@@ -1,8 +1,9 @@
 """The one place where a call is let in and where a refusal becomes an answer.
 
-Every surface passes a tool's name, its arguments as plain JSON values and the context of the request, and turns the
-`Answer` into a response. The order of the checks is key, limit, tool, scope, arguments; then the tool runs. Any
-exception except a refusal is a bug: it is logged under the request's id and answered without internals.
+Every surface passes a tool's name, its arguments as plain JSON values and the context of the
+request, and turns the `Answer` into a response. The order of the checks is key, limit, tool, scope,
+arguments; then the tool runs. Any exception except a refusal is a bug: it is logged under the
+request's id and answered without internals.
 """
 
 from __future__ import annotations
@@ -95,8 +96,8 @@ class Incoming:
     let_in: bool = False
 
     def is_refused_itself(self, refusal: Refusal) -> bool:
-        """Whether a refusal concerns the call: a public tool limits callers by address, elsewhere the limit is a
-        provider's."""
+        """Whether a refusal concerns the call: a public tool limits callers by address, elsewhere
+        the limit is a provider's."""
         if not self.let_in and refusal.reason in GATE_REASONS:
             return True
         limited = refusal.reason is Reason.RATE_LIMITED and self.tool is not None and self.tool.public

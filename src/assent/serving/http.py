@@ -1,9 +1,9 @@
 """HTTP: the guard around every route, and the endpoints of MCP and REST.
 
-Any page in the user's browser can reach a local server. The guard therefore refuses a foreign Host (DNS rebinding) or
-Origin on every route, before the body is read. `POST /api/mcp` (also `/mcp`) is JSON-RPC; requests share no state.
-`GET` there returns metadata (C17). `POST /api/tools/{name}` calls a tool with the body as arguments, returns its
-payload and uses HTTP statuses.
+Any page in the user's browser can reach a local server. The guard therefore refuses a foreign Host
+(DNS rebinding) or Origin on every route, before the body is read. `POST /api/mcp` (also `/mcp`) is
+JSON-RPC; requests share no state. `GET` there returns metadata (C17). `POST /api/tools/{name}`
+calls a tool with the body as arguments, returns its payload and uses HTTP statuses.
 """
 
 from __future__ import annotations
@@ -160,9 +160,11 @@ def context_of(
 
 
 def client_address(scope: Scope, *, trust_proxy: bool) -> str:
-    """The client's address, for per-address limits. `X-Forwarded-For` counts only if the settings trust the proxy.
+    """The client's address, for per-address limits. `X-Forwarded-For` counts only if the settings
+    trust the proxy.
 
-    The proxy appends its entry last, on the same line or on a new one. Earlier entries come from the client.
+    The proxy appends its entry last, on the same line or on a new one. Earlier entries come from
+    the client.
     """
     if trust_proxy:
         said = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
@@ -208,7 +210,8 @@ class McpEndpoint:
             await respond(send, 200, self._metadata() if scope["method"] == "GET" else b"")
             return
         if scope["method"] != "POST":
-            # GET for an event stream, DELETE of a session: neither exists on a server without sessions.
+            # GET for an event stream, DELETE of a session: neither exists on a server without
+            # sessions.
             await respond(send, 405, {"error": "POST a JSON-RPC message here."}, [("Allow", "POST, GET")])
             return
         if accept and not only_events and not _accepts_json(accept):

@@ -1,7 +1,8 @@
-"""Instructions an agent reads on connecting: when to use the server, which tool to call first, how consent works (E78).
+"""Instructions an agent reads on connecting: when to use the server, which tool to call first, how
+consent works (E78).
 
-Follows S0 and S4: drafts are shown in the chat first, the review link is a fallback (C4). Names only tools that the
-server lists.
+Follows S0 and S4: drafts are shown in the chat first, the review link is a fallback (C4). Names
+only tools that the server lists.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""Leader election among the processes on one data directory. The leader serves the pages and runs the jobs.
+"""Leader election among the processes on one data directory. The leader serves the pages and runs
+the jobs.
 
-The first process to lock `leader.lock` leads. The lock is released when its process ends, and another process takes
-over. A leading `stdio` process gives way to `assent serve`, which holds `serve.lock` while it runs or wants to start.
-The leader announces the address of its pages, so that every process on the directory can hand out working links.
-`serve` announces its address as soon as it listens, even if another process leads. An announcement is valid while the
-lock of its process is held.
+The first process to lock `leader.lock` leads. The lock is released when its process ends, and
+another process takes over. A leading `stdio` process gives way to `assent serve`, which holds
+`serve.lock` while it runs or wants to start. The leader announces the address of its pages, so that
+every process on the directory can hand out working links. `serve` announces its address as soon as
+it listens, even if another process leads. An announcement is valid while the lock of its process is
+held.
 """
 
 from __future__ import annotations
@@ -34,7 +36,8 @@ class Announcement(WireRecord):
 
 
 class FileLock:
-    """An exclusive lock on a file, held by this process until it is released or the process ends."""
+    """An exclusive lock on a file, held by this process until it is released or the process
+    ends."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -92,7 +95,8 @@ class Leadership:
         return self._taken(self._leader, self._announcement)
 
     def claim_serve(self) -> bool:
-        """Tell a leading `stdio` process to give way. Returns False if another `serve` runs here."""
+        """Tell a leading `stdio` process to give way. Returns False if another `serve` runs
+        here."""
         return self._taken(self._serve, self._serving)
 
     def serve_wanted(self) -> bool:

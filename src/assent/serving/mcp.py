@@ -1,10 +1,11 @@
 """MCP: from the bytes of a JSON-RPC message to its reply, on the official SDK's low-level `Server`.
 
-This module implements `tools/list` and `tools/call`, and decides everything the SDK leaves open: invalid JSON, batches,
-nesting depth, malformed envelopes, S3's `initialize` without params, and the choice between legacy and modern era. The
-SDK implements initialize, discover, ping, version rules and result envelopes. Each message runs through the SDK's
-single-exchange driver on both transports: no session, no handshake to wait for. Legacy results use the newest legacy
-revision, so that outputSchema, annotations and structuredContent reach clients of every revision. No exception text
+This module implements `tools/list` and `tools/call`, and decides everything the SDK leaves open:
+invalid JSON, batches, nesting depth, malformed envelopes, S3's `initialize` without params, and the
+choice between legacy and modern era. The SDK implements initialize, discover, ping, version rules
+and result envelopes. Each message runs through the SDK's single-exchange driver on both transports:
+no session, no handshake to wait for. Legacy results use the newest legacy revision, so that
+outputSchema, annotations and structuredContent reach clients of every revision. No exception text
 reaches the wire.
 """
 
@@ -85,8 +86,8 @@ class Exchange:
     retry_after_seconds: int | None = None
     gate: Reason | None = None
     odd_arguments: Any = None
-    """Arguments that are not an object or are nested too deeply. The SDK would refuse them without naming the
-    problem."""
+    """Arguments that are not an object or are nested too deeply. The SDK would refuse them without
+    naming the problem."""
     structured: str | None = None
     """The tool's reply as JSON text. It bypasses the SDK, which would parse it again."""
 
@@ -166,7 +167,8 @@ class McpServer:
         return await self._serve(exchange, message, headers=folded if modern else None, modern=modern)
 
     async def over_stdio(self, line: bytes, version: str, context: RequestContext) -> Reply:
-        """Serve one line. A message with the modern envelope is modern; any other uses `version`."""
+        """Serve one line. A message with the modern envelope is modern; any other uses
+        `version`."""
         message = parse(line)
         if isinstance(message, Reply):
             return message

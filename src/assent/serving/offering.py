@@ -1,7 +1,7 @@
 """Removes suggestions of tools that the caller cannot see from every answer.
 
-A suggested call of an unlisted tool gets the name under which the caller's list has that tool, or is removed. Names
-that are only reported, such as the tool that made a run, stay.
+A suggested call of an unlisted tool gets the name under which the caller's list has that tool, or
+is removed. Names that are only reported, such as the tool that made a run, stay.
 """
 
 from __future__ import annotations

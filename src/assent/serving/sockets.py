@@ -1,12 +1,13 @@
 """Connection limits: timeouts, request sizes and the number of open connections.
 
-A request is being received from its first byte to its last. Its headers have a deadline; its body has one for each
-pause and one for the whole. A client that does not read its response has a deadline too. A connection on which nothing
-is being received is idle, and uvicorn closes it in time. A connection whose response is being produced, such as an
-event stream, has no deadline.
+A request is being received from its first byte to its last. Its headers have a deadline; its body
+has one for each pause and one for the whole. A client that does not read its response has a
+deadline too. A connection on which nothing is being received is idle, and uvicorn closes it in
+time. A connection whose response is being produced, such as an event stream, has no deadline.
 
-At the connection limit a new connection replaces the one that has waited longest for its client; connections without a
-complete request go first. File descriptors reserved for the store are never used for connections.
+At the connection limit a new connection replaces the one that has waited longest for its client;
+connections without a complete request go first. File descriptors reserved for the store are never
+used for connections.
 
 This module does not know what a request asks for.
 """
@@ -58,8 +59,8 @@ class Patience(Record, kw_only=True):
 
 
 def affordable(wanted: int, reserved: int = RESERVED_DESCRIPTORS) -> int:
-    """The number of connections that leaves `reserved` descriptors free, or half of the descriptors if there are
-    few."""
+    """The number of connections that leaves `reserved` descriptors free, or half of the descriptors
+    if there are few."""
     try:
         import resource
     except ImportError:  # a system without such a limit

@@ -1,8 +1,9 @@
 """MCP over stdio: one JSON-RPC message per line, nothing else on stdout (W75).
 
-The process's stdout is replaced before anything can print to it: descriptor 1 then points at stderr, and only the
-protocol writes to the real stdout. Reading and writing each have a thread, so that neither a slow nor a silent client
-blocks the event loop. At end of input the process finishes the calls in flight and ends.
+The process's stdout is replaced before anything can print to it: descriptor 1 then points at
+stderr, and only the protocol writes to the real stdout. Reading and writing each have a thread, so
+that neither a slow nor a silent client blocks the event loop. At end of input the process finishes
+the calls in flight and ends.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ class StdioSession:
         self._over = asyncio.Event()
 
     async def run(self, lines: AsyncIterator[bytes | Unreadable]) -> None:
-        """Serve until the input ends. A line that was too long arrives as `Unreadable`, with its id only."""
+        """Serve until the input ends. A line that was too long arrives as `Unreadable`, with its id
+        only."""
         async for line in lines:
             if isinstance(line, Unreadable):
                 told = f"The line is {line.told}"
@@ -63,7 +65,8 @@ class StdioSession:
             if head.method == "notifications/cancelled":
                 self._cancel(head)
             elif head.method == "initialize" or head.id is msgspec.UNSET:
-                # The handshake sets the version of later messages, so it is awaited. Its task has its own request id.
+                # The handshake sets the version of later messages, so it is awaited. Its task has
+                # its own request id.
                 await asyncio.create_task(self._answer(line, head))
             else:
                 await self._room.acquire()
@@ -190,8 +193,8 @@ class Pipes:
 
 
 def _too_long(line: bytes, stdin: BinaryIO) -> Unreadable:
-    """Skip to the end of a line that is too long to keep. Returns an `Unreadable` with its id, because the client
-    awaits a response."""
+    """Skip to the end of a line that is too long to keep. Returns an `Unreadable` with its id,
+    because the client awaits a response."""
     last = line[-_KEPT_BYTES:]
     while (rest := stdin.readline(1 << 16)) and not rest.endswith(b"\n"):
         last = (last + rest)[-_KEPT_BYTES:]

@@ -1,8 +1,8 @@
 """Errors for messages that cannot be parsed: the cause, and the message's id where it can be found.
 
-A client waits for the response to an id; an error without one leaves it waiting. A message that is JSON except for a
-lone surrogate, an invalid number or excessive depth is therefore answered under its id (W49, W54). Invalid JSON has no
-id (JSON-RPC 2.0, section 5).
+A client waits for the response to an id; an error without one leaves it waiting. A message that is
+JSON except for a lone surrogate, an invalid number or excessive depth is therefore answered under
+its id (W49, W54). Invalid JSON has no id (JSON-RPC 2.0, section 5).
 """
 
 from __future__ import annotations

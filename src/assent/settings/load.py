@@ -1,7 +1,8 @@
 """Loads the settings: flags over environment over file over default.
 
-The only reader of the environment. An invalid value is refused with the problem, the reason and a correction. An
-unknown variable with our prefix is a warning, because it may belong to another program.
+The only reader of the environment. An invalid value is refused with the problem, the reason and a
+correction. An unknown variable with our prefix is a warning, because it may belong to another
+program.
 
 Few imports, because the first answer on stdio waits for them.
 """
@@ -124,7 +125,8 @@ class Loaded(Record):
 
 
 def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None = None) -> Loaded:
-    """Settings from flags (by setting name, `config` too; None means not given), environment and file.
+    """Settings from flags (by setting name, `config` too; None means not given), environment and
+    file.
 
     Raises `SettingsError` for the first mistake.
     """

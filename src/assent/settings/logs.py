@@ -1,11 +1,12 @@
 """Logs: one pipeline for every logger in the process, to standard error and nowhere else.
 
-Code logs with the standard library (`logging.getLogger(__name__)`, facts in `extra=`). What our own code,
-uvicorn, the SDK and the drivers say passes the same steps: request id, redaction, then a JSON line or text.
+Code logs with the standard library (`logging.getLogger(__name__)`, facts in `extra=`). What our own
+code, uvicorn, the SDK and the drivers say passes the same steps: request id, redaction, then a JSON
+line or text.
 
-structlog renders. It costs a quarter of a second to import, so a process whose first answer is waited for
-starts with `configure_first_logging`, which writes the same fields with the standard library alone, and calls
-`configure_logging` afterwards.
+structlog renders. It costs a quarter of a second to import, so a process whose first answer is
+waited for starts with `configure_first_logging`, which writes the same fields with the standard
+library alone, and calls `configure_logging` afterwards.
 """
 
 from __future__ import annotations
@@ -115,8 +116,8 @@ _CONTROLS_IN_TRACES: Final = {code: text for code, text in _CONTROLS.items() if 
 
 
 def _without_controls(_: WrappedLogger, __: str, event: EventDict) -> EventDict:
-    """Replace control characters: a caller's text must not forge lines or control a terminal. Tracebacks keep line
-    breaks."""
+    """Replace control characters: a caller's text must not forge lines or control a terminal.
+    Tracebacks keep line breaks."""
     return {
         name: value.translate(_CONTROLS_IN_TRACES if name == "exception" else _CONTROLS)
         if isinstance(value, str)

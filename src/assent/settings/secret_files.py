@@ -1,10 +1,10 @@
 """Finds the server's secrets: in settings, or in files of the data directory.
 
-With SQLite the first start creates missing secrets in files that only their owner can read. With PostgreSQL all
-replicas need the same secrets, so they must come from settings.
+With SQLite the first start creates missing secrets in files that only their owner can read. With
+PostgreSQL all replicas need the same secrets, so they must come from settings.
 
-A file holds one secret per line, newest first. This module does not check whether the database was made with these
-secrets.
+A file holds one secret per line, newest first. This module does not check whether the database was
+made with these secrets.
 """
 
 from __future__ import annotations
@@ -121,8 +121,8 @@ def _from_file(settings: Settings, home: SecretHome, *, make: bool) -> tuple[byt
 def _create(path: Path) -> None:
     """Create the file atomically. Of several starting processes one wins, and all read its secret.
 
-    Linking a finished file is one step and fails if another process was first. Creating the name and then writing would
-    let others read half a secret.
+    Linking a finished file is one step and fails if another process was first. Creating the name
+    and then writing would let others read half a secret.
     """
     draft = path.with_name(f".{path.name}.{entropy.token_hex(8)}")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE_FILE)

@@ -1,7 +1,7 @@
 """All settings in one table: name, sources, allowed values and purpose.
 
-The loader, the settings page of the docs and `assent doctor` read it. `assent.settings.load` defines the precedence and
-the defaults.
+The loader, the settings page of the docs and `assent doctor` read it. `assent.settings.load`
+defines the precedence and the defaults.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The start-up text for the server's owner: its address, and how to add it to each client.
 
-Every snippet works when pasted. Over stdio a client starts its own process and needs no key; over HTTP the snippet
-creates its key. Prints nothing.
+Every snippet works when pasted. Over stdio a client starts its own process and needs no key; over
+HTTP the snippet creates its key. Prints nothing.
 """
 
 from __future__ import annotations

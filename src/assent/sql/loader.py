@@ -1,10 +1,12 @@
 """Named SQL statements: read from `statements/*.sql`, compiled once for both dialects.
 
-A block is a `-- name:` line, at least one comment line that says why, and one statement with `:name` parameters.
+A block is a `-- name:` line, at least one comment line that says why, and one statement with
+`:name` parameters.
 
 - `[postgres]`, `[sqlite]`: the block is written twice, because the dialects differ.
 - `[postgres only]`: the other store never runs it.
-- `[sqlite, skipped on postgres]`: a step of a shared transaction that the other store does not need.
+- `[sqlite, skipped on postgres]`: a step of a shared transaction that the other store does not
+need.
 - `[counted]`: the caller only needs the number of changed rows. SQLite runs the statement without RETURNING, which
   costs three times the change, and gives an empty row for each changed row. `[sqlite, counted]` marks one of two
   variants.
@@ -32,8 +34,8 @@ _RETURNING = re.compile(r"\s+RETURNING\s+[\w, ]+$")
 _COUNTABLE = re.compile(r"(?i:INSERT|UPDATE|DELETE)\b(?:(?!\b(?i:RETURNING)\b).)*", re.DOTALL)
 """Statements whose changed rows the driver counts: INSERT, UPDATE or DELETE without RETURNING."""
 
-# Tokens: literals, comments, casts, parameters, the end. The first three are skipped whole, so that a colon or
-# semicolon inside them is not misread. The look-ahead is for speed only.
+# Tokens: literals, comments, casts, parameters, the end. The first three are skipped whole, so that
+# a colon or semicolon inside them is not misread. The look-ahead is for speed only.
 _TOKEN = re.compile(
     r"""(?=['"/:;-])(
       '(?:[^']|'')*' | "(?:[^"]|"")*"
@@ -55,7 +57,8 @@ SKIPPED = ""
 
 
 class StatementError(Exception):
-    """A statement file breaks the format; the message names the file, the statement and the rule."""
+    """A statement file breaks the format; the message names the file, the statement and the
+    rule."""
 
 
 class SqlBlock(NamedTuple):
@@ -111,7 +114,8 @@ def _close(blocks: list[SqlBlock], source: str, heading: str | None, lines: list
 
 
 def compile_blocks(blocks: Iterable[SqlBlock]) -> dict[str, Statement]:
-    """Pair the variants and number the parameters. Every statement gets a text for both dialects."""
+    """Pair the variants and number the parameters. Every statement gets a text for both
+    dialects."""
     variants: dict[str, dict[str | None, SqlBlock]] = {}
     for block in blocks:
         known = variants.setdefault(block.name, {})
@@ -199,10 +203,11 @@ def load(directory: Path = STATEMENTS) -> dict[str, Statement]:
 
 
 class Statements:
-    """Statements as attributes: `statements.find_workspace(workspace_id=…)` gives a bound statement.
+    """Statements as attributes: `statements.find_workspace(workspace_id=…)` gives a bound
+    statement.
 
-    The files are read at the first use of any statement, once per process. The class of a bound statement is made at
-    the first use of that statement.
+    The files are read at the first use of any statement, once per process. The class of a bound
+    statement is made at the first use of that statement.
     """
 
     def __init__(self, directory: Path = STATEMENTS) -> None:

@@ -1,7 +1,7 @@
 """The schema of this release, and whether a database's schema matches it.
 
-Migrations are numbered SQL files in `migrations/{sqlite,postgres}/`, applied once each, in order. The table
-`schema_versions` lists those that were applied to a database.
+Migrations are numbered SQL files in `migrations/{sqlite,postgres}/`, applied once each, in order.
+The table `schema_versions` lists those that were applied to a database.
 """
 
 from __future__ import annotations
@@ -62,9 +62,11 @@ def migrations(dialect: str) -> list[Migration]:
 
 
 def pending(known: Sequence[Migration], applied: Mapping[int, str], where: str) -> list[Migration]:
-    """Return the pending migrations. Raises if a newer or a different release has migrated the database.
+    """Return the pending migrations. Raises if a newer or a different release has migrated the
+    database.
 
-    `applied` maps version to digest; `where` names the database in the message, never with its password.
+    `applied` maps version to digest; `where` names the database in the message, never with its
+    password.
     """
     latest = max((migration.version for migration in known), default=0)
     newest = max(applied, default=0)

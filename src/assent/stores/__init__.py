@@ -28,11 +28,12 @@ def open_store(
     one_client: bool = False,
     prepare: Callable[[], Awaitable[None]] | None = None,
 ) -> Store:
-    """Return the store for a database URL. Does no I/O: the store connects in `open` or at its first call.
+    """Return the store for a database URL. Does no I/O: the store connects in `open` or at its
+    first call.
 
-    `pool_size` is the number of connections to PostgreSQL, or of SQLite readers. `one_client` says that calls mostly
-    come one at a time, as over stdio. `prepare` runs before the first call and may use the store; other calls wait for
-    it, share its error, and a later call repeats it.
+    `pool_size` is the number of connections to PostgreSQL, or of SQLite readers. `one_client` says
+    that calls mostly come one at a time, as over stdio. `prepare` runs before the first call and
+    may use the store; other calls wait for it, share its error, and a later call repeats it.
     """
     if url.startswith(POSTGRES):
         from assent.stores.postgres import POOL_SIZE, PostgresStore

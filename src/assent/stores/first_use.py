@@ -15,7 +15,8 @@ class FirstUse:
         self.done = prepare is None
 
     async def wait(self) -> None:
-        """Wait until the store is prepared. Raises the error of the attempt; a later call repeats it.
+        """Wait until the store is prepared. Raises the error of the attempt; a later call repeats
+        it.
 
         All waiting callers share one attempt instead of trying one after another.
         """

@@ -1,8 +1,9 @@
 """The store for many replicas: PostgreSQL through asyncpg's pool.
 
-A write is one transaction. After a serialization failure, a deadlock, or a connection that broke before COMMIT was
-sent, the whole transaction runs again from a new generator. Errors that mean that the database cannot be used become
-`StoreUnavailable`. The next call tries again, also if the database was down at the start.
+A write is one transaction. After a serialization failure, a deadlock, or a connection that broke
+before COMMIT was sent, the whole transaction runs again from a new generator. Errors that mean that
+the database cannot be used become `StoreUnavailable`. The next call tries again, also if the
+database was down at the start.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ CACHED_STATEMENTS: Final = 512
 """More than all named statements together, so that none is prepared twice on a connection."""
 
 TRIES: Final = 5
-"""Most runs of one transaction. The loser of a deadlock nearly always succeeds in the second run."""
+"""Most runs of one transaction. The loser of a deadlock nearly always succeeds in the second
+run."""
 
 BACK_OFF_SECONDS: Final = 0.02
 """Longest pause after the second run. It grows with each further run."""

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _ask_again: set[CodeType] = set()
-"""Read transactions that have yielded a second statement. Any other is assumed to have one statement, which needs no
-BEGIN and COMMIT for a consistent snapshot and saves two round trips. A wrong guess repeats one statement."""
+"""Read transactions that have yielded a second statement. Any other is assumed to have one
+statement, which needs no BEGIN and COMMIT for a consistent snapshot and saves two round trips. A
+wrong guess repeats one statement."""
 
 
 async def write(connection: Connection, begin: Begin[T]) -> T:

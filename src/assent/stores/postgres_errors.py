@@ -13,8 +13,8 @@ LOST_CODES = frozenset({"57P01", "57P02", "57P05", "25P03", "25P04"})
 """The server has closed the connection: shutdown, crash, idle time-outs."""
 
 UNAVAILABLE_CLASSES = frozenset({"08", "28", "53", "57", "58", "3D", "F0"})
-"""Connection, authorization, resources (disk, memory, connections), operator intervention, system, no such
-database, configuration file."""
+"""Connection, authorization, resources (disk, memory, connections), operator intervention, system,
+no such database, configuration file."""
 
 UNAVAILABLE_CODES = frozenset({"25006", "42501", "55P03", "XX001", "XX002"})
 """Read-only server, missing privilege, lock time-out, damaged data or index."""
@@ -29,10 +29,11 @@ class Lost(Again):
 
 
 def meaning(error: Exception, *, lost: bool = False, committing: bool = False) -> Exception:
-    """Return the error to raise instead. An error that is not in the tables is a bug and is returned unchanged.
+    """Return the error to raise instead. An error that is not in the tables is a bug and is
+    returned unchanged.
 
-    `lost` says that the connection is closed. `committing` says that a COMMIT was sent; if the connection is lost, its
-    result is unknown.
+    `lost` says that the connection is closed. `committing` says that a COMMIT was sent; if the
+    connection is lost, its result is unknown.
     """
     state = getattr(error, "sqlstate", None) or ""
     text = f"postgres: {type(error).__name__}: {error}"

@@ -1,7 +1,8 @@
 """Create and migrate the tables in a PostgreSQL database.
 
-Concurrent processes queue on a lock of the `schema_versions` table. The first one migrates in one transaction, so no
-process sees an incomplete schema. The tables are in the first schema of the connection's search path.
+Concurrent processes queue on a lock of the `schema_versions` table. The first one migrates in one
+transaction, so no process sees an incomplete schema. The tables are in the first schema of the
+connection's search path.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
 
-The writer (`sqlite_transactions`, which describes the theory) commits queued transactions in batches. Readers have
-read-only connections. In a process with one client, a write that need not wait runs on the event loop.
+The writer (`sqlite_transactions`, which describes the theory) commits queued transactions in
+batches. Readers have read-only connections. In a process with one client, a write that need not
+wait runs on the event loop.
 """
 
 from __future__ import annotations
@@ -101,8 +102,8 @@ class SqliteStore:
         return result
 
     def _write_here(self, request: Request) -> bool:
-        """Run the first write of an event-loop iteration on this thread if no other waits. Returns whether it ran.
-        Writes of the same iteration share a commit in the queue."""
+        """Run the first write of an event-loop iteration on this thread if no other waits. Returns
+        whether it ran. Writes of the same iteration share a commit in the queue."""
         if self._wrote_here.is_set() or self._writer is None or self._closed or not self._writes.empty():
             return False
         self._wrote_here.set()
@@ -135,8 +136,8 @@ class SqliteStore:
             raise StoreUnavailable("the store is closed")
 
     def _finish(self) -> None:
-        """Let the threads finish their queues. The writer is last, because it closes every connection under the
-        turnstile."""
+        """Let the threads finish their queues. The writer is last, because it closes every
+        connection under the turnstile."""
         for _ in self._readers:
             self._reads.put(None)
         for thread in self._readers:
@@ -192,7 +193,8 @@ def _nothing() -> Transaction[None]:
 
 
 def _start(target: Callable[[], None], name: str) -> threading.Thread:
-    # A daemon, so that a store that was not closed does not keep the process alive. A kill at any point is safe.
+    # A daemon, so that a store that was not closed does not keep the process alive. A kill at any
+    # point is safe.
     thread = threading.Thread(target=target, name=name, daemon=True)
     thread.start()
     return thread

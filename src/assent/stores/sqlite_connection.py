@@ -20,8 +20,8 @@ CACHED_STATEMENTS: Final = 512
 """More than all named statements, so that each is prepared once per connection."""
 
 CHECKPOINT_PAGES: Final = 4_000
-"""WAL pages before a checkpoint. A page that changed several times in between is written once, and one block of the WAL
-index still covers all of them, so readers stay fast."""
+"""WAL pages before a checkpoint. A page that changed several times in between is written once, and
+one block of the WAL index still covers all of them, so readers stay fast."""
 
 PATIENCE_MS: Final = 50
 """How long a truncating checkpoint waits for readers. Writers wait too."""

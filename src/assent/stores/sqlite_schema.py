@@ -1,7 +1,7 @@
 """Migrate a SQLite file after a backup. The caller holds the turnstile.
 
-Each migration is one transaction. Foreign keys are off during it, so that a table can be rebuilt, and are checked
-before the commit.
+Each migration is one transaction. Foreign keys are off during it, so that a table can be rebuilt,
+and are checked before the commit.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def bring_up_to_date(connection: sqlite3.Connection, path: Path, now_ms: int) ->
 
 
 def back_up(connection: sqlite3.Connection, path: Path, version: int, now_ms: int) -> Path:
-    """Write a consistent copy beside the file, named by version and time. Returns its path. It is complete or
-    absent."""
+    """Write a consistent copy beside the file, named by version and time. Returns its path. It is
+    complete or absent."""
     stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(now_ms / 1000))
     target = path.with_name(f"{path.name}.v{version:04d}-{stamp}.backup")
     partial = target.with_name(target.name + ".partial")

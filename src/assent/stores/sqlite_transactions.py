@@ -1,48 +1,51 @@
-"""Runs the transactions of the SQLite store: one writer, group commit, an inter-process lock, WAL checkpoints.
+"""Runs the transactions of the SQLite store: one writer, group commit, an inter-process lock, WAL
+checkpoints.
 
 Theory of operation
 
 Threads. A store has one `SqliteWriter`, which owns the store's only writing connection. Callers on
-event loops put `Request`s into a queue. The writer thread runs `work_off`: it takes up to `MAX_BATCH`
-requests, commits them together and delivers the results to the event loops. Readers have their own
-connections and never wait for the writer, because the file is in WAL mode.
+event loops put `Request`s into a queue. The writer thread runs `work_off`: it takes up to
+`MAX_BATCH` requests, commits them together and delivers the results to the event loops. Readers
+have their own connections and never wait for the writer, because the file is in WAL mode.
 
-Group commit. `_commit` opens BEGIN IMMEDIATE, runs the transactions of the batch one after the other,
-and ends with one COMMIT. With `synchronous = FULL` (`sqlite_connection`) the COMMIT syncs the WAL to
-disk, so one sync serves the whole batch. Each transaction of a larger batch runs under its own
-savepoint: an exception from it rolls back to that savepoint, goes to its caller, and leaves its
-neighbours untouched. A single transaction needs no savepoint. No result is delivered before the COMMIT
-has returned, so every caller that sees a result sees one that is on disk. A transaction whose caller
-was cancelled before the batch began is left out.
+Group commit. `_commit` opens BEGIN IMMEDIATE, runs the transactions of the batch one after the
+other, and ends with one COMMIT. With `synchronous = FULL` (`sqlite_connection`) the COMMIT syncs
+the WAL to disk, so one sync serves the whole batch. Each transaction of a larger batch runs under
+its own savepoint: an exception from it rolls back to that savepoint, goes to its caller, and leaves
+its neighbours untouched. A single transaction needs no savepoint. No result is delivered before the
+COMMIT has returned, so every caller that sees a result sees one that is on disk. A transaction
+whose caller was cancelled before the batch began is left out.
 
-Inter-process lock. Several processes may share the file. SQLite lets only one of them write and does
-not queue the others: a waiting writer polls, and a busy process takes the lock again before the waiting
-one wakes. So a batch first takes the `Turnstile`, a fair lock on two files beside the database, and
-waits for it at most `TURN_SECONDS`. `_in_turn` always releases it. SQLite's own lock stays as the
-backstop against programs that do not take the turnstile.
+Inter-process lock. Several processes may share the file. SQLite lets only one of them write and
+does not queue the others: a waiting writer polls, and a busy process takes the lock again before
+the waiting one wakes. So a batch first takes the `Turnstile`, a fair lock on two files beside the
+database, and waits for it at most `TURN_SECONDS`. `_in_turn` always releases it. SQLite's own lock
+stays as the backstop against programs that do not take the turnstile.
 
-Writing on the caller's thread. A thread switch there and back costs as much as a small transaction. A
-store with one client therefore calls `run_here`, which runs a single transaction on the caller's thread.
-It returns False, and the caller uses the queue, unless all of these hold: the writer is idle (`_in_use`
-is free), the connection is open, the last commit took less than `BRIEF_SECONDS`, the WAL is short, and
-the turnstile is free at once. `_in_use` guarantees that only one thread uses the connection at a time.
+Writing on the caller's thread. A thread switch there and back costs as much as a small transaction.
+A store with one client therefore calls `run_here`, which runs a single transaction on the caller's
+thread. It returns False, and the caller uses the queue, unless all of these hold: the writer is
+idle (`_in_use` is free), the connection is open, the last commit took less than `BRIEF_SECONDS`,
+the WAL is short, and the turnstile is free at once. `_in_use` guarantees that only one thread uses
+the connection at a time.
 
-The WAL. Readers get slower as the WAL grows, and SQLite restarts it only while no reader uses it. After
-each batch, once the results are delivered, `_shorten_log` runs a truncating checkpoint if the WAL has
-reached `LOG_BYTES`. If a reader still needs the WAL, the next attempt waits until the WAL has grown by
-another `LOG_BYTES`.
+The WAL. Readers get slower as the WAL grows, and SQLite restarts it only while no reader uses it.
+After each batch, once the results are delivered, `_shorten_log` runs a truncating checkpoint if the
+WAL has reached `LOG_BYTES`. If a reader still needs the WAL, the next attempt waits until the WAL
+has grown by another `LOG_BYTES`.
 
-Failures. An error of one transaction is its caller's. An error of the database or the file system fails
-the whole batch: the connection is closed, which rolls back, and the next batch opens a new one. After a
-full disk or an I/O error (`OUT_OF_SPACE`) the batch is repeated one transaction at a time, so that one
-large transaction does not fail the others. Before each batch the writer compares device and inode of
-the WAL with those it first saw. If the files were moved or replaced, it drops the connection. If the
-database file is gone, it raises StoreUnavailable and does not create an empty one.
+Failures. An error of one transaction is its caller's. An error of the database or the file system
+fails the whole batch: the connection is closed, which rolls back, and the next batch opens a new
+one. After a full disk or an I/O error (`OUT_OF_SPACE`) the batch is repeated one transaction at a
+time, so that one large transaction does not fail the others. Before each batch the writer compares
+device and inode of the WAL with those it first saw. If the files were moved or replaced, it drops
+the connection. If the database file is gone, it raises StoreUnavailable and does not create an
+empty one.
 
 A crash. The process may die at any point. A crash before COMMIT leaves nothing of the batch: SQLite
-ignores an incomplete transaction in the WAL. A crash after COMMIT leaves all of it, although callers
-may not have their results; they repeat the call with the same idempotency key. A crash during COMMIT
-leaves all or nothing. The kernel releases the file locks of a dead process.
+ignores an incomplete transaction in the WAL. A crash after COMMIT leaves all of it, although
+callers may not have their results; they repeat the call with the same idempotency key. A crash
+during COMMIT leaves all or nothing. The kernel releases the file locks of a dead process.
 
 Invariants
 
@@ -90,12 +93,12 @@ TURN_SECONDS: Final = 10.0
 """How long a batch waits for the turnstile. Only a stopped process holds it that long."""
 
 LOG_BYTES: Final = 32 * 1024 * 1024
-"""WAL size at which the writer runs a truncating checkpoint: twice the size at which SQLite checkpoints on its own
-while no reader blocks it."""
+"""WAL size at which the writer runs a truncating checkpoint: twice the size at which SQLite
+checkpoints on its own while no reader blocks it."""
 
 BRIEF_SECONDS: Final = 0.005
-"""A commit that takes longer sends the next write to the writer thread, so that a slow disk does not block an event
-loop."""
+"""A commit that takes longer sends the next write to the writer thread, so that a slow disk does
+not block an event loop."""
 
 
 def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
@@ -173,8 +176,8 @@ class SqliteWriter:
             self._close_connections()
 
     def run_here(self, request: Request) -> bool:
-        """Run one transaction on the caller's thread. Returns False, having run nothing, where it would wait or may be
-        slow."""
+        """Run one transaction on the caller's thread. Returns False, having run nothing, where it
+        would wait or may be slow."""
         if not self._in_use.acquire(blocking=False):
             return False
         try:
@@ -259,8 +262,8 @@ class SqliteWriter:
         connection.execute("COMMIT")
 
     def _measure_log(self) -> int | None:
-        """Return the size of the WAL, or None if it is not the file that the connection writes to. Commits to a file
-        that was moved or removed would be lost."""
+        """Return the size of the WAL, or None if it is not the file that the connection writes to.
+        Commits to a file that was moved or removed would be lost."""
         try:
             found = os.stat(self._log)  # noqa: PTH116 - at every commit
         except OSError:
@@ -275,7 +278,8 @@ class SqliteWriter:
             self._take_turn()
             try:
                 if self._connection is not None:
-                    # While a long read needs the WAL, another attempt at every commit would only cost time.
+                    # While a long read needs the WAL, another attempt at every commit would only
+                    # cost time.
                     self._log_limit = LOG_BYTES if empty_log(self._connection) else size + LOG_BYTES
             finally:
                 self._turnstile.release()
@@ -291,7 +295,8 @@ class SqliteWriter:
                 connection.close()
 
     def _close_connections(self) -> None:
-        # Closing the last connection checkpoints the WAL into the file, which is a write and needs the turnstile.
+        # Closing the last connection checkpoints the WAL into the file, which is a write and needs
+        # the turnstile.
         with suppress(Exception):
             if self._connection is not None:
                 self._turnstile.acquire(TURN_SECONDS)
@@ -321,10 +326,11 @@ def _fail(batch: list[Request], failure: BaseException) -> None:
 
 
 class Turnstile:
-    """The inter-process writer lock of one SQLite file, fair by two `flock` files beside it. Not thread-safe.
+    """The inter-process writer lock of one SQLite file, fair by two `flock` files beside it. Not
+    thread-safe.
 
-    A process that waits for the writer lock holds the turnstile lock during the wait. A process that has just written
-    must pass the turnstile first, so it queues behind the waiting one.
+    A process that waits for the writer lock holds the turnstile lock during the wait. A process
+    that has just written must pass the turnstile first, so it queues behind the waiting one.
     """
 
     def __init__(self, database: Path) -> None:

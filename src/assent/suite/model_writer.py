@@ -1,8 +1,8 @@
 """Asks the configured model for a draft, and does not trust its answer.
 
-The answer passes the same checks as a supplied text: channel, evidence, memory, content. Any failure ends in the
-composer's draft with a warning, in bounded time: a launch never waits for a model. The model gets facts as data, and
-nothing that it answers is executed.
+The answer passes the same checks as a supplied text: channel, evidence, memory, content. Any
+failure ends in the composer's draft with a warning, in bounded time: a launch never waits for a
+model. The model gets facts as data, and nothing that it answers is executed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""Emulates Bluesky: the AT Protocol calls for posting, as the reference server (`@atproto/pds`) answers them. The
-ledger has one effect per written record. A test runs the same script against both.
+"""Emulates Bluesky: the AT Protocol calls for posting, as the reference server (`@atproto/pds`)
+answers them. The ledger has one effect per written record. A test runs the same script against
+both.
 
     python -m assent.testing.bluesky --ledger FILE [--port N]
 
-`POST /emulate` takes any of `script`: `revoked` (app passwords that are not accepted any more), `numbers` (what
-`getPosts` tells).
+`POST /emulate` takes any of `script`: `revoked` (app passwords that are not accepted any more),
+`numbers` (what `getPosts` tells).
 """
 
 from __future__ import annotations

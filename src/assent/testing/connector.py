@@ -1,7 +1,7 @@
 """A connector to the emulated provider over HTTP, with any kind of delivery.
 
-Sends the provider key as its delivery declares: as `Idempotency-Key`, as a natural key, as a reference to query later,
-or not at all.
+Sends the provider key as its delivery declares: as `Idempotency-Key`, as a natural key, as a
+reference to query later, or not at all.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ class EmulatedConnector:
     async def _exchange(
         self, method: str, target: str, body: bytes, headers: dict[str, str], timeout_seconds: float
     ) -> Message:
-        """Send a request. Without a connection nothing was sent, with one the outcome is unknown."""
+        """Send a request. Without a connection nothing was sent, with one the outcome is
+        unknown."""
         address = urlsplit(self.url)
         host, port = address.hostname or "", address.port or 80
         loop = asyncio.get_running_loop()

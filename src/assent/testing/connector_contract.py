@@ -1,8 +1,8 @@
 """Checks the contract of the Connector port: `await check_connector(connector, effects=…)`.
 
-A connector passes if it declares its delivery, reports its readiness in the right shape, performs only for an
-`ApprovedAction`, and has one effect where it declares that repetitions are recognised. The check performs for real, so
-point it at an emulator or a sandbox.
+A connector passes if it declares its delivery, reports its readiness in the right shape, performs
+only for an `ApprovedAction`, and has one effect where it declares that repetitions are recognised.
+The check performs for real, so point it at an emulator or a sandbox.
 """
 
 from __future__ import annotations

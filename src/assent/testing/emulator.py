@@ -3,8 +3,9 @@
     POST /effects                 one effect; `Idempotency-Key` is recognised for a window, `naturalKey` always
     GET  /effects?reference=…     200 the effect, 404 none, 202 unknown: a call is still in progress
 
-Runs inside a test (`async with Emulator(…).serving() as url`) or as a process of its own (`assent.testing.standalone`).
-Its state is its ledger, so a restarted one knows its earlier effects.
+Runs inside a test (`async with Emulator(…).serving() as url`) or as a process of its own
+(`assent.testing.standalone`). Its state is its ledger, so a restarted one knows its earlier
+effects.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Emulates Google: accounts (OAuth 2), Analytics 4 (reports and the list of properties) and Search Console.
+"""Emulates Google: accounts (OAuth 2), Analytics 4 (reports and the list of properties) and Search
+Console.
 
-As documented: report values are strings, `rows` is absent when nothing was found, Search Console's numbers are two to
-three days late, and a refresh token needs `access_type=offline`. Three servers with a ledger each; the data servers ask
-the first whether a token is valid.
+As documented: report values are strings, `rows` is absent when nothing was found, Search Console's
+numbers are two to three days late, and a refresh token needs `access_type=offline`. Three servers
+with a ledger each; the data servers ask the first whether a token is valid.
 """
 
 from __future__ import annotations
@@ -198,7 +199,8 @@ class SearchConsole(_GoogleData):
         )
 
     def emulate(self, asked: ProviderRequest) -> ProviderAnswer:
-        """Set the search numbers and sites: `{"queries": [{day, page, clicks, impressions}], "sites": […]}`."""
+        """Set the search numbers and sites: `{"queries": [{day, page, clicks, impressions}],
+        "sites": […]}`."""
         self.queries = msgspec.convert(asked.json.get("queries", []), list[Query])
         self.sites = [str(site) for site in asked.json.get("sites", self.sites)]
         return json_answer(200, {})

@@ -2,8 +2,8 @@
 
     python -m assent.testing.hosted --folder DIR [--client-id ID --client-secret SECRET]
 
-prints their addresses as one line of JSON and stays until it is ended. Each writes its own ledger into the folder. One
-client, the same for both, is registered with them.
+prints their addresses as one line of JSON and stays until it is ended. Each writes its own ledger
+into the folder. One client, the same for both, is registered with them.
 """
 
 from __future__ import annotations

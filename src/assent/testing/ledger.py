@@ -1,7 +1,7 @@
 """The record of an emulated provider's effects, outside the server under test.
 
-Append-only lines in a file, one write each, so they survive a kill of the writer. Every test about effects compares
-with it; it knows nothing of the server's records.
+Append-only lines in a file, one write each, so they survive a kill of the writer. Every test about
+effects compares with it; it knows nothing of the server's records.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Emulates an OAuth 2 server: consent page, single-use codes with PKCE, expiring access tokens, rotating refresh
-tokens, revocation.
+"""Emulates an OAuth 2 server: consent page, single-use codes with PKCE, expiring access tokens,
+rotating refresh tokens, revocation.
 
-A second use of a code or of a rotated refresh token revokes the whole grant, as RFC 9700 asks for. `revoke_all`
-emulates a user who removes the app in their account.
+A second use of a code or of a rotated refresh token revokes the whole grant, as RFC 9700 asks for.
+`revoke_all` emulates a user who removes the app in their account.
 """
 
 from __future__ import annotations

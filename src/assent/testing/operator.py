@@ -1,6 +1,7 @@
 """An operator for tests: stages exactly the given effects with the normal prepare.
 
-`TOOL` is `testing_stage`; a test's catalog adds it (`Catalog([*ALL_TOOLS, TOOL])`), a server's never has it.
+`TOOL` is `testing_stage`; a test's catalog adds it (`Catalog([*ALL_TOOLS, TOOL])`), a server's
+never has it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
-"""The base of every emulated provider: HTTP routes on loopback, a ledger, planned faults, a settable clock.
+"""The base of every emulated provider: HTTP routes on loopback, a ledger, planned faults, a
+settable clock.
 
     POST /plan      {"outcomes": […]}: outcomes of the next API calls; later calls succeed
     GET  /ledger    the ledger
 
-A fault wraps the whole call (`STEPS`): a handler may have its effect while its answer is lost. An outcome with a
-timeout waits until the caller gives up. Pages for people have no faults. Knows no provider.
+A fault wraps the whole call (`STEPS`): a handler may have its effect while its answer is lost. An
+outcome with a timeout waits until the caller gives up. Pages for people have no faults. Knows no
+provider.
 """
 
 from __future__ import annotations
@@ -113,8 +115,8 @@ Handler = Callable[..., ProviderAnswer]
 
 
 class Route(Record):
-    """The method and path of a handler; the groups of `path` are its arguments. A page is for people: it has no faults
-    and needs no key."""
+    """The method and path of a handler; the groups of `path` are its arguments. A page is for
+    people: it has no faults and needs no key."""
 
     method: str
     path: str

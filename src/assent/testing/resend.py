@@ -1,10 +1,11 @@
-"""Emulates Resend: e-mails unique by key for a day, its three answers to a repeated key, read-back, metrics and
-domains. The ledger has one effect per e-mail that was sent.
+"""Emulates Resend: e-mails unique by key for a day, its three answers to a repeated key, read-back,
+metrics and domains. The ledger has one effect per e-mail that was sent.
 
     python -m assent.testing.resend --ledger FILE [--port N]
 
-`POST /emulate` takes any of `script`: `last_event`, `numbers`, `metrics_status`, `revoked` [keys], `send_only` [keys],
-`domains` (verified ones), `quota` (an error name), `busy` (how many answers say that the key is still in use).
+`POST /emulate` takes any of `script`: `last_event`, `numbers`, `metrics_status`, `revoked` [keys],
+`send_only` [keys], `domains` (verified ones), `quota` (an error name), `busy` (how many answers say
+that the key is still in use).
 """
 
 from __future__ import annotations

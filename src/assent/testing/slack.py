@@ -2,7 +2,8 @@
 
     python -m assent.testing.slack --ledger FILE [--port N]
 
-`POST /emulate` takes any of `script`: `gone` (the webhook was removed), `archived` (its channel was).
+`POST /emulate` takes any of `script`: `gone` (the webhook was removed), `archived` (its channel
+was).
 """
 
 from __future__ import annotations

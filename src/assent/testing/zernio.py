@@ -1,12 +1,13 @@
-"""Emulates Zernio: posts to several accounts with an outcome each, both ways of recognising a repetition, media,
-accounts and analytics. The ledger has one effect per account that a post appeared on.
+"""Emulates Zernio: posts to several accounts with an outcome each, both ways of recognising a
+repetition, media, accounts and analytics. The ledger has one effect per account that a post
+appeared on.
 
     python -m assent.testing.zernio --ledger FILE [--port N]
 
-`POST /emulate` takes any of `script`: `failing` {accountId: errorCategory}, `polls` (reads during which a post is
-still publishing), `revoked` [keys], `nested` (409 details under `details`), `analytics_status`, `sync_status`,
-`numbers`, `analytics_access`, `limit_reset` (epoch seconds at which a rate limit ends), `marks` (whether posts tell
-their metadata).
+`POST /emulate` takes any of `script`: `failing` {accountId: errorCategory}, `polls` (reads during
+which a post is still publishing), `revoked` [keys], `nested` (409 details under `details`),
+`analytics_status`, `sync_status`, `numbers`, `analytics_access`, `limit_reset` (epoch seconds at
+which a rate limit ends), `marks` (whether posts tell their metadata).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Tools for decisions that an agent relays (C8).
 
-A decision made here has the assurance `agent`: the server knows that a key of the workspace asked for it, not that a
-person did, and records that. The review page calls the same engine functions with a signed-in person.
+A decision made here has the assurance `agent`: the server knows that a key of the workspace asked
+for it, not that a person did, and records that. The review page calls the same engine functions
+with a signed-in person.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The one tool table that every surface reads, in the order of the list.
 
-Also the schemas that clients see. They are flattened: the root is an object, there is no `$ref`, and an optional field
-may be absent. A root `$ref` makes some clients drop the whole list. An answer's schema names its fields and requires
-only `ok`, because clients check refusals against it, too.
+Also the schemas that clients see. They are flattened: the root is an object, there is no `$ref`,
+and an optional field may be absent. A root `$ref` makes some clients drop the whole list. An
+answer's schema names its fields and requires only `ok`, because clients check refusals against it,
+too.
 """
 
 from __future__ import annotations
@@ -176,8 +177,8 @@ def _is_open(node: dict[str, Any]) -> bool:
 
 
 def _closable(name: str, node: dict[str, Any]) -> dict[str, Any]:
-    """Describe an object with free keys so that strict clients, which close every object, accept it: with one example
-    key, or as text."""
+    """Describe an object with free keys so that strict clients, which close every object, accept
+    it: with one example key, or as text."""
     if not _is_open(node):
         return node
     within = node.get("additionalProperties") or _PLAIN

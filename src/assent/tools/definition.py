@@ -1,6 +1,7 @@
 """The definition of a tool, and the call that it gets.
 
-Names are the contract's; a legacy `chiefmo_` name resolves to the `chieflab_` tool of the same ending (C5).
+Names are the contract's; a legacy `chiefmo_` name resolves to the `chieflab_` tool of the same
+ending (C5).
 """
 
 from __future__ import annotations
@@ -63,13 +64,13 @@ class Call(PublicCall):
         return self.services.links.review_url(caller.workspace_id, run_id, self.now_ms, caller.link_scope)
 
     def metered(self, begin: Begin[T]) -> Begin[T]:
-        """Wrap a transaction that stores the caller's content, so that it counts against the workspace's daily
-        quota."""
+        """Wrap a transaction that stores the caller's content, so that it counts against the
+        workspace's daily quota."""
         return meter(begin, self.caller.workspace_id, self.services.limits.storage_quota_bytes, self.now_ms)
 
     def once(self, request: Any, begin: Begin[T], reply: type[T], arguments: Any = None) -> Begin[T]:
-        """Wrap a transaction that runs once per idempotency key. A repetition with the same `arguments`, by default all
-        of the request, gets the first answer (E7)."""
+        """Wrap a transaction that runs once per idempotency key. A repetition with the same
+        `arguments`, by default all of the request, gets the first answer (E7)."""
         key: str | None = request.idempotency_key
         if key is None:
             return begin

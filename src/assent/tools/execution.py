@@ -1,5 +1,5 @@
-"""The executors (C6). They take an action's id and an idempotency key, and no content that could override the
-action."""
+"""The executors (C6). They take an action's id and an idempotency key, and no content that could
+override the action."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ async def execute_approved(call: Call, request: ExecuteAction, *, tool: str) -> 
 
 
 async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) -> Resolved:
-    """Record a person's answer about an unknown outcome. An agent may relay that it happened; that it did not happen
-    allows a second send and needs a person (C8)."""
+    """Record a person's answer about an unknown outcome. An agent may relay that it happened; that
+    it did not happen allows a second send and needs a person (C8)."""
     action_id = require_action_id(request.action_id)
     workspace_id = call.caller.workspace_id
     happened = request.outcome == "happened"

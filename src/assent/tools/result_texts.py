@@ -44,7 +44,8 @@ def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
 def show_results(
     found: Measurement, of_run: tuple[Action, ...], around: Mapping[str, Circumstances], now_ms: int
 ) -> str:
-    """Return the whole result as Markdown: what was sent, the numbers, what is left, and the next move.
+    """Return the whole result as Markdown: what was sent, the numbers, what is left, and the next
+    move.
 
     `around` has the circumstances of open actions, by action id.
     """

@@ -1,4 +1,5 @@
-"""The tool that takes a published page down, as an action: staged here, then approved, executed and recorded.
+"""The tool that takes a published page down, as an action: staged here, then approved, executed and
+recorded.
 
 Only for pages of this server. Posts elsewhere are taken down there.
 """

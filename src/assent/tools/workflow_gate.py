@@ -1,4 +1,5 @@
-"""Completes the refusal of an advance that waits for a person: text for the person, and the next calls (W40).
+"""Completes the refusal of an advance that waits for a person: text for the person, and the next
+calls (W40).
 
 The calls are complete: the approval of exactly this content, and the refused call as it was sent.
 """
@@ -67,7 +68,8 @@ _DECIDED_ELSEWHERE: Final = (
 
 
 def render_step(message: str, action: Action, around: Circumstances) -> str:
-    """Return the text for the person: the quoted submission of the step, and the answers to give."""
+    """Return the text for the person: the quoted submission of the step, and the answers to
+    give."""
     content = action.effect.body.removeprefix(action.effect.title).lstrip("\n")
     parts = [message, quote(content), ask(KEY, action, around) or ""]
     return "\n\n".join(part for part in parts if part)

@@ -1,7 +1,7 @@
 """The workflow tools, named exactly as in S2.
 
-An execution answer is text first, with the JSON payload behind it (W76). Errors in a definition or a token are data or
-a refusal, never an exception.
+An execution answer is text first, with the JSON payload behind it (W76). Errors in a definition or
+a token are data or a refusal, never an exception.
 """
 
 from __future__ import annotations
@@ -206,8 +206,8 @@ async def _open_call(call: Call) -> WorkflowCall:
 async def _open_run(
     call: Call, state_token: str, ack_token: str | None = None
 ) -> tuple[WorkflowCall, Handle, Handle | None]:
-    """Read the tokens of a run. Returns them, and the call with a warning if the workflow's file has changed: files are
-    read here, outside the transaction."""
+    """Read the tokens of a run. Returns them, and the call with a warning if the workflow's file
+    has changed: files are read here, outside the transaction."""
     workflow_call = await _open_call(call)
     state = read(workflow_call.keys, state_token, "st")
     ack = read(workflow_call.keys, ack_token, "ack") if ack_token is not None else None

@@ -5,8 +5,8 @@
     outcome    = start(compiled.program, context)         # Advanced | Complete | Blocked, with the pending step
     outcome    = advance(program, snapshot, Content(notes=…, output=…, context=…), decision)
 
-Nothing here reads a clock, makes a token or stores anything; `ContentRefused` is raised for content that cannot be
-taken at all, everything else is an outcome.
+Nothing here reads a clock, makes a token or stores anything; `ContentRefused` is raised for content
+that cannot be taken at all, everything else is an outcome.
 """
 
 from __future__ import annotations

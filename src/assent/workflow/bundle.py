@@ -1,7 +1,7 @@
 """A session as one file: versioned, with a digest over everything (W68, W71).
 
-A bundle has exactly one encoding, and a file must have it, so any flipped byte is detected. It contains no tokens,
-since a server mints its own, and no approvals, which cannot be imported.
+A bundle has exactly one encoding, and a file must have it, so any flipped byte is detected. It
+contains no tokens, since a server mints its own, and no approvals, which cannot be imported.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The dashboard of structured outputs: a deterministic fold with one reducer per kind.
 
-Tables are keyed, deduplicated (the later row wins) and sorted, so equal outputs in equal order give equal dashboards.
-An output of a kind without a reducer is kept as a document. Notes are not used.
+Tables are keyed, deduplicated (the later row wins) and sorted, so equal outputs in equal order give
+equal dashboards. An output of a kind without a reducer is kept as a document. Notes are not used.
 """
 
 from __future__ import annotations
@@ -159,8 +159,8 @@ def reduce(outputs: Iterable[tuple[str, dict[str, Any]]], board: Dashboard | Non
 
 
 def _reducer(artifact: dict[str, Any]) -> Reducer | None:
-    """Return the reducer of an output; None if it does not have the form of its kind, since a step without a contract
-    takes any."""
+    """Return the reducer of an output; None if it does not have the form of its kind, since a step
+    without a contract takes any."""
     kind = str(artifact.get("kind"))
     if kind not in REDUCERS or (kind in _SHAPES and mismatches(artifact, _SHAPES[kind], "$")):
         return None

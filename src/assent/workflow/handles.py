@@ -1,9 +1,9 @@
 """The two tokens of a run: `st.v1.…` names a node, `ack.v1.…` one attempt at its pending step (W9).
 
-A token is opaque, has at most 64 characters and a MAC of 128 bits. Its body is masked with a hash of the MAC, so that
-no two tokens look alike, which a model might confuse. A token identifies a place and authorises nothing: the look-up
-decides which workspace may use it. Tokens are deterministic: the same place and key give the same token on every
-replica.
+A token is opaque, has at most 64 characters and a MAC of 128 bits. Its body is masked with a hash
+of the MAC, so that no two tokens look alike, which a model might confuse. A token identifies a
+place and authorises nothing: the look-up decides which workspace may use it. Tokens are
+deterministic: the same place and key give the same token on every replica.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _PLACE: Final = struct.Struct(">II")
 
 
 class Handle(Record):
-    """A place in a run. `series` distinguishes an imported run from its original (W71); `attempt` counts the blocked
-    attempts at the step."""
+    """A place in a run. `series` distinguishes an imported run from its original (W71); `attempt`
+    counts the blocked attempts at the step."""
 
     kind: Kind
     run_id: RunId
@@ -59,8 +59,8 @@ _KEPT: Final = 512
 
 
 def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
-    """Mint the token of a place with the newest key. It is the same after a restart and on every replica (W7), so a
-    replay gets the same tokens (W10)."""
+    """Mint the token of a place with the newest key. It is the same after a restart and on every
+    replica (W7), so a replay gets the same tokens (W10)."""
     body = _body(handle)
     mac = _mac(keys[0], handle.kind, body)
     text = f"{handle.kind}.{VERSION}." + tokens.encode(_mix(body, mac) + mac)
@@ -77,8 +77,8 @@ def mint_tokens(keys: tuple[bytes, ...], state: Handle, attempt: int | None) -> 
 
 
 def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
-    """Return the place of a token. Raises `Refusal` for text that is no token (W2), another version (W3), another
-    kind (W4), or a MAC of neither the newest nor the previous key (W1, W6)."""
+    """Return the place of a token. Raises `Refusal` for text that is no token (W2), another version
+    (W3), another kind (W4), or a MAC of neither the newest nor the previous key (W1, W6)."""
     known = _minted.get((keys[0], text))
     if known is not None and known.kind == kind:
         return known
@@ -104,8 +104,8 @@ def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
 
 
 def place(text: str, run_id: str) -> Handle:
-    """Return the place of a token in a run without checking its MAC, for answers stored by this server. Raises
-    `TokenInvalid` for a token of another run."""
+    """Return the place of a token in a run without checking its MAC, for answers stored by this
+    server. Raises `TokenInvalid` for a token of another run."""
     kind: Kind = "st" if text.startswith("st.") else "ack"
     payload = text.rpartition(".")[2]
     if len(payload) != _BODY_CHARS[kind]:
@@ -141,8 +141,8 @@ def _handle(kind: Kind, body: bytes) -> Handle:
 
 
 def _is_altered(text: str) -> bool:
-    """Whether a text looks like an altered token: the right length, and at most one wrong character in the prefix
-    (W1)."""
+    """Whether a text looks like an altered token: the right length, and at most one wrong character
+    in the prefix (W1)."""
     for kind, chars in _BODY_CHARS.items():
         prefix = f"{kind}.{VERSION}."
         if len(text) == len(prefix) + chars:

@@ -1,8 +1,9 @@
 """The compiled workflow: a pinned program of two instructions.
 
-`Ask` gives one step to the agent and states what must come back; `Repeat` runs instructions again. Everything an author
-can write compiles to these. Nodes are in one flat tuple and refer to each other by index, so a run's progress is one
-bit per node. A program is data, stored by its hash; it runs without its file.
+`Ask` gives one step to the agent and states what must come back; `Repeat` runs instructions again.
+Everything an author can write compiles to these. Nodes are in one flat tuple and refer to each
+other by index, so a run's progress is one bit per node. A program is data, stored by its hash; it
+runs without its file.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ ASSESSMENT: Final = "wr.assessment"
 
 
 class Data(Record, kw_only=True):
-    """Base of all program values. Every field is encoded, because omission of defaults depends on the identity of
-    objects, and the hash must depend on the meaning only."""
+    """Base of all program values. Every field is encoded, because omission of defaults depends on
+    the identity of objects, and the hash must depend on the meaning only."""
 
 
 class Text(Data, frozen=True):
@@ -140,8 +141,8 @@ class Program(Data, frozen=True):
     preferences: dict[str, str] = {}
     references: tuple[dict[str, Any], ...] = ()
     patterns: Literal["re2"] | msgspec.UnsetType = msgspec.UNSET
-    """The regular-expression engine. Absent in programs without patterns and in programs older than the choice of
-    engine, so that they keep their hash; these run on the automaton."""
+    """The regular-expression engine. Absent in programs without patterns and in programs older than
+    the choice of engine, so that they keep their hash; these run on the automaton."""
 
 
 def with_engine(program: Program) -> Program:

@@ -1,7 +1,7 @@
 """Runs, assets and actions in the store.
 
-A change locks the action's row, judges it, writes the next version and appends to the run's stream in one
-transaction. No other module writes to these tables.
+A change locks the action's row, judges it, writes the next version and appends to the run's stream
+in one transaction. No other module writes to these tables.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ _FIELDS: Final = len(Action.__struct_fields__)
 
 
 def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
-    """Lock an action and return it with its policy. An action of another workspace and an unknown one run the same
-    statement and raise the same 401 (C1, E26, E96)."""
+    """Lock an action and return it with its policy. An action of another workspace and an unknown
+    one run the same statement and raise the same 401 (C1, E26, E96)."""
     rows = yield statements.lock_action(workspace_id=workspace_id, action_id=action_id)
     return _read_found(rows)
 

@@ -1,8 +1,9 @@
 """Checks again whether an action can be delivered that was blocked when it was staged.
 
-If its connector has become ready, only the preflight changes and an approval stays valid. If a missing account can be
-named now, or another connector serves the channel, the effect changes: a new revision that needs a new approval (C29).
-A person who approves or sends such an action sees that revision first.
+If its connector has become ready, only the preflight changes and an approval stays valid. If a
+missing account can be named now, or another connector serves the channel, the effect changes: a new
+revision that needs a new approval (C29). A person who approves or sends such an action sees that
+revision first.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ async def look_again(services: Services, caller: Principal, action_id: ActionId)
 async def bind(services: Services, action: Action, *, by: str, via: str) -> tuple[Action | None, Readiness]:
     """Bind an action that cannot be delivered to an account, if one is known now.
 
-    Returns the new revision, which needs approval, or None if the action stays unchanged; and the present readiness.
+    Returns the new revision, which needs approval, or None if the action stays unchanged; and the
+    present readiness.
     """
     effect, readiness = await way_out(services, action.workspace_id, action.effect)
     if not readiness.ready or effect == action.effect:
@@ -80,8 +82,9 @@ async def bind(services: Services, action: Action, *, by: str, via: str) -> tupl
 
 
 async def bind_before_approval(services: Services, action: Action, *, by: str, via: str) -> Action | None:
-    """Bind a waiting action that cannot be delivered to an account, if one is known now. Returns the new revision, so
-    that the reviewer sees its destination before the approval; None if the action stays unchanged."""
+    """Bind a waiting action that cannot be delivered to an account, if one is known now. Returns
+    the new revision, so that the reviewer sees its destination before the approval; None if the
+    action stays unchanged."""
     if state_of(action) != AWAITING or is_expired(action, services.clock.now_ms()):
         return None
     return (await bind(services, action, by=by, via=via))[0]

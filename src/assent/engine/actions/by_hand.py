@@ -44,7 +44,8 @@ def record_publish(
 ) -> Transaction[Action]:
     """Record that a person published an approved action by hand, and where. A mail has no URL.
 
-    `blocked` says that the connector cannot perform the action now, so that publishing by hand is the only way.
+    `blocked` says that the connector cannot perform the action now, so that publishing by hand is
+    the only way.
     """
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     by_hand = action.effect.connector == MANUAL or blocked

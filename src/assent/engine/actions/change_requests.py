@@ -1,7 +1,7 @@
 """Change requests: a reviewer asks for changes instead of deciding.
 
-The request is stored in the action's `metadata.changesAsked`, oldest first, where the agent reads it. The status and an
-approval stay as they are.
+The request is stored in the action's `metadata.changesAsked`, oldest first, where the agent reads
+it. The status and an approval stay as they are.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ MOST_KEPT: Final = 20
 def ask_for_changes(
     decider: Decider, action_id: ActionId, text: str, seen: Seen, links: Links, now_ms: int
 ) -> Transaction[Action]:
-    """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION for other
-    content."""
+    """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION
+    for other content."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     gate.judge_decision(action, Move.REJECT, seen, now_ms, links)
     wish = {

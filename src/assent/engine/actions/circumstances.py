@@ -1,7 +1,8 @@
-"""The circumstances of an action: rights of the caller, policy, account and readiness of the connector (C29, E24).
+"""The circumstances of an action: rights of the caller, policy, account and readiness of the
+connector (C29, E24).
 
-Reads only stored data and calls no provider. An `Outlook` is read once, before a transaction, and then answers for the
-action that the transaction returns.
+Reads only stored data and calls no provider. An `Outlook` is read once, before a transaction, and
+then answers for the action that the transaction returns.
 """
 
 from __future__ import annotations
@@ -104,8 +105,8 @@ class Outlook:
         return msgspec.structs.replace(action, preflight=found)
 
     def of(self, action: Action, *, shown: bool = True) -> Circumstances:
-        """Compute the circumstances of an action. The policy matters only while it waits. Without `shown`, the links
-        that only its content needs are left out, because signing costs time."""
+        """Compute the circumstances of an action. The policy matters only while it waits. Without
+        `shown`, the links that only its content needs are left out, because signing costs time."""
         effect, now_ms, rights = action.effect, self.services.clock.now_ms(), self.caller.scopes
         readiness, label = self.readiness_of(effect), _label(effect)
         views = self._views(action) if shown else {}
@@ -270,8 +271,8 @@ def _label(effect: Effect) -> str:
 
 
 def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) -> str | None:
-    """Return the page on which a person connects the connector of an effect, or another one of its channel. None where
-    no page is served."""
+    """Return the page on which a person connects the connector of an effect, or another one of its
+    channel. None where no page is served."""
     address = services.links.page_address()
     row = channels.BY_ID.get(effect.channel)
     ways = (effect.connector, *(row.connectors if row is not None else ()))
@@ -287,7 +288,8 @@ def connectable(readiness: Readiness) -> bool:
 
 
 def advise(services: Services, workspace_id: WorkspaceId, effect: Effect, readiness: Readiness) -> str:
-    """Tell a person how to make an effect deliverable: by the link if there is one, else in full."""
+    """Tell a person how to make an effect deliverable: by the link if there is one, else in
+    full."""
     url = connect_page(services, workspace_id, effect) if connectable(readiness) else None
     if url is not None and readiness.summary is not None:
         return f"{readiness.summary} Connect it here: {url}"

@@ -1,5 +1,5 @@
-"""Checks of content before a reviewer sees it: refuses content that is no finished text, warns of suspicious
-content."""
+"""Checks of content before a reviewer sees it: refuses content that is no finished text, warns of
+suspicious content."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from assent.ports import Preparation
 
 
 def check_contents(preparation: Preparation) -> Preparation:
-    """Return the preparation with warnings of unfinished text. Raises `Refusal` for content that is no text (E18, E19,
-    E48)."""
+    """Return the preparation with warnings of unfinished text. Raises `Refusal` for content that is
+    no text (E18, E19, E48)."""
     problems = [
         Problem(staged.paths.get(each.path, f"actions[{index}].{each.path}"), each.expected, each.got)
         for index, staged in enumerate(preparation.effects)

@@ -1,10 +1,13 @@
-"""The ledger of credits: append-only entries and their sum, changed together (`missing_credits`, S0 §7).
+"""The ledger of credits: append-only entries and their sum, changed together (`missing_credits`, S0
+§7).
 
-An action is paid for in the transactions that execute it: reserved with the claim, settled with the delivery, released
-if it was certainly not sent, and kept reserved while the outcome is unknown. Each action has one charge that moves
-reserved → settled, or reserved → released → reserved, so repeated attempts are paid for once.
+An action is paid for in the transactions that execute it: reserved with the claim, settled with the
+delivery, released if it was certainly not sent, and kept reserved while the outcome is unknown.
+Each action has one charge that moves reserved → settled, or reserved → released → reserved, so
+repeated attempts are paid for once.
 
-Lock order: action, stream of its run, charge, account. An action without a price writes nothing here.
+Lock order: action, stream of its run, charge, account. An action without a price writes nothing
+here.
 """
 
 from __future__ import annotations
@@ -59,8 +62,8 @@ def limit(
 
 
 def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
-    """Subtract the costs from the balance, in order, and add a gate to each action that it no longer covers.
-    The reviewer sees the gate before approving."""
+    """Subtract the costs from the balance, in order, and add a gate to each action that it no
+    longer covers. The reviewer sees the gate before approving."""
     if not any(CREDITS_MISSING in a.preflight.gates or a.preflight.estimated_cost_credits for a in staged):
         return staged
     left = (yield from account(workspace_id)).available
@@ -112,7 +115,8 @@ EXECUTION: Final = "execution"
 
 
 def _move(action: Action, before: str, state: str, kind: Kind, now_ms: int) -> Transaction[bool]:
-    """Move the charge to another state, in the account and the ledger, too. Returns False if it was not in `before`."""
+    """Move the charge to another state, in the account and the ledger, too. Returns False if it was
+    not in `before`."""
     if action.preflight.estimated_cost_credits <= 0:
         return False
     workspace_id = action.workspace_id

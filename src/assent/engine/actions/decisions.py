@@ -1,7 +1,7 @@
 """Approve, reject, edit, withdraw. Chat, page and command line all use these functions (E70).
 
-Every decision stores who made it and the assurance that it was a person (C8). It judges the stored record under its
-lock; nothing that the caller claims about the record changes the result (E65).
+Every decision stores who made it and the assurance that it was a person (C8). It judges the stored
+record under its lock; nothing that the caller claims about the record changes the result (E65).
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ def approve(
     if action.effect.recipients:
         action = yield from recipients.judge(action, now_ms)
     steps, needed = gate.judge_approval(action, policy, decider, seen, now_ms, links)
-    # An approval without a valid seal was written into the database directly; it counts for nothing.
+    # An approval without a valid seal was written into the database directly; it counts for
+    # nothing.
     held = action.approval if action.approval is not None and seals.hold(action) else None
     approvers = 1
     if needed.approvers > 1:
@@ -168,8 +169,8 @@ def reject(
 def withdraw(
     decider: Decider, action_id: ActionId, reason: str, links: Links, now_ms: int
 ) -> Transaction[Action]:
-    """Withdraw an approval before the action is claimed. If more approvals are needed, an approver withdraws their
-    own."""
+    """Withdraw an approval before the action is claimed. If more approvals are needed, an approver
+    withdraws their own."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     waits = action.status is Status.AWAITING_APPROVAL
     if waits and (yield from _take_back(decider, action, reason, now_ms)):
@@ -210,8 +211,8 @@ def edit(
 ) -> Transaction[Action]:
     """Change the content: revision + 1, and an approval is revoked (E66).
 
-    `checked` is the result of `assent.engine.actions.rechecking`. `asked` is the reviewer's request for later drafts;
-    without one, no lesson is stored.
+    `checked` is the result of `assent.engine.actions.rechecking`. `asked` is the reviewer's request
+    for later drafts; without one, no lesson is stored.
     """
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     steps = gate.judge_decision(action, Move.EDIT, seen, now_ms, links)

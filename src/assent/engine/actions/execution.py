@@ -2,8 +2,8 @@
 
 Theory of operation
 
-An effect in the outside world cannot be part of a database transaction. Execution therefore has three
-phases, and the database states before the call that a call may happen.
+An effect in the outside world cannot be part of a database transaction. Execution therefore has
+three phases, and the database states before the call that a call may happen.
 
 1. Claim (`claim`, one transaction). It locks the action's row. If the caller's idempotency key has a
    stored answer, that answer is returned and nothing else happens. Otherwise the gate judges the stored
@@ -22,17 +22,17 @@ phases, and the database states before the call that a call may happen.
    does not change.
 
 A connector that is not `always_ready` is asked for its readiness before the claim, outside any
-transaction. Only the stored action names the connector, so the first `claim` raises `_AskFirst`, rolls
-back, and is repeated with the answer.
+transaction. Only the stored action names the connector, so the first `claim` raises `_AskFirst`,
+rolls back, and is repeated with the answer.
 
 Outcomes. Delivered: `executed`, with the provider's id. NotSent, curable: `retryable`; the approval
 still holds and a later call may claim again. NotSent, not curable: `failed`. OutcomeUnknown:
-`outcome_unknown`; no executor may claim this action. The final answers (delivered, failed) are stored
-under the caller's key. The other two are not final, so a repeated call is judged again.
+`outcome_unknown`; no executor may claim this action. The final answers (delivered, failed) are
+stored under the caller's key. The other two are not final, so a repeated call is judged again.
 
-Unknown outcomes (`reconciliation`). The job runs when the lease ends, or two seconds after an unknown
-outcome was recorded. An attempt that is still `executing` after its lease becomes `outcome_unknown`.
-Then the connector's declared delivery decides:
+Unknown outcomes (`reconciliation`). The job runs when the lease ends, or two seconds after an
+unknown outcome was recorded. An attempt that is still `executing` after its lease becomes
+`outcome_unknown`. Then the connector's declared delivery decides:
 
 - the provider recognises our key (`native_key` within half its window, `natural_key`): raise the fence,
   take a new lease and send the same effect under the same provider key;
@@ -42,9 +42,10 @@ Then the connector's declared delivery decides:
 
 The raised fence makes a result of the first process, should it still arrive, a `late_answer`.
 
-Cancellation. `execute` runs in its own task behind `asyncio.shield`: a client that disconnects does not
-interrupt a claimed execution. A stopping process waits for these tasks (`ShieldedTasks.finish`). A process
-that dies leaves the claim and its job, and any process reconciles it.
+Cancellation. `execute` runs in its own task behind `asyncio.shield`: a client that disconnects does
+not interrupt a claimed execution. A stopping process waits for these tasks
+(`ShieldedTasks.finish`). A process that dies leaves the claim and its job, and any process
+reconciles it.
 
 Invariants
 
@@ -108,7 +109,8 @@ class ExecutionOrder(Record, kw_only=True):
     by: str
     key: str | None = None
     approval: int | None = None
-    """For a job: `Approval.since` of the approval that scheduled it. Another approval is refused."""
+    """For a job: `Approval.since` of the approval that scheduled it. Another approval is
+    refused."""
     holder: str | None = None
     """The API key that owns the stored answer (`Principal.holder`)."""
     link_scope: Scope = LOOK
@@ -144,8 +146,8 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
 
 
 async def claim_action(services: Services, order: ExecutionOrder) -> Action | Executed:
-    """Claim the action, after asking its connector for readiness where that is needed. Returns the claimed action, or
-    the stored answer of a replay."""
+    """Claim the action, after asking its connector for readiness where that is needed. Returns the
+    claimed action, or the stored answer of a replay."""
     asked: ReadinessAnswer | None = None
     while True:
         now_ms = services.clock.now_ms()
@@ -165,8 +167,8 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
 
 
 def newly_bound(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
-    """Build the refusal for an action that was bound to an account just now: it needs a new approval with that
-    account."""
+    """Build the refusal for an action that was bound to an account just now: it needs a new
+    approval with that account."""
     now_ms = services.clock.now_ms()
     return Refusal(
         Reason.REQUIRES_APPROVAL,
@@ -215,8 +217,8 @@ def claim(
     now_ms: int,
     asked: ReadinessAnswer | None = None,
 ) -> Transaction[Action | Executed]:
-    """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated idempotency key returns the
-    stored answer (E27, E49). Raises `Refusal` or `_AskFirst`."""
+    """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated
+    idempotency key returns the stored answer (E27, E49). Raises `Refusal` or `_AskFirst`."""
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
     if order.key is not None:
         seen = yield from once.recall(

@@ -1,4 +1,5 @@
-"""Complete a refusal with the facts that its texts mention: content, approval commands, next calls, link.
+"""Complete a refusal with the facts that its texts mention: content, approval commands, next calls,
+link.
 
 Runs after the transaction that refused, at the one place where a refusal becomes an answer.
 """
@@ -80,8 +81,8 @@ async def _with_calls(
 
 
 def _as_refused(action: Action, now_ms: int) -> tuple[Action, bool]:
-    """Return the action as a refused send leaves it: waiting again, if its approval is no longer enough. Also return
-    whether it is only too early to send it."""
+    """Return the action as a refused send leaves it: waiting again, if its approval is no longer
+    enough. Also return whether it is only too early to send it."""
     if action.status is not Status.APPROVED or action.execution_state not in ("none", "retryable"):
         return action, False
     if action.schedule_ms is not None and now_ms < action.schedule_ms:

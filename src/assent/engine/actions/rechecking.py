@@ -1,7 +1,8 @@
 """Check an edited text like a staged one: claims, channel limits, lessons, readiness.
 
-Runs before the transaction of the edit, which takes the result. The evidence is the input of the run and the tenant's
-memory. The product page is not read again: a claim that it supported stays supported.
+Runs before the transaction of the edit, which takes the result. The evidence is the input of the
+run and the tenant's memory. The product page is not read again: a claim that it supported stays
+supported.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The number of people a workspace writes to within a day.
 
-Distinct addresses of waiting, approved and sent actions count; those of rejected, failed and expired actions do not. A
-mailing that is split into small ones therefore still counts as a large one.
+Distinct addresses of waiting, approved and sent actions count; those of rejected, failed and
+expired actions do not. A mailing that is split into small ones therefore still counts as a large
+one.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[
 
 
 def lately(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[frozenset[str]]:
-    """Return recipients of other actions of the last day, at most as many as decide the severity."""
+    """Return recipients of other actions of the last day, at most as many as decide the
+    severity."""
     rows = yield statements.list_recent_recipients(
         workspace_id=workspace_id,
         but=but,

@@ -1,8 +1,9 @@
 """Reconcile attempts whose outcome is unknown (C10, C30).
 
-The job is enqueued with the claim and due when the lease ends, so any live process takes over from one that died. It
-first records that the outcome is unknown. Then it uses the delivery that the connector declares: repeat under the same
-key, look the effect up, or leave the answer to a person. `assent.engine.actions.execution` describes the protocol.
+The job is enqueued with the claim and due when the lease ends, so any live process takes over from
+one that died. It first records that the outcome is unknown. Then it uses the delivery that the
+connector declares: repeat under the same key, look the effect up, or leave the answer to a person.
+`assent.engine.actions.execution` describes the protocol.
 """
 
 from __future__ import annotations
@@ -47,11 +48,12 @@ async def reconcile(services: Services, job: Job) -> None:
 
 
 def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action | None]:
-    """Return the action if the outcome of the job's attempt is unknown, else None. An attempt past its lease becomes
-    unknown here.
+    """Return the action if the outcome of the job's attempt is unknown, else None. An attempt past
+    its lease becomes unknown here.
 
-    If the effect will be repeated, the attempt gets a new fence and lease, as a claim would give it: a late result of
-    the first process becomes evidence only, and no one can resolve, edit or execute the action during the call.
+    If the effect will be repeated, the attempt gets a new fence and lease, as a claim would give
+    it: a late result of the first process becomes evidence only, and no one can resolve, edit or
+    execute the action during the call.
     """
     workspace_id, action_id = job.workspace_id, ActionId(job.payload["actionId"])
     action, _ = yield from actions.lock(workspace_id, action_id)
@@ -117,8 +119,8 @@ async def look_into(services: Services, connector: Connector, action: Action) ->
 
 
 def _read_repeat(outcome: SendOutcome) -> SendOutcome:
-    """Read the outcome of a repetition or look-up as that of the first send. A refusal of the new request alone leaves
-    it unknown."""
+    """Read the outcome of a repetition or look-up as that of the first send. A refusal of the new
+    request alone leaves it unknown."""
     outcome = credible(outcome)
     refused = isinstance(outcome, NotSent) and not outcome.of_the_effect
     return OutcomeUnknown(str(outcome)) if refused else outcome
@@ -131,8 +133,8 @@ def _is_about_the_effect(found: SendOutcome | None) -> bool:
 def resolve(
     workspace_id: WorkspaceId, action_id: ActionId, happened: bool, facts: dict[str, Any], now_ms: int
 ) -> Transaction[Action]:
-    """Record a person's answer to an unknown outcome. `facts` hold the person, the assurance and the evidence. Raises
-    `Refusal` where the outcome is not unknown or a repetition is in flight."""
+    """Record a person's answer to an unknown outcome. `facts` hold the person, the assurance and
+    the evidence. Raises `Refusal` where the outcome is not unknown or a repetition is in flight."""
     action, _ = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN:
         raise Refusal(

@@ -66,8 +66,9 @@ def credible(outcome: SendOutcome) -> SendOutcome:
 
 
 def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Executed | Refusal]:
-    """Record the outcome if attempt id and fence still match; otherwise keep it as the event `late_answer`. Returns the
-    caller's answer; a refusal is returned, not raised, so that the transaction commits."""
+    """Record the outcome if attempt id and fence still match; otherwise keep it as the event
+    `late_answer`. Returns the caller's answer; a refusal is returned, not raised, so that the
+    transaction commits."""
     action, _ = yield from actions.lock(claimed.workspace_id, claimed.action_id)
     attempt, held = claimed.attempt, action.attempt
     is_late = (
@@ -89,8 +90,8 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
 
 
 def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Transaction[Executed | Refusal]:
-    """Move a locked action by its outcome, store the provider's id (E28), and store a final answer under the attempt's
-    idempotency key."""
+    """Move a locked action by its outcome, store the provider's id (E28), and store a final answer
+    under the attempt's idempotency key."""
     steps = path(action, move)
     facts = {
         "attemptId": action.attempt.attempt_id if action.attempt is not None else None,

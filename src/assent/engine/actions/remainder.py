@@ -1,7 +1,8 @@
-"""The remainder of a partly delivered effect: a separate action for the accounts that were not reached.
+"""The remainder of a partly delivered effect: a separate action for the accounts that were not
+reached.
 
-The delivered action stays executed. The remainder needs its own approval, because part of the content is public by
-then.
+The delivered action stays executed. The remainder needs its own approval, because part of the
+content is public by then.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ OFFERED_AS: Final = "restActionId"
 
 
 def action_for(action: Action, left: Remainder, now_ms: int) -> Action:
-    """Build the action for the remainder. Its id is derived from the attempt, because a store may run a transaction
-    twice."""
+    """Build the action for the remainder. Its id is derived from the attempt, because a store may
+    run a transaction twice."""
     seed = hashlib.sha256(f"{action.action_id}:{action.revision}:rest".encode()).digest()
     old = action.preflight
     effect = msgspec.structs.replace(left.effect, schedule_ms=None)  # its time has passed

@@ -32,8 +32,8 @@ def describe_picture(services: Services, run: Run, draft: Draft) -> dict[str, An
 
 
 def add_address(services: Services, asset: Asset) -> Asset:
-    """Return a picture asset with a read-only URL that is valid as long as the review link of its run. The stored asset
-    has no token."""
+    """Return a picture asset with a read-only URL that is valid as long as the review link of its
+    run. The stored asset has no token."""
     if asset.type != pictures.IMAGE or "url" not in asset.metadata:
         return asset
     url = services.links.review_url(asset.workspace_id, asset.run_id, asset.created_ms, LOOK)

@@ -1,7 +1,7 @@
 """The job that executes an action without a chat: *approve and send now*, and scheduled actions.
 
-It calls the same executor as every caller. It is tried again only if the effect certainly did not happen, or while
-credits are missing.
+It calls the same executor as every caller. It is tried again only if the effect certainly did not
+happen, or while credits are missing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Prepare: stores an operator's preparation and answers with the drafts to show.
 
-One transaction stores the run, its assets and its actions and remembers the answer under the caller's idempotency key.
-Nothing here can reach a provider: connectors are asked for their readiness, which is a read.
+One transaction stores the run, its assets and its actions and remembers the answer under the
+caller's idempotency key. Nothing here can reach a provider: connectors are asked for their
+readiness, which is a read.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ FETCHED: Final = "productPage"
 
 
 class PreparedRun(WireRecord, kw_only=True):
-    """The answer of every operator's primary tool, all fields filled (S0 §3.1, S4; E12, E46, E101)."""
+    """The answer of every operator's primary tool, all fields filled (S0 §3.1, S4; E12, E46,
+    E101)."""
 
     ok: bool
     run_id: str
@@ -112,7 +114,8 @@ async def stage(
 ) -> Reply:
     """Store a preparation and return the answer for the agent. Calls no provider (E11).
 
-    `shape` is the type of the operator's answer, `more` returns the fields that it adds or replaces.
+    `shape` is the type of the operator's answer, `more` returns the fields that it adds or
+    replaces.
     """
     preparation = await _check(services, preparation)
     now_ms = services.clock.now_ms()

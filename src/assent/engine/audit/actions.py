@@ -1,7 +1,7 @@
 """Check the records of actions against the journal.
 
-The events of a run determine the state, content, approval and effect of each of its actions. `audit.log` checks chains
-and signatures, `workflows.session_audit` checks workflow runs.
+The events of a run determine the state, content, approval and effect of each of its actions.
+`audit.log` checks chains and signatures, `workflows.session_audit` checks workflow runs.
 """
 
 from __future__ import annotations

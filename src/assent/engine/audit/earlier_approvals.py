@@ -1,7 +1,7 @@
 """Seal approvals that are older than seals (docs/decisions/0008).
 
-The first start of a version with seals seals them once, if the journal records them and its chain is valid, and appends
-an event. An approval found without a seal after that event executes nothing.
+The first start of a version with seals seals them once, if the journal records them and its chain
+is valid, and appends an event. An approval found without a seal after that event executes nothing.
 """
 
 from __future__ import annotations

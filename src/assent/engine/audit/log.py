@@ -1,9 +1,10 @@
 """Verification of the journal, with signed checkpoints.
 
-The hash chain reveals a change inside a stream. A checkpoint reveals a chain that was rewritten as a whole, or a stream
-that was truncated together with its head. A checkpoint signs, with Ed25519, the digest of the previous checkpoint and
-the heads of every stream that grew since. It is also written to a file: a copy kept elsewhere proves the content of the
-database at that time. It proves nothing against an attacker who holds both the database and the signing key.
+The hash chain reveals a change inside a stream. A checkpoint reveals a chain that was rewritten as
+a whole, or a stream that was truncated together with its head. A checkpoint signs, with Ed25519,
+the digest of the previous checkpoint and the heads of every stream that grew since. It is also
+written to a file: a copy kept elsewhere proves the content of the database at that time. It proves
+nothing against an attacker who holds both the database and the signing key.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ class Checkpoint(WireRecord):
 
 
 class Signer:
-    """Signs checkpoints with a key derived from the newest master secret. Verifies checkpoints and seals of approvals
-    with all keys of the ring."""
+    """Signs checkpoints with a key derived from the newest master secret. Verifies checkpoints and
+    seals of approvals with all keys of the ring."""
 
     def __init__(self, secrets: tuple[bytes, ...]) -> None:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -145,8 +146,9 @@ class Verdict(WireRecord):
 async def verify(
     store: Store, signer: Signer, kept: Checkpoint | None = None, *, workspace_id: str | None = None
 ) -> Verdict:
-    """Check every chain, checkpoint and signed head. `kept` is a copy of a checkpoint from elsewhere. `workspace_id`
-    limits the check to the streams of one workspace and the checkpoints' statements about it."""
+    """Check every chain, checkpoint and signed head. `kept` is a copy of a checkpoint from
+    elsewhere. `workspace_id` limits the check to the streams of one workspace and the checkpoints'
+    statements about it."""
     findings: list[AuditFinding] = []
     streams = events = 0
     seals = signer.seals if await store.read(earlier_approvals.has_sealed) else None

@@ -1,6 +1,7 @@
 """Record refused attempts to execute as events of the action, for reports.
 
-The same refusal of the same revision is recorded at most once an hour, so that a caller cannot fill the journal.
+The same refusal of the same revision is recorded at most once an hour, so that a caller cannot fill
+the journal.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ async def record(
 def append(
     workspace_id: WorkspaceId, action_id: ActionId, facts: dict[str, str], now_ms: int
 ) -> Transaction[None]:
-    """Append the event unless it is recorded. Workflow steps are skipped: an executor called for one is an invalid
-    call."""
+    """Append the event unless it is recorded. Workflow steps are skipped: an executor called for
+    one is an invalid call."""
     action, _ = yield from actions.lock(workspace_id, action_id)
     if is_step(action):
         return

@@ -1,8 +1,9 @@
 """The connections of a workspace (E8, C21): one per provider, with its secrets in the vault.
 
-Keys and OAuth use the same operations: save, find, choose accounts, renew, mark expired, disconnect. Each change is an
-event in the workspace's stream, with its author and without secrets. A change applies only to the `version` of the
-connection that the caller read: a late 401 does not expire a connection that was replaced.
+Keys and OAuth use the same operations: save, find, choose accounts, renew, mark expired,
+disconnect. Each change is an event in the workspace's stream, with its author and without secrets.
+A change applies only to the `version` of the connection that the caller read: a late 401 does not
+expire a connection that was replaced.
 """
 
 from __future__ import annotations

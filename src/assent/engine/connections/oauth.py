@@ -1,8 +1,8 @@
 """OAuth in the store: one-time states, and the lease for renewing a token.
 
-A state is bound to session, person, workspace and provider. Wrong, foreign, used and expired states give the same
-result, and a failed attempt does not consume a state. The PKCE verifier is derived from the state with a key of the
-server, so it is not stored.
+A state is bound to session, person, workspace and provider. Wrong, foreign, used and expired states
+give the same result, and a failed attempt does not consume a state. The PKCE verifier is derived
+from the state with a key of the server, so it is not stored.
 """
 
 from __future__ import annotations

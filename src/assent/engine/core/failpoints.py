@@ -1,6 +1,8 @@
-"""Failpoints: named places at which a test can end the process, to prove that nothing is lost or done twice.
+"""Failpoints: named places at which a test can end the process, to prove that nothing is lost or
+done twice.
 
-A failpoint costs one dictionary look-up and does nothing unless a test kit has armed it in this process.
+A failpoint costs one dictionary look-up and does nothing unless a test kit has armed it in this
+process.
 """
 
 from __future__ import annotations

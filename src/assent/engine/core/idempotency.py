@@ -1,13 +1,14 @@
-"""Idempotency records: the same key and arguments give the same answer (E7, C11, C12). The field `replay` marks a
-repeated answer and describes the present state.
+"""Idempotency records: the same key and arguments give the same answer (E7, C11, C12). The field
+`replay` marks a repeated answer and describes the present state.
 
-`recall` claims the key inside the transaction that has the effect. A second caller with the same key waits there until
-the first commits, then gets its answer. A refusal rolls back the transaction and the claim, so a caller can retry after
-an approval. A transaction that commits without `remember` has bound the key to its arguments: an executor does this
-before it calls a provider and remembers the answer once the outcome is known.
+`recall` claims the key inside the transaction that has the effect. A second caller with the same
+key waits there until the first commits, then gets its answer. A refusal rolls back the transaction
+and the claim, so a caller can retry after an approval. A transaction that commits without
+`remember` has bound the key to its arguments: an executor does this before it calls a provider and
+remembers the answer once the outcome is known.
 
-A key is unique in its workspace, so no effect happens twice. The answer belongs to the API key that got it, because its
-links carry that key's rights; another API key is refused.
+A key is unique in its workspace, so no effect happens twice. The answer belongs to the API key that
+got it, because its links carry that key's rights; another API key is refused.
 
 Of an answer, this module reads only the run and the actions that it names.
 """
@@ -37,8 +38,8 @@ T = TypeVar("T")
 def recall(
     workspace_id: str, tool: str, key: str, request_digest: str, now_ms: int, *, holder: str | None
 ) -> Transaction[str | None]:
-    """Claim the key. Returns the stored answer marked as a replay, or None for a new key (E7, E91). Raises `Refusal`
-    for other arguments or another holder."""
+    """Claim the key. Returns the stored answer marked as a replay, or None for a new key (E7, E91).
+    Raises `Refusal` for other arguments or another holder."""
     rows = yield statements.claim_key(
         workspace_id=workspace_id,
         tool=tool,

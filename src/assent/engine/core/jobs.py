@@ -5,10 +5,10 @@
                    └──fail, retries ──┤
                                       └──fail, no retry left──► dead
 
-`enqueue` runs inside the transaction that causes the job (an outbox), so a job exists if and only if its cause does. A
-worker that claims a job holds it until the lease ends, and gets a fence. A worker that lost its job to another has an
-old fence, and its writes change nothing. A key is unique per workspace and kind while the row exists, also after
-the job is done.
+`enqueue` runs inside the transaction that causes the job (an outbox), so a job exists if and only
+if its cause does. A worker that claims a job holds it until the lease ends, and gets a fence. A
+worker that lost its job to another has an old fence, and its writes change nothing. A key is unique
+per workspace and kind while the row exists, also after the job is done.
 
 Delivery is at least once, so handlers are idempotent. `assent.jobs.worker` runs the jobs.
 """
@@ -70,8 +70,8 @@ class Job(Record):
 
 
 Handler = Callable[[Job], Awaitable[bool | None]]
-"""Runs jobs of one kind. It must be idempotent, because it may run more than once for a job. Returns True if it
-completed the job in its own last transaction."""
+"""Runs jobs of one kind. It must be idempotent, because it may run more than once for a job.
+Returns True if it completed the job in its own last transaction."""
 
 
 class JobKind(Record):

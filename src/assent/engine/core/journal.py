@@ -3,15 +3,16 @@
 Theory of operation
 
 A stream is named by (workspace id, stream id) and holds events numbered from 1 without gaps. Table
-`events` has one row per event. Table `streams` has one row per stream, its head: the number and hash of
-the last event. A stream without events has no head row, or one with number 0 and the hash `GENESIS`.
+`events` has one row per event. Table `streams` has one row per stream, its head: the number and
+hash of the last event. A stream without events has no head row, or one with number 0 and the hash
+`GENESIS`.
 
-The chain. The hash of event n is sha256(hash of event n - 1 ‖ digest). The digest covers the workspace,
-the stream, the number, the kind, the time and the body (`link`). The body is hashed as the JSON text
-that is stored, so verification never has to encode it again. A change to one event changes every later
-hash and the head. The chain has no secret: a writer with access to the database can compute a
-consistent chain. The checkpoints that `engine.audit.log` signs record heads, and a rewritten stream
-contradicts the checkpoints signed before.
+The chain. The hash of event n is sha256(hash of event n - 1 ‖ digest). The digest covers the
+workspace, the stream, the number, the kind, the time and the body (`link`). The body is hashed as
+the JSON text that is stored, so verification never has to encode it again. A change to one event
+changes every later hash and the head. The chain has no secret: a writer with access to the database
+can compute a consistent chain. The checkpoints that `engine.audit.log` signs record heads, and a
+rewritten stream contradicts the checkpoints signed before.
 
 Appending. A transaction gets a head in one of three ways and passes it to `append_to`:
 
@@ -24,23 +25,23 @@ Appending. A transaction gets a head in one of three ways and passes it to `appe
 - `new_head` returns the head of a stream whose id was just generated. No other transaction knows that
   id.
 
-`append_to` writes the events and moves the head with a compare-and-swap: the UPDATE has the expected
-previous hash in its WHERE clause. If the head has moved, no row changes and `append_to` raises
-RuntimeError, which rolls the transaction back. A forgotten lock therefore fails; it never forks a
-stream. The same holds for a head used twice.
+`append_to` writes the events and moves the head with a compare-and-swap: the UPDATE has the
+expected previous hash in its WHERE clause. If the head has moved, no row changes and `append_to`
+raises RuntimeError, which rolls the transaction back. A forgotten lock therefore fails; it never
+forks a stream. The same holds for a head used twice.
 
 Appending several events writes all but the last by `insert_event`. The last event and the head go
 together: one statement on PostgreSQL (`append_event`), two on SQLite (`append_event`, then
 `write_event`). A statement that a dialect skips is not sent to that database.
 
 Callers use the lock on the head as the lock of the whole run: they lock it, read the rows they will
-change, and append in the same transaction. The state rows and their events therefore commit together or
-not at all.
+change, and append in the same transaction. The state rows and their events therefore commit
+together or not at all.
 
-Verification (`verify_chain`) recomputes the chain from `start` to `head` and returns the first flaw: a
-missing number, an altered event, events missing before the head, events after the head, or a head whose
-hash differs. A caller verifies a long stream page by page, with the end of one page as the `start` of
-the next.
+Verification (`verify_chain`) recomputes the chain from `start` to `head` and returns the first
+flaw: a missing number, an altered event, events missing before the head, events after the head, or
+a head whose hash differs. A caller verifies a long stream page by page, with the end of one page as
+the `start` of the next.
 
 Invariants
 
@@ -69,15 +70,15 @@ GENESIS: Final = "0" * 64
 """The hash before the first event."""
 
 DATE_GRAIN_MS: Final = MINUTE_MS
-"""Resolution of `Head.dated_ms`. Checkpoints use it to find the streams that grew. At a resolution of one minute, the
-index on this date is written at most once a minute per stream."""
+"""Resolution of `Head.dated_ms`. Checkpoints use it to find the streams that grew. At a resolution
+of one minute, the index on this date is written at most once a minute per stream."""
 
 _json = msgspec.json.Encoder(order="deterministic")
 
 
 class Head(Record):
-    """The end of a stream: number and hash of its last event. The stream last grew less than `DATE_GRAIN_MS` after
-    `dated_ms`."""
+    """The end of a stream: number and hash of its last event. The stream last grew less than
+    `DATE_GRAIN_MS` after `dated_ms`."""
 
     workspace_id: str
     stream_id: str

@@ -1,7 +1,7 @@
 """Run slow work in threads, so that one caller's long text does not block the event loop.
 
-There are few threads, because the interpreter runs one at a time. Nothing here can cancel the work, so it must be
-bounded.
+There are few threads, because the interpreter runs one at a time. Nothing here can cancel the work,
+so it must be bounded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ T = TypeVar("T")
 
 THREADS: Final = 2
 SHORT_CHARS: Final = 4_000
-"""A text up to this length is processed on the event loop, since a thread switch would cost more."""
+"""A text up to this length is processed on the event loop, since a thread switch would cost
+more."""
 
 
 async def run_apart(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -1,8 +1,8 @@
 """Storage quota of a workspace per day (UTC).
 
-The bytes of all values that a transaction writes are counted in that transaction, in one row per workspace and day. A
-transaction that would exceed the quota is rolled back. Decisions, executions and their outcomes are not counted and
-never refused, so that work in progress can end.
+The bytes of all values that a transaction writes are counted in that transaction, in one row per
+workspace and day. A transaction that would exceed the quota is rolled back. Decisions, executions
+and their outcomes are not counted and never refused, so that work in progress can end.
 """
 
 from __future__ import annotations

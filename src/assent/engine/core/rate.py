@@ -1,8 +1,8 @@
 """Rate limits: calls per workspace, signups per address.
 
-A sliding window: calls are counted by second over the last minute, signups by minute over the last hour. On PostgreSQL
-the count is one row per workspace, updated in one statement, so it holds across replicas. The SQLite store has one
-serving process and counts in memory.
+A sliding window: calls are counted by second over the last minute, signups by minute over the last
+hour. On PostgreSQL the count is one row per workspace, updated in one statement, so it holds across
+replicas. The SQLite store has one serving process and counts in memory.
 """
 
 from __future__ import annotations
@@ -94,8 +94,9 @@ class MemoryRateLimiter:
             slots.append([slot, 1])
 
     def _drop_idle(self, window: Window, slot: int) -> None:
-        # Called for a new caller, so that a flood of addresses cannot grow the table without bound. At most once per
-        # slot, because it reads the whole table. Slots of other windows have another length and are skipped.
+        # Called for a new caller, so that a flood of addresses cannot grow the table without bound.
+        # At most once per slot, because it reads the whole table. Slots of other windows have
+        # another length and are skipped.
         if len(self._slots) >= 10_000 and self._dropped.get(window.bucket) != slot:
             self._dropped[window.bucket] = slot
             idle = [

@@ -18,7 +18,8 @@ Secret = tuple[bytes, ...]
 class ServerKeys:
     """Reads the secrets when a key is first used, and derives each key once.
 
-    `read` returns the run token secret and the master secret. Only opening the store checks that they fit.
+    `read` returns the run token secret and the master secret. Only opening the store checks that
+    they fit.
     """
 
     def __init__(self, read: Callable[[], tuple[Secret, Secret]]) -> None:
@@ -63,7 +64,8 @@ class ServerKeys:
 
 
 def check_fingerprint(name: str, known: tuple[str, ...]) -> Transaction[bool]:
-    """Whether the stored fingerprint of a secret is in the ring `known`. The first server on a store records its own.
+    """Whether the stored fingerprint of a secret is in the ring `known`. The first server on a
+    store records its own.
 
     After a rotation the newest fingerprint replaces the older one.
     """

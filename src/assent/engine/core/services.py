@@ -62,8 +62,8 @@ class PageLinks:
     configured_url: str
     """The address of this server by its settings."""
     review_url: Callable[[WorkspaceId, RunId, int, Scope], str]
-    """Returns the signed link to a run with the receiver's rights. Empty without a page server: the token would go to
-    the program that holds the port."""
+    """Returns the signed link to a run with the receiver's rights. Empty without a page server: the
+    token would go to the program that holds the port."""
     shell_command: Callable[..., str]
     """A command of this installation on the same data, for a person to paste into a terminal."""
     client_entry: Callable[[Mapping[str, str]], dict[str, Any]]

@@ -1,7 +1,7 @@
 """Signup: the one-time link that delivers a workspace and its first key to a person.
 
-A signup stores only a link. The workspace and its key are created when a person opens that link and confirms, so the
-key never enters a chat (C26).
+A signup stores only a link. The workspace and its key are created when a person opens that link and
+confirms, so the key never enters a chat (C26).
 """
 
 from __future__ import annotations

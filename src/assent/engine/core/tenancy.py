@@ -1,9 +1,10 @@
 """Workspaces, their tenants and API keys, and the caller that a key identifies.
 
-All data belongs to a workspace. A key is `clp_live_` or `clp_dev_` (E82), then 32 characters with the ids of the
-workspace and the key, then 32 secret characters. The ids find its row by one indexed look-up that includes the
-workspace, so the table can be sharded. A key is shown once; the store keeps only a hash of it. The secret has 192 bits,
-so plain SHA-256 is enough and no slow hash is needed. Every change is an event in the workspace's stream.
+All data belongs to a workspace. A key is `clp_live_` or `clp_dev_` (E82), then 32 characters with
+the ids of the workspace and the key, then 32 secret characters. The ids find its row by one indexed
+look-up that includes the workspace, so the table can be sharded. A key is shown once; the store
+keeps only a hash of it. The secret has 192 bits, so plain SHA-256 is enough and no slow hash is
+needed. Every change is an event in the workspace's stream.
 
 Randomness is an argument, because a store may run a transaction twice.
 """
@@ -39,7 +40,8 @@ SCOPES: Final = ("runs:write", "actions:decide", "actions:execute")
 """The scopes a key can be limited to. Reading needs no scope."""
 
 _KEY: Final = re.compile(r"clp_(?:dev|live)_([A-Za-z0-9_-]{32})[A-Za-z0-9_-]{32}")
-"""Each half is base64url of 24 bytes, which 32 characters hold exactly: no key has two spellings."""
+"""Each half is base64url of 24 bytes, which 32 characters hold exactly: no key has two
+spellings."""
 
 _RIGHTS: Final = {
     "runs:write": ("prepare or store anything", "Please ask the person who set up this agent."),
@@ -50,8 +52,8 @@ _RIGHTS: Final = {
 
 
 class Principal(Record):
-    """The caller: a workspace, by one of its keys or as the local owner of the process. It reads and writes only that
-    workspace (E2)."""
+    """The caller: a workspace, by one of its keys or as the local owner of the process. It reads
+    and writes only that workspace (E2)."""
 
     workspace_id: WorkspaceId
     workspace_name: str
@@ -287,8 +289,8 @@ def hash_key(key: str) -> str:
 
 
 def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
-    """Return the caller of a key. Raises `invalid_api_key`, the same for malformed, unknown, revoked and expired
-    keys."""
+    """Return the caller of a key. Raises `invalid_api_key`, the same for malformed, unknown,
+    revoked and expired keys."""
     ids = parse_key(key)
     if ids is None:
         raise Refusal(Reason.INVALID_API_KEY)

@@ -1,8 +1,9 @@
-"""Secrets at rest: encrypted by a key per workspace, which is encrypted by a key derived from the master secret.
+"""Secrets at rest: encrypted by a key per workspace, which is encrypted by a key derived from the
+master secret.
 
-The cipher is AES-256-GCM. Workspace, holder and field are authenticated with each secret, so a row that was moved
-cannot be opened. After a change of the master secret, a starting server encrypts the workspace keys again; the secrets
-under them stay as they are.
+The cipher is AES-256-GCM. Workspace, holder and field are authenticated with each secret, so a row
+that was moved cannot be opened. After a change of the master secret, a starting server encrypts the
+workspace keys again; the secrets under them stay as they are.
 
 An opened secret leaves this module only as `OpenedSecrets`.
 """
@@ -41,8 +42,8 @@ class Seal(Record):
 
 
 class Vault:
-    """Encrypts and opens the secrets of a workspace's connectors; no response contains them (E8). `master` returns the
-    ring of master secrets, newest first."""
+    """Encrypts and opens the secrets of a workspace's connectors; no response contains them (E8).
+    `master` returns the ring of master secrets, newest first."""
 
     def __init__(self, master: Callable[[], tuple[bytes, ...]], entropy: Callable[[int], bytes]) -> None:
         self._master = master
@@ -91,8 +92,8 @@ class Vault:
         yield statements.delete_secrets(workspace_id=workspace_id, holder=holder)
 
     def reseal(self, nonces: tuple[bytes, ...]) -> Transaction[int]:
-        """Encrypt workspace keys of an earlier master secret under the newest, one per nonce. Returns the number
-        changed."""
+        """Encrypt workspace keys of an earlier master secret under the newest, one per nonce.
+        Returns the number changed."""
         newest, names = self._keys()[0], self._names()
         rows = yield statements.list_outdated_vault_keys(newest=names[0], most=len(nonces))
         known = dict(zip(names, self._keys(), strict=True))

@@ -1,8 +1,9 @@
 """Calls that wait for a change of an action, such as a decision on its page.
 
-One poller per process reads the versions of all waited-for actions in one statement: at once after this process wrote
-something, and every second for writes of other processes. A waiting call holds no connection and no transaction. The
-number of waiting calls is limited per workspace and per process, so that they do not displace other calls.
+One poller per process reads the versions of all waited-for actions in one statement: at once after
+this process wrote something, and every second for writes of other processes. A waiting call holds
+no connection and no transaction. The number of waiting calls is limited per workspace and per
+process, so that they do not displace other calls.
 """
 
 from __future__ import annotations
@@ -58,7 +59,8 @@ class Waits:
         return len(self._waiting)
 
     async def wait(self, place: WaitedAction, until_ms: int, gone: Gone | None) -> Ending:
-        """Wait until the action's version differs from the given one. Returns why the wait ended."""
+        """Wait until the action's version differs from the given one. Returns why the wait
+        ended."""
         if (
             len(self._waiting) >= WAITING_CALLS
             or self._by_workspace[place.workspace_id] >= WAITING_CALLS_PER_WORKSPACE

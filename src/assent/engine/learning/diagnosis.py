@@ -1,7 +1,7 @@
 """Gathers the facts of a diagnosis: current numbers, earlier numbers, decisions and deliveries.
 
-The sources of the newest runs are read again, concurrently and each with a timeout; if a source has no numbers now, its
-last ones count, with their date. Stores nothing and has no outside effect.
+The sources of the newest runs are read again, concurrently and each with a timeout; if a source has
+no numbers now, its last ones count, with their date. Stores nothing and has no outside effect.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""Reads a tenant's memory for a prepare: entries as evidence, and the lessons of earlier decisions (E33).
+"""Reads a tenant's memory for a prepare: entries as evidence, and the lessons of earlier decisions
+(E33).
 
-An entry that an agent recorded is proposed until a person confirms it. Proposed facts and proofs are no evidence: a
-draft that quoted them would prove itself. A proposed lesson is a reminder and leaves nothing out; a proposed claim
-does nothing. A voice states nothing about the product and holds at once.
+An entry that an agent recorded is proposed until a person confirms it. Proposed facts and proofs
+are no evidence: a draft that quoted them would prove itself. A proposed lesson is a reminder and
+leaves nothing out; a proposed claim does nothing. A voice states nothing about the product and
+holds at once.
 """
 
 from __future__ import annotations

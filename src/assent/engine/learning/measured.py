@@ -1,7 +1,8 @@
 """A stored measurement: its shape, its text, and reading one that an earlier version made.
 
-Readings are facts and are kept. Totals, comparisons and advice are computed from them; those of an earlier version are
-computed again on reading, so that its sentences and sums are not used (E100). Runs no SQL.
+Readings are facts and are kept. Totals, comparisons and advice are computed from them; those of an
+earlier version are computed again on reading, so that its sentences and sums are not used (E100).
+Runs no SQL.
 """
 
 from __future__ import annotations
@@ -64,13 +65,15 @@ def decode(body: str) -> Measurement:
 
 
 def decode_readings(body: str) -> tuple[Reading, ...]:
-    """Decode the readings of a stored measurement. Those of an earlier version are checked again."""
+    """Decode the readings of a stored measurement. Those of an earlier version are checked
+    again."""
     facts = msgspec.json.decode(body, type=_Facts)
     return facts.sources if facts.rules == RULES else tuple(check_reading(each) for each in facts.sources)
 
 
 def refresh_asset(asset: Asset) -> Asset:
-    """Return a measurement's asset with the text of the current rules; any other asset unchanged."""
+    """Return a measurement's asset with the text of the current rules; any other asset
+    unchanged."""
     kept = asset.metadata.get(ASSET_TYPE) if asset.type == ASSET_TYPE else None
     if not isinstance(kept, dict) or kept.get("rules") == RULES:
         return asset

@@ -1,8 +1,9 @@
 """Measures what was sent (C28).
 
-Scheduled in the transaction that records the first effect of a run, so it runs once, late if the server was down and
-never skipped. Every source is read separately; one without numbers gives the reason, and no number is invented. The
-result is an asset of the run, a memory of the tenant, and a next move.
+Scheduled in the transaction that records the first effect of a run, so it runs once, late if the
+server was down and never skipped. Every source is read separately; one without numbers gives the
+reason, and no number is invented. The result is an asset of the run, a memory of the tenant, and a
+next move.
 """
 
 from __future__ import annotations
@@ -186,7 +187,8 @@ async def read_all(
     now_ms: int,
 ) -> tuple[Reading, ...]:
     """Read every source about one run; a source without numbers gives the reason."""
-    # Numbers that a person reported are for the whole channel, so they count once for all its messages.
+    # Numbers that a person reported are for the whole channel, so they count once for all its
+    # messages.
     noted = [
         by_hand[channel] for channel in dict.fromkeys(a.effect.channel for a in sent) if channel in by_hand
     ]

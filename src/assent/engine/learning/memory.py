@@ -1,8 +1,9 @@
 """The brain: the lessons and facts of a tenant's runs (E33, S0 §3.6). Every entry has its origin.
 
-The transaction of a decision stores its entry: an approval, a rejection with its reason, an edit, and the request that
-came with an edit. Measurements follow a day later. The next prepare reads them (`lessons.py`). Nothing is stored about
-workflow steps, contacts and e-mail to named people. Tenants and workspaces never see each other's entries.
+The transaction of a decision stores its entry: an approval, a rejection with its reason, an edit,
+and the request that came with an edit. Measurements follow a day later. The next prepare reads them
+(`lessons.py`). Nothing is stored about workflow steps, contacts and e-mail to named people. Tenants
+and workspaces never see each other's entries.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pictures in the store, addressed by their digest, so an approved effect names the exact bytes.
 
-A picture is visible only in runs that show it: those that made it, or that have an action with it. A picture that no
-action uses is deleted after a while; one in use stays as long as its action.
+A picture is visible only in runs that show it: those that made it, or that have an action with it.
+A picture that no action uses is deleted after a while; one in use stays as long as its action.
 
 Knows nothing of drawing and pages.
 """

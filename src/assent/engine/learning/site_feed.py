@@ -1,7 +1,7 @@
 """The public feed of a workspace: its posts, and how often each was seen.
 
-Only the `site` connector makes posts. The natural key is the action and its revision, so publishing again finds the
-existing page. Every view counts, and nothing about a visitor is stored.
+Only the `site` connector makes posts. The natural key is the action and its revision, so publishing
+again finds the existing page. Every view counts, and nothing about a visitor is stored.
 
 Knows nothing of requests and the look of pages.
 """
@@ -95,8 +95,8 @@ def publish(action: Action, now_ms: int) -> Transaction[Published]:
 
 
 def take_down(action: Action, now_ms: int) -> Transaction[Published | None]:
-    """Take down the page that an action names, and note that on the action that published it. Returns None if another
-    action took it down."""
+    """Take down the page that an action names, and note that on the action that published it.
+    Returns None if another action took it down."""
     workspace_id, details = action.workspace_id, action.effect.details
     post_id = str(details["postId"])
     rows = yield statements.lock_action(workspace_id=workspace_id, action_id=str(details["actionId"]))
@@ -187,8 +187,9 @@ class _Where(NamedTuple):
 
 
 class Visits:
-    """The visits of one process. They are buffered in memory and added to the store every few seconds, so a view costs
-    no write; a crash loses the buffer. A batch that the store refuses is dropped, not written twice."""
+    """The visits of one process. They are buffered in memory and added to the store every few
+    seconds, so a view costs no write; a crash loses the buffer. A batch that the store refuses is
+    dropped, not written twice."""
 
     def __init__(self, store: Store, clock: Clock, *, flush_seconds: float = FLUSH_SECONDS) -> None:
         self._store = store

@@ -1,7 +1,8 @@
 """Members: invitations, roles, workspaces and devices.
 
-There are two roles. An owner sees every workspace and invites people; a member sees and decides in the workspaces they
-were invited to. An invitation is a sign-in link for a new person, with a longer life.
+There are two roles. An owner sees every workspace and invites people; a member sees and decides in
+the workspaces they were invited to. An invitation is a sign-in link for a new person, with a longer
+life.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Notifications to people: by e-mail, a Slack-compatible webhook, or push.
 
-The transaction that makes an action wait enqueues a job, once per run and cause. A note has the number and kind of
-waiting actions and the workspace, and links to a page that requires sign-in. It contains no content and no link that
-decides. The addresses are secrets of the workspace and are stored in the vault.
+The transaction that makes an action wait enqueues a job, once per run and cause. A note has the
+number and kind of waiting actions and the workspace, and links to a page that requires sign-in. It
+contains no content and no link that decides. The addresses are secrets of the workspace and are
+stored in the vault.
 """
 
 from __future__ import annotations
@@ -114,8 +115,8 @@ def ask(
     about: str = "",
     after_ms: int = 0,
 ) -> Transaction[None]:
-    """Enqueue a notification, once per run, cause and `about`, if the workspace has targets. When the job runs, it
-    checks again and sends nothing if the cause is gone."""
+    """Enqueue a notification, once per run, cause and `about`, if the workspace has targets. When
+    the job runs, it checks again and sends nothing if the cause is gone."""
     rows = yield statements.list_notification_targets(workspace_id=workspace_id)
     for row in rows:
         yield from jobs.enqueue(

@@ -2,9 +2,9 @@
 
 A session from a signup has the assurance `link`, because the agent may hold that address too (C26).
 
-A person who can run commands on the server's data gets an owner link; others are invited (`engine.people.members`). A
-link works once and becomes a session in the browser that opened it. Links and sessions are stored as hashes. Every
-sign-in is an event in the server's stream.
+A person who can run commands on the server's data gets an owner link; others are invited
+(`engine.people.members`). A link works once and becomes a session in the browser that opened it.
+Links and sessions are stored as hashes. Every sign-in is an event in the server's stream.
 
 Randomness is an argument, because a store may run a transaction twice.
 """
@@ -123,8 +123,8 @@ def find_link(token: str, now_ms: int) -> Transaction[Person | None]:
 def sign_in(
     token: str, entropy: bytes, now_ms: int, *, name: str | None = None, device: str = ""
 ) -> Transaction[SignedIn | None]:
-    """Consume a link and open a session. Returns None if the link is not usable. `device` names the browser in the
-    person's list."""
+    """Consume a link and open a session. Returns None if the link is not usable. `device` names the
+    browser in the person's list."""
     found = yield from _link(token, now_ms)
     if found is None:
         return None

@@ -1,8 +1,9 @@
 """Sign-in by a link that is mailed to a person's address (C26).
 
-The reader of that mailbox counts as a person; the agent that asked for the key does not. The request only enqueues a
-job, so the answer and its timing do not reveal whether the address is known. The links are created with the mail, are
-not stored elsewhere, work once and end within an hour.
+The reader of that mailbox counts as a person; the agent that asked for the key does not. The
+request only enqueues a job, so the answer and its timing do not reveal whether the address is
+known. The links are created with the mail, are not stored elsewhere, work once and end within an
+hour.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from assent.sql.loader import statements
 
 MAIL_JOB: Final = "mail_sign_in_link"
 MOST_LINKS: Final = 5
-"""Signups of an address that get a link in one mail. The earliest count, so later ones by others cannot displace
-them."""
+"""Signups of an address that get a link in one mail. The earliest count, so later ones by others
+cannot displace them."""
 
 SUBJECT: Final = "Your sign-in link"
 
 
 async def ask(services: Services, email: str, address: str) -> None:
-    """Enqueue a mail with a link, if `email` is known. `address` is the client. Raises `Refusal` above the rate
-    limit."""
+    """Enqueue a mail with a link, if `email` is known. `address` is the client. Raises `Refusal`
+    above the rate limit."""
     now_ms, email = services.clock.now_ms(), email.strip().lower()
     window = sign_in_mails_window()
     for who in (f"from {address}", f"to {email}"):

@@ -1,4 +1,5 @@
-"""Read model of the inbox: unknown outcomes, undelivered actions, waiting actions by risk, and today's results.
+"""Read model of the inbox: unknown outcomes, undelivered actions, waiting actions by risk, and
+today's results.
 
 Every statement checks access to the workspace: an owner sees all, a member their own.
 """

@@ -1,4 +1,5 @@
-"""Read model of measurements: each run with a delivery, and its results or why there are none (E100).
+"""Read model of measurements: each run with a delivery, and its results or why there are none
+(E100).
 
 The caller checks access.
 """

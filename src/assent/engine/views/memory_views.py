@@ -27,8 +27,9 @@ def entries(
     before: str,
     most: int,
 ) -> Transaction[MemoryPage]:
-    """List the entries of a workspace, newest first; empty filters match all. Searches the plain text instead of the
-    word index, because a search may have to update that index and a page view writes nothing."""
+    """List the entries of a workspace, newest first; empty filters match all. Searches the plain
+    text instead of the word index, because a search may have to update that index and a page view
+    writes nothing."""
     rows = yield statements.list_brain_page(
         workspace_id=workspace_id,
         tenant_id=tenant_id,

@@ -1,7 +1,7 @@
 """Read model of the status report: sections of open actions and of recent results.
 
-Every list is bounded and read in the order of a partial index, newest first, and every count is bounded, so the cost
-does not grow with the history.
+Every list is bounded and read in the order of a partial index, newest first, and every count is
+bounded, so the cost does not grow with the history.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Read model of the report: the activity of a workspace since a time, and the evidence that its record is unaltered.
+"""Read model of the report: the activity of a workspace since a time, and the evidence that its
+record is unaltered.
 
-A report uses the newest events of that time: the actions they are about, and refused attempts to send. Both are
-bounded.
+A report uses the newest events of that time: the actions they are about, and refused attempts to
+send. Both are bounded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Read model of the review page: a run with everything known about it.
 
-It writes only to revoke a run's links and to record a look-up without a result. `assent.engine.actions.decisions`
-decides. The caller checks access.
+It writes only to revoke a run's links and to record a look-up without a result.
+`assent.engine.actions.decisions` decides. The caller checks access.
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ def find_send_job(action: Action) -> Transaction[SendJob | None]:
 
 
 def send_again(action: Action, now_ms: int) -> Transaction[None]:
-    """Enqueue a job that sends an approved action now, unless one is running. Its key is new, because an earlier job
-    may have ended without success."""
+    """Enqueue a job that sends an approved action now, unless one is running. Its key is new,
+    because an earlier job may have ended without success."""
     if action.status is not Status.APPROVED or action.schedule_ms is not None:
         return
     job = yield from find_send_job(action)
@@ -178,8 +178,8 @@ def send_again(action: Action, now_ms: int) -> Transaction[None]:
 
 
 def require_of_run(run: Run, action_id: ActionId) -> Transaction[Action]:
-    """Lock and return an action of this run. Raises `Refusal` for another run, since a link covers one run only
-    (E71)."""
+    """Lock and return an action of this run. Raises `Refusal` for another run, since a link covers
+    one run only (E71)."""
     action, _ = yield from actions.lock(run.workspace_id, action_id)
     if action.run_id != run.run_id:
         raise Refusal(Reason.WRONG_WORKSPACE)

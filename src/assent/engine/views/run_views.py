@@ -1,7 +1,7 @@
 """Read model of runs: the list with the state of their actions, and one run.
 
-Every statement includes the workspace: a foreign run and an unknown one both give no rows (C1). The caller checks
-access.
+Every statement includes the workspace: a foreign run and an unknown one both give no rows (C1). The
+caller checks access.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class RunDetail(Record, kw_only=True):
 def runs(
     workspace_id: WorkspaceId, *, operator: str, state: str, search: str, before: str, most: int, now_ms: int
 ) -> Transaction[RunPage]:
-    """List runs, newest first. Runs of memory and connecting stage nothing and are listed only if their operator is
-    asked for."""
+    """List runs, newest first. Runs of memory and connecting stage nothing and are listed only if
+    their operator is asked for."""
     rows = yield statements.list_run_page(
         workspace_id=workspace_id,
         operator=operator,

@@ -1,7 +1,7 @@
 """Read model of workflow sessions: the list, a run's tree, one step, a comparison of two branches.
 
-Every statement includes the workspace and a run's id: a foreign run and an unknown one both give no rows (W8). The
-caller checks access.
+Every statement includes the workspace and a run's id: a foreign run and an unknown one both give no
+rows (W8). The caller checks access.
 """
 
 from __future__ import annotations

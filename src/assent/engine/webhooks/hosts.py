@@ -1,7 +1,9 @@
-"""The hosts that a workspace's results may be posted to: any public one, unless a person has listed them.
+"""The hosts that a workspace's results may be posted to: any public one, unless a person has listed
+them.
 
-Checked when a result is staged, while the caller can still correct it, and again at every attempt, so that a new limit
-also applies to queued deliveries. The host of a URL is parsed by `webhook_host`, as the connection parses it.
+Checked when a result is staged, while the caller can still correct it, and again at every attempt,
+so that a new limit also applies to queued deliveries. The host of a URL is parsed by
+`webhook_host`, as the connection parses it.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""Webhook deliveries: a result is posted until it is accepted or the schedule ends. Every attempt is logged.
+"""Webhook deliveries: a result is posted until it is accepted or the schedule ends. Every attempt
+is logged.
 
     waiting ──2xx──► delivered          one job per delivery, enqueued with the result it carries
        ▲  └──410, or the sixth failure──► failed
        └──────────resend by a person──────────┘
 
-The workspace's secret is in the vault. Each attempt is signed with the present secret, also for deliveries that were
-queued before a rotation.
+The workspace's secret is in the vault. Each attempt is signed with the present secret, also for
+deliveries that were queued before a rotation.
 
-Delivery is at least once: after a crash between the answer and its record, the same id is posted again.
+Delivery is at least once: after a crash between the answer and its record, the same id is posted
+again.
 """
 
 from __future__ import annotations
@@ -162,7 +164,8 @@ def _record(
 def resend(workspace_id: WorkspaceId, delivery_id: str, now_ms: int, *, by: str) -> Transaction[Resent]:
     """Start an ended delivery again, with its whole schedule and the same id.
 
-    One that is still being tried is not changed, unless its attempt is long overdue, which means that its worker died.
+    One that is still being tried is not changed, unless its attempt is long overdue, which means
+    that its worker died.
     """
     found = yield from find(workspace_id, delivery_id)
     if found is None:
@@ -198,7 +201,8 @@ async def signing_secret(services: Services, workspace_id: WorkspaceId, *, rotat
 def _keep_secret(
     vault: Vault, workspace_id: WorkspaceId, fresh: str, seal: Seal, now_ms: int, rotate: bool
 ) -> Transaction[str]:
-    # The workspace's stream is the lock: of two concurrent calls, the second finds the first one's secret.
+    # The workspace's stream is the lock: of two concurrent calls, the second finds the first one's
+    # secret.
     head = yield from journal.lock_head(workspace_id, workspace_id, now_ms)
     kept = yield from vault.open(workspace_id, HOLDER)
     if FIELD in kept and not rotate:

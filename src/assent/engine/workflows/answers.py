@@ -73,8 +73,8 @@ class BranchView(WireRecord, kw_only=True, omit_defaults=True):
 
 
 class WorkflowAnswer(WireRecord, kw_only=True, omit_defaults=True):
-    """The answer of every workflow tool. `kind` is step, complete, blocked, resumed or checkpoint. It contains no part
-    of the context (W51)."""
+    """The answer of every workflow tool. `kind` is step, complete, blocked, resumed or checkpoint.
+    It contains no part of the context (W51)."""
 
     kind: str
     state_token: str
@@ -116,8 +116,8 @@ class WorkflowCall(Record, kw_only=True):
     """Verify approvals of this server."""
     review_url: Callable[[RunId], str]
     drift: tuple[Warning, ...] = ()
-    """Warnings that the workflow file differs from the pinned program. Read before the transaction, which reads no
-    file."""
+    """Warnings that the workflow file differs from the pinned program. Read before the transaction,
+    which reads no file."""
 
 
 def translate_refusal(refused: ContentRefused) -> Refusal:

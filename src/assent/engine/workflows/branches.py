@@ -1,6 +1,7 @@
 """The other branches of a run, each with a token to enter it (W12, W20), and the text about them.
 
-Reads the tree of a run, at most its newest `NODES_READ` nodes, and the nodes of the listed branches.
+Reads the tree of a run, at most its newest `NODES_READ` nodes, and the nodes of the listed
+branches.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def describe_others(
 
 
 def render_title(program: Program, place: Row) -> str:
-    """Return the title of a node's pending step; empty if it is complete or its snapshot was too large to read."""
+    """Return the title of a node's pending step; empty if it is complete or its snapshot was too
+    large to read."""
     if place["is_complete"] or not place["snapshot"]:
         return ""
     shown = pending(program, decode_snapshot(place["snapshot"]))
@@ -73,8 +75,8 @@ def render_title(program: Program, place: Row) -> str:
 
 
 def read_place(call: WorkflowCall, run: StoredRun, node: int) -> Transaction[tuple[str, str, bool] | None]:
-    """Return the title of a node's pending step, the first line of its notes, and whether it is complete; None if the
-    run was removed meanwhile."""
+    """Return the title of a node's pending step, the first line of its notes, and whether it is
+    complete; None if the run was removed meanwhile."""
     program = yield from stored.load_program(call.workspace_id, run.workflow_hash)
     rows = yield statements.list_workflow_places(
         workspace_id=call.workspace_id, run_id=run.run_id, nodes=msgspec.json.encode([node]).decode()

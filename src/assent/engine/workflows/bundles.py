@@ -1,7 +1,7 @@
 """Export and import of sessions (W71). Imported runs get tokens of this server and a new log.
 
-Export and import both check a run's nodes against its log (W67). Actions are not exported: they are effects of the
-exporting server, and an approval from a file has no approver.
+Export and import both check a run's nodes against its log (W67). Actions are not exported: they are
+effects of the exporting server, and an approval from a file has no approver.
 """
 
 from __future__ import annotations
@@ -292,8 +292,8 @@ def import_session(
     new_id: Callable[[int], str],
     now_ms: int,
 ) -> Transaction[Imported]:
-    """Store a session with tokens of this server (W71). If the session exists, it is stored under another name with new
-    run ids."""
+    """Store a session with tokens of this server (W71). If the session exists, it is stored under
+    another name with new run ids."""
     programs = check(bundle)
     session_id, number = bundle.session_id, 1
     while (yield statements.find_workflow_session(workspace_id=workspace_id, session_id=session_id)):
@@ -302,7 +302,8 @@ def import_session(
         session_id = bundle.session_id[: MAX_SESSION_ID_CHARS - len(suffix)] + suffix
     taken = renamed = session_id != bundle.session_id
     for run in bundle.runs:
-        # In any workspace, also of a removed session: pages and ledger identify a run by its id alone.
+        # In any workspace, also of a removed session: pages and ledger identify a run by its id
+        # alone.
         taken = taken or bool((yield statements.find_run_anywhere(run_id=run.run_id)))
     for name, program in programs.items():
         yield from stored.pin(workspace_id, name, program, now_ms)

@@ -1,8 +1,10 @@
-"""Confirmations: a step that needs a person's approval becomes an action in the approval machine (W40).
+"""Confirmations: a step that needs a person's approval becomes an action in the approval machine
+(W40).
 
-The advance that passes all other checks stages the action. Its body is the submitted content, and its digest covers
-step, node and content. Actions do not belong to a branch: a call that returns to an earlier node gets a warning about
-decisions of the same step elsewhere, and needs a new approval (C31).
+The advance that passes all other checks stages the action. Its body is the submitted content, and
+its digest covers step, node and content. Actions do not belong to a branch: a call that returns to
+an earlier node gets a warning about decisions of the same step elsewhere, and needs a new approval
+(C31).
 """
 
 from __future__ import annotations
@@ -47,8 +49,8 @@ class OpenQuestion(Record):
 
 
 def lock(call: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQuestion | None]:
-    """Lock and return the staged action, if there is one. Call this before locking the run: decisions take the locks in
-    this order too."""
+    """Lock and return the staged action, if there is one. Call this before locking the run:
+    decisions take the locks in this order too."""
     action_id = yield from _action_id(call, state, content)
     if action_id is None:
         return None
@@ -59,8 +61,8 @@ def lock(call: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQue
 def settle(
     call: WorkflowCall, state: Handle, content: str, asked: OpenQuestion | None
 ) -> Transaction[OpenQuestion | None]:
-    """Return the staged action after the run is locked. An action that another call staged in the meantime is returned
-    unlocked."""
+    """Return the staged action after the run is locked. An action that another call staged in the
+    meantime is returned unlocked."""
     action_id = yield from _action_id(call, state, content)
     if action_id is None or (asked is not None and asked.action.action_id == action_id):
         return asked
@@ -102,8 +104,8 @@ def ask(
     asked: OpenQuestion | None,
     ack: Handle,
 ) -> Transaction[Refusal]:
-    """Stage the action for a person's approval, once for the same content (W40), and return the refusal. After a
-    rejection, new content needs a new approval."""
+    """Stage the action for a person's approval, once for the same content (W40), and return the
+    refusal. After a rejection, new content needs a new approval."""
     if (
         asked is None
         or is_expired(asked.action, call.now_ms)
@@ -145,8 +147,8 @@ def _is_unread(asked: OpenQuestion) -> bool:
 
 
 def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
-    """Expire waiting actions for other content of the same node. Approved actions stay. Returns the new head of the
-    locked run."""
+    """Expire waiting actions for other content of the same node. Approved actions stay. Returns the
+    new head of the locked run."""
     rows = yield statements.lock_waiting_confirmations(
         workspace_id=call.workspace_id, run_id=node.run.run_id, node=node.node, but=by, now_ms=call.now_ms
     )
@@ -330,10 +332,11 @@ def stage(
 
 
 def confirmation_body(title: str, content: Content, before: Mapping[str, Any]) -> str:
-    """Build the text that the reviewer reads: the step's title and the submitted content, never the prompt (E19).
+    """Build the text that the reviewer reads: the step's title and the submitted content, never the
+    prompt (E19).
 
-    `before` is the run's context. Raises `Refusal` if the text is too long to be shown whole, since an approval covers
-    all of it.
+    `before` is the run's context. Raises `Refusal` if the text is too long to be shown whole, since
+    an approval covers all of it.
     """
     parts = [title]
     if content.notes and content.notes.strip():

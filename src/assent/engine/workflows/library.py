@@ -1,7 +1,8 @@
-"""The workflow definitions on disk: built-in, user and project folders. Changed files are read again.
+"""The workflow definitions on disk: built-in, user and project folders. Changed files are read
+again.
 
-For the same id a later folder wins, so a project can replace a built-in workflow. An invalid file is listed with all
-its errors, and the others are served (W59). The next call sees a change (W55).
+For the same id a later folder wins, so a project can replace a built-in workflow. An invalid file
+is listed with all its errors, and the others are served (W59). The next call sees a change (W55).
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ T = TypeVar("T")
 BUILT_IN: Final = Path(__file__).parent / "builtin"
 MAX_FILES: Final = 5_000
 OTHER_NAMES: Final = {"mr-review-workflow": "assent.merge-request-review"}
-"""Names that the contract uses for shipped workflows. A file with that name takes precedence. Routines of the public
-library can also be called without the prefix `wr.`."""
+"""Names that the contract uses for shipped workflows. A file with that name takes precedence.
+Routines of the public library can also be called without the prefix `wr.`."""
 _SHIPPED: Final = str(BUILT_IN)
 _by_name: Final = attrgetter("name")
 
@@ -110,8 +111,8 @@ def _one_at_a_time(
 
 
 class WorkflowLibrary:
-    """Reads and compiles definitions. A file is cached until it changes, a program until any file changes. Thread-safe
-    by a lock. Not for transactions, because it reads the disk."""
+    """Reads and compiles definitions. A file is cached until it changes, a program until any file
+    changes. Thread-safe by a lock. Not for transactions, because it reads the disk."""
 
     def __init__(self, folders: Sequence[Path] = ()) -> None:
         self._lock = threading.RLock()
@@ -206,8 +207,9 @@ class WorkflowLibrary:
 
     @_one_at_a_time
     def find_again(self, workflow_id: str) -> Compiled | Invalid | None:
-        """Like `find`, but cheap enough for every step of a run: checks only the folders and the files that this
-        workflow was compiled from. An existing file that takes over the id is seen only by `find`."""
+        """Like `find`, but cheap enough for every step of a run: checks only the folders and the
+        files that this workflow was compiled from. An existing file that takes over the id is seen
+        only by `find`."""
         made_of = self._made_of.get(workflow_id)
         if made_of is not None and self._watched and self._is_unchanged(made_of):
             return self._compiled[workflow_id]

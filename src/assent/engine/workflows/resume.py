@@ -18,8 +18,8 @@ from assent.workflow.text import answers as text
 
 
 def rehydrate(call: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[WorkflowReply]:
-    """Return the pending step of a token, the notes of the steps before it, and a new ack token. Writes nothing (W20).
-    `rules` adds the rules of the run for a chat that has lost its history."""
+    """Return the pending step of a token, the notes of the steps before it, and a new ack token.
+    Writes nothing (W20). `rules` adds the rules of the run for a chat that has lost its history."""
     node = yield from stored.find_place(call.workspace_id, state)
     if node is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
@@ -66,8 +66,8 @@ def rehydrate(call: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
 
 
 def checkpoint(call: WorkflowCall, state: Handle, notes: str) -> Transaction[WorkflowReply]:
-    """Store notes on a node; the pending step does not change (W41). Equal notes are one checkpoint (W42), other notes
-    are stored beside them (W43), and the preferred tip does not move (W44)."""
+    """Store notes on a node; the pending step does not change (W41). Equal notes are one checkpoint
+    (W42), other notes are stored beside them (W43), and the preferred tip does not move (W44)."""
     check_notes(notes)
     if not notes.strip():
         raise answers.build_refusal(

@@ -1,7 +1,8 @@
 """Retention of sessions (W72).
 
-A session is deleted as a whole when none of its runs was changed within the configured time and none of its actions
-waits for a person. A program is deleted when no run is pinned to it. The journal and the actions stay.
+A session is deleted as a whole when none of its runs was changed within the configured time and
+none of its actions waits for a person. A program is deleted when no run is pinned to it. The
+journal and the actions stay.
 """
 
 from __future__ import annotations

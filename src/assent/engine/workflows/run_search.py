@@ -1,7 +1,9 @@
-"""Search for runs by session, workflow, or words of the notes (workflow_resume), and the text about those found.
+"""Search for runs by session, workflow, or words of the notes (workflow_resume), and the text about
+those found.
 
-A search ranks runs by how many of its words occur in session, names, titles, notes and checkpoints. It reads the newest
-runs of a workspace, their newest nodes, and the beginning of each text, so its cost is bounded.
+A search ranks runs by how many of its words occur in session, names, titles, notes and checkpoints.
+It reads the newest runs of a workspace, their newest nodes, and the beginning of each text, so its
+cost is bounded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Check the rows of workflow runs against the seals in their logs (W67).
 
-`engine.audit.log` checks the chains of the journal; this module checks steps, notes, checkpoints and the pinned
-program.
+`engine.audit.log` checks the chains of the journal; this module checks steps, notes, checkpoints
+and the pinned program.
 """
 
 from __future__ import annotations

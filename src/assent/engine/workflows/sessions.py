@@ -3,16 +3,16 @@
 Theory of operation
 
 A run executes one workflow. At the start its compiled program is stored under its hash, and the run
-keeps that hash: a later change of the workflow file does not affect it. A run is a tree of nodes. Node
-0 is the start, and every advance that passes a step adds one node, numbered in order, with a snapshot:
-the complete state of the interpreter after that step. An advance reads one node and writes one, so its
-cost does not grow with the run.
+keeps that hash: a later change of the workflow file does not affect it. A run is a tree of nodes.
+Node 0 is the start, and every advance that passes a step adds one node, numbered in order, with a
+snapshot: the complete state of the interpreter after that step. An advance reads one node and
+writes one, so its cost does not grow with the run.
 
-Tokens. A caller names a node by its state token and one attempt at the node's pending step by its ack
-token. A token encodes run, series, node and attempt with a MAC, so it needs no row. The same place
-gives the same token after a restart and on every replica with the key. Whether the workspace owns the
-run is decided by the look-up, not by the token. An imported run gets a new series, so its old tokens
-stop matching.
+Tokens. A caller names a node by its state token and one attempt at the node's pending step by its
+ack token. A token encodes run, series, node and attempt with a MAC, so it needs no row. The same
+place gives the same token after a restart and on every replica with the key. Whether the workspace
+owns the run is decided by the look-up, not by the token. An imported run gets a new series, so its
+old tokens stop matching.
 
 One advance (`step`) is one transaction:
 
@@ -34,20 +34,20 @@ One advance (`step`) is one transaction:
   refusal. It is returned, not raised, because the staged action must be committed.
 
 Replay. The parent's row holds the edge, the child and the tokens of its first child
-(`FirstTransition`), and the rest of that answer is computed from the child. An answer with warnings, of
-a further branch or of a blocked attempt cannot be computed again, so it is stored whole (`KeptAnswer`).
-A replay judges nothing and writes nothing. A start is replayed by its idempotency key instead, since it
-has no token yet.
+(`FirstTransition`), and the rest of that answer is computed from the child. An answer with
+warnings, of a further branch or of a blocked attempt cannot be computed again, so it is stored
+whole (`KeptAnswer`). A replay judges nothing and writes nothing. A start is replayed by its
+idempotency key instead, since it has no token yet.
 
 Branches. The first child of a node continues the run. Other content for a step that was already
-completed creates another child, a new branch; the earlier branch stays as it was. Each branch has its
-own snapshots. One branch may be complete while another goes on.
+completed creates another child, a new branch; the earlier branch stays as it was. Each branch has
+its own snapshots. One branch may be complete while another goes on.
 
 Confirmation. A step that needs a person's approval becomes an action in the approval machine,
-identified by run, node and content digest. When the same advance comes again and the action is approved
-for that content, the gate judges it as for any execution, the action becomes `executed`, and the step
-passes. Actions are not part of the tree: a call that returns to an earlier node neither repeats an
-effect nor inherits an approval (C31, W40). It gets a warning instead.
+identified by run, node and content digest. When the same advance comes again and the action is
+approved for that content, the gate judges it as for any execution, the action becomes `executed`,
+and the step passes. Actions are not part of the tree: a call that returns to an earlier node
+neither repeats an effect nor inherits an approval (C31, W40). It gets a warning instead.
 
 Integrity. Every new node has an event in the run's stream with the node's seal, a digest of its
 content. Verification compares nodes, transitions and answers with the events (W67).
@@ -116,12 +116,12 @@ def step(
     notes: str | None,
     output: Any,
 ) -> Transaction[WorkflowReply | Refusal]:
-    """Advance past the pending step. A refusal that must commit, such as a staged action, is returned; others are
-    raised.
+    """Advance past the pending step. A refusal that must commit, such as a staged action, is
+    returned; others are raised.
 
-    The ack token must be of the same run and node as the state token (W5). This is one transaction under the lock of
-    the run: equal concurrent advances, also of several processes, create one node (W13, W14), and a crash leaves the
-    run before or after the advance (W15, W66).
+    The ack token must be of the same run and node as the state token (W5). This is one transaction
+    under the lock of the run: equal concurrent advances, also of several processes, create one node
+    (W13, W14), and a crash leaves the run before or after the advance (W15, W66).
     """
     if (ack.run_id, ack.node, ack.series) != (state.run_id, state.node, state.series):
         raise Refusal(Reason.TOKEN_SCOPE_MISMATCH)
@@ -160,8 +160,8 @@ def step(
 def _replay(
     call: WorkflowCall, run_id: RunId, answered: FirstTransition | KeptAnswer
 ) -> Transaction[WorkflowReply]:
-    """Return the answer given before to the same content (W11), with its tokens (W10), also if it completed the run
-    (W16). Judges nothing again (W18)."""
+    """Return the answer given before to the same content (W11), with its tokens (W10), also if it
+    completed the run (W16). Judges nothing again (W18)."""
     if isinstance(answered, KeptAnswer):
         return WorkflowReply(msgspec.json.decode(answered.answer, type=WorkflowAnswer), answered.text)
     child = yield from stored.find_node(call.workspace_id, run_id, answered.child)
@@ -180,8 +180,8 @@ def _move(
     digest: str,
     asked: OpenQuestion | None,
 ) -> Transaction[WorkflowReply]:
-    """Insert the child node: the first child continues, every further one is a branch (W12, W24, W25). One branch may
-    be complete while another goes on (W28)."""
+    """Insert the child node: the first child continues, every further one is a branch (W12, W24,
+    W25). One branch may be complete while another goes on (W28)."""
     run, now_ms = node.run, call.now_ms
     child = run.nodes
     if asked is not None:
@@ -229,8 +229,9 @@ def _move(
 def _answer_move(
     call: WorkflowCall, node: NodeRecord, outcome: Advanced | Complete, edge: str
 ) -> Transaction[tuple[WorkflowReply, FirstTransition | None]]:
-    """Build the answer to an advance, and the transition from which a replay computes it. Warnings cannot be computed
-    again, and a node holds one transition: without one the answer must be stored whole (W12)."""
+    """Build the answer to an advance, and the transition from which a replay computes it. Warnings
+    cannot be computed again, and a node holds one transition: without one the answer must be stored
+    whole (W12)."""
     run, following = node.run, outcome.pending
     others = None
     if node.children:
@@ -263,8 +264,8 @@ def _block(
     ack: Handle,
     edge: str,
 ) -> Transaction[WorkflowReply | Refusal]:
-    """Keep the step pending and issue an ack token for the next attempt (W32). After ten in a row, return an error and
-    store nothing (W39)."""
+    """Keep the step pending and issue an ack token for the next attempt (W32). After ten in a row,
+    return an error and store nothing (W39)."""
     run, now_ms = node.run, call.now_ms
     if outcome.exhausted:
         return answers.give_up(outcome.issues)

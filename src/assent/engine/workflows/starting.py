@@ -39,8 +39,8 @@ def begin_run(
     key: str | None,
     named_session: str,
 ) -> Transaction[WorkflowReply]:
-    """Start a run, pinned to the present program (W55). A repeated idempotency key returns the stored answer, even if
-    the file has changed; without a key every start is a new run (W19)."""
+    """Start a run, pinned to the present program (W55). A repeated idempotency key returns the
+    stored answer, even if the file has changed; without a key every start is a new run (W19)."""
     measure(context, "context")
     arguments = {"workflowId": workflow_id, "context": context, "sessionId": named_session}
 

@@ -1,7 +1,8 @@
 """Workflow runs in the store: programs, nodes, answers, checkpoints, confirmations.
 
-A run is a tree of nodes. An advance reads one node and writes one, so it costs the same at step 1,000 as at step 1
-(W74). The log of a run is its stream in the journal, whose lock serialises changes of the run.
+A run is a tree of nodes. An advance reads one node and writes one, so it costs the same at step
+1,000 as at step 1 (W74). The log of a run is its stream in the journal, whose lock serialises
+changes of the run.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ class NewNode(Record, kw_only=True):
 
 
 def seal(new: NewNode) -> str:
-    """Digest of a node's content. The log holds it, so that verification finds an altered node (W67). The count of
-    blocked attempts in the snapshot must be 0: it changes in place."""
+    """Digest of a node's content. The log holds it, so that verification finds an altered node
+    (W67). The count of blocked attempts in the snapshot must be 0: it changes in place."""
     parts = (new.parent, new.step_key, new.title, new.notes, new.artifacts, new.snapshot)
     return hashlib.sha256(msgspec.json.encode(parts)).hexdigest()
 
@@ -95,8 +96,8 @@ class KeptAnswer(Record):
 
 
 class FirstTransition(Record):
-    """The first transition from a node: the edge, the child, and the issued tokens, which another key would not
-    reproduce (W10). The rest of that answer is computed from the child (W11)."""
+    """The first transition from a node: the edge, the child, and the issued tokens, which another
+    key would not reproduce (W10). The rest of that answer is computed from the child (W11)."""
 
     edge: str
     child: int

@@ -1,8 +1,9 @@
 """Refuses texts that are certainly not finished (E18, E19, E48).
 
-Refused by form: a frame around a draft, a prompt, a card of metadata, a pointer to another record, a template with open
-slots. A person who approves one of these has approved nothing that can be published. A text that only sounds unfinished
-is staged with a warning (`assent.gate.content.suspicion`), because a person reads every text anyway.
+Refused by form: a frame around a draft, a prompt, a card of metadata, a pointer to another record,
+a template with open slots. A person who approves one of these has approved nothing that can be
+published. A text that only sounds unfinished is staged with a warning
+(`assent.gate.content.suspicion`), because a person reads every text anyway.
 """
 
 from __future__ import annotations
@@ -184,7 +185,8 @@ def is_about_text(field: Field) -> bool:
 
 
 def find_metadata(parts: Parts) -> str | None:
-    """Return a passage of data, front matter or fields about a text, if there is no text besides."""
+    """Return a passage of data, front matter or fields about a text, if there is no text
+    besides."""
     if parts.text[:1] in ("{", "[") and (data := _decode(parts)) is not None:
         return parts.text if _is_data(data) else None
     if parts.text.startswith("---\n"):

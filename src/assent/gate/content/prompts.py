@@ -1,8 +1,9 @@
-"""Finds texts that begin by instructing a model: chat markup, chat turns, a role and a task (E19, E48).
+"""Finds texts that begin by instructing a model: chat markup, chat turns, a role and a task (E19,
+E48).
 
-A role or an instruction alone proves nothing: people publish job advertisements, pitches and advice for writers. An
-instruction counts if it asks for a text about something and the text has no first person anywhere. A role counts if a
-task follows.
+A role or an instruction alone proves nothing: people publish job advertisements, pitches and advice
+for writers. An instruction counts if it asks for a text about something and the text has no first
+person anywhere. A role counts if a task follows.
 """
 
 from __future__ import annotations

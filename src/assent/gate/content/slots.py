@@ -1,7 +1,8 @@
-"""Finds template slots that were not filled in: `{{name}}`, `[INSERT LINK]`, `<product name>`, filler Latin.
+"""Finds template slots that were not filled in: `{{name}}`, `[INSERT LINK]`, `<product name>`,
+filler Latin.
 
-A bracket alone is no slot: links, forum tags and command arguments look the same, so the words inside decide. A line
-that explains templates may name a slot.
+A bracket alone is no slot: links, forum tags and command arguments look the same, so the words
+inside decide. A line that explains templates may name a slot.
 """
 
 from __future__ import annotations

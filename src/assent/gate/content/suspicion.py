@@ -1,7 +1,7 @@
 """Warns the reviewer about texts that may not be the finished text (E18, E48).
 
-Each sign is a guess from the wording and may be wrong, so it adds a warning and refuses nothing. The certain cases are
-refused by `assent.gate.content.check`.
+Each sign is a guess from the wording and may be wrong, so it adds a warning and refuses nothing.
+The certain cases are refused by `assent.gate.content.check`.
 """
 
 from __future__ import annotations

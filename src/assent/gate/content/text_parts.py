@@ -1,4 +1,5 @@
-"""Parses a text for the content checks: visible characters, lines, sentences, `key: value` fields, quotations.
+"""Parses a text for the content checks: visible characters, lines, sentences, `key: value` fields,
+quotations.
 
 Everything here is linear in the length of the text.
 """

@@ -1,7 +1,9 @@
-"""Composes drafts from evidence and memory without a model: the change, the product, related facts, the link.
+"""Composes drafts from evidence and memory without a model: the change, the product, related facts,
+the link.
 
-Deterministic: every sentence is from the evidence or from the table of frames, and listed as a claim with its facts. A
-draft that is too long loses its further facts first, then the sentence about the product, never the change.
+Deterministic: every sentence is from the evidence or from the table of frames, and listed as a
+claim with its facts. A draft that is too long loses its further facts first, then the sentence
+about the product, never the change.
 """
 
 from __future__ import annotations

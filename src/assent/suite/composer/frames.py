@@ -1,6 +1,8 @@
-"""The phrases around a change: one per grammatical form, in English and German; elsewhere only the product's name.
+"""The phrases around a change: one per grammatical form, in English and German; elsewhere only the
+product's name.
 
-A frame states nothing. It contains a whole statement of the evidence, or one without the verb that the frame has.
+A frame states nothing. It contains a whole statement of the evidence, or one without the verb that
+the frame has.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Selects the statements of a draft from the evidence: the product, the change, related facts, the audience.
+"""Selects the statements of a draft from the evidence: the product, the change, related facts, the
+audience.
 
-Statements keep their words. Left out are those in another language, those that the voice or memory forbids, and
-repetitions. A statement left out because of memory is kept with the reason.
+Statements keep their words. Left out are those in another language, those that the voice or memory
+forbids, and repetitions. A statement left out because of memory is kept with the reason.
 """
 
 from __future__ import annotations

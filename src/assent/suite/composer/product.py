@@ -79,7 +79,8 @@ class About:
         for place, fact, sentence, (paragraph, order) in self._sentences():
             score = self._score(fact, sentence)
             if fact.source == "readme" and not self.is_a.match(sentence):
-                # The first sentence below the title describes the product; later ones may be about anything.
+                # The first sentence below the title describes the product; later ones may be about
+                # anything.
                 first = paragraph == order == 0 and not self._begins(sentence) and not _OTHER.match(sentence)
                 first = first and not is_personal(sentence)
                 unnamed = bool(self.name) and not is_named(self.name, sentence)

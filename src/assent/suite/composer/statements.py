@@ -1,4 +1,5 @@
-"""Recognises lines of a page or repository that state something about the product, and shortens them.
+"""Recognises lines of a page or repository that state something about the product, and shortens
+them.
 
 Menus, prices, quotes, notices, calls to sign up and notes to developers are no such statements.
 """
@@ -134,8 +135,8 @@ def is_shouted(heading: str) -> bool:
 
 
 def shorten(text: str, most: int) -> str:
-    """Remove the full stop. Cut a longer statement than `most` characters before a clause; return an empty text
-    if no cut leaves a sentence."""
+    """Remove the full stop. Cut a longer statement than `most` characters before a clause; return
+    an empty text if no cut leaves a sentence."""
     bare = strip_full_stop(sentences(text)[0] if text else "")
     if len(bare) <= most:
         return bare

@@ -1,10 +1,12 @@
 """`bluesky`: publishes an approved post as a record of the connected account.
 
-Speaks AT Protocol directly. The record's key is made from the action and its revision, so a repeated send finds the
-existing post: after any failure while writing, the record is read back by its key. A person connects with the account's
-handle and an app password, which they can revoke at Bluesky.
+Speaks AT Protocol directly. The record's key is made from the action and its revision, so a
+repeated send finds the existing post: after any failure while writing, the record is read back by
+its key. A person connects with the account's handle and an app password, which they can revoke at
+Bluesky.
 
-Signing in, uploading pictures and looking up handles are invisible to others; a failure there means not sent.
+Signing in, uploading pictures and looking up handles are invisible to others; a failure there means
+not sent.
 """
 
 from __future__ import annotations
@@ -87,7 +89,8 @@ class BlueskyConnector(NoLookUp, KeyConnector):
             raise
         if answer.ok and isinstance(answer.at("uri"), str):
             return _make_delivered(session, key, answer.at("uri"), answer.at("cid"), "created")
-        # Bluesky refuses a repetition in several ways; the record under our key tells which one this is.
+        # Bluesky refuses a repetition in several ways; the record under our key tells which one
+        # this is.
         if (found := await self._found(session, action)) is not None:
             return found
         raise self._failed(answer)

@@ -1,7 +1,8 @@
 """`ga4`: reads sessions and conversions of a run's pages from Google Analytics 4 (Data API v1beta).
 
-Every value is text. If nothing was counted (yet), `rows` is absent, which is not zero. Without dimensions the report
-has one row, so a visitor of two pages is one session. The person chooses the property.
+Every value is text. If nothing was counted (yet), `rows` is absent, which is not zero. Without
+dimensions the report has one row, so a visitor of two pages is one session. The person chooses the
+property.
 """
 
 from __future__ import annotations

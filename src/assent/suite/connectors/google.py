@@ -1,4 +1,5 @@
-"""The common part of Google's two measurement sources: they are polled, and an absence of rows is not zero.
+"""The common part of Google's two measurement sources: they are polled, and an absence of rows is
+not zero.
 
 Neither source can send: `perform` refuses. A reading without numbers gives the reason (E100).
 """

@@ -1,7 +1,8 @@
-"""Outcomes of failed attempts: one table by HTTP status (C10), and the three failures in which nothing was sent.
+"""Outcomes of failed attempts: one table by HTTP status (C10), and the three failures in which
+nothing was sent.
 
-Not sent, can be retried: no connection, 401, 429. Not sent, final: 400, 403, 404, 422. Anything else that is no
-well-formed success is ambiguous: the effect may have happened.
+Not sent, can be retried: no connection, 401, 429. Not sent, final: 400, 403, 404, 422. Anything
+else that is no well-formed success is ambiguous: the effect may have happened.
 
 Knows no provider and no HTTP client.
 """

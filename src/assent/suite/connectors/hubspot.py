@@ -1,8 +1,8 @@
 """`hubspot`: creates an approved contact, or updates the contact with the same e-mail address.
 
-HubSpot keeps one contact per address, so the address is the natural key: a repetition is answered with 409 and the id
-of the existing contact. That contact is read, and updated only if it differs from the approved one. A repetition of our
-own therefore changes nothing.
+HubSpot keeps one contact per address, so the address is the natural key: a repetition is answered
+with 409 and the id of the existing contact. That contact is read, and updated only if it differs
+from the approved one. A repetition of our own therefore changes nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Sends one request to a provider and returns the answer as JSON. The server's operator chose the URL.
+"""Sends one request to a provider and returns the answer as JSON. The server's operator chose the
+URL.
 
-Without an answer it tells what is known (C10): without a connection nothing was sent, with one the outcome is unknown.
-The token is sent in a header only; no redirect is followed, so no other host receives it.
+Without an answer it tells what is known (C10): without a connection nothing was sent, with one the
+outcome is unknown. The token is sent in a header only; no redirect is followed, so no other host
+receives it.
 
 Knows no provider. Imports httpx with the first request.
 """
@@ -66,9 +68,11 @@ async def exchange(
     headers: Mapping[str, str] | None = None,
     timeout_seconds: float,
 ) -> Exchanged:
-    """Return the answer. Raises `NotSent` if nothing left this machine, `OutcomeUnknown` without a complete answer.
+    """Return the answer. Raises `NotSent` if nothing left this machine, `OutcomeUnknown` without a
+    complete answer.
 
-    `timeout_seconds` covers everything. The answer never contains the token, even if the provider echoes it.
+    `timeout_seconds` covers everything. The answer never contains the token, even if the provider
+    echoes it.
     """
     import httpx
 

@@ -1,7 +1,8 @@
-"""A workspace's access to a provider with an API key: opens the key, reports missing and expired connections.
+"""A workspace's access to a provider with an API key: opens the key, reports missing and expired
+connections.
 
-The key is decrypted for one call and not kept. If the provider rejects it, the connection is marked expired and a
-person is asked to connect again; actions are kept.
+The key is decrypted for one call and not kept. If the provider rejects it, the connection is marked
+expired and a person is asked to connect again; actions are kept.
 
 Knows nothing of the provider's API.
 """
@@ -96,7 +97,8 @@ class KeyAccess:
 
 
 class KeyConnector:
-    """The common part of connectors with an API key: readiness, the account of an effect, and readings."""
+    """The common part of connectors with an API key: readiness, the account of an effect, and
+    readings."""
 
     id: str
 
@@ -117,8 +119,8 @@ class KeyConnector:
         return await self._access.readiness(workspace_id)
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        """Set the connected account as the target, for providers where a connection is one account; none if not
-        connected."""
+        """Set the connected account as the target, for providers where a connection is one account;
+        none if not connected."""
         connection = await self._access.connection(workspace_id)
         accounts = connection.accounts_on(self.id) if connection is not None else ()
         return msgspec.structs.replace(effect, target=accounts[0].target if accounts else None)

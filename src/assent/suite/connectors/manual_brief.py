@@ -1,4 +1,5 @@
-"""Makes the brief for a person who publishes by hand: where to go, what to paste into which field, what fits there.
+"""Makes the brief for a person who publishes by hand: where to go, what to paste into which field,
+what fits there.
 
 The texts are the approved ones. A field that is too long is marked, never cut. Pure.
 """

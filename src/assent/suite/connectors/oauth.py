@@ -1,7 +1,9 @@
-"""OAuth 2 with PKCE (RFC 6749, 7636): the providers, and the requests for consent, code exchange and refresh.
+"""OAuth 2 with PKCE (RFC 6749, 7636): the providers, and the requests for consent, code exchange
+and refresh.
 
-A provider is a row: its consent page, its token endpoint, its scopes. Tokens and the client's secret are sent in the
-body of a POST and never in a URL. Of a refusal only the code is kept, since its text may repeat secrets.
+A provider is a row: its consent page, its token endpoint, its scopes. Tokens and the client's
+secret are sent in the body of a POST and never in a URL. Of a refusal only the code is kept, since
+its text may repeat secrets.
 
 Knows nothing of storage and pages; `assent.suite.connectors.oauth_access` keeps tokens fresh.
 """
@@ -53,7 +55,8 @@ GRANTORS: Final[dict[str, Grantor]] = {
         authorize_path="/o/oauth2/v2/auth",
         token_path="/token",  # noqa: S106 - an address
         revoke_path="/revoke",
-        # Google sends a refresh token only with offline access, and another one only after another consent.
+        # Google sends a refresh token only with offline access, and another one only after another
+        # consent.
         extra={"access_type": "offline", "prompt": "consent"},
         client_id_setting="ASSENT_GOOGLE_CLIENT_ID",
         client_secret_setting="ASSENT_GOOGLE_CLIENT_SECRET",  # noqa: S106 - a name

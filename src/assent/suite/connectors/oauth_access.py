@@ -1,8 +1,9 @@
 """Keeps OAuth access tokens fresh: renews them before they expire, in one process at a time.
 
-A rotating refresh token can be used once. So a renewal needs a lock over all processes (`Turns`), reads the tokens
-again under the lock, and is never cancelled between the provider's answer and the commit: if the caller leaves, the
-renewal goes on. If the provider has ended the grant, the connection is marked and a person is asked to connect again.
+A rotating refresh token can be used once. So a renewal needs a lock over all processes (`Turns`),
+reads the tokens again under the lock, and is never cancelled between the provider's answer and the
+commit: if the caller leaves, the renewal goes on. If the provider has ended the grant, the
+connection is marked and a person is asked to connect again.
 
 Knows nothing of the provider's API.
 """
@@ -90,7 +91,8 @@ class OAuthAccess:
         return answer
 
     async def open(self, workspace_id: WorkspaceId, *, instead_of: str | None = None) -> Access:
-        """Return the access with a token that is valid for a while and differs from `instead_of`."""
+        """Return the access with a token that is valid for a while and differs from
+        `instead_of`."""
         held = await self._held(workspace_id)
         if self._good(held, instead_of):
             return held

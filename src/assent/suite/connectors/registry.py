@@ -1,6 +1,7 @@
 """Describes every connector: public metadata, without secrets and workspace data (E86).
 
-Also registers connectors, and refuses one that does not declare what happens when a send is repeated (C30).
+Also registers connectors, and refuses one that does not declare what happens when a send is
+repeated (C30).
 """
 
 from __future__ import annotations

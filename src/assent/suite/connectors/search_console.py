@@ -1,7 +1,8 @@
 """`search_console`: reads the clicks and impressions of a run's pages in Google's search.
 
-Its numbers are two to three days late, so a reading a day after publishing is normally empty: `rows` is absent, which
-is not zero, and the reading gives the reason (C28). The person chooses the site.
+Its numbers are two to three days late, so a reading a day after publishing is normally empty:
+`rows` is absent, which is not zero, and the reading gives the reason (C28). The person chooses the
+site.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""`site`: publishes an approved post as a page of the workspace's public feed. Needs no account; always ready.
+"""`site`: publishes an approved post as a page of the workspace's public feed. Needs no account;
+always ready.
 
-The natural key is the action and its revision: performing twice finds the existing page. Knows nothing of the storage
-and look of pages.
+The natural key is the action and its revision: performing twice finds the existing page. Knows
+nothing of the storage and look of pages.
 """
 
 from __future__ import annotations

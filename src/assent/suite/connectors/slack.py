@@ -1,8 +1,10 @@
-"""`slack`: posts an approved text to a channel through an incoming webhook of Slack, Mattermost and similar services.
+"""`slack`: posts an approved text to a channel through an incoming webhook of Slack, Mattermost and
+similar services.
 
-The URL is a secret: with it, anyone can post. So a person enters it like a key, and it is encrypted like one. A webhook
-has no idempotency and cannot be queried; if its answer is lost, only a person can resolve the outcome (`none`).
-Pictures are left out: a webhook accepts only public picture URLs, and ours are not public.
+The URL is a secret: with it, anyone can post. So a person enters it like a key, and it is encrypted
+like one. A webhook has no idempotency and cannot be queried; if its answer is lost, only a person
+can resolve the outcome (`none`). Pictures are left out: a webhook accepts only public picture URLs,
+and ours are not public.
 """
 
 from __future__ import annotations

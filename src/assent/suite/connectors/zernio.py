@@ -1,8 +1,9 @@
 """`zernio`: publishes approved posts to the accounts that a workspace has connected at Zernio.
 
-Zernio recognises a repetition by the request id for five minutes and by the content for a day. Both return the existing
-post, which is judged like a new one. After five minutes nothing is sent again automatically; the list of posts is
-searched for ours instead. `assent.suite.connectors.zernio_posts` has the content of posts,
+Zernio recognises a repetition by the request id for five minutes and by the content for a day. Both
+return the existing post, which is judged like a new one. After five minutes nothing is sent again
+automatically; the list of posts is searched for ours instead.
+`assent.suite.connectors.zernio_posts` has the content of posts,
 `assent.suite.connectors.zernio_client` the requests.
 """
 

@@ -117,7 +117,8 @@ def words(answer: Exchanged) -> str:
 def read_numbers(
     answer: Exchanged, connection: Connection
 ) -> tuple[dict[str, int | float], tuple[str, ...]] | str:
-    """Return the numbers of a post and the names of invalid values, or why there are none (E100)."""
+    """Return the numbers of a post and the names of invalid values, or why there are none
+    (E100)."""
     if answer.status == 202 or answer.at("syncStatus") == "pending":
         return "Zernio is still collecting the numbers"
     if answer.status == 424 or answer.at("syncStatus") == "unavailable":
@@ -132,8 +133,8 @@ def read_numbers(
 
 
 def _accounts(raw: list[Any], known: tuple[Account, ...]) -> tuple[Account, ...]:
-    """Parse Zernio's accounts. Keeps the chosen defaults; the first active account of a platform becomes its
-    default."""
+    """Parse Zernio's accounts. Keeps the chosen defaults; the first active account of a platform
+    becomes its default."""
     before = {each.id: each for each in known}
     found: list[Account] = []
     for each in raw:

@@ -1,8 +1,9 @@
-"""Builds Zernio's request for an approved action, and reads the outcome from the post that Zernio returns. Pure.
+"""Builds Zernio's request for an approved action, and reads the outcome from the post that Zernio
+returns. Pure.
 
-A post goes to one or more accounts of one platform, each with its own outcome. Delivered posts stay; the accounts that
-were not reached form the remainder. A post is ours if it carries our mark; without a mark, only if an earlier attempt
-of ours may have made it.
+A post goes to one or more accounts of one platform, each with its own outcome. Delivered posts
+stay; the accounts that were not reached form the remainder. A post is ours if it carries our mark;
+without a mark, only if an earlier attempt of ours may have made it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ PLATFORMS: Final = {
 
 SIGN_IN_ENDED: Final = "auth_expired"
 FINAL: Final = frozenset({"user_content", "user_abuse", "platform_rejected"})
-"""Zernio's categories of refusals that no retry cures. The others are curable, also one that is not known here."""
+"""Zernio's categories of refusals that no retry cures. The others are curable, also one that is not
+known here."""
 
 WAITING: Final = frozenset({"pending", "publishing", "scheduled", "draft", ""})
 MARK: Final = "assentKey"

@@ -1,7 +1,7 @@
 """Fits a text that the calling agent or a model wrote to a channel, without rewording it.
 
-Splits the text into posts or adds a title where the channel needs it. Checks it against the channel's limits, the
-evidence and the lessons.
+Splits the text into posts or adds a title where the channel needs it. Checks it against the
+channel's limits, the evidence and the lessons.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def adapt(
     source: str = SUPPLIED,
     personal: bool = False,
 ) -> Composed:
-    """Return the text as a draft; `problems` lists what the channel would refuse. `title` is the subject of an e-mail.
+    """Return the text as a draft; `problems` lists what the channel would refuse. `title` is the
+    subject of an e-mail.
 
     A `personal` e-mail is checked against its channel only, not against claims and lessons.
     """

@@ -1,7 +1,8 @@
-"""Reads changes from release notes and commits: one statement each, whether it is a fix, and the version.
+"""Reads changes from release notes and commits: one statement each, whether it is a fix, and the
+version.
 
-Reads a sentence, a list, a changelog section or a paragraph. A heading gives the kind of the items below it. Pull
-request numbers, authors and list marks are dropped; the words stay.
+Reads a sentence, a list, a changelog section or a paragraph. A heading gives the kind of the items
+below it. Pull request numbers, authors and list marks are dropped; the words stay.
 """
 
 from __future__ import annotations
@@ -140,8 +141,8 @@ _INTRO: Final = re.compile(r"^(?:hi|hello|hey|hallo)\b[^.!?:]{0,80}:\s+(\w)", re
 
 
 class Change(Record):
-    """A statement about a change. `kind` is `fixed` for a fix, `more` for a sentence that continues the one before it,
-    `new` for a commit that added something, else empty."""
+    """A statement about a change. `kind` is `fixed` for a fix, `more` for a sentence that continues
+    the one before it, `new` for a commit that added something, else empty."""
 
     text: str
     kind: str = ""
@@ -199,7 +200,8 @@ def read_changes(lines: Iterable[str]) -> Changes:
             is_code(item[0].text),
         )
     )
-    # Two additions after the first statement, then the breaking changes: a reader who upgrades must not miss them.
+    # Two additions after the first statement, then the breaking changes: a reader who upgrades must
+    # not miss them.
     gains = [item for item in found if item not in breaking]
     found = [*gains[:3], *breaking, *gains[3:]] if gains and gains[0][0].kind != "fixed" else found
     return Changes(version, tuple(change for item in found for change in item)[:MAX_CHANGES])

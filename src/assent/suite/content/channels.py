@@ -1,7 +1,7 @@
 """All channels in one table: their connectors, their limits, and the habits of their readers.
 
-A *problem* is something the channel would refuse or cut; *advice* is about readers' habits. Knows nothing of the origin
-of a text or of which connectors are connected.
+A *problem* is something the channel would refuse or cut; *advice* is about readers' habits. Knows
+nothing of the origin of a text or of which connectors are connected.
 """
 
 from __future__ import annotations
@@ -184,8 +184,8 @@ def check(
     preheader: str = "",
     parts: Sequence[str] = (),
 ) -> Check:
-    """Check a text against the channel's limits. `title` is the subject of an e-mail; `parts` are the posts of a
-    thread."""
+    """Check a text against the channel's limits. `title` is the subject of an e-mail; `parts` are
+    the posts of a thread."""
     row = BY_ID[channel_id]
     problems = [*_length(row, body, parts), *title_problems(row, title)]
     advice = [*_habits(row, body, parts)]

@@ -1,9 +1,10 @@
 """Finds the claims of a draft, the facts that support each, and the warnings for the reviewer.
 
-The composer knows the facts of its sentences; the sentences of a supplied text are compared with the evidence. A fact
-supports a sentence only if it has the same risky wordings and the same numbers with their units. A comparison shows
-that the evidence has nothing similar, not that a sentence is false. The reviewer is warned about unsupported claims,
-and about claims that need proof even if the evidence makes them.
+The composer knows the facts of its sentences; the sentences of a supplied text are compared with
+the evidence. A fact supports a sentence only if it has the same risky wordings and the same numbers
+with their units. A comparison shows that the evidence has nothing similar, not that a sentence is
+false. The reviewer is warned about unsupported claims, and about claims that need proof even if the
+evidence makes them.
 """
 
 from __future__ import annotations
@@ -105,8 +106,8 @@ def has_grounds(evidence: Evidence) -> bool:
 
 
 def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
-    """Return warnings about risky claims, unsupported first; a single one without evidence. An edit removes stored ones
-    by their words, which must not change."""
+    """Return warnings about risky claims, unsupported first; a single one without evidence. An edit
+    removes stored ones by their words, which must not change."""
     risky = [each for each in claims if each.risk and not each.supported]
     if risky and not has_grounds(evidence):
         named = ", ".join(f"“{cut(strip_full_stop(each.text), 60)}”" for each in risky[:MAX_NAMED])
@@ -141,8 +142,8 @@ def _support(place: int, evidence: Evidence) -> Support:
 
 
 def _find_support(sentence: str, tokens: set[str], facts: list[_Fact]) -> list[int]:
-    """Return up to two facts that have most words of a sentence, all its risky wordings and all its numbers with
-    units."""
+    """Return up to two facts that have most words of a sentence, all its risky wordings and all its
+    numbers with units."""
     wordings, amounts = risky_wordings(sentence), amounts_in(sentence)
     ranked = sorted(facts, key=lambda fact: (-_share(tokens, fact.tokens), fact.place))
     near = [

@@ -1,7 +1,8 @@
 """Cleans text from pages and repositories. It is data: nothing in it is followed as an instruction.
 
-Removes control characters, invisible ones, direction overrides and markup, and lines that address a model or are a
-brief, frame or template (`assent.gate.content.check`). Linear in the length of the text, and bounded.
+Removes control characters, invisible ones, direction overrides and markup, and lines that address a
+model or are a brief, frame or template (`assent.gate.content.check`). Linear in the length of the
+text, and bounded.
 """
 
 from __future__ import annotations

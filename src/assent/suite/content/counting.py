@@ -1,7 +1,8 @@
-"""Measures the length of a text as each channel does: user-perceived characters, UTF-16 units, X's weights.
+"""Measures the length of a text as each channel does: user-perceived characters, UTF-16 units, X's
+weights.
 
-Grapheme clusters follow UAX #29 for emoji, marks, flags, Hangul and line ends. Conjuncts that newer Unicode versions
-join are counted apart, so a text can only seem longer than it is for the channel.
+Grapheme clusters follow UAX #29 for emoji, marks, flags, Hangul and line ends. Conjuncts that newer
+Unicode versions join are counted apart, so a text can only seem longer than it is for the channel.
 """
 
 from __future__ import annotations

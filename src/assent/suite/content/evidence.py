@@ -1,7 +1,8 @@
 """The facts that are known about a product, each with its source.
 
-Facts are cleaned text that may be quoted to readers; nothing in them is followed as an instruction. Knows nothing of
-channels or of drafting. The source names are shown in claims, assets and the brain.
+Facts are cleaned text that may be quoted to readers; nothing in them is followed as an instruction.
+Knows nothing of channels or of drafting. The source names are shown in claims, assets and the
+brain.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def gather(
     facts: list[Fact] = []
     seen: set[tuple[str, bool]] = set()
     for fact in found:
-        # A remembered fact is kept beside an equal one, so that the answer can name the memory that was used.
+        # A remembered fact is kept beside an equal one, so that the answer can name the memory that
+        # was used.
         key = (fact.text.casefold(), fact.entry_id is not None)
         if key not in seen and len(facts) < MAX_FACTS:
             seen.add(key)
@@ -228,5 +230,6 @@ def _language(facts: Sequence[Fact]) -> str:
     own = [fact.text for fact in facts if fact.source in speaking]
     found = language_of_all(own or [fact.text for fact in facts if fact.source == "commit"])
     changed = " ".join(fact.text for fact in facts if fact.source == "whatChanged")
-    # If the changes are in another language than the README, the draft is in the language of the changes.
+    # If the changes are in another language than the README, the draft is in the language of the
+    # changes.
     return found if not changed or speaks(changed, found) else language_of(changed)

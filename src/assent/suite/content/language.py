@@ -1,7 +1,8 @@
-"""Detects the language of a text and splits it into sentences, so that a draft never mixes two languages.
+"""Detects the language of a text and splits it into sentences, so that a draft never mixes two
+languages.
 
-The script decides for most languages, function words decide for Latin text. `und` means undetermined; it has no
-phrases.
+The script decides for most languages, function words decide for Latin text. `und` means
+undetermined; it has no phrases.
 """
 
 from __future__ import annotations
@@ -111,8 +112,8 @@ def _scores(sample: str) -> dict[str, int]:
 
 
 def language_of_all(texts: Iterable[str]) -> str:
-    """Return the language of most of these texts, weighted by length. Latin text without other signs counts as
-    English."""
+    """Return the language of most of these texts, weighted by length. Latin text without other
+    signs counts as English."""
     weights: dict[str, int] = {}
     total = latin = 0
     for text in texts:

@@ -1,8 +1,9 @@
 """Reads a tenant's lessons and derives the rules for a draft. Pure.
 
-A lesson is a person's request in words: a reason for a rejection, a request with an edit, or a recorded lesson. A rule
-shortens a draft, leaves out a statement or a sign, or warns; it never rewords a statement. A difference between two
-texts is no lesson. If no rule can be derived, the writer and the reviewer read the request as it is.
+A lesson is a person's request in words: a reason for a rejection, a request with an edit, or a
+recorded lesson. A rule shortens a draft, leaves out a statement or a sign, or warns; it never
+rewords a statement. A difference between two texts is no lesson. If no rule can be derived, the
+writer and the reviewer read the request as it is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Reads title, description, OpenGraph data and headings from a product page.
 
-The HTML is untrusted: every length and count is bounded, broken markup is read as far as possible, and invisible text
-(scripts, styles, templates, hidden parts) is skipped.
+The HTML is untrusted: every length and count is bounded, broken markup is read as far as possible,
+and invisible text (scripts, styles, templates, hidden parts) is skipped.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def read_page(markup: str) -> Page:
     reader = _PageReader()
     text = _without_unseen(markup[:MAX_CHARS].replace("\0", ""))
     try:
-        # In pieces: with each piece the parser restarts at an unfinished tag, and at the end it tries every "<" as
-        # text.
+        # In pieces: with each piece the parser restarts at an unfinished tag, and at the end it
+        # tries every "<" as text.
         for start in range(0, len(text), PIECE_CHARS):
             reader.feed(text[start : start + PIECE_CHARS])
             if len(reader.rawdata) > MAX_TAG_CHARS:

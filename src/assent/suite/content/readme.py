@@ -1,7 +1,7 @@
 """Reads a README: the product's title, its description and its features.
 
-Reads Markdown, reStructuredText and embedded HTML line by line. Skips badges, pictures, code, tables, notices, link
-lists, and the sections about installing, contributing and licences.
+Reads Markdown, reStructuredText and embedded HTML line by line. Skips badges, pictures, code,
+tables, notices, link lists, and the sections about installing, contributing and licences.
 """
 
 from __future__ import annotations
@@ -259,8 +259,8 @@ class _ReadmeReader:
             self.section = "first" if _GENERAL_TITLE.match(bare) else "other"
 
     def below_title(self) -> str:
-        """Return the first heading as the title if there is no `h1` and the heading is a name: a paragraph begins with
-        it, or a dash follows."""
+        """Return the first heading as the title if there is no `h1` and the heading is a name: a
+        paragraph begins with it, or a dash follows."""
         first = re.split(r"[\s:|–—-]", self.heading, maxsplit=1)[0].casefold()
         names = any(paragraph.casefold().startswith(first) for paragraph in self.paragraphs[:3])
         if _ASIDE.match(self.heading) or first in _NO_NAME:

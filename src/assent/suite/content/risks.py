@@ -1,8 +1,9 @@
-"""Finds claims that need proof: superlatives, numbers, comparisons, testimonials, medicine, money, promises.
+"""Finds claims that need proof: superlatives, numbers, comparisons, testimonials, medicine, money,
+promises.
 
-A risk is not an error: it is logged and shown to the reviewer. The word lists are in English, German, Japanese and
-Arabic and find plain statements, not implied ones. Greetings, closings, dates, small counts and comparisons with the
-product's own past are no claims.
+A risk is not an error: it is logged and shown to the reviewer. The word lists are in English,
+German, Japanese and Arabic and find plain statements, not implied ones. Greetings, closings, dates,
+small counts and comparisons with the product's own past are no claims.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Finds the title in a supplied text, or makes one from its first words. The text stays as it is."""
+"""Finds the title in a supplied text, or makes one from its first words. The text stays as it
+is."""
 
 from __future__ import annotations
 

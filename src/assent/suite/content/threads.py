@@ -1,4 +1,5 @@
-"""Splits a text into numbered posts within a limit: between paragraphs, else lines, sentences, words.
+"""Splits a text into numbered posts within a limit: between paragraphs, else lines, sentences,
+words.
 
 A text that its author numbered keeps its division.
 """
@@ -88,8 +89,8 @@ def _pieces(text: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
 
 
 def _within(sentence: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
-    """Split a sentence into pieces that fit: between words, or inside a word that is too long. URLs that fit stay
-    whole."""
+    """Split a sentence into pieces that fit: between words, or inside a word that is too long. URLs
+    that fit stay whole."""
     if count(sentence) <= room:
         yield "", sentence
         return

@@ -1,4 +1,5 @@
-"""The limits of a draft from the brand's voice and earlier rejections: banned words, exclamation marks, length.
+"""The limits of a draft from the brand's voice and earlier rejections: banned words, exclamation
+marks, length.
 
 Only limits that can be met by leaving something out; the writer decides about the tone.
 """

@@ -1,6 +1,7 @@
 """Gathers help for the writer of a text: facts with their sources, the voice, and lessons.
 
-The writer is the calling agent or a model. The facts are whole sentences of the evidence, and few of them.
+The writer is the calling agent or a model. The facts are whole sentences of the evidence, and few
+of them.
 """
 
 from __future__ import annotations

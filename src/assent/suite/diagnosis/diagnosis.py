@@ -1,7 +1,9 @@
-"""The values of a diagnosis: facts about running campaigns, findings with suggestions, and their order and text.
+"""The values of a diagnosis: facts about running campaigns, findings with suggestions, and their
+order and text.
 
-A finding rests on numbers and names their source and time. Without numbers there is no finding; the diagnosis says
-instead where numbers would come from (E100). The rules are `assent.suite.diagnosis.rules`.
+A finding rests on numbers and names their source and time. Without numbers there is no finding; the
+diagnosis says instead where numbers would come from (E100). The rules are
+`assent.suite.diagnosis.rules`.
 
 Pure. Knows nothing of where the facts come from.
 """

@@ -1,7 +1,7 @@
 """Diagnosis rules about the reactions of an audience, each a row of `assent.suite.diagnosis.rules`.
 
-A rule judges only numbers that exist. A metric that a source does not report is not zero, and small view counts are not
-judged. Rules are independent of each other.
+A rule judges only numbers that exist. A metric that a source does not report is not zero, and small
+view counts are not judged. Rules are independent of each other.
 """
 
 from __future__ import annotations
@@ -102,7 +102,8 @@ def not_answered(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 def few_answer(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         views, responses = read_views(each), read_responses(each)
-        # One reader may respond in several ways, so the sum is an upper bound of the readers who responded.
+        # One reader may respond in several ways, so the sum is an upper bound of the readers who
+        # responded.
         most = sum(responses.values())
         if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < most < FEW_RESPOND * views[1]:
             continue
@@ -146,7 +147,8 @@ def weaker_than_best(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     for each in latest(facts):
         views = read_views(each)
         if views is not None and views[1] >= ENOUGH_FOR_A_RATE and each.channel not in ARRIVALS:
-            # Only the same response per the same kind of view is compared: opening an e-mail is not liking a post.
+            # Only the same response per the same kind of view is compared: opening an e-mail is not
+            # liking a post.
             for name, value in read_responses(each).items():
                 rated.setdefault((views[0], name), {}).setdefault(each.channel, (value / views[1], each))
     compared: set[str] = set()

@@ -1,8 +1,9 @@
 """The table of metrics: the name of a number in words, its kind and its role (E100).
 
-A metric has the name that its source uses. Spellings are folded (`engagementRate`, `engagement_rate`), names are never
-merged: impressions are not views, and opens are not clicks. A metric outside the table has no role: its number is shown
-under its name, never added and never compared.
+A metric has the name that its source uses. Spellings are folded (`engagementRate`,
+`engagement_rate`), names are never merged: impressions are not views, and opens are not clicks. A
+metric outside the table has no role: its number is shown under its name, never added and never
+compared.
 
 Pure.
 """
@@ -123,8 +124,8 @@ class ChannelNumbers(Record):
     exposure: str | None
     """The exposure to show: the best defined one above zero, else the best defined one.
 
-    If a source reports 0 for one exposure and more for another, or responses to something that was never shown, it does
-    not count the first one: that 0 is left out.
+    If a source reports 0 for one exposure and more for another, or responses to something that was
+    never shown, it does not count the first one: that 0 is left out.
     """
     responses: list[str]
     """The responses to show; a source's own sum only without others."""
@@ -175,8 +176,9 @@ def read_numbers(numbers: Mapping[str, int | float]) -> ChannelNumbers:
 def select_credible(given: Mapping[str, object]) -> tuple[dict[str, int | float], tuple[str, ...]]:
     """Return the credible numbers of a source, and the values that were left out.
 
-    Left out are values that cannot be a number of their metric, and a 0 that another exposure or a response
-    contradicts. Text, nulls and objects under unknown names are no numbers and are not mentioned.
+    Left out are values that cannot be a number of their metric, and a 0 that another exposure or a
+    response contradicts. Text, nulls and objects under unknown names are no numbers and are not
+    mentioned.
     """
     kept: dict[str, int | float] = {}
     left_out = []

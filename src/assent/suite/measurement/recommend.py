@@ -1,8 +1,8 @@
 """Sums readings, compares them with earlier runs, and recommends the next move (E32). Pure.
 
-Only numbers that count the same thing are added or compared (E100). Numbers of one source are never added to each
-other; a metric that a source does not report is not zero; a channel is called better only if both have the same
-exposure and the same response.
+Only numbers that count the same thing are added or compared (E100). Numbers of one source are never
+added to each other; a metric that a source does not report is not zero; a channel is called better
+only if both have the same exposure and the same response.
 """
 
 from __future__ import annotations
@@ -175,10 +175,11 @@ def _recommend_for_pages(pages: Channels, usual: Sequence[Usual], labels: Mappin
 
 
 def _find_best(channels: Channels) -> tuple[str, str] | None:
-    """Return the channel that brings clearly more of the same response from the same exposure than every other one.
+    """Return the channel that brings clearly more of the same response from the same exposure than
+    every other one.
 
-    It leads in the most telling response, and no other channel leads in another one. A page is not compared with the
-    channels that lead to it.
+    It leads in the most telling response, and no other channel leads in another one. A page is not
+    compared with the channels that lead to it.
     """
     compared = {channel: known for channel, known in channels.items() if channel not in ARRIVALS}
     if len(compared) < 2:

@@ -1,5 +1,5 @@
-"""Stages contacts that the user wants to keep, as actions of `chieflab-email`: a text to approve and one effect
-each."""
+"""Stages contacts that the user wants to keep, as actions of `chieflab-email`: a text to approve
+and one effect each."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ from assent.suite.content.records import Composed
 
 
 class OperatorInfo(WireRecord, kw_only=True):
-    """An operator's list entry (E50). Its primary tool leads to all `tools` by nextToolCalls (E1)."""
+    """An operator's list entry (E50). Its primary tool leads to all `tools` by nextToolCalls
+    (E1)."""
 
     id: str
     label: str

@@ -1,7 +1,8 @@
-"""Orders the characters of a line for drawing: the Unicode bidirectional algorithm (UAX #9) for one paragraph.
+"""Orders the characters of a line for drawing: the Unicode bidirectional algorithm (UAX #9) for one
+paragraph.
 
-Covers paragraph direction from the first strong character, numbers, brackets and neutrals. Explicit direction marks are
-ignored, because they are removed from a picture's text before. Knows no fonts.
+Covers paragraph direction from the first strong character, numbers, brackets and neutrals. Explicit
+direction marks are ignored, because they are removed from a picture's text before. Knows no fonts.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def is_rtl(text: str) -> bool:
 
 
 def levels(text: str, base: int) -> list[int]:
-    """Return the embedding level of every character; odd levels run right to left. `base` is the paragraph's: 0 or
+    """Return the embedding level of every character; odd levels run right to left. `base` is the
+    paragraph's: 0 or
     1."""
     kinds = [unicodedata.bidirectional(char) or "L" for char in text]
     outer = "R" if base else "L"

@@ -1,8 +1,8 @@
 """Selects the font of each character and shapes text into glyph outlines.
 
-Fonts for Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Devanagari and Japanese are bundled (`fonts/fonts.toml`). Other
-characters are searched in the directories of the settings. A character without a font is reported, never drawn as a
-box.
+Fonts for Latin, Greek, Cyrillic, Arabic, Hebrew, Thai, Devanagari and Japanese are bundled
+(`fonts/fonts.toml`). Other characters are searched in the directories of the settings. A character
+without a font is reported, never drawn as a box.
 
 Runs in the drawing process, so that the server need not keep fonts in memory.
 """

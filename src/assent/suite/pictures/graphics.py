@@ -1,7 +1,7 @@
 """Lays out a picture as SVG: a headline and a brand in a channel's size.
 
-Text is drawn as glyph outlines, so a picture looks the same everywhere. There are three layouts; right-to-left text
-mirrors them. The same order gives the same bytes.
+Text is drawn as glyph outlines, so a picture looks the same everywhere. There are three layouts;
+right-to-left text mirrors them. The same order gives the same bytes.
 
 Knows nothing of font files and PNG.
 """

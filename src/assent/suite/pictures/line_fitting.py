@@ -1,8 +1,9 @@
-"""Breaks a text into lines that fill a box, at the largest size at which every word is whole and inside.
+"""Breaks a text into lines that fill a box, at the largest size at which every word is whole and
+inside.
 
-Lines break where the script allows it: at blanks, after hyphens, and between Chinese and Japanese characters, there
-preferably after a phrase. A text is never cut, never leaves its box and is never too small for a phone. If it does not
-fit, the result says how much would.
+Lines break where the script allows it: at blanks, after hyphens, and between Chinese and Japanese
+characters, there preferably after a phrase. A text is never cut, never leaves its box and is never
+too small for a phone. If it does not fit, the result says how much would.
 
 Widths come from a function of the text, in units of the letter size.
 """
@@ -64,8 +65,8 @@ class TooLong(Record):
 
 
 class _Piece(Record):
-    """Text without line breaks inside, its width with and without the blank after it, and the cost of a break after
-    it."""
+    """Text without line breaks inside, its width with and without the blank after it, and the cost
+    of a break after it."""
 
     text: str
     width: float
@@ -119,8 +120,8 @@ def _cost(clusters: Sequence[str], index: int) -> int | None:
         return FAIR
     if one != "hiragana" or two == "hiragana":
         return POOR
-    # A Japanese phrase ends with hiragana, and the next begins with another script. But a compound verb has a single
-    # hiragana inside, which is no particle.
+    # A Japanese phrase ends with hiragana, and the next begins with another script. But a compound
+    # verb has a single hiragana inside, which is no particle.
     inside = index > 0 and _script(clusters[index - 1]) != "hiragana" and before not in _PARTICLES
     return POOR if inside else FAIR
 

@@ -1,6 +1,8 @@
-"""Derives the colours of a picture from the brand's colours or name, with readable contrast (WCAG 2.2 AA).
+"""Derives the colours of a picture from the brand's colours or name, with readable contrast (WCAG
+2.2 AA).
 
-Lightness is changed in OKLCH, where a step looks the same in every hue. Every text has at least `TEXT_CONTRAST`.
+Lightness is changed in OKLCH, where a step looks the same in every hue. Every text has at least
+`TEXT_CONTRAST`.
 """
 
 from __future__ import annotations

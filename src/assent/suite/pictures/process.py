@@ -1,7 +1,8 @@
-"""`python -m assent.suite.pictures.process`: reads an order, draws its pictures, writes the result and ends.
+"""`python -m assent.suite.pictures.process`: reads an order, draws its pictures, writes the result
+and ends.
 
-A separate process: drawing blocks the interpreter for a tenth of a second per picture, and a crash in font or picture
-code must not stop the server.
+A separate process: drawing blocks the interpreter for a tenth of a second per picture, and a crash
+in font or picture code must not stop the server.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """One table of the channels that show a picture, and its size.
 
-At these sizes a channel shows the whole picture, neither cut nor enlarged. Other channels take text only.
+At these sizes a channel shows the whole picture, neither cut nor enlarged. Other channels take text
+only.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""The tool that diagnoses running campaigns: numbers, decisions and failures, each with its source (S3, E100).
+"""The tool that diagnoses running campaigns: numbers, decisions and failures, each with its source
+(S3, E100).
 
-Reads the workspace's sources and history and stores the result as an asset of its own run; stages nothing.
+Reads the workspace's sources and history and stores the result as an asset of its own run; stages
+nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Gathers the input of the operators that write: product page, repository facts, memory, ready connectors.
+"""Gathers the input of the operators that write: product page, repository facts, memory, ready
+connectors.
 
 Reads only, except for a record of the page that was requested.
 """
@@ -50,8 +51,8 @@ async def gather_bench(
     recipients: tuple[str, ...] = (),
     joined: Run | None = None,
 ) -> Workbench:
-    """Gather the operator's input: product page, repository facts, memory, and the input of the run that this one
-    joins."""
+    """Gather the operator's input: product page, repository facts, memory, and the input of the run
+    that this one joins."""
     tenant = request.tenant_id or (joined.tenant_id if joined is not None else None)
     if sender is not None and not is_mailbox(sender):
         raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
@@ -111,8 +112,8 @@ async def _ready(call: Call) -> frozenset[str]:
 
 
 async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ...], dict[str, Any] | None]:
-    """Return the product page, or a warning why it could not be read, and the request, which is recorded in any
-    case."""
+    """Return the product page, or a warning why it could not be read, and the request, which is
+    recorded in any case."""
     if url is None:
         return None, (), None
     if not _is_web_address(url):

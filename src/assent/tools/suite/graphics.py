@@ -1,7 +1,7 @@
 """`chieflab_create_social_graphics`: makes pictures, also for a launch. Publishes nothing.
 
-A separate process draws the pictures; they are stored with their run. A headline that is too long is refused with the
-length that fits. Nothing is cut, and a call makes all its pictures or none.
+A separate process draws the pictures; they are stored with their run. A headline that is too long
+is refused with the length that fits. Nothing is cut, and a call makes all its pictures or none.
 """
 
 from __future__ import annotations

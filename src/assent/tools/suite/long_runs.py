@@ -1,8 +1,9 @@
 """Long runs: the caller is answered at once, and the result is posted to its webhook (S3).
 
-A call with a webhookUrl waits a moment, which is enough for almost every run. Then its answer is the result, which is
-also posted. A slower call is cancelled without a trace, stored as a run that is `running`, and repeated by a background
-job. That run ends like any other, or as `failed` with the refusal that the caller would have got; either end is posted.
+A call with a webhookUrl waits a moment, which is enough for almost every run. Then its answer is
+the result, which is also posted. A slower call is cancelled without a trace, stored as a run that
+is `running`, and repeated by a background job. That run ends like any other, or as `failed` with
+the refusal that the caller would have got; either end is posted.
 """
 
 from __future__ import annotations

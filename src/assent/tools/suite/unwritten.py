@@ -1,4 +1,5 @@
-"""Asks the agent to write a text that is missing or only composed, with the known facts and the channel's limits.
+"""Asks the agent to write a text that is missing or only composed, with the known facts and the
+channel's limits.
 
 The agent is the writer. The composer can only stand in with a plain note about the product.
 """
@@ -48,7 +49,8 @@ def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: 
 def may_compose(bench: Workbench, goal: str | None) -> bool:
     """Whether notes about the product may replace the missing texts of a launch.
 
-    A launch is an announcement unless its goal says otherwise; a single post or e-mail may be anything.
+    A launch is an announcement unless its goal says otherwise; a single post or e-mail may be
+    anything.
     """
     return not asks_otherwise(goal or "", name_of(bench.evidence)[0])
 
@@ -95,7 +97,8 @@ def _drop_unset(value: Any) -> Any:
 
 
 def too_little(bench: Workbench, argument: str = "body") -> Refusal:
-    """Return the refusal that names the missing facts, and says why the given page does not help."""
+    """Return the refusal that names the missing facts, and says why the given page does not
+    help."""
     fix = MEANINGS[Reason.MISSING_REPO_CONTEXT].fix + OR_WRITE.format(argument=argument)
     if not bench.warnings:
         return Refusal(Reason.MISSING_REPO_CONTEXT, fix=fix)

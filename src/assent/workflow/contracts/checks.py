@@ -1,6 +1,7 @@
 """Checks of submitted content against the requirements of its step.
 
-Issues name the field; the example can be sent as `output` unchanged and the notes example as the notes, and both pass.
+Issues name the field; the example can be sent as `output` unchanged and the notes example as the
+notes, and both pass.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ NOTES_EXAMPLE: Final = "What I did: …\nWhat I found: …\nWhat comes next: …
 
 
 def check(step: Ask, notes: str | None, output: Output, raw: Any, scope: Callable[[], Scope]) -> list[Issue]:
-    """Return the issues of submitted content: missing notes (W30, W31), output against the contract (W34), rules and
-    assessments. `scope` is called only if a rule needs it."""
+    """Return the issues of submitted content: missing notes (W30, W31), output against the contract
+    (W34), rules and assessments. `scope` is called only if a rule needs it."""
     issues = _check_contract(step.contract, output, scope().engine) if step.contract else []
     if step.assessments or output.artifacts:
         issues += _check_assessments(step, output)

@@ -1,7 +1,8 @@
 """Notes that pass an author's rules, for an agent to start from (W34, W35).
 
-Combines the words that the rules name in a few ways and returns the first text that passes the rules. A value for a
-schema rule can also be in the output. Rules that contradict each other, or that no such text passes, have no example.
+Combines the words that the rules name in a few ways and returns the first text that passes the
+rules. A value for a schema rule can also be in the output. Rules that contradict each other, or
+that no such text passes, have no example.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""The registry of output contracts: schema and example by name. Every example passes its own contract.
+"""The registry of output contracts: schema and example by name. Every example passes its own
+contract.
 
-A workflow names a contract, or writes its own into the step. A contract is copied into the program, so a run keeps the
-one it started with. An unknown name is no error: any object with a `kind` passes then.
+A workflow names a contract, or writes its own into the step. A contract is copied into the program,
+so a run keeps the one it started with. An unknown name is no error: any object with a `kind` passes
+then.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Shapes of JSON values: the subset of JSON Schema for definitions, contracts and authors' rules.
 
-Reports every mismatch with its path and advice (a schema node may have its own `hint`). There are no external
-references, and the time is linear in the value for any schema that passed `check_shape`.
+Reports every mismatch with its path and advice (a schema node may have its own `hint`). There are
+no external references, and the time is linear in the value for any schema that passed
+`check_shape`.
 """
 
 from __future__ import annotations

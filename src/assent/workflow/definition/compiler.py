@@ -1,7 +1,8 @@
 """Compile a definition to a program and its hash (W57).
 
-Pure: equal definitions, libraries and bindings give equal programs. An unknown but harmless name becomes a warning and
-a visible marker in the prompt; a definition that would be endless or too large is refused.
+Pure: equal definitions, libraries and bindings give equal programs. An unknown but harmless name
+becomes a warning and a visible marker in the prompt; a definition that would be endless or too
+large is refused.
 """
 
 from __future__ import annotations

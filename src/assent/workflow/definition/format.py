@@ -1,8 +1,9 @@
 """The definition format as shapes: the fields, their allowed values, and advice.
 
-It is the published format of the libraries that must run here unchanged, with four extensions: loops inside loops,
-three text operators in conditions, an output contract inside the step, and a step with an operator's tool (`action`)
-and what a rejection does (`onReject`). Conditions, validation rules, loops and bodies are checked elsewhere.
+It is the published format of the libraries that must run here unchanged, with four extensions:
+loops inside loops, three text operators in conditions, an output contract inside the step, and a
+step with an operator's tool (`action`) and what a rejection does (`onReject`). Conditions,
+validation rules, loops and bodies are checked elsewhere.
 """
 
 from __future__ import annotations

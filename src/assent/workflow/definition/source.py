@@ -1,7 +1,8 @@
 """A definition as its author wrote it: parsed from a decoded document, checked, and frozen (W59).
 
-Reports every error with file, JSON path and advice. Knows nothing of files, other definitions or execution. The
-compiler resolves references to routines, texts and contracts, because an unknown name is only a warning there.
+Reports every error with file, JSON path and advice. Knows nothing of files, other definitions or
+execution. The compiler resolves references to routines, texts and contracts, because an unknown
+name is only a warning there.
 """
 
 from __future__ import annotations
@@ -197,8 +198,9 @@ def _issues(document: Any) -> Iterator[Issue]:
 
 
 def collect_functions(definition: Definition) -> dict[str, Function]:
-    """Return the functions by name: declared ones, and those that older libraries write as lines of the guidance
-    (`name(): what it does`, `fun name(arguments) = 'what it does'`). Lines of one name are one function."""
+    """Return the functions by name: declared ones, and those that older libraries write as lines of
+    the guidance (`name(): what it does`, `fun name(arguments) = 'what it does'`). Lines of one name
+    are one function."""
     found: dict[str, list[str]] = {}
     for line in definition.meta_guidance:
         if (match := _FUNCTION.match(line)) is None:

@@ -1,7 +1,7 @@
 """Checks the steps of a definition beyond the shape of each field.
 
-Ids are unique, loops are bounded and not circular, conditions and rules can be evaluated, and every step has its
-content (a prompt, a template or a body).
+Ids are unique, loops are bounded and not circular, conditions and rules can be evaluated, and every
+step has its content (a prompt, a template or a body).
 """
 
 from __future__ import annotations

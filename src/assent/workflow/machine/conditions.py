@@ -1,8 +1,9 @@
 """Conditions as data: checked when a definition is read, evaluated against a scope.
 
-`{var, operator: operand}`, `and`, `or`, `not`. Every key of one object must hold; a bare `var` tests for truth.
-Equality ignores case and blanks and accepts `"3"` for 3 and `"yes"` for true, since agents vary these. The text
-operators ignore case, and `contains` searches each entry of a list. The ordering operators need numbers.
+`{var, operator: operand}`, `and`, `or`, `not`. Every key of one object must hold; a bare `var`
+tests for truth. Equality ignores case and blanks and accepts `"3"` for 3 and `"yes"` for true,
+since agents vary these. The text operators ignore case, and `contains` searches each entry of a
+list. The ordering operators need numbers.
 """
 
 from __future__ import annotations

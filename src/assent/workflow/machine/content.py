@@ -64,8 +64,8 @@ class Output(Record):
 
 
 def read_content(context: Mapping[str, Any] | None, notes: str | None, output: Any) -> tuple[Content, str]:
-    """Return the content of an advance, and its digest, which identifies a repetition (W11, W12). Raises
-    `ContentRefused` for notes that are too long and for values that are no JSON."""
+    """Return the content of an advance, and its digest, which identifies a repetition (W11, W12).
+    Raises `ContentRefused` for notes that are too long and for values that are no JSON."""
     patch, joined = split_notes(context, notes)
     check_notes(joined)
     content = Content(notes=joined, output=output, context=patch)
@@ -97,10 +97,12 @@ def join_notes(*given: str | None) -> str | None:
 
 
 def update(context: Mapping[str, Any], size: int, patch: Mapping[str, Any]) -> tuple[dict[str, Any], int]:
-    """Return the updated context and its size. Null deletes a key; other values replace the old one whole (W52).
+    """Return the updated context and its size. Null deletes a key; other values replace the old one
+    whole (W52).
 
-    Raises `ContentRefused` if it is too large (W47) or nested too deeply (W49). `size` is that of `context`
-    (`EMPTY_BYTES` for an empty one), so the cost depends on the update, not on the whole context.
+    Raises `ContentRefused` if it is too large (W47) or nested too deeply (W49). `size` is that of
+    `context` (`EMPTY_BYTES` for an empty one), so the cost depends on the update, not on the whole
+    context.
     """
     if not patch:
         return dict(context), size
@@ -130,8 +132,8 @@ def _entry_bytes(key: str, value: Any, *, last: bool) -> int:
 
 
 def measure(value: Any, path: str) -> int:
-    """Return the size in bytes of canonical JSON (W48). A value without a canonical form always raises a validation
-    error (W54)."""
+    """Return the size in bytes of canonical JSON (W48). A value without a canonical form always
+    raises a validation error (W54)."""
     try:
         return len(canonical(value))
     except (NotCanonical, TypeError, RecursionError) as error:

@@ -1,7 +1,7 @@
 """The history of a run: the recap that a resumed agent reads, and the other branches.
 
-Notes are stored whole. Only the displayed text is cut, between code points and with a marker. Nodes are numbered in
-order of creation, so a parent's number is smaller than its child's.
+Notes are stored whole. Only the displayed text is cut, between code points and with a marker. Nodes
+are numbered in order of creation, so a parent's number is smaller than its child's.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def first_line(text: str, most_chars: int = 160) -> str:
 
 
 def recap(notes: Sequence[Note], left_out: int = 0) -> Recap:
-    """Return the newest notes within the budget, including checkpoints (W20, W46). `notes` are oldest first; `left_out`
-    counts older ones that were not read."""
+    """Return the newest notes within the budget, including checkpoints (W20, W46). `notes` are
+    oldest first; `left_out` counts older ones that were not read."""
     blocks: list[str] = []
     left = RECAP_BYTES
     for note in reversed(notes):
@@ -87,8 +87,8 @@ class Branches(Record):
 
 
 def find_branches(parents: Mapping[int, int | None], node: int) -> Branches:
-    """Find every branch that does not contain the node. `parents` may lack the oldest nodes of a long run; a branch
-    from a missing node counts as diverging there."""
+    """Find every branch that does not contain the node. `parents` may lack the oldest nodes of a
+    long run; a branch from a missing node counts as diverging there."""
     path = set()
     at: int | None = node
     while at is not None:

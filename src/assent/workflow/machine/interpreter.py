@@ -1,22 +1,23 @@
-"""The workflow interpreter: program, snapshot and submitted content in; next snapshot and outcome out.
+"""The workflow interpreter: program, snapshot and submitted content in; next snapshot and outcome
+out.
 
 Theory of operation
 
-The program (`workflow.program`) has two instructions. `Ask` gives one step to the agent and states what
-must come back: a contract, criteria, assessments, notes, a confirmation. `Repeat` runs its body again.
-Everything that an author can write is compiled to these two. Nodes are in one flat tuple and refer to
-each other by index.
+The program (`workflow.program`) has two instructions. `Ask` gives one step to the agent and states
+what must come back: a contract, criteria, assessments, notes, a confirmation. `Repeat` runs its
+body again. Everything that an author can write is compiled to these two. Nodes are in one flat
+tuple and refer to each other by index.
 
 The snapshot (`machine.state`) is the complete state of a run between two calls: the index of the
-pending node, one bit per node that is done, one frame per running loop, a loop decision made ahead of
-its loop, the context, the latest decision of each confirmed step, and the number of blocked attempts.
-Its size depends on the program and the context, not on the number of steps taken.
+pending node, one bit per node that is done, one frame per running loop, a loop decision made ahead
+of its loop, the context, the latest decision of each confirmed step, and the number of blocked
+attempts. Its size depends on the program and the context, not on the number of steps taken.
 
 The next step (`machine.state`). `Walk.settle` takes the first node that is not done and whose
-condition holds, in the body of the innermost loop or at the top. An `Ask` becomes the pending step. A
-`Repeat` is entered or skipped. When nothing is left in a body, the round ends: the loop clears the bits
-of its body and begins the next iteration, or it is marked done. When nothing is left at the top, the
-run is complete.
+condition holds, in the body of the innermost loop or at the top. An `Ask` becomes the pending step.
+A `Repeat` is entered or skipped. When nothing is left in a body, the round ends: the loop clears
+the bits of its body and begins the next iteration, or it is marked done. When nothing is left at
+the top, the run is complete.
 
 `advance` completes the pending step:
 
@@ -30,12 +31,12 @@ run is complete.
    comes last, so that a person is asked only about content that would pass.
 6. Otherwise give `Advanced` with the next step, or `Complete` when no step is left.
 
-A confirmation rule is evaluated with the context before and after the update and holds if either holds.
-Content thus cannot switch off the confirmation of its own step.
+A confirmation rule is evaluated with the context before and after the update and holds if either
+holds. Content thus cannot switch off the confirmation of its own step.
 
-Retry. `Blocked` carries the issues, an example that would pass if there is one, and the old snapshot
-with the attempt counted: the submitted context is not merged. A pass sets the count to 0. After
-`MAX_BLOCKED_ATTEMPTS` in a row the next one is `exhausted`, and the caller stops the agent.
+Retry. `Blocked` carries the issues, an example that would pass if there is one, and the old
+snapshot with the attempt counted: the submitted context is not merged. A pass sets the count to 0.
+After `MAX_BLOCKED_ATTEMPTS` in a row the next one is `exhausted`, and the caller stops the agent.
 `NeedsConfirmation` carries the old snapshot unchanged; the caller repeats the advance with the same
 content once a person has decided.
 
@@ -125,7 +126,8 @@ class Complete(_Passed, frozen=True, tag="complete", tag_field="kind"):
 
 
 class Blocked(Record, kw_only=True, tag="blocked", tag_field="kind"):
-    """The step stays pending; the issues name the causes. `snapshot` is the old one with the attempt counted.
+    """The step stays pending; the issues name the causes. `snapshot` is the old one with the
+    attempt counted.
 
     `exhausted` after ten in a row (W39): the agent should stop and ask its user.
     """
@@ -157,8 +159,8 @@ Outcome = Advanced | Complete | Blocked | NeedsConfirmation
 
 
 def start(program: Program, initial: dict[str, Any] | None = None) -> Advanced | Complete | Blocked:
-    """Create the first snapshot of a run. Returns `Blocked` if the program begins with a loop whose items or count are
-    missing from the context; in that snapshot the loop is pending."""
+    """Create the first snapshot of a run. Returns `Blocked` if the program begins with a loop whose
+    items or count are missing from the context; in that snapshot the loop is pending."""
     values, size = update({}, EMPTY_BYTES, initial or {})
     before = Snapshot(at=None, context=values, context_bytes=size)
     walk = Walk(program, before)
@@ -227,8 +229,9 @@ def _loop_form(program: Program, snapshot: Snapshot, step: Ask) -> str | None:
 def advance(
     program: Program, snapshot: Snapshot, content: Content, decision: Decision | None = None
 ) -> Outcome:
-    """Complete the pending step with the submitted content. Works on a copy, so `snapshot` and every other branch stay
-    as they were (W26). Raises `ContentRefused` for content that cannot be taken at all."""
+    """Complete the pending step with the submitted content. Works on a copy, so `snapshot` and
+    every other branch stay as they were (W26). Raises `ContentRefused` for content that cannot be
+    taken at all."""
     step = pending_step(program, snapshot)
     key, names = step_key(program, snapshot), make_scope(program, snapshot)
     check_output_size(content.output)
@@ -284,8 +287,9 @@ def advance(
 
 
 def _decision_names(step: Ask) -> Iterator[str]:
-    """Yield the names under which a decision can be read: the step id and each prefix of it, which are the routine
-    calls or the loop that contain the step. The last decision inside a call counts for the call."""
+    """Yield the names under which a decision can be read: the step id and each prefix of it, which
+    are the routine calls or the loop that contain the step. The last decision inside a call counts
+    for the call."""
     parts = step.id.split(".")
     return (".".join(parts[:count]) for count in range(len(parts), 0, -1))
 
@@ -344,8 +348,8 @@ def _reason(issues: tuple[Issue, ...]) -> str:
 
 
 def _example_decisions(program: Program, current: Snapshot) -> tuple[dict[str, Any], ...]:
-    """Find the smallest set of loop decisions with which this step would pass: none, one, or one per nested loop whose
-    round ends."""
+    """Find the smallest set of loop decisions with which this step would pass: none, one, or one
+    per nested loop whose round ends."""
     waiting = [frame for frame in current.frames if getattr(program.nodes[frame.loop], "artifact", None)]
     for count in range(len(waiting) + 1):
         names = [

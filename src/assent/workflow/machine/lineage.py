@@ -1,6 +1,8 @@
-"""The lineage of a run, computed from its log (W67): its nodes and how they follow from one another.
+"""The lineage of a run, computed from its log (W67): its nodes and how they follow from one
+another.
 
-A pure function of events: equal logs give equal lineages, so a node that differs from the log is detected.
+A pure function of events: equal logs give equal lineages, so a node that differs from the log is
+detected.
 """
 
 from __future__ import annotations

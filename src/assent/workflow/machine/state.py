@@ -1,12 +1,12 @@
 """The state of a run between two calls, and the move from one step to the next.
 
-A `Snapshot` is a small immutable value with the complete state. Its size depends on the program and the context, not on
-the number of steps taken: progress is one bit per node, a loop is one frame, and only the latest decision of each step
-is kept.
+A `Snapshot` is a small immutable value with the complete state. Its size depends on the program and
+the context, not on the number of steps taken: progress is one bit per node, a loop is one frame,
+and only the latest decision of each step is kept.
 
-A `Walk` is a mutable copy of a run's position. It goes to the first node in the innermost loop that is not done and
-whose condition holds, and ends on a step, on completion, or with `Stuck`. It always ends: every loop is bounded, and a
-loop without steps ends after a bounded number of empty rounds.
+A `Walk` is a mutable copy of a run's position. It goes to the first node in the innermost loop that
+is not done and whose condition holds, and ends on a step, on completion, or with `Stuck`. It always
+ends: every loop is bounded, and a loop without steps ends after a bounded number of empty rounds.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ MAX_EMPTY_ROUNDS: Final = MAX_LOOP_ITERATIONS
 
 
 class Frame(Record, array_like=True):
-    """A running loop: its node, the iteration (from 0), the agent's loop decision, and whether this iteration had a
-    step."""
+    """A running loop: its node, the iteration (from 0), the agent's loop decision, and whether this
+    iteration had a step."""
 
     loop: int
     iteration: int = 0
@@ -40,8 +40,8 @@ class Frame(Record, array_like=True):
 
 
 class Snapshot(Record, kw_only=True):
-    """`at` is the pending node; None when the run is complete. It is a loop only at the start, if the loop lacks a
-    value that it needs to begin."""
+    """`at` is the pending node; None when the run is complete. It is a loop only at the start, if
+    the loop lacks a value that it needs to begin."""
 
     at: int | None
     done: str = "0"
@@ -137,7 +137,8 @@ def _at_the_door(loop: Repeat) -> Ask:
 class LoopEvent(Record):
     """An event of a loop on the way to the next step, for the log (W61).
 
-    `kind` is `loop_entered`, `loop_iterated` or `loop_exited`. An exit has the number of iterations and the reason.
+    `kind` is `loop_entered`, `loop_iterated` or `loop_exited`. An exit has the number of iterations
+    and the reason.
     """
 
     kind: str
@@ -182,8 +183,8 @@ class Walk:
                 self.decide(artifact["decision"], loop_id if isinstance(loop_id, str) else None)
 
     def decide(self, decision: str, loop_id: str | None) -> None:
-        """Record a loop decision for the named loop, or the innermost one that needs a decision, or the next one to
-        begin."""
+        """Record a loop decision for the named loop, or the innermost one that needs a decision, or
+        the next one to begin."""
         for n in range(len(self.frames) - 1, -1, -1):
             loop = self._loop(self.frames[n])
             if loop.artifact is not None and loop_id in (None, loop.loop_id, loop.id):
@@ -192,8 +193,8 @@ class Walk:
         self.ahead = (loop_id or "", decision)
 
     def pass_step(self) -> Snapshot:
-        """Mark the pending step done and move to the next one. A loop that is pending has not begun and stays unmarked.
-        Raises `Stuck`."""
+        """Mark the pending step done and move to the next one. A loop that is pending has not begun
+        and stays unmarked. Raises `Stuck`."""
         at = self.before.at
         if at is not None and isinstance(self.program.nodes[at], Ask):
             self._finish(at)
@@ -286,8 +287,8 @@ class Walk:
         return conditions.holds(loop.condition, self.scope()) is (loop.mode == "while")
 
     def _end_of_round(self) -> None:
-        """Begin the next iteration or leave the loop, with a warning at its limit (W60). Raises `Stuck` while its
-        decision is missing (W62)."""
+        """Begin the next iteration or leave the loop, with a warning at its limit (W60). Raises
+        `Stuck` while its decision is missing (W62)."""
         frame = self.frames[-1]
         loop = self._loop(frame)
         self._rounds += 1

@@ -1,6 +1,7 @@
 """Variables of conditions, loops and templates.
 
-A scope has the loop variables (innermost first), the run's context, and the server's facts under `wr`.
+A scope has the loop variables (innermost first), the run's context, and the server's facts under
+`wr`.
 """
 
 from __future__ import annotations
@@ -72,10 +73,11 @@ def _descend(value: Any, parts: Sequence[str]) -> Any:
 
 
 def marker(expression: str, scope: Scope) -> str:
-    """Return the visible marker for a missing value, which the agent can set (format table, templating).
+    """Return the visible marker for a missing value, which the agent can set (format table,
+    templating).
 
-    It also shows the part that is set: `{{slice.name}}` may find a text instead of an object. An expression that this
-    server does not evaluate is left to the agent.
+    It also shows the part that is set: `{{slice.name}}` may find a text instead of an object. An
+    expression that this server does not evaluate is left to the agent.
     """
     words = dict.fromkeys(_WORD.findall(_QUOTED.sub("", expression)))
     found = {word: value for word in words if word != "wr" and (value := scope.get(word)) is not UNSET}
@@ -101,8 +103,8 @@ def render(template: str, scope: Scope) -> str:
 
 
 def render_value(template: Any, scope: Scope) -> Any:
-    """Fill a JSON template. A string that is one placeholder keeps the value's type; other strings become text. Keys
-    are sorted, so that sent and stored values render equally (W11)."""
+    """Fill a JSON template. A string that is one placeholder keeps the value's type; other strings
+    become text. Keys are sorted, so that sent and stored values render equally (W11)."""
     if isinstance(template, str):
         whole = _PLACE.fullmatch(template.strip())
         if whole and (value := scope.get(whole[1])) is not UNSET:
@@ -125,7 +127,8 @@ def _place(expression: str, scope: Scope) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Render a value in a prompt: text unchanged, other values as JSON, long ones cut with a marker."""
+    """Render a value in a prompt: text unchanged, other values as JSON, long ones cut with a
+    marker."""
     text = value if isinstance(value, str) else msgspec.json.encode(value, order="deterministic").decode()
     if len(text) > MAX_PROMPT_VALUE_CHARS:
         return text[:MAX_PROMPT_VALUE_CHARS] + f"[… {len(text) - MAX_PROMPT_VALUE_CHARS} more characters]"

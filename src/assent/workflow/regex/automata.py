@@ -1,7 +1,8 @@
 """Finite automata for patterns: built from the syntax tree, run over a text in one pass.
 
-An automaton has at most `MAX_REGEX_STATES` states. A set of states is one integer, computed when needed, so a step
-costs the same for every pattern and text. Look-around is another automaton, run over the text in the needed direction.
+An automaton has at most `MAX_REGEX_STATES` states. A set of states is one integer, computed when
+needed, so a step costs the same for every pattern and text. Look-around is another automaton, run
+over the text in the needed direction.
 """
 
 from __future__ import annotations
@@ -66,8 +67,8 @@ class _Consumer:
 
 
 class Automaton:
-    """States are integers, and a set of them is one integer with a bit each. Edges consume a character; `free` edges do
-    not, and may depend on an assertion."""
+    """States are integers, and a set of them is one integer with a bit each. Edges consume a
+    character; `free` edges do not, and may depend on an assertion."""
 
     def __init__(self, tree: Sequence, *, backwards: bool, budget: _Budget | None = None) -> None:
         self.backwards = backwards
@@ -123,7 +124,8 @@ class Automaton:
             case Anchor():
                 return self._assert(part, at)
             case Lookaround():
-                # A repetition contains the same subtree several times; one automaton serves all copies.
+                # A repetition contains the same subtree several times; one automaton serves all
+                # copies.
                 if id(part) not in self._looks:
                     self.budget.spend_look()
                     inner = Automaton(part.body, backwards=part.ahead, budget=self.budget)
@@ -166,8 +168,8 @@ class Automaton:
             consumer.others[after] = consumer.others.get(after, 0) | 1 << at
 
     def _free_moves(self) -> tuple[list[tuple[int, int]], list[tuple[int, int, int]]]:
-        """Return the moves without a character: unconditional ones as (from any of, to all of), and those on an
-        assertion."""
+        """Return the moves without a character: unconditional ones as (from any of, to all of), and
+        those on an assertion."""
         reach = [self._reach(state) for state in range(len(self.free))]
         leaps: dict[int, int] = {}
         conditional: list[tuple[int, int, int]] = []
@@ -191,8 +193,8 @@ class Automaton:
     # ── running ──────────────────────────────────────────────────────────────────────────────────
 
     def run(self, text: str, *, first: bool) -> list[bool]:
-        """Return for each position whether a match ends there (starts there, if backwards); with `first` a single
-        answer."""
+        """Return for each position whether a match ends there (starts there, if backwards); with
+        `first` a single answer."""
         if not self._ready:
             self._leaps, self._conditional = self._free_moves()
             self._ready = True
@@ -216,8 +218,8 @@ class Automaton:
         return found
 
     def _search_plain(self, text: str) -> bool:
-        """Like `run` with `first`, for patterns with assertions only about the ends of the text, which are checked
-        twice."""
+        """Like `run` with `first`, for patterns with assertions only about the ends of the text,
+        which are checked twice."""
         begin, accept, steps = 1 << self.start, 1 << self.accept, self._steps
         states = self._compute_closure(begin, self._holding_at(text, 0))
         for char in text[:-1]:
@@ -315,7 +317,8 @@ def _at(edge: Anchor, text: str, here: int) -> bool:
         case "begin":
             return here == 0 or (edge.lines and before == "\n")
         case "end":
-            # `$` matches only at the end, not before a final line break, as in most authors' dialect.
+            # `$` matches only at the end, not before a final line break, as in most authors'
+            # dialect.
             return here == len(text) or (edge.lines and after == "\n")
         case kind:
             return (is_word(before) != is_word(after)) is (kind == "boundary")

@@ -1,8 +1,9 @@
 """Compiles authors' regular expressions to searches that are linear in the text.
 
-Python's engine backtracks, and a workflow file must not be able to stall the server. So patterns are parsed here
-(`syntax`) and searched by RE2 (`searches`). Look-around, which RE2 lacks, runs on our own finite automaton (`automata`)
-over short texts. Programs older than RE2 support run on the automaton alone.
+Python's engine backtracks, and a workflow file must not be able to stall the server. So patterns
+are parsed here (`syntax`) and searched by RE2 (`searches`). Look-around, which RE2 lacks, runs on
+our own finite automaton (`automata`) over short texts. Programs older than RE2 support run on the
+automaton alone.
 """
 
 from __future__ import annotations

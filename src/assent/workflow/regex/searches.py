@@ -1,8 +1,8 @@
 """Searches a pattern without look-around with RE2: a hundred kilobytes in a millisecond.
 
-RE2's letters and digits differ from Python's, and its words are ASCII only. So RE2 gets no characters: a text is
-translated into the classes that its pattern distinguishes, one byte each, by Python's rules, and RE2 searches these
-bytes.
+RE2's letters and digits differ from Python's, and its words are ASCII only. So RE2 gets no
+characters: a text is translated into the classes that its pattern distinguishes, one byte each, by
+Python's rules, and RE2 searches these bytes.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ class Alphabet(dict[int, int]):
         return bisect_right(self._bounds, low) - 1, bisect_right(self._bounds, high) - 1
 
     def _number(self) -> dict[tuple[int, int], int]:
-        """Assign a byte to each class: characters between two bounds with the same tests are one class."""
+        """Assign a byte to each class: characters between two bounds with the same tests are one
+        class."""
         words, others = iter(_WORD_BYTES), iter(_OTHER_BYTES)
         self._accepted: dict[CharacterSet, list[int]] = {place: [] for place in self._places}
         made: dict[tuple[tuple[bool, ...], bool, bool], int] = {}
@@ -83,7 +84,8 @@ class Alphabet(dict[int, int]):
                 word = self._words and is_word(char)
                 key = (taken, word, breaks)
                 if key not in made:
-                    # If the pattern does not distinguish words, their bytes are free for other classes.
+                    # If the pattern does not distinguish words, their bytes are free for other
+                    # classes.
                     free = words if word or not self._words else others
                     made[key] = byte = _LINE_BREAK if breaks else self._next(free, others)
                     for place, accepted in zip(self._places, taken, strict=True):
@@ -93,7 +95,8 @@ class Alphabet(dict[int, int]):
         return numbered
 
     def _samples(self, index: int) -> list[tuple[int, str]]:
-        """Return a sample per class between two bounds; if they enclose a single character, that one."""
+        """Return a sample per class between two bounds; if they enclose a single character, that
+        one."""
         if not self._by_class:
             return [(0, _SAMPLES[-1])]
         if self._bounds[index + 1 : index + 2] == [self._bounds[index] + 1]:
@@ -187,7 +190,8 @@ def _find_other_cases() -> dict[int, frozenset[int]]:
 
 
 def search_by_re2(tree: Sequence) -> Callable[[str], bool] | None:
-    """Return the search of a pattern without look-around; None if it distinguishes too many characters."""
+    """Return the search of a pattern without look-around; None if it distinguishes too many
+    characters."""
     import re2  # imported only if a rule has a pattern
 
     try:

@@ -1,7 +1,8 @@
 """Parses authors' regular expressions into a tree: the common syntax of Python and JavaScript.
 
-Accepts the syntax of Python's `re` for texts, and both dialects of group names. Flags are resolved here: every node has
-its own. Constructs that no finite automaton can match (back references, conditional groups) are refused by name.
+Accepts the syntax of Python's `re` for texts, and both dialects of group names. Flags are resolved
+here: every node has its own. Constructs that no finite automaton can match (back references,
+conditional groups) are refused by name.
 """
 
 from __future__ import annotations
@@ -39,8 +40,8 @@ class CharacterSet(Record):
 
 
 class Anchor(Record):
-    """A position: `begin` or `end` of the text (with `lines`, of a line), a word `boundary`, or `inside` if there is
-    none."""
+    """A position: `begin` or `end` of the text (with `lines`, of a line), a word `boundary`, or
+    `inside` if there is none."""
 
     kind: str
     lines: bool = False

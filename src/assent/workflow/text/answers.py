@@ -1,4 +1,5 @@
-"""Workflow answers as text, which an agent reads first (W33, W76). Deterministic, with the tokens for the next call.
+"""Workflow answers as text, which an agent reads first (W33, W76). Deterministic, with the tokens
+for the next call.
 
 All facts are arguments. Tokens are in the text because a model copies what it reads.
 """
@@ -56,7 +57,8 @@ def write_completion(program: Program, warnings: Sequence[Warning] = ()) -> str:
 
 
 def write_blocked(outcome: Blocked, tokens: Tokens) -> str:
-    """Write the answer to a blocked advance: the issues, an example that passes, and the token for the retry (W33)."""
+    """Write the answer to a blocked advance: the issues, an example that passes, and the token for
+    the retry (W33)."""
     lines = [f"- `{issue.path}` ({issue.code}): {issue.message}" for issue in outcome.issues]
     parts = [
         f"# Not advanced: {outcome.pending.title}",
@@ -81,8 +83,8 @@ def write_rehydration(
     *,
     rules: bool = True,
 ) -> str:
-    """Write the state of a run: notes, context, other branches, and the pending step. `rules` adds the rules for a chat
-    that may have lost them."""
+    """Write the state of a run: notes, context, other branches, and the pending step. `rules` adds
+    the rules for a chat that may have lost them."""
     omitted = f"({recap.omitted} older notes are left out.)\n\n" if recap.omitted else ""
     notes = f"## What was noted so far\n{omitted}{recap.text}" if recap.shown or recap.omitted else ""
     body = [_step(pending), _next_call(tokens)] if pending else [f"# {program.name}: complete"]
@@ -98,7 +100,8 @@ def write_rehydration(
 
 
 def _reminder(program: Program) -> str:
-    """Write the first sentence of each rule of a run. Preconditions of the start are not repeated."""
+    """Write the first sentence of each rule of a run. Preconditions of the start are not
+    repeated."""
     kept = [section for section in program.preamble if section.startswith(KEPT_SECTIONS)]
     whole = "\n\n".join(kept)
     if len(whole) <= SHORT_RULES_CHARS:

@@ -25,7 +25,8 @@ def write_markdown(
 
 
 def _run(run: ExportedRun, lineage: Lineage, when: Callable[[int], str]) -> str:
-    """Write a run: the branch with the latest event whole, then the own part of every other branch."""
+    """Write a run: the branch with the latest event whole, then the own part of every other
+    branch."""
     by_node = {node.node: node for node in run.nodes}
     latest = {step.node: (step.latest, step.node) for step in lineage.steps}
     inner = {step.parent for step in lineage.steps}

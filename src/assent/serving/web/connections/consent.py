@@ -1,9 +1,9 @@
 """OAuth 2 consent with PKCE: the redirect to the provider and its callback.
 
-The start is a form, because it stores the state. Our content security policy forbids redirects of a form to other
-sites, so the answer is a page of ours that redirects. At the callback the state must belong to the signed-in person and
-to this provider, must be a few minutes old at most, and works once. The callback redirects at once, so that the code
-leaves the address bar.
+The start is a form, because it stores the state. Our content security policy forbids redirects of a
+form to other sites, so the answer is a page of ours that redirects. At the callback the state must
+belong to the signed-in person and to this provider, must be a few minutes old at most, and works
+once. The callback redirects at once, so that the code leaves the address bar.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Connecting providers: `/connect`, and a page for each (C27). People enter keys and consent here, never in a chat.
+"""Connecting providers: `/connect`, and a page for each (C27). People enter keys and consent here,
+never in a chat.
 
-A key is checked with its provider before it is stored, and is never shown again. Every form acts on one workspace,
-named in its URL and in its nonce. These pages run no scripts. OAuth is in `consent`.
+A key is checked with its provider before it is stored, and is never shown again. Every form acts on
+one workspace, named in its URL and in its nonce. These pages run no scripts. OAuth is in `consent`.
 """
 
 from __future__ import annotations
@@ -184,8 +185,8 @@ async def disconnect(visit: Visit) -> Response:
 
 
 async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
-    """Whether another connection of this server has the same grantor. If one person made both, revoking one would end
-    the other too, and the server does not know who made them."""
+    """Whether another connection of this server has the same grantor. If one person made both,
+    revoking one would end the other too, and the server does not know who made them."""
     others = await visit.read(connections.count_all)
     of_grantor = {
         each.provider.id

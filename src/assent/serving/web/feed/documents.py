@@ -1,4 +1,5 @@
-"""The feed as Atom (RFC 4287) and JSON Feed 1.1: same posts, same order, full text, links as written.
+"""The feed as Atom (RFC 4287) and JSON Feed 1.1: same posts, same order, full text, links as
+written.
 
 Ids derive from the published action, so that they survive a change of the server's address.
 """

@@ -1,8 +1,8 @@
 """The public feed of a workspace: `/feed/{workspace}/…`.
 
-A workspace without posts, an unknown workspace and an unknown post get the same 404, so that the feed does not reveal
-which workspaces exist. A post's links go through `…/go?u=N`, which counts the click and redirects to the Nth link of
-that post only.
+A workspace without posts, an unknown workspace and an unknown post get the same 404, so that the
+feed does not reveal which workspaces exist. A post's links go through `…/go?u=N`, which counts the
+click and redirects to the Nth link of that post only.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ _WEB: Final = re.compile(r"https?://[^/\s]\S*", re.IGNORECASE)
 
 
 class ShownPost(Record):
-    """A post as its page shows it. `links` are the targets of `go`; the page lists those that are not in the text below
-    it."""
+    """A post as its page shows it. `links` are the targets of `go`; the page lists those that are
+    not in the text below it."""
 
     html: str
     links: tuple[str, ...]
@@ -210,7 +210,8 @@ class FeedPages:
 
 @lru_cache(maxsize=RENDERED_KEPT)
 def show(post: SitePost) -> ShownPost:
-    """Number the links of a post: first those of the text, then its own link and its attachments."""
+    """Number the links of a post: first those of the text, then its own link and its
+    attachments."""
     rendered = markdown.render(post.body, go_path(post))
     links = list(rendered.links)
     below = []

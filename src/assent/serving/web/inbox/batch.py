@@ -1,7 +1,7 @@
 """Batch decisions: several low-risk actions of one type, after a page that shows each in full.
 
-Selecting decides nothing; it opens the confirmation page. That page carries the digest of each text that it shows. If
-one has changed since, or was decided by another person, none is decided.
+Selecting decides nothing; it opens the confirmation page. That page carries the digest of each text
+that it shows. If one has changed since, or was decided by another person, none is decided.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The visitor of a page: cookies, and the signed-in session.
 
-Every cookie is HttpOnly and SameSite=Lax and, on https, `__Host-` and Secure. A cookie that grants access is signed or
-holds the secret of a stored session. The reviewer's name grants nothing and is neither.
+Every cookie is HttpOnly and SameSite=Lax and, on https, `__Host-` and Secure. A cookie that grants
+access is signed or holds the secret of a stored session. The reviewer's name grants nothing and is
+neither.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Signing in: a one-time link from a terminal, an invitation or an e-mail; a button; a session in this browser.
+"""Signing in: a one-time link from a terminal, an invitation or an e-mail; a button; a session in
+this browser.
 
-Opening a link changes nothing, so that a link preview cannot use it up. Unknown, used and expired links get the same
-answer. Decisions in a signed-in browser have the assurance `person` (C8).
+Opening a link changes nothing, so that a link preview cannot use it up. Unknown, used and expired
+links get the same answer. Decisions in a signed-in browser have the assurance `person` (C8).
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Getting a key as a person (E85, C26): request it, open the one-time link, press the button, see the key once.
+"""Getting a key as a person (E85, C26): request it, open the one-time link, press the button, see
+the key once.
 
-Opening a link changes nothing, so that a mail scanner or a link preview cannot use it up. Used, expired and unknown
-links get the same answer.
+Opening a link changes nothing, so that a mail scanner or a link preview cannot use it up. Used,
+expired and unknown links get the same answer.
 
-The person who takes the key is signed in with the assurance `link`, because the agent may have had the link too. That
-is enough for the inbox, for reviewing and for connecting providers. The page explains how to reach the assurance
-`person`.
+The person who takes the key is signed in with the assurance `link`, because the agent may have had
+the link too. That is enough for the inbox, for reviewing and for connecting providers. The page
+explains how to reach the assurance `person`.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class BadSignup(Exception):  # noqa: N818 - a state of the form
 
 
 class ClaimedKey(Record):
-    """The result of claiming a link. `secret` is the new session's, unless the browser keeps the session that it
-    has."""
+    """The result of claiming a link. `secret` is the new session's, unless the browser keeps the
+    session that it has."""
 
     link: signup.SignupLink
     issued: tenancy.IssuedKey
@@ -78,7 +79,8 @@ class SignupPages:
             delivery_url = await self._start(form, address)
         except BadSignup as bad:
             return _key_form(request, form, bad.fields)
-        # Only the path: the form may lead to our own origin only, under whichever name the browser used.
+        # Only the path: the form may lead to our own origin only, under whichever name the browser
+        # used.
         return see_other(urlsplit(delivery_url).path)
 
     async def claim(self, request: Request) -> Response:

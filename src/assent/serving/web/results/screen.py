@@ -1,7 +1,7 @@
 """The measure screen: each run's results against earlier runs, and the next move.
 
-A source without numbers shows why. A number that was not measured is not shown as zero (E100). Numbers entered by a
-person are marked.
+A source without numbers shows why. A number that was not measured is not shown as zero (E100).
+Numbers entered by a person are marked.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """Access to a run (S0 §4, C3, C24, C25): by its signed review link, or by a signed-in session.
 
-A link is verified before anything is read. A missing link is 401; every invalid one gets the same 403. A valid link is
-exchanged for a cookie, so that the token leaves the address bar, the history and the referrer. The cookie is signed
-with a different key than the link, is valid for that run only and expires with the link.
+A link is verified before anything is read. A missing link is 401; every invalid one gets the same
+403. A valid link is exchanged for a cookie, so that the token leaves the address bar, the history
+and the referrer. The cookie is signed with a different key than the link, is valid for that run
+only and expires with the link.
 
-The transaction that reads or decides checks access again, so that a link or session that was just revoked no longer
-works.
+The transaction that reads or decides checks access again, so that a link or session that was just
+revoked no longer works.
 """
 
 from __future__ import annotations

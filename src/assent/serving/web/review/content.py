@@ -30,8 +30,8 @@ class LabelledFact(Record):
 
 
 class HtmlPart(Record):
-    """The HTML of an e-mail: its text, links and source. `sheet`: it has a style sheet, which the frame does not
-    render."""
+    """The HTML of an e-mail: its text, links and source. `sheet`: it has a style sheet, which the
+    frame does not render."""
 
     text: tuple[UnseenPiece, ...]
     targets: LinkList

@@ -1,8 +1,8 @@
 """The review page's forms (C8, C25): from fields to the engine's decisions.
 
-Each function runs inside the transaction that has checked access and locked the action. The page uses the same
-functions as the tools and has the same rights, with one restriction: only a signed-in person may resolve an unknown
-outcome as "did not happen", because that permits a second send.
+Each function runs inside the transaction that has checked access and locked the action. The page
+uses the same functions as the tools and has the same rights, with one restriction: only a signed-in
+person may resolve an unknown outcome as "did not happen", because that permits a second send.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The forms of an action and their initial values.
 
-They depend on the action's state, its policy and the viewer's assurance. The engine checks again when a form is
-submitted. Pure.
+They depend on the action's state, its policy and the viewer's assurance. The engine checks again
+when a form is submitted. Pure.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Renders the HTML part of an e-mail for a sandboxed frame.
 
-The source is sanitized first: no scripts, no forms, no URLs to follow or load, and only styles that cannot load
-anything. It is then isolated twice: the frame has an empty `sandbox`, and the response has its own policy with
-`sandbox`. The page around the frame shows the removed parts as text, as a list of links and as source.
+The source is sanitized first: no scripts, no forms, no URLs to follow or load, and only styles that
+cannot load anything. It is then isolated twice: the frame has an empty `sandbox`, and the response
+has its own policy with `sandbox`. The page around the frame shows the removed parts as text, as a
+list of links and as source.
 """
 
 from __future__ import annotations

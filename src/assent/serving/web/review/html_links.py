@@ -1,7 +1,8 @@
-"""Extracts the URLs of an HTML source with their link texts, tokenizing as browsers do. Pure, in linear time.
+"""Extracts the URLs of an HTML source with their link texts, tokenizing as browsers do. Pure, in
+linear time.
 
-Lists everything that a mail program might follow or load: attributes of any tag, URLs in styles, and the content of
-comments, which some programs show.
+Lists everything that a mail program might follow or load: attributes of any tag, URLs in styles,
+and the content of comments, which some programs show.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The links of a text, their targets and their anomalies. Pure, in linear time.
 
-URLs are parsed as browsers parse them (the WHATWG URL standard): a backslash is a slash, the name before an @ is not
-the host, tabs and line ends are ignored.
+URLs are parsed as browsers parse them (the WHATWG URL standard): a backslash is a slash, the name
+before an @ is not the host, tabs and line ends are ignored.
 """
 
 from __future__ import annotations

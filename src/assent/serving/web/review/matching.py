@@ -1,8 +1,8 @@
 """Common subsequences of two lists of words or lines, within a budget of steps. Pure.
 
-Finds the longest common run, then recurses before and behind it, as `difflib` does. On repetitive text that takes cubic
-time, so every comparison is charged to a budget. When it is exhausted, the remainder counts as replaced. Common
-prefixes and suffixes are matched in linear time.
+Finds the longest common run, then recurses before and behind it, as `difflib` does. On repetitive
+text that takes cubic time, so every comparison is charged to a budget. When it is exhausted, the
+remainder counts as replaced. Common prefixes and suffixes are matched in linear time.
 """
 
 from __future__ import annotations

@@ -5,8 +5,9 @@
     POST /runs/{run}/actions/{action}/{decision}  a decision about exactly the content that was shown
     POST /runs/{run}/end-links                  a signed-in person ends the links of a run
 
-Plain forms, no script. A form carries the digest of what it was shown with and a nonce bound to this browser, the
-action, the digest and the decision; what does not fit is answered with the page as it is now, never with a decision.
+Plain forms, no script. A form carries the digest of what it was shown with and a nonce bound to
+this browser, the action, the digest and the decision; what does not fit is answered with the page
+as it is now, never with a decision.
 """
 
 from __future__ import annotations
@@ -167,8 +168,8 @@ class ReviewPages:
         return see_other(f"/runs/{run_id}?did=end-links")
 
     async def _check(self, request: Request, form: dict[str, str]) -> Checked | None:
-        """Check edited content before the transaction. Returns None for invalid edits, which the transaction
-        refuses."""
+        """Check edited content before the transaction. Returns None for invalid edits, which the
+        transaction refuses."""
         try:
             _, action = await self._looked_up(request)
             changes = review_decisions.changes(action, form)
@@ -179,8 +180,8 @@ class ReviewPages:
         return await rechecking.recheck(self._services, action, effect)
 
     async def _refuse_unready(self, request: Request, decision: str, form: dict[str, str]) -> None:
-        """Refuse to approve or send an action that is not ready. If its account can be bound now, bind it and show it
-        to the person before they decide."""
+        """Refuse to approve or send an action that is not ready. If its account can be bound now,
+        bind it and show it to the person before they decide."""
         if decision not in ("approve", "send"):
             return
         viewer, action = await self._looked_up(request)

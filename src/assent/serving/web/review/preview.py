@@ -1,4 +1,5 @@
-"""Previews content as its channel shows it: a card with its fold, a thread with counts, an e-mail, a page.
+"""Previews content as its channel shows it: a card with its fold, a thread with counts, an e-mail,
+a page.
 
 A preview is complete: text that a channel hides behind "see more" follows the fold mark. Pure.
 """

@@ -1,7 +1,8 @@
 """Word diff of two texts. Pure.
 
-Lines are matched first, and words only within changed lines. That keeps a long text with one changed word readable and
-cheap. The work is bounded by a budget of steps: when it is exhausted, the remainder is shown as replaced.
+Lines are matched first, and words only within changed lines. That keeps a long text with one
+changed word readable and cheap. The work is bounded by a budget of steps: when it is exhausted, the
+remainder is shown as replaced.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ def _by_word(old: str, new: str, steps: Steps) -> Iterator[Piece]:
         if op != "equal":
             removed, added, gap = removed + gap + here, added + gap + there, ""
         elif (removed or added) and not _SAYS.search(here):
-            # White space or a comma between two changes is not common text: the change continues across it.
+            # White space or a comma between two changes is not common text: the change continues
+            # across it.
             gap += here
         else:
             yield from (Piece("removed", removed), Piece("added", added), Piece("same", gap + here))

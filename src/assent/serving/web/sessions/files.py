@@ -1,7 +1,7 @@
 """Exporting and importing a session (W68, W71): as a bundle, as Markdown, as a printable page.
 
-An import is bounded and checked completely before anything is stored; the page shows the checker's own message. No file
-contains approvals or tokens.
+An import is bounded and checked completely before anything is stored; the page shows the checker's
+own message. No file contains approvals or tokens.
 """
 
 from __future__ import annotations

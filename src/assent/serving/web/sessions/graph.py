@@ -1,12 +1,13 @@
-"""Lays out the tree of a run: the row and lane of each node, the folded stretches, and the SVG beside the list.
+"""Lays out the tree of a run: the row and lane of each node, the folded stretches, and the SVG
+beside the list.
 
-The path to the tip is the trunk, in the first lane. Other branches of a node follow right below it, one lane further
-in, before the trunk continues. A lane is therefore a fork depth, not a branch. Off the trunk the larger subtree stays
-in its lane, which bounds the lanes by the logarithm of the nodes: 2,000 nodes need at most a dozen. Long stretches of
-plain steps fold into one row.
+The path to the tip is the trunk, in the first lane. Other branches of a node follow right below it,
+one lane further in, before the trunk continues. A lane is therefore a fork depth, not a branch. Off
+the trunk the larger subtree stays in its lane, which bounds the lanes by the logarithm of the
+nodes: 2,000 nodes need at most a dozen. Long stretches of plain steps fold into one row.
 
-Every row has the same height, so that one drawing fits beside the list of links that a screen reader reads. The drawing
-contains no text that people wrote. Pure.
+Every row has the same height, so that one drawing fits beside the list of links that a screen
+reader reads. The drawing contains no text that people wrote. Pure.
 """
 
 from __future__ import annotations
@@ -80,8 +81,8 @@ def layout(
     opened: frozenset[int] = frozenset(),
     first: int | None = None,
 ) -> Graph:
-    """The rows around the selected node, or from row `first` on. The stretches of the nodes in `opened` are
-    unfolded."""
+    """The rows around the selected node, or from row `first` on. The stretches of the nodes in
+    `opened` are unfolded."""
     rows = fold(order(nodes, tip, selected), selected, opened)
     if first is None:
         place = next((n for n, row in enumerate(rows) if row.node.node == selected), 0)

@@ -1,7 +1,8 @@
-"""Workflow sessions (S2): the list, a run with its branch graph, two branches compared, the timeline, and notes.
+"""Workflow sessions (S2): the list, a run with its branch graph, two branches compared, the
+timeline, and notes.
 
-Every run is looked up by its id in the current workspace; all missing ones get the same answer. Export and import are
-in `files`.
+Every run is looked up by its id in the current workspace; all missing ones get the same answer.
+Export and import are in `files`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""All runs of a session in chronological order, with a lane for each and one for people's notes (S2).
+"""All runs of a session in chronological order, with a lane for each and one for people's notes
+(S2).
 
-Rows have the same height beside one drawing, as in `graph`. Consecutive steps of one run share a row, so that the
-alternation of the runs is visible. Pure.
+Rows have the same height beside one drawing, as in `graph`. Consecutive steps of one run share a
+row, so that the alternation of the runs is visible. Pure.
 """
 
 from __future__ import annotations

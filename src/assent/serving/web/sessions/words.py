@@ -1,7 +1,7 @@
 """A session in words: runs, graph rows, a step with its results, two branches compared. Pure.
 
-Short texts of agents and people are rendered as Markdown; long ones are shown as plain text. A prompt is always shown
-as it was sent.
+Short texts of agents and people are rendered as Markdown; long ones are shown as plain text. A
+prompt is always shown as it was sent.
 """
 
 from __future__ import annotations

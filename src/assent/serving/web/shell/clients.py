@@ -59,8 +59,8 @@ def http_snippets(base_url: str, key: str) -> tuple[Snippet, ...]:
 
 
 def stdio_snippet(services: Services, key: str | None) -> Snippet:
-    """Snippet for clients that start a process on this server's data. Without a key it uses the local workspace.
-    Readers on another machine are not shown this machine's paths."""
+    """Snippet for clients that start a process on this server's data. Without a key it uses the
+    local workspace. Readers on another machine are not shown this machine's paths."""
     environment = {} if key is None else {"ASSENT_API_KEY": key}
     entry: dict[str, Any] = {"command": "assent", "args": ["stdio"], **({"env": environment} if key else {})}
     if on_this_machine(services):

@@ -1,8 +1,9 @@
 """The console: the common parts of all screens for a signed-in person.
 
-A screen is a path, a view and a template. The console authenticates the request before a view runs and passes it a
-`Visit`: the person, the current workspace, the time, forms with nonces, and rendering inside the frame with its
-navigation. A view on which a person decides, or that a review link also opens, renders with `scripts=False`.
+A screen is a path, a view and a template. The console authenticates the request before a view runs
+and passes it a `Visit`: the person, the current workspace, the time, forms with nonces, and
+rendering inside the frame with its navigation. A view on which a person decides, or that a review
+link also opens, renders with `scripts=False`.
 """
 
 from __future__ import annotations
@@ -151,7 +152,8 @@ class Visit:
         return (await self.shown_form_of(lambda fields: subject))[0]
 
     async def shown_form_of(self, subject: Callable[[dict[str, str]], str]) -> tuple[dict[str, str], int]:
-        """`form` for a subject that depends on its fields, with the time at which it was rendered."""
+        """`form` for a subject that depends on its fields, with the time at which it was
+        rendered."""
         fields = await read_form(self.request)
         about = f"{self.session.session_id} {subject(fields)}"
         shown_ms = self.nonces.check(self.request, fields.get("nonce", ""), about, self.now_ms)

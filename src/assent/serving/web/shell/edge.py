@@ -1,7 +1,7 @@
 """Entry point of all page requests. Turns exceptions into pages.
 
-The counterpart of `serving.edge` for people: accepts own forms only, words refusals for a person, logs any other error
-under the request id and answers without internals.
+The counterpart of `serving.edge` for people: accepts own forms only, words refusals for a person,
+logs any other error under the request id and answers without internals.
 """
 
 from __future__ import annotations

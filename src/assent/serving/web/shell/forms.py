@@ -100,9 +100,9 @@ _EXPIRY_BYTES: Final = 8
 class FormNonces:
     """Nonces for forms that rely on a cookie. `form_keys` is the key ring for this purpose only.
 
-    The page puts `issue(…)` into a hidden field and calls `remember` on its response. The POST calls `check` with the
-    same subject. The subject names everything that the decision depends on: the signed-in person, the action, its
-    digest.
+    The page puts `issue(…)` into a hidden field and calls `remember` on its response. The POST
+    calls `check` with the same subject. The subject names everything that the decision depends on:
+    the signed-in person, the action, its digest.
     """
 
     def __init__(self, form_keys: KeyRing, entropy: Callable[[int], bytes], *, base_url: str) -> None:
@@ -129,8 +129,8 @@ class FormNonces:
         return self._keys.sign(expires + _binding(browser.browser_id, subject))
 
     def check(self, request: Request, nonce: str, subject: str, now_ms: int) -> int:
-        """Return the time at which the form was rendered. Refuses a nonce that is forged, expired, or from another
-        browser or subject."""
+        """Return the time at which the form was rendered. Refuses a nonce that is forged, expired,
+        or from another browser or subject."""
         known = self._known(request)
         try:
             payload = self._keys.verify(nonce)

@@ -1,10 +1,12 @@
 """Security headers of all pages.
 
-A page runs no scripts, loads nothing from other sites, cannot be framed, is not cached and submits forms only here. The
-referrer policy is `strict-origin`: without a referrer a browser would send `Origin: null` with our own forms.
+A page runs no scripts, loads nothing from other sites, cannot be framed, is not cached and submits
+forms only here. The referrer policy is `strict-origin`: without a referrer a browser would send
+`Origin: null` with our own forms.
 
-A console screen without decisions may run this server's script files, no inline scripts, and connect to this server
-only. The only frame holds the HTML of an e-mail, sandboxed (`FRAMED_HEADERS`).
+A console screen without decisions may run this server's script files, no inline scripts, and
+connect to this server only. The only frame holds the HTML of an e-mail, sandboxed
+(`FRAMED_HEADERS`).
 """
 
 from __future__ import annotations
@@ -74,8 +76,8 @@ def see_other(where: str) -> RedirectResponse:
 
 
 class PageResponse(HTMLResponse):
-    """An HTML response with all headers of the table. `html` may be a function: pages are rendered off the event loop,
-    by `finish` or when they are sent."""
+    """An HTML response with all headers of the table. `html` may be a function: pages are rendered
+    off the event loop, by `finish` or when they are sent."""
 
     def __init__(
         self, html: str | Callable[[], str], status: int = 200, headers: Mapping[str, str] | None = None

@@ -1,9 +1,10 @@
 """`/events`: tells open pages that something changed, so that they reload their content.
 
-One poller serves all streams of a process and runs only while there are any. It reads the journal's position, which
-every process on the store advances. An event carries only the position and the number of waiting actions; the page then
-fetches its content with its own access. A reconnecting browser names the last position it received (`Last-Event-ID`, or
-`after` in the URL of a newly rendered page). If the position has changed since, it gets an event at once.
+One poller serves all streams of a process and runs only while there are any. It reads the journal's
+position, which every process on the store advances. An event carries only the position and the
+number of waiting actions; the page then fetches its content with its own access. A reconnecting
+browser names the last position it received (`Last-Event-ID`, or `after` in the URL of a newly
+rendered page). If the position has changed since, it gets an event at once.
 """
 
 from __future__ import annotations

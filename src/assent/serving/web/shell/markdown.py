@@ -1,7 +1,7 @@
 """Renders Markdown as safe HTML: no raw HTML, no images, then sanitized by nh3.
 
-Links lead to http, https and mailto URLs only. Bare URLs become links, and an image becomes a link to it, so that a
-page loads nothing from other sites. Unknown syntax stays visible as text.
+Links lead to http, https and mailto URLs only. Bare URLs become links, and an image becomes a link
+to it, so that a page loads nothing from other sites. Unknown syntax stays visible as text.
 
 The parsers are imported at the first use, because many processes never need them.
 """
@@ -144,8 +144,8 @@ def _with_links(text: str) -> list[Token]:
 
 
 def _without_punctuation(url: str) -> str:
-    """Strip the punctuation of the surrounding sentence. A closing bracket is stripped only if it was opened
-    outside."""
+    """Strip the punctuation of the surrounding sentence. A closing bracket is stripped only if it
+    was opened outside."""
     url = url.rstrip(_TRAILING)
     while url.endswith((")", "]")) and url.count(url[-1]) > url.count({")": "(", "]": "["}[url[-1]]):
         url = url[:-1].rstrip(_TRAILING)

@@ -1,7 +1,7 @@
 """Rate limits of pages, per review link, session or address. API calls are counted elsewhere.
 
-Only verified credentials are counted, so that a forged cookie cannot use up another person's limit. Counts are per
-process, because viewing writes nothing.
+Only verified credentials are counted, so that a forged cookie cannot use up another person's limit.
+Counts are per process, because viewing writes nothing.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 GET /runs/{run}/pictures/{digest}.png
 
-A picture that waits for approval is as private as its draft. Access is that of the run: by its cookie, by a session, or
-with the review token in the query, so that a chat can show it. Providers do not fetch from here: connectors upload the
-bytes. The feed serves the pictures of published posts.
+A picture that waits for approval is as private as its draft. Access is that of the run: by its
+cookie, by a session, or with the review token in the query, so that a chat can show it. Providers
+do not fetch from here: connectors upload the bytes. The feed serves the pictures of published
+posts.
 
 The bytes never change, so a browser revalidates by ETag. Access is checked each time.
 """

@@ -50,8 +50,8 @@ def page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> PageResponse:
-    """A page, rendered by `finish`. `here` marks the place in the navigation, `theme` is the browser's choice.
-    Templates get nothing else of the request."""
+    """A page, rendered by `finish`. `here` marks the place in the navigation, `theme` is the
+    browser's choice. Templates get nothing else of the request."""
     theme = request.cookies.get(THEME_COOKIE, "")
     known = {"here": request.url.path, "theme": theme if theme in THEMES else ""}
     given = {**known, **(values or {})}

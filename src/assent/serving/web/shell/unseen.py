@@ -1,7 +1,7 @@
 """Names invisible characters in a text, and those that change its direction.
 
-Joiners, variation selectors and tag characters are accepted where a script or an emoji needs them and named elsewhere,
-because they can hide words. Pure, in linear time.
+Joiners, variation selectors and tag characters are accepted where a script or an emoji needs them
+and named elsewhere, because they can hide words. Pure, in linear time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from markupsafe import Markup, escape
 
 from assent.kernel.structs import Record
 
-# Controls, and all code points that Unicode calls default-ignorable; the Braille blank is invisible as well.
+# Controls, and all code points that Unicode calls default-ignorable; the Braille blank is invisible
+# as well.
 _CANDIDATES: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"

@@ -1,7 +1,7 @@
 """Reads bounded `multipart/form-data` forms (RFC 7578).
 
-The whole body is read first and split bytewise, so that a file is exactly what was chosen. Supports only what browsers
-send and refuses anything else.
+The whole body is read first and split bytewise, so that a file is exactly what was chosen. Supports
+only what browsers send and refuses anything else.
 """
 
 from __future__ import annotations

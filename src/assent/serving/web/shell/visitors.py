@@ -1,7 +1,7 @@
 """Decides whether a request counts as a page view, without tracking people.
 
-Bots, link previews, prefetches and embedded loads do not count. A bot that does not identify itself does, so the count
-is labelled as successful views.
+Bots, link previews, prefetches and embedded loads do not count. A bot that does not identify itself
+does, so the count is labelled as successful views.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Formats an e-mail as bytes (RFC 5322, 2045, 2047) without parsing or decoding any of its text.
 
-Approved text that looks like an encoded word is encoded again, so readers see the same characters. All output is
-seven-bit, and the same values give the same bytes.
+Approved text that looks like an encoded word is encoded again, so readers see the same characters.
+All output is seven-bit, and the same values give the same bytes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Parses a composed e-mail and compares it with the approved content.
 
-Uses the parser of the standard library, independent of the code that composed it. An e-mail that differs is not sent.
+Uses the parser of the standard library, independent of the code that composed it. An e-mail that
+differs is not sent.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 
 
 class Meant(Record):
-    """The intended content of an e-mail. `to` is None if recipients do not see each other; `fixed` are headers by
-    name."""
+    """The intended content of an e-mail. `to` is None if recipients do not see each other; `fixed`
+    are headers by name."""
 
     sender: Mailbox
     to: Mailbox | None

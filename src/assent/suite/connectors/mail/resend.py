@@ -1,7 +1,8 @@
 """`resend`: sends approved e-mails through Resend.
 
-Resend keeps an idempotency key for a day: the same key and content return the same e-mail, so an unknown outcome is
-reconciled by repeating the request. One table gives the meaning of its error names. Recipients do not see each other.
+Resend keeps an idempotency key for a day: the same key and content return the same e-mail, so an
+unknown outcome is reconciled by repeating the request. One table gives the meaning of its error
+names. Recipients do not see each other.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ class ResendConnector(NoLookUp, KeyConnector):
         totals = answer.at("totals") if answer.ok else None
         metrics, left_out = select_credible(totals if isinstance(totals, dict) else {})
         if not any(metrics.values()) and not left_out:
-            # Nothing counted yet, or no such endpoint: the e-mail's last event tells how far it got.
+            # Nothing counted yet, or no such endpoint: the e-mail's last event tells how far it
+            # got.
             answer = await self._ask(access, "GET", f"/emails/{mail_id}", deadline)
             metrics = EVENTS.get(str(answer.at("last_event")), {}) if answer.ok else {}
             if metrics and len(action.effect.recipients) > 1:

@@ -1,7 +1,8 @@
 """Builds the Resend request of an approved e-mail. Recipients do not see each other.
 
-The same action and revision give the same request, so Resend recognises a repeated key. Resend composes the e-mail
-itself. Text that Resend or a mail program might decode or split is quoted where a standard allows it, else refused.
+The same action and revision give the same request, so Resend recognises a repeated key. Resend
+composes the e-mail itself. Text that Resend or a mail program might decode or split is quoted where
+a standard allows it, else refused.
 
 Imported with the first e-mail, because the standard library's mail package is large.
 """

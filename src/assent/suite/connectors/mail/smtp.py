@@ -1,10 +1,13 @@
-"""`smtp`: sends an approved e-mail through the workspace's SMTP server, else through that of the settings.
+"""`smtp`: sends an approved e-mail through the workspace's SMTP server, else through that of the
+settings.
 
-A workspace's server is a connection like any other: a person enters it, it is encrypted, and every process on the same
-data uses it. The settings name one for all workspaces. The approval covers which of the two is used.
+A workspace's server is a connection like any other: a person enters it, it is encrypted, and every
+process on the same data uses it. The settings name one for all workspaces. The approval covers
+which of the two is used.
 
-SMTP has no idempotency key, so a person resolves an unknown outcome. Until the content is transferred, nothing was
-sent; `assent.suite.connectors.mail.smtp_conversation` decides what is known when an exchange breaks.
+SMTP has no idempotency key, so a person resolves an unknown outcome. Until the content is
+transferred, nothing was sent; `assent.suite.connectors.mail.smtp_conversation` decides what is
+known when an exchange breaks.
 """
 
 from __future__ import annotations
@@ -143,7 +146,8 @@ class SmtpConnector(NoLookUp):
             raise
 
     async def tell(self, to: str, subject: str, text: str, key: str, timeout_seconds: float) -> None:
-        """Send a note of the server to one of its people. It is no action, and no agent wrote it."""
+        """Send a note of the server to one of its people. It is no action, and no agent wrote
+        it."""
         way = self._for_everybody()
         from assent.suite.connectors.mail.smtp_message import note
 

@@ -1,10 +1,12 @@
-"""Runs one exchange with a mail server in its own thread, and tells what is known about the outcome.
+"""Runs one exchange with a mail server in its own thread, and tells what is known about the
+outcome.
 
-The first byte of the content is the point of no return. Before it nothing was sent; after it only the server's last
-reply counts, and without one the outcome is unknown. If one recipient is refused, none gets the e-mail: a partial
-mailing that looks complete is worse than none.
+The first byte of the content is the point of no return. Before it nothing was sent; after it only
+the server's last reply counts, and without one the outcome is unknown. If one recipient is refused,
+none gets the e-mail: a partial mailing that looks complete is worse than none.
 
-The caller may cancel at any time from another thread and learns on which side of that point the exchange was.
+The caller may cancel at any time from another thread and learns on which side of that point the
+exchange was.
 """
 
 from __future__ import annotations
@@ -77,7 +79,8 @@ class Conversation:
         except (NotSent, OutcomeUnknown):
             raise
         except Exception as error:
-            # Disconnects, timeouts, unreadable replies, and the effects of a cancellation on the socket.
+            # Disconnects, timeouts, unreadable replies, and the effects of a cancellation on the
+            # socket.
             said = f"{type(error).__name__}: {error}"[:MAX_DETAIL_CHARS]
             if self._handing_over:
                 raise OutcomeUnknown(f"no final reply from the mail server ({said})") from error

@@ -1,8 +1,10 @@
-"""Composes the e-mail of an approved effect: text and HTML parts, a stable Message-ID, a given Date.
+"""Composes the e-mail of an approved effect: text and HTML parts, a stable Message-ID, a given
+Date.
 
-A control character in a header or SMTP line is refused, and no text is decoded (`mail_format`), so content cannot add a
-header, a recipient or a second e-mail. The result is read back (`mail_reading`) and sent only if it says exactly what
-was approved. Imported with the first e-mail, because the standard library's mail package is large.
+A control character in a header or SMTP line is refused, and no text is decoded (`mail_format`), so
+content cannot add a header, a recipient or a second e-mail. The result is read back
+(`mail_reading`) and sent only if it says exactly what was approved. Imported with the first e-mail,
+because the standard library's mail package is large.
 """
 
 from __future__ import annotations
@@ -28,8 +30,8 @@ _OPENING: Final = re.compile(
     <body{_ATTRIBUTES}>""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""The beginning of a document that every mail program parses alike. The preheader is inserted after it, never inside a
-comment, script or attribute."""
+"""The beginning of a document that every mail program parses alike. The preheader is inserted after
+it, never inside a comment, script or attribute."""
 
 _HIDDEN: Final = (
     '<div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">{text}</div>'

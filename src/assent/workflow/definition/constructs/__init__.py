@@ -1,7 +1,7 @@
 """The constructs an author can write, one file each, and the table that finds them.
 
-A construct is a function `(step, lowering, within) -> node indexes`. To add a step type, write its file, add its shape
-to `format.STEP_SHAPES` and its row here.
+A construct is a function `(step, lowering, within) -> node indexes`. To add a step type, write its
+file, add its shape to `format.STEP_SHAPES` and its row here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Describes the required output of a step in its prompt (W34, W38).
 
-An author may have written an example into the prompt. If it passes the contract, it is used; else one sentence says
-which form counts.
+An author may have written an example into the prompt. If it passes the contract, it is used; else
+one sentence says which form counts.
 """
 
 from __future__ import annotations

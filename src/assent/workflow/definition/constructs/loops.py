@@ -65,9 +65,11 @@ def lower(step: Step, lowering: Lowering, within: Within) -> tuple[int, ...]:
 
 
 def _find_decision(loop: Loop, body: tuple[Step, ...]) -> dict[str, Any]:
-    """Return the condition for another round: the author's, or a loop decision that a step of the body must send.
+    """Return the condition for another round: the author's, or a loop decision that a step of the
+    body must send.
 
-    The second applies to definitions older than `conditionSource`, whose condition names a variable that no step sets.
+    The second applies to definitions older than `conditionSource`, whose condition names a variable
+    that no step sets.
     """
     if loop.condition_source is not None:
         return loop.condition_source

@@ -1,4 +1,5 @@
-"""Compiles prompts: text, blocks, guidance, functions, features and conditional fragments become pieces of text.
+"""Compiles prompts: text, blocks, guidance, functions, features and conditional fragments become
+pieces of text.
 
 Blocks have a fixed order, so the same definition always gives the same prompt.
 """
@@ -198,8 +199,8 @@ def criteria_text(criteria: Criteria) -> tuple[Text, ...]:
 
 
 def name_texts(written: str, lowering: Lowering) -> tuple[Text, ...]:
-    """Return a prompt section that explains names in a step's text that belong to another runner: the public library
-    refers to its own runner, and to routines by short names."""
+    """Return a prompt section that explains names in a step's text that belong to another runner:
+    the public library refers to its own runner, and to routines by short names."""
     lines = []
     for name in dict.fromkeys(_ROUTINE.findall(written)):
         kept = next((each for each in (name, f"wr.{name}") if each in lowering.library), None)

@@ -1,7 +1,8 @@
 """Template calls: replace one step by the steps of a routine, with its arguments filled in.
 
-`wr.templates.routine.X` is the routine `wr.routine-X`. The injected steps have their own ids (`caller.step`) and run
-under the caller's condition. A routine that calls itself, even indirectly, is refused.
+`wr.templates.routine.X` is the routine `wr.routine-X`. The injected steps have their own ids
+(`caller.step`) and run under the caller's condition. A routine that calls itself, even indirectly,
+is refused.
 """
 
 from __future__ import annotations
@@ -112,8 +113,8 @@ def _inject(
     prefix = f"{within.prefix}{step.id}."
     steps = [_place(_fill(part, args, missing), routine, prefix) for part in routine.steps]
     _warn(step, routine_id, missing, lowering, path)
-    # The caller's confirmation covers the whole routine, so it is asked for at the end: with the last step if that step
-    # is always asked, else by an extra step.
+    # The caller's confirmation covers the whole routine, so it is asked for at the end: with the
+    # last step if that step is always asked, else by an extra step.
     confirm = lower_confirm(step.require_confirmation)
     named = find_bodies(tuple(steps))
     last = steps[-1]
