@@ -62,7 +62,7 @@ bench: dev ## Measure, and print the table
 	@.venv/bin/python -m benchmarks
 
 screenshots: dev ## Take the pictures of every screen, into docs/screens
-	@.venv/bin/python -m tests.serving.web.console.gallery docs/screens
+	@.venv/bin/python -m tests.serving.web.shell.gallery docs/screens
 
 lock: ## Resolve the dependencies again
 	@scripts/lock.sh

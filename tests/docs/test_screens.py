@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.serving.web.console.gallery import MOST_BYTES, SHOTS
+from tests.serving.web.shell.gallery import MOST_BYTES, SHOTS
 
 ROOT = Path(__file__).resolve().parents[2]
 SCREENS = ROOT / "docs" / "screens"

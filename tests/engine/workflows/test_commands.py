@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Assent, assent, bare_environment, data_dir, own_logging  # noqa: F401
 from tests.engine.workflows.kit import definition, three_steps
-from tests.process.running import StdioClient
+from tests.processes.running import StdioClient
 from tests.workflow.library import step
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.effort import rounds
 from tests.engine.workflows.kit import Payload, Player, definition
-from tests.process.running import SECRETS, StdioClient
+from tests.processes.running import SECRETS, StdioClient
 from tests.rules_manifest import ROOT
 from tests.surfaces import ManualClock, Surface, settings_for
 from tests.workflow.library import loop, step

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from playwright.async_api import Browser
-from tests.serving.web.console.screen import Screen
 from tests.serving.web.review.browser import served
+from tests.serving.web.shell.screen import Screen
 from tests.suite.operators.conftest import CLUB
 from tests.surfaces import Surface
 

@@ -11,9 +11,9 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, expect
 from tests.chromium import closed
 from tests.serving.web.connections.kit import Providers, providers
-from tests.serving.web.console.screen import Screen, every_look, sign_in
 from tests.serving.web.review.browser import served
 from tests.serving.web.review.kit import House
+from tests.serving.web.shell.screen import Screen, every_look, sign_in
 from tests.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE

@@ -8,7 +8,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.process.running import ASSENT, UNLIMITED, Serve, fetch, sign_up
+from tests.processes.running import ASSENT, UNLIMITED, Serve, fetch, sign_up
 
 pytestmark = pytest.mark.slow
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.process.running import (
+from tests.processes.running import (
     UNLIMITED,
     Serve,
     StdioClient,

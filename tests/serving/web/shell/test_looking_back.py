@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
-from tests.serving.web.console import stories
 from tests.serving.web.review.kit import House, forms, mail, post
+from tests.serving.web.shell import stories
 from tests.sqlite_files import new_sqlite
 
 from assent.engine.core import tenancy

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.effort import rounds
-from tests.process.running import UNLIMITED, Serve, StdioClient
+from tests.processes.running import UNLIMITED, Serve, StdioClient
 
 pytestmark = [pytest.mark.slow, pytest.mark.prove]
 

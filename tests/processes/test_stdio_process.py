@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.process.running import ASSENT, ODD, StdioClient, environment, eventually, free_port
+from tests.processes.running import ASSENT, ODD, StdioClient, environment, eventually, free_port
 
 from assent.kernel.limits import MAX_BODY_BYTES
 

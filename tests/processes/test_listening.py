@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from tests.process.running import free_port
+from tests.processes.running import free_port
 
 from assent.processes.listening import (
     LOOPBACKS,

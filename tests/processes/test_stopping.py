@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.process.running import ODD, UNLIMITED, Serve, connected, eventually, fetch, is_healthy, sign_up
+from tests.processes.running import ODD, UNLIMITED, Serve, connected, eventually, fetch, is_healthy, sign_up
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.effort import rounds
-from tests.process.running import (
+from tests.processes.running import (
     SECRETS,
     UNLIMITED,
     Serve,

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from playwright.async_api import expect
-from tests.serving.web.console.conftest import OpenScreen
-from tests.serving.web.console.screen import every_look
 from tests.serving.web.review.kit import House, post
+from tests.serving.web.shell.conftest import OpenScreen
+from tests.serving.web.shell.screen import every_look
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 

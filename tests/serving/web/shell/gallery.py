@@ -1,6 +1,6 @@
 """`make screenshots`: every screen of the console as a picture, of a real server with data made by the real functions.
 
-    python -m tests.serving.web.console.gallery docs/screens [name …]
+    python -m tests.serving.web.shell.gallery docs/screens [name …]
 
 A screen is a row of `SHOTS`. What it shows is seeded in `seed`, through the functions that make it in life.
 """
@@ -16,10 +16,10 @@ from typing import Any, Final
 import msgspec
 from playwright.async_api import Browser, BrowserContext
 from tests.chromium import closed, connected, running_chromium
-from tests.serving.web.console import stories
-from tests.serving.web.console.screen import sign_in
 from tests.serving.web.review.browser import served
 from tests.serving.web.review.kit import House, mail, post
+from tests.serving.web.shell import stories
+from tests.serving.web.shell.screen import sign_in
 
 from assent.engine.actions import decisions
 from assent.engine.actions.staging import PreparedRun

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.process.running import UNLIMITED, Serve, fetch, sign_up
+from tests.processes.running import UNLIMITED, Serve, fetch, sign_up
 
 pytestmark = pytest.mark.slow
 

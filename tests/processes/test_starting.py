@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.process.running import (
+from tests.processes.running import (
     ASSENT,
     SECRETS,
     Serve,

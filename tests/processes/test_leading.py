@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.process.running import (
+from tests.processes.running import (
     SECRETS,
     Serve,
     StdioClient,

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Browser, BrowserContext
 from tests.chromium import closed
-from tests.serving.web.console.screen import Screen, sign_in
 from tests.serving.web.review.browser import served
 from tests.serving.web.review.kit import House
+from tests.serving.web.shell.screen import Screen, sign_in
 
 OpenScreen = Callable[..., Awaitable[Screen]]
 

@@ -13,12 +13,12 @@ import msgspec
 import pytest
 from playwright.async_api import expect
 from tests.chromium import closed
-from tests.serving.web.console import stories
-from tests.serving.web.console.conftest import OpenScreen
-from tests.serving.web.console.screen import every_look
 from tests.serving.web.review.browser import served
 from tests.serving.web.review.hostile import CORPUS
 from tests.serving.web.review.kit import House, post
+from tests.serving.web.shell import stories
+from tests.serving.web.shell.conftest import OpenScreen
+from tests.serving.web.shell.screen import every_look
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.workflows import session_notes
@@ -119,7 +119,7 @@ async def test_an_empty_server_teaches(tmp_path: Path, browser_screen: OpenScree
 @pytest.fixture
 async def browser_screen(browser: object, tmp_path: Path) -> AsyncIterator[OpenScreen]:
     """The same as `screen`, at a server of its own on which nothing has happened."""
-    from tests.serving.web.console.screen import Screen, sign_in
+    from tests.serving.web.shell.screen import Screen, sign_in
 
     async with served(tmp_path) as empty:
         await empty.app.prepare()

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.serving.web.signup.conftest import Site
+from tests.serving.web.people.conftest import Site
 from tests.surfaces import BASE_URL
 
 from assent.kernel.refusals import MEANINGS, Reason

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx
 import pytest
-from tests.serving.web.signup.conftest import KEY, Site
+from tests.serving.web.people.conftest import KEY, Site
 from tests.surfaces import BASE_URL
 
 from assent.serving.web.shell.headers import CONTENT_SECURITY_POLICY
