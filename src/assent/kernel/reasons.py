@@ -309,8 +309,8 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         user_message="This workspace has used its {megabytes} MB for today, so this was not stored. Everything stored "
         "before can be approved, sent and read. It can store more after midnight UTC; the operator of the server can "
         "allow more now.",
-        fix="Stop preparing, and tell the human. Go on with what is stored already. After retryAfterSeconds repeat the "
-        "call once, with the same idempotencyKey if it had one.",
+        fix="Prepare nothing more today, and tell the human. Continue with actions that are stored already. "
+        "After retryAfterSeconds repeat this call once, with the same idempotencyKey if it had one.",
         stop_rule="Do not split the content, do not call in a loop, and do not use another workspace for it.",
     ),
     Reason.WORKFLOW_NOT_FOUND: Meaning(

@@ -196,7 +196,7 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
         return _Named(self._facts | {name: value for name, value in own.items() if value is not None})
 
     def _recovery_call(self, meaning: Meaning) -> ToolCall | None:
-        """The tool with its known arguments; `needs` lists the others."""
+        """Return the call that recovers: its tool, the known arguments, and the missing ones as `needs`."""
         tool = self._recovery_tool or meaning.recovery_tool
         if tool is None:
             return None

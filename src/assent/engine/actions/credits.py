@@ -77,7 +77,8 @@ def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transa
 
 
 def reserve(action: Action, by: str, now_ms: int) -> Transaction[None]:
-    """Reserve the price of a claimed action. Raises `Refusal`, which rolls the claim back."""
+    """Reserve the price of a claimed action. Raises `Refusal` if the credits do not cover it, which
+    rolls the claim back."""
     cost = action.preflight.estimated_cost_credits
     if cost <= 0:
         return

@@ -32,7 +32,8 @@ def has_sealed() -> Transaction[bool]:
 
 
 def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
-    """Seal every open approval that the journal records, and append the event. Runs once."""
+    """Seal every open approval that the journal proves, and append one event for all of them. Does
+    nothing if that event exists. Returns how many were sealed."""
     head = yield from journal.lock_head(SYSTEM_WORKSPACE, STREAM, now_ms)
     if head.seq:
         return 0

@@ -316,7 +316,8 @@ def _node(workspace_id: WorkspaceId, row: Row, program: Program) -> NodeRecord:
 def lock_place(
     workspace_id: WorkspaceId, state: Handle, now_ms: int
 ) -> Transaction[tuple[Head, NodeRecord] | None]:
-    """Lock a run and return its head and the node of a token; None without such a node (W8)."""
+    """Lock the run of a state token. Return the head of its event stream and the token's node, or
+    None if there is no such run or node (W8)."""
     rows = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=state.run_id)
     if not rows:
         return None

@@ -185,8 +185,8 @@ async def disconnect(visit: Visit) -> Response:
 
 
 async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
-    """Whether another connection of this server has the same grantor. If one person made both,
-    revoking one would end the other too, and the server does not know who made them."""
+    """Whether another connection was granted by the same provider's sign-in, such as Google's. If
+    the same account made both, revoking one would end the other; the server cannot tell."""
     others = await visit.read(connections.count_all)
     of_grantor = {
         each.provider.id

@@ -57,7 +57,7 @@ def preview_of(effect: Effect, html: bool) -> Preview:
 
 
 def thread_of(effect: Effect) -> tuple[str, ...]:
-    """The posts of a thread, if they match the body."""
+    """The posts of a thread; none if they no longer add up to the body."""
     parts = effect.details.get("thread")
     if isinstance(parts, list) and len(parts) > 1 and "\n\n".join(map(str, parts)) == effect.body:
         return tuple(map(str, parts))

@@ -38,7 +38,7 @@ TOO_LARGE: Final = PageProblem(
 TAMPERED: Final = PageProblem(
     409,
     "This session cannot be exported",
-    "Its stored data differs from its log, so an export would prove nothing.",
+    "The stored data of this session differs from its event log, so an export would be no proof.",
     "Check the journal to see where it was changed.",
     Link("/audit", "Open the audit"),
 )

@@ -114,7 +114,7 @@ def _rate_limited(refusal: Refusal) -> PageProblem:
     return PageProblem(
         429,
         "That was a little too often",
-        "This was asked for too many times in a short while. Nothing was done.",
+        "Too many requests came in a short time, so this one was not carried out.",
         f"Try again in {_duration(refusal.retry_after_seconds or 60)}.",
     )
 
