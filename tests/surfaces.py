@@ -29,7 +29,7 @@ from assent.serving.edge import Credentials
 from assent.serving.stdio import StdioSession
 from assent.settings.load import Settings
 from assent.suite.pictures.making import PictureMaker
-from assent.suite.pictures.orders import PictureResult, Work
+from assent.suite.pictures.orders import PictureJob, PictureResult
 
 BASE_URL = "http://127.0.0.1:8080"
 START_MS = 1_790_000_000_000
@@ -280,7 +280,7 @@ def drawn_here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if request.path.parent.name == "pictures":
         return
 
-    async def make(self: PictureMaker, work: Work) -> PictureResult:
+    async def make(self: PictureMaker, work: PictureJob) -> PictureResult:
         from assent.suite.pictures import process as picture_process
 
         asked = msgspec.msgpack.encode(work)

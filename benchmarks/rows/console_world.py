@@ -28,7 +28,7 @@ from assent.kernel.ids import RunId
 from assent.ports import Transaction
 from assent.processes.serve import Surfaces
 from assent.workflow import Compiled
-from assent.workflow.handles import read
+from assent.workflow.tokens import read
 from benchmarks.figures import require
 from benchmarks.rows.gate_growth import grown
 from benchmarks.rows.gate_world import Insider, database, world

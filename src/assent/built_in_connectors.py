@@ -28,14 +28,16 @@ from assent.suite.connectors.oauth_access import OAuthAccess
 from assent.suite.connectors.registry import CONNECTORS, register
 from assent.suite.connectors.search_console import SearchConsoleConnector
 from assent.suite.connectors.site import SiteConnector, SitePage
-from assent.suite.connectors.slack import Said, SlackConnector
+from assent.suite.connectors.slack import HookResponse, SlackConnector
 from assent.suite.connectors.zernio import ZernioConnector
 
 if TYPE_CHECKING:
     from assent.app import App
 
 
-async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float) -> Said:
+async def post_to_hook(
+    allow_hosts: tuple[str, ...], url: str, body: bytes, timeout_seconds: float
+) -> HookResponse:
     """Post a message to a person's webhook. Private addresses need the server's permission."""
     from assent.net.addresses import FetchRefused
     from assent.net.outgoing import post_json
@@ -43,8 +45,10 @@ async def say_to_hook(allow_hosts: tuple[str, ...], url: str, body: bytes, timeo
     try:
         posted = await post_json(url, body, allow_hosts=allow_hosts, timeout_seconds=timeout_seconds)
     except FetchRefused as refused:
-        return Said(None, str(refused), sent=refused.why in ("timeout", "broken"))
-    return Said(posted.status, posted.body.decode("utf-8", "replace").strip(), retry_after=posted.retry_after)
+        return HookResponse(None, str(refused), sent=refused.why in ("timeout", "broken"))
+    return HookResponse(
+        posted.status, posted.body.decode("utf-8", "replace").strip(), retry_after=posted.retry_after
+    )
 
 
 async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) -> str:
@@ -90,7 +94,7 @@ def built_in_connectors(app: App) -> dict[str, Connector]:
             *oauth_connectors(app),
             ZernioConnector(settings.zernio_url, app.connections, app.pictures_of, app.clock),
             BlueskyConnector(settings.bluesky_url, app.connections, app.pictures_of, app.clock),
-            SlackConnector(app.connections, partial(say_to_hook, settings.allow_hosts)),
+            SlackConnector(app.connections, partial(post_to_hook, settings.allow_hosts)),
             ResendConnector(settings.resend_url, app.connections, app.pictures_of, app.clock),
         )
     )

@@ -19,14 +19,16 @@ from tests.contract.talk import PUBLIC
 from tests.surfaces import Surface
 
 from assent.processes.serve import http_server
-from assent.serving.sockets import Patience, affordable
+from assent.serving.sockets import ReadTimeouts, affordable
 from assent.tools.catalog import ALL_TOOLS, Catalog
 
 pytestmark = pytest.mark.slow
 
 SOON_SECONDS = 15.0
-SHORT = Patience(header_seconds=0.2, body_pause_seconds=0.2, request_seconds=0.6, reading_pause_seconds=0.2)
-FAIR = Patience(header_seconds=1, body_pause_seconds=1, request_seconds=2, reading_pause_seconds=1)
+SHORT = ReadTimeouts(
+    header_seconds=0.2, body_pause_seconds=0.2, request_seconds=0.6, reading_pause_seconds=0.2
+)
+FAIR = ReadTimeouts(header_seconds=1, body_pause_seconds=1, request_seconds=2, reading_pause_seconds=1)
 """For tests in which somebody is in time, also on a busy machine."""
 LONG_SECONDS = 600.0
 """No test waits so long: whatever ends a connection, it was not this deadline."""
@@ -80,7 +82,7 @@ class Server:
 
 
 @asynccontextmanager
-async def serving(web: Surface, patience: Patience) -> AsyncIterator[Server]:
+async def serving(web: Surface, patience: ReadTimeouts) -> AsyncIterator[Server]:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     server = http_server(web.surfaces.site(), web.surfaces.end_streams, patience)
@@ -115,7 +117,7 @@ async def test_headers_that_trickle_get_no_more_time(web: Surface) -> None:
 
 @pytest.mark.parametrize("begun", [b"", b"{"], ids=["nothing", "a byte"])
 async def test_a_body_that_stands_still_is_given_up_and_nothing_is_done(web: Surface, begun: bytes) -> None:
-    patience = Patience(header_seconds=0.2, body_pause_seconds=0.2, request_seconds=LONG_SECONDS)
+    patience = ReadTimeouts(header_seconds=0.2, body_pause_seconds=0.2, request_seconds=LONG_SECONDS)
     async with serving(web, patience) as server, server.client() as slow:
         await slow.say(CALL + begun)
 
@@ -136,7 +138,7 @@ async def test_a_body_that_trickles_is_given_up_in_the_end(web: Surface) -> None
 
 
 async def test_a_body_that_moves_is_waited_for(web: Surface) -> None:
-    patience = Patience(header_seconds=1, body_pause_seconds=SOON_SECONDS)
+    patience = ReadTimeouts(header_seconds=1, body_pause_seconds=SOON_SECONDS)
     async with serving(web, patience) as server, server.client() as slow:
         await slow.say(CALL)
         for chunk in (b"{" + b" " * 48, b" " * 50, b"}"):
@@ -195,7 +197,7 @@ async def test_an_answer_that_takes_longer_than_every_deadline_arrives(web: Surf
 
 
 async def test_one_too_many_takes_the_place_of_the_one_that_has_said_least(web: Surface) -> None:
-    patience = Patience(connections=2)
+    patience = ReadTimeouts(connections=2)
     async with serving(web, patience) as server, server.client() as known, server.client() as stranger:
         await known.say(HEALTH)
         assert await known.status() == 200
@@ -209,7 +211,7 @@ async def test_one_too_many_takes_the_place_of_the_one_that_has_said_least(web: 
 
 
 async def test_a_client_that_reads_nothing_is_given_up(web: Surface) -> None:
-    patience = Patience(
+    patience = ReadTimeouts(
         header_seconds=LONG_SECONDS,
         body_pause_seconds=LONG_SECONDS,
         request_seconds=LONG_SECONDS,
@@ -233,14 +235,14 @@ async def test_a_client_that_reads_nothing_is_given_up(web: Surface) -> None:
     ids=["long", "endless", "many"],
 )
 async def test_more_headers_than_anybody_needs_are_refused(web: Surface, lines: bytes) -> None:
-    async with serving(web, Patience()) as server, server.client() as client:
+    async with serving(web, ReadTimeouts()) as server, server.client() as client:
         await client.say(HEALTH[:-2] + lines)
 
         assert (await client.rest()).startswith(b"HTTP/1.1 431 ")
 
 
 async def test_headers_without_an_end_are_refused_before_they_fill_the_memory(web: Surface) -> None:
-    patience = Patience(header_seconds=SOON_SECONDS * 2)
+    patience = ReadTimeouts(header_seconds=SOON_SECONDS * 2)
     async with serving(web, patience) as server, server.client() as client:
         await client.say(HEALTH[:-2])
         said = asyncio.create_task(client.rest())

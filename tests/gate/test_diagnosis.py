@@ -13,7 +13,7 @@ from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
 from assent.suite.diagnosis.diagnosis import (
     OWN_RECORD,
-    Deed,
+    ActionFacts,
     Facts,
     Learned,
     Observation,
@@ -34,7 +34,7 @@ def read(
     return Observation(channel=channel, source=source, at_ms=NOW - days * DAY_MS, run_id=run, metrics=metrics)
 
 
-def deed(status: str = "executed", days: int = 1, **more: Any) -> Deed:
+def deed(status: str = "executed", days: int = 1, **more: Any) -> ActionFacts:
     made_ms = NOW - days * DAY_MS
     facts: dict[str, Any] = {
         "action_id": "a1",
@@ -46,14 +46,14 @@ def deed(status: str = "executed", days: int = 1, **more: Any) -> Deed:
         "created_ms": made_ms,
         "executed_ms": made_ms if status == "executed" else None,
     }
-    return Deed(**{**facts, **more})
+    return ActionFacts(**{**facts, **more})
 
 
 def facts(*known: Any, **more: Any) -> Facts:
     return Facts(
         now_ms=NOW,
         observations=tuple(each for each in known if isinstance(each, Observation)),
-        deeds=tuple(each for each in known if isinstance(each, Deed)),
+        actions=tuple(each for each in known if isinstance(each, ActionFacts)),
         **more,
     )
 

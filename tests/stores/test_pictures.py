@@ -71,7 +71,7 @@ async def test_what_nobody_took_along_goes_and_the_rest_stays(store: Store) -> N
     unused, taken = picture(), picture(BYTES + b"2")
     action = with_media(Media("image", "https://example.org/p.png", "Taken", taken.digest))
     await store.write(lambda: pictures.keep(HERE, RUN, (unused, taken), NOON))
-    await store.write(lambda: pictures.take_along(action))
+    await store.write(lambda: pictures.show_attached(action))
 
     late = NOON + PICTURE_RETENTION_MS + 1
     assert await store.write(lambda: pictures.forget_unused(NOON + PICTURE_RETENTION_MS, 100)) == 0

@@ -12,7 +12,7 @@ import pytest
 from assent.gate.records import Action
 from assent.sql.loader import NOT_HERE, SKIPPED, load
 from assent.stores.migrate import migrate
-from assent.stores.sqlite_connection import teach
+from assent.stores.sqlite_connection import register_functions
 
 STATEMENTS = load()
 FIELDS = Action.__struct_fields__
@@ -26,7 +26,7 @@ READ_BY_POSITION = [
 def test_sqlite_understands_every_statement(tmp_path: Path) -> None:
     asyncio.run(migrate(f"sqlite:///{tmp_path}/store.db", 0))
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection:
-        teach(connection)
+        register_functions(connection)
         for statement in STATEMENTS.values():
             if statement.sqlite not in (NOT_HERE, SKIPPED):
                 connection.execute(f"EXPLAIN {statement.sqlite}", (None,) * len(statement.params))

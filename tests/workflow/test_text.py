@@ -18,9 +18,9 @@ from assent.workflow import (
     recap,
     start,
 )
-from assent.workflow.handles import Tokens
 from assent.workflow.machine.history import cut
 from assent.workflow.text import answers as text
+from assent.workflow.tokens import Tokens
 
 PROGRAM = program_of(step("a-step", notesOptional=False), step("next-step"), metaGuidance=["Be kind."])
 SNAPSHOT = start(PROGRAM).snapshot

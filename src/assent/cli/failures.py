@@ -32,7 +32,7 @@ def explain(error: BaseException, settings: Settings | None = None) -> str:
     return Redactor().text(words(error, settings))
 
 
-def _as_it_is(error: BaseException, settings: Settings | None) -> str:
+def _quote_error(error: BaseException, settings: Settings | None) -> str:
     return str(error)
 
 
@@ -67,9 +67,9 @@ def _bug(error: BaseException, settings: Settings | None) -> str:
 
 
 _WORDS: Final[tuple[tuple[type[BaseException], Callable[[Any, Settings | None], str]], ...]] = (
-    (Failure, _as_it_is),
+    (Failure, _quote_error),
     (StoreUnavailable, _unavailable),
     (Refusal, _explain),
-    (ModuleNotFoundError, _as_it_is),
+    (ModuleNotFoundError, _quote_error),
     (OSError, _system),
 )

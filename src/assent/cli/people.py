@@ -69,7 +69,7 @@ def list_all(session: CommandSession) -> None:
 
     async def read(app: App) -> tuple[members.ListedPerson, ...]:
         now_ms = app.clock.now_ms()
-        return await app.store.read(lambda: members.everybody(now_ms))
+        return await app.store.read(lambda: members.list_people(now_ms))
 
     known = session.use_app(read)
     views = [

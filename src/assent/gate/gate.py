@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from assent.gate import refusal_words as words_for
-from assent.gate.guidance import as_it_is
+from assent.gate.guidance import view_alone
 from assent.gate.names import read_claim
 from assent.gate.policy import Policy, Requirement, satisfies, suffices
 from assent.gate.preflight import blocking_gate, is_expired, is_overdue
@@ -67,7 +67,7 @@ def judge_execution(
     if state == AWAITING:
         raise needs_approval(action, links(action), words_for.describe_waiting(action, policy))
     approval = action.approval
-    if approval is None or approval.digest != action.digest or not whole(action):
+    if approval is None or approval.digest != action.digest or not is_intact(action):
         raise _refuse_by_policy(action, policy, links)
     if not seals.hold(action):
         raise needs_approval(action, links(action), words_for.NOT_OURS)
@@ -84,13 +84,13 @@ def open_gate(action: Action) -> ApprovedAction:
     The status is judged again here, so that no code between claim and connector can bypass it
     (E64).
     """
-    covered = action.approval is not None and action.approval.digest == action.digest and whole(action)
+    covered = action.approval is not None and action.approval.digest == action.digest and is_intact(action)
     if state_of(action) not in (EXECUTING, UNKNOWN) or action.attempt is None or not covered:
         raise Refusal(Reason.REQUIRES_APPROVAL, status=action.status, action_id=action.action_id)
     return ApprovedAction(_SEAL, action)
 
 
-def whole(action: Action) -> bool:
+def is_intact(action: Action) -> bool:
     """Whether the digest and the scheduled time match the stored content."""
     effect = action.effect
     return effect.digest() == action.digest and effect.schedule_ms in (None, action.schedule_ms)
@@ -118,7 +118,7 @@ def approver_key(person_id: str, name: str) -> str:
     return f"person:{person_id}" if person_id else read_claim(name)
 
 
-class Seen(Record):
+class SeenVersion(Record):
     """The revision or digest that the caller saw. A mismatch raises STALE_REVISION."""
 
     revision: int | None = None
@@ -134,11 +134,13 @@ class Seen(Record):
         return len(given) >= 8 and action.digest.removeprefix(DIGEST_PREFIX).startswith(given)
 
 
-ANY_CONTENT: Final = Seen()
+ANY_CONTENT: Final = SeenVersion()
 """The caller does not say what they saw."""
 
 
-def judge_decision(action: Action, move: Move, seen: Seen, now_ms: int, links: Links) -> tuple[Step, ...]:
+def judge_decision(
+    action: Action, move: Move, seen: SeenVersion, now_ms: int, links: Links
+) -> tuple[Step, ...]:
     """Return the moves that a decision takes. Raises `Refusal` if the transition table does not
     allow it, if the action has expired, or if the caller saw other content."""
     stale, state = not seen.matches(action), _read_settled(action, links)
@@ -156,7 +158,7 @@ def judge_decision(action: Action, move: Move, seen: Seen, now_ms: int, links: L
 
 
 def judge_approval(
-    action: Action, policy: Policy, decider: Decider, seen: Seen, now_ms: int, links: Links
+    action: Action, policy: Policy, decider: Decider, seen: SeenVersion, now_ms: int, links: Links
 ) -> tuple[tuple[Step, ...], Requirement]:
     """Judge everything about an approval: the decision, whether the content could be delivered and
     was shown whole, its time, and the assurance that the workspace's policy requires (C8). Returns
@@ -186,7 +188,7 @@ def refuse_stale(action: Action, *, user_message: str | None = None) -> Refusal:
         user_message=user_message,
         status=action.status,
         action_id=action.action_id,
-        render_in_chat=msgspec.to_builtins(as_it_is(action)),
+        render_in_chat=msgspec.to_builtins(view_alone(action)),
     )
 
 

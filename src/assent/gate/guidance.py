@@ -209,7 +209,8 @@ def agent_guide(
     # Pictures of staged actions are in `show` and `images` and are not repeated here.
     others_made = assets if not actions else tuple(each for each in assets if "viewUrl" not in each.metadata)
     shown |= {
-        key: InChat(body, title, asset_id=made) for key, title, body, made in _beside(keyed, others_made)
+        key: InChat(body, title, asset_id=made)
+        for key, title, body, made in _list_unstaged(keyed, others_made)
     }
     look = SuggestedCall("chieflab_list_pending_actions", {}, "the user asks what else waits for them")
     if not actions:
@@ -232,7 +233,7 @@ def agent_guide(
     )
 
 
-def _beside(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[str, str, str, str]]:
+def _list_unstaged(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[str, str, str, str]]:
     """Return what can be shown beside the staged actions: key, title, text and asset id."""
     covered = {action.asset_id for action in keyed.values()}
     along = {media.digest for action in keyed.values() for media in action.effect.media}
@@ -265,7 +266,7 @@ def show_run(
     cards = [
         render_card(key, action, circumstances.get(action.action_id, PLAIN)) for key, action in keyed.items()
     ]
-    cards += [f"**{title}**\n\n{quote(body)}" for _, title, body, _ in _beside(keyed, assets)]
+    cards += [f"**{title}**\n\n{quote(body)}" for _, title, body, _ in _list_unstaged(keyed, assets)]
     return "\n\n---\n\n".join([*cards, *notes])
 
 
@@ -302,7 +303,7 @@ def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], note
     return " ".join(said)
 
 
-def come_back(guide: AgentGuide, run_id: str) -> AgentGuide:
+def defer_guide(guide: AgentGuide, run_id: str) -> AgentGuide:
     """Return the guide of a run whose result is not ready."""
     look = SuggestedCall("chieflab_get_run", {"runId": run_id}, "the user asks for the result later")
     return msgspec.structs.replace(
@@ -326,7 +327,7 @@ def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> I
     )
 
 
-def as_it_is(action: Action, circumstances: Circumstances = UNKNOWN) -> dict[str, InChat]:
+def view_alone(action: Action, circumstances: Circumstances = UNKNOWN) -> dict[str, InChat]:
     """Build the view of a single action."""
     return {action.effect.channel: in_chat(action.effect.channel, action, circumstances)}
 

@@ -149,7 +149,7 @@ TOO_MANY_TODAY: Final = (
 """Stored with actions and found there by its words, which must not change."""
 
 
-def weigh(found: Preflight, people: int) -> Preflight:
+def raise_severity(found: Preflight, people: int) -> Preflight:
     """Return a mail's preflight, given how many people the workspace reaches in a day."""
     if people <= MANY_RECIPIENTS or found.severity is Severity.HIGH:
         return found

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from assent.serving.discovery import Documents
-    from assent.serving.sockets import Patience
+    from assent.serving.sockets import ReadTimeouts
     from assent.serving.web.people.people import PageKeys
     from assent.serving.web.shell.live import Live
     from assent.tools.catalog import Catalog
@@ -98,9 +98,9 @@ class Surfaces:
 
     def server(self) -> uvicorn.Server:
         """The HTTP server, with as many connections as the settings and the descriptors allow."""
-        from assent.serving.sockets import Patience
+        from assent.serving.sockets import ReadTimeouts
 
-        patience = Patience(connections=connections_of(self._app.settings))
+        patience = ReadTimeouts(connections=connections_of(self._app.settings))
         return http_server(self.site(), self.end_streams, patience)
 
     def site(self) -> ASGIApp:
@@ -153,14 +153,14 @@ def connections_of(settings: Settings) -> int:
 
 
 def http_server(
-    site: ASGIApp, stopping: Callable[[], None], patience: Patience | None = None
+    site: ASGIApp, stopping: Callable[[], None], patience: ReadTimeouts | None = None
 ) -> uvicorn.Server:
     """Return uvicorn around the site. `stopping` ends streams that would stay open."""
     import uvicorn
 
-    from assent.serving.sockets import Patience, affordable, protocol
+    from assent.serving.sockets import ReadTimeouts, affordable, protocol
 
-    patience = patience or Patience(connections=affordable(MAX_CONNECTIONS))
+    patience = patience or ReadTimeouts(connections=affordable(MAX_CONNECTIONS))
 
     class Quiet(uvicorn.Server):
         @contextlib.contextmanager

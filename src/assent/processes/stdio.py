@@ -50,7 +50,7 @@ async def _stdio(settings: Settings) -> int:
     credentials = (
         Credentials(api_key=settings.api_key) if settings.api_key else Credentials(local=LOCAL_PRINCIPAL)
     )
-    behind = asyncio.create_task(_behind_the_scenes(app, surfaces, pages, leadership, answered, credentials))
+    behind = asyncio.create_task(_start_background(app, surfaces, pages, leadership, answered, credentials))
     try:
         await StdioSession(surfaces.messages, credentials, pipes.write, answered.set).run(pipes.lines())
     finally:
@@ -63,7 +63,7 @@ async def _stdio(settings: Settings) -> int:
     return 0
 
 
-async def _behind_the_scenes(
+async def _start_background(
     app: App,
     surfaces: Surfaces,
     pages: StdioPages,

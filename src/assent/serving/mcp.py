@@ -242,7 +242,7 @@ class McpServer:
         exchange: Exchange = ctx.request
         caller = await self._edge.check_key(exchange.context.credentials, required=not self._open_discovery)
         if isinstance(caller, Answer):
-            raise at_gate(exchange, caller)
+            raise refuse_at_gate(exchange, caller)
         toolsets = toolsets_of(caller)
         listed = {"resultType": COMPLETE, "tools": self._edge.catalog.listing(toolsets)}
         # A list that depends on the key must not be cached for others.
@@ -262,7 +262,7 @@ class McpServer:
         ):
             raise MCPError(code=INVALID_PARAMS, message=problem_message(answer), data=answer.value)
         if answer.at_gate and exchange.over_http:
-            raise at_gate(exchange, answer)
+            raise refuse_at_gate(exchange, answer)
         exchange.structured = answer.text
         return {
             "resultType": COMPLETE,
@@ -288,7 +288,7 @@ def parse(body: bytes) -> dict[str, Any] | Reply:
     except RecursionError:
         return _answer_unreadable(unreadable.too_deep(body))
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return _answer_unreadable(unreadable.not_taken(body))
+        return _answer_unreadable(unreadable.refuse_unparsed(body))
     if isinstance(message, list):
         return make_error(
             None, INVALID_REQUEST, "Batches are not served: send one JSON-RPC message at a time"
@@ -368,7 +368,7 @@ def _mcp_failure(exchange: Exchange, request_id: RequestId, error: MCPError, mod
     return Reply(body, exchange.status or 200, headers)
 
 
-def at_gate(exchange: Exchange, answer: Answer) -> MCPError:
+def refuse_at_gate(exchange: Exchange, answer: Answer) -> MCPError:
     """Build the error for a refusal that HTTP reports as a status, with its recovery."""
     exchange.status = answer.status
     exchange.retry_after_seconds = answer.retry_after_seconds

@@ -46,7 +46,7 @@ TELL_SECONDS: Final = 60.0
 """Interval between log lines about too many connections."""
 
 
-class Patience(Record, kw_only=True):
+class ReadTimeouts(Record, kw_only=True):
     """Time and size limits for clients."""
 
     header_seconds: float = HEADER_SECONDS
@@ -69,14 +69,14 @@ def affordable(wanted: int, reserved: int = RESERVED_DESCRIPTORS) -> int:
     return wanted if most == resource.RLIM_INFINITY else min(wanted, max(most - reserved, most // 2))
 
 
-class Crowd:
+class WaitingConnections:
     """The connections of one server that wait for their client, longest first."""
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.strangers: dict[Line, None] = {}
+        self.strangers: dict[HttpConnection, None] = {}
         """Connections without a complete request so far."""
-        self.known: dict[Line, None] = {}
+        self.known: dict[HttpConnection, None] = {}
         self._told = float("-inf")
 
     def make_room(self, now: float) -> bool:
@@ -92,16 +92,16 @@ class Crowd:
                 return True
         return False
 
-    def leave(self, line: Line) -> None:
+    def leave(self, line: HttpConnection) -> None:
         self.strangers.pop(line, None)
         self.known.pop(line, None)
 
 
-class Line(HttpToolsProtocol):
+class HttpConnection(HttpToolsProtocol):
     """One connection."""
 
-    patience: Patience
-    crowd: Crowd
+    patience: ReadTimeouts
+    crowd: WaitingConnections
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -301,6 +301,8 @@ def _write_refusal(why: HTTPStatus) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def protocol(patience: Patience) -> type[Line]:
+def protocol(patience: ReadTimeouts) -> type[HttpConnection]:
     """The protocol class for one server. uvicorn creates one instance per connection."""
-    return type("Line", (Line,), {"patience": patience, "crowd": Crowd(patience.connections)})
+    return type(
+        "Line", (HttpConnection,), {"patience": patience, "crowd": WaitingConnections(patience.connections)}
+    )

@@ -23,7 +23,7 @@ from assent.kernel.ids import REQUEST_ID
 from assent.kernel.limits import MAX_BODY_BYTES
 from assent.serving.edge import Credentials, RequestContext
 from assent.serving.mcp import FIRST_VERSION, McpServer, make_error
-from assent.serving.unreadable import TOO_LONG, Unreadable, id_at_the_edges
+from assent.serving.unreadable import TOO_LONG, Unreadable, find_request_id
 from assent.tools.definition import Peer
 
 INVALID_REQUEST: Final = -32600
@@ -198,7 +198,7 @@ def _too_long(line: bytes, stdin: BinaryIO) -> Unreadable:
     last = line[-_KEPT_BYTES:]
     while (rest := stdin.readline(1 << 16)) and not rest.endswith(b"\n"):
         last = (last + rest)[-_KEPT_BYTES:]
-    return Unreadable(TOO_LONG, id_at_the_edges(line[:_KEPT_BYTES], (last + rest)[-_KEPT_BYTES:]))
+    return Unreadable(TOO_LONG, find_request_id(line[:_KEPT_BYTES], (last + rest)[-_KEPT_BYTES:]))
 
 
 def _claim_descriptors() -> tuple[int, int]:

@@ -47,10 +47,10 @@ class Unreadable(Record):
 
 def too_deep(body: bytes) -> Unreadable:
     """Error for a message that is nested too deeply to parse."""
-    return Unreadable(_TOO_DEEP, id_at_the_edges(body[:_EDGE_BYTES], body[-_EDGE_BYTES:]))
+    return Unreadable(_TOO_DEEP, find_request_id(body[:_EDGE_BYTES], body[-_EDGE_BYTES:]))
 
 
-def not_taken(body: bytes) -> Unreadable:
+def refuse_unparsed(body: bytes) -> Unreadable:
     """Error for a message that the strict parser refuses. A lenient parser looks for its id."""
     numbers: list[str] = []
     try:
@@ -63,7 +63,7 @@ def not_taken(body: bytes) -> Unreadable:
     return Unreadable(_NO_NUMBER if numbers or _whole(message) else _HALF, request_id)
 
 
-def id_at_the_edges(first: bytes, last: bytes) -> str | int | None:
+def find_request_id(first: bytes, last: bytes) -> str | int | None:
     """Find the id of a message from its first and last bytes only."""
     found = _FIRST.match(first) or _LAST.search(last)
     if found is None:

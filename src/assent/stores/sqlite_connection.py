@@ -134,11 +134,11 @@ def _connect(path: Path) -> sqlite3.Connection:
         cached_statements=CACHED_STATEMENTS,
     )
     connection.row_factory = sqlite3.Row
-    teach(connection)
+    register_functions(connection)
     return connection
 
 
-def teach(connection: sqlite3.Connection) -> None:
+def register_functions(connection: sqlite3.Connection) -> None:
     """Register `lower` for all letters, and `regexp`, which SQLite lacks."""
     connection.create_function("lower", 1, _lower, deterministic=True)
     connection.create_function("regexp", 2, _occurs, deterministic=True)

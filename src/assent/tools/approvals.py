@@ -31,7 +31,7 @@ from assent.gate.audit import ActionRecord, record_of
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import describe_stuck, execution_key, next_calls
 from assent.gate.cards import render_card
-from assent.gate.gate import Decider, Links, Seen, refuse_stale
+from assent.gate.gate import Decider, Links, SeenVersion, refuse_stale
 from assent.gate.guidance import channel_keys
 from assent.gate.preflight import Checked, is_expired
 from assent.gate.records import Action, Assurance, ExecutionState, Media
@@ -81,7 +81,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
         bound = await blocked.bind_before_approval(services, before, by=decider.by, via=decider.via)
         # It may have become ready as it is: binding asks the provider again.
         _, outlook = await circumstances.read_action(services, call.caller, action_id)
-    seen, seals = Seen(digest=request.digest), services.keys.seals
+    seen, seals = SeenVersion(digest=request.digest), services.keys.seals
 
     def begin() -> Transaction[Decided]:
         action = yield from decisions.approve(
@@ -176,7 +176,7 @@ async def reject_action(call: Call, request: RejectAction) -> Decided:
     """Reject an action by its id, with a reason (E20)."""
     action_id = require_action_id(request.action_id)
     _, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    seen = Seen(digest=request.digest)
+    seen = SeenVersion(digest=request.digest)
 
     def begin() -> Transaction[Decided]:
         action = yield from decisions.reject(
@@ -226,7 +226,7 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
             decider_for(call),
             action_id,
             changes,
-            Seen(digest=request.digest),
+            SeenVersion(digest=request.digest),
             links_for(call),
             call.now_ms,
             schedule_ms=schedule_ms,

@@ -8,7 +8,7 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.audit import views as audit_views
-from assent.engine.audit.views import Recorded
+from assent.engine.audit.views import RecordedEvent
 from assent.engine.core import journal
 from assent.gate.audit import WHAT_HASHES_PROVE, ActionRecord, record_of
 from assent.gate.records import Action, Status
@@ -97,7 +97,7 @@ async def _of_workspace(call: Call, request: QueryAudit, status: Status | None, 
     workspace_id, most = call.caller.workspace_id, request.limit
     after = request.cursor or (first_uuid7(since_ms) if since_ms else "")
 
-    def begin() -> Transaction[tuple[tuple[Action, ...], list[Recorded]]]:
+    def begin() -> Transaction[tuple[tuple[Action, ...], list[RecordedEvent]]]:
         found = yield from actions.trail(workspace_id, status, after, most + 1)
         if request.cursor is not None:
             return found, []
@@ -118,7 +118,7 @@ def _place(cursor: str | None) -> tuple[str, int]:
     return after, int(seen)
 
 
-def _event(event: journal.Event | Recorded, stream_id: str) -> AuditEvent:
+def _event(event: journal.Event | RecordedEvent, stream_id: str) -> AuditEvent:
     return from_record(
         AuditEvent,
         event,

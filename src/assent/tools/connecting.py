@@ -31,7 +31,7 @@ MOST_WAITING: Final = 5
 ABSENT: Final = "It is not part of this server. The person who runs the server can add it."
 
 
-class Standing(Record):
+class ConnectorStatus(Record):
     """A connector as it is for one caller."""
 
     info: ConnectorInfo
@@ -44,10 +44,10 @@ class Standing(Record):
     """What is missing, in a few words."""
 
 
-async def judge(call: PublicCall, info: ConnectorInfo) -> Standing:
+async def assess_connector(call: PublicCall, info: ConnectorInfo) -> ConnectorStatus:
     connector = call.services.connectors.get(info.id)
     if connector is None:
-        return Standing(info, "needs_configuration", ABSENT)
+        return ConnectorStatus(info, "needs_configuration", ABSENT)
     if call.caller is None:
         return _for_anybody(info, connector)
     workspace_id = call.caller.workspace_id
@@ -55,23 +55,23 @@ async def judge(call: PublicCall, info: ConnectorInfo) -> Standing:
     url = page_of(call, info, workspace_id)
     if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
         hint = readiness.fix_hint or ABSENT
-        return Standing(info, "needs_configuration", f"{hint} {url}" if url else hint, url)
+        return ConnectorStatus(info, "needs_configuration", f"{hint} {url}" if url else hint, url)
     if not readiness.ready:
         said = readiness.summary or f"{info.label} is not connected."
-        return Standing(info, "needs_connection", readiness.fix_hint or "", url, summary=said)
+        return ConnectorStatus(info, "needs_connection", readiness.fix_hint or "", url, summary=said)
     found = None
     if info.auth_mode != "none":
         found = await call.services.connections.find(workspace_id, info.id)
-    return Standing(info, "live", "", url, found if found is not None and found.live else None)
+    return ConnectorStatus(info, "live", "", url, found if found is not None and found.live else None)
 
 
-def _for_anybody(info: ConnectorInfo, connector: object) -> Standing:
+def _for_anybody(info: ConnectorInfo, connector: object) -> ConnectorStatus:
     access = getattr(connector, "access", None)
     if isinstance(access, OAuthAccess) and not access.provider.configured:
-        return Standing(info, "needs_configuration", access.provider.not_set_up)
+        return ConnectorStatus(info, "needs_configuration", access.provider.not_set_up)
     if info.auth_mode == "none" or getattr(connector, "for_everybody", False):
-        return Standing(info, "live")
-    return Standing(info, "needs_connection", "Every workspace connects its own.")
+        return ConnectorStatus(info, "live")
+    return ConnectorStatus(info, "needs_connection", "Every workspace connects its own.")
 
 
 def page_of(call: PublicCall, info: ConnectorInfo, workspace_id: WorkspaceId) -> str | None:
@@ -82,25 +82,25 @@ def page_of(call: PublicCall, info: ConnectorInfo, workspace_id: WorkspaceId) ->
     return f"{address}/connect/{info.id}?workspace={workspace_id}"
 
 
-async def choose(call: Call, name: str) -> tuple[Standing, Channel | None]:
+async def choose(call: Call, name: str) -> tuple[ConnectorStatus, Channel | None]:
     """Return the connector of a name, or the first working one of a channel."""
     key = name.strip().lower()
     if key in BY_ID:
-        return await judge(call, BY_ID[key]), channels.BY_ID.get(key)
+        return await assess_connector(call, BY_ID[key]), channels.BY_ID.get(key)
     channel = channels.channel(name)
     known = [each for each in channel.connectors if each in BY_ID] if channel is not None else []
     if channel is None or not known:
         names = dict.fromkeys((*BY_ID, *(row.id for row in channels.TABLE if row.action)))
         raise bad_argument("provider", f"one of {', '.join(names)}", repr(name))
-    found = [await judge(call, BY_ID[each]) for each in known if each != MANUAL or len(known) == 1]
+    found = [await assess_connector(call, BY_ID[each]) for each in known if each != MANUAL or len(known) == 1]
     return next((each for each in found if each.state == "live"), found[-1]), channel
 
 
-async def alternatives(call: Call, info: ConnectorInfo) -> list[Standing]:
+async def alternatives(call: Call, info: ConnectorInfo) -> list[ConnectorStatus]:
     """Return other connectors that serve the same channels and can be connected."""
     served = set(info.channels)
     others = [each for each in CONNECTORS if each.id != info.id and served and served <= set(each.channels)]
-    found = [await judge(call, each) for each in others]
+    found = [await assess_connector(call, each) for each in others]
     return [each for each in found if each.state != "needs_configuration"]
 
 
@@ -120,16 +120,16 @@ async def waiting_for(call: Call, names: Sequence[str]) -> list[Action]:
     return [each for each in wanted if not outlook.readiness_of(each.effect).ready][:MOST_WAITING]
 
 
-def describe(standing: Standing) -> str:
+def describe(status: ConnectorStatus) -> str:
     """Describe a connector's state to a person in a sentence or two."""
-    if standing.state == "live":
-        return f"It works now{_accounts(standing.connection)}."
-    if standing.state == "needs_configuration":
-        return standing.hint
-    return standing.summary or "It is not connected."
+    if status.state == "live":
+        return f"It works now{_accounts(status.connection)}."
+    if status.state == "needs_configuration":
+        return status.hint
+    return status.summary or "It is not connected."
 
 
-def list_for_person(standings: Sequence[Standing]) -> str:
+def list_for_person(statuses: Sequence[ConnectorStatus]) -> str:
     words: dict[State, str] = {
         "live": "Works now",
         "needs_connection": "To be connected",
@@ -137,52 +137,54 @@ def list_for_person(standings: Sequence[Standing]) -> str:
     }
     parts = []
     for state, title in words.items():
-        rows = [_row(each) for each in standings if each.state == state]
+        rows = [_row(each) for each in statuses if each.state == state]
         if rows:
             parts.append("\n".join([f"**{title}**", *rows]))
     return "\n\n".join(parts)
 
 
-def _row(standing: Standing) -> str:
-    wanting = standing.state == "needs_connection" and standing.connect_url is not None
-    where = f" {standing.connect_url}" if wanting else _accounts(standing.connection)
-    return f"- {standing.info.label}: {standing.info.description}{where}"
+def _row(status: ConnectorStatus) -> str:
+    wanting = status.state == "needs_connection" and status.connect_url is not None
+    where = f" {status.connect_url}" if wanting else _accounts(status.connection)
+    return f"- {status.info.label}: {status.info.description}{where}"
 
 
-def say(standing: Standing, channel: Channel | None, others: Sequence[Standing], waiting: int) -> str:
+def write_message(
+    status: ConnectorStatus, channel: Channel | None, others: Sequence[ConnectorStatus], waiting: int
+) -> str:
     """Return the message to the person about connecting it."""
-    info, said = standing.info, []
+    info, said = status.info, []
     if info.id == MANUAL:
         name = channel.label if channel is not None else "This"
         return f"{name} is published by hand: I give you the text to copy, and there is nothing to connect."
     if channel is not None and (channel.id != info.id or others):
-        through = " or ".join(_inside(each) for each in (info, *(other.info for other in others)))
+        through = " or ".join(_name_in_sentence(each) for each in (info, *(other.info for other in others)))
         said.append(f"{channel.label} goes out through {through}.")
-    if standing.state == "live":
-        said.append(f"{info.label} is connected and works{_accounts(standing.connection)}.")
+    if status.state == "live":
+        said.append(f"{info.label} is connected and works{_accounts(status.connection)}.")
         if waiting:
             said.append(
                 f"{_drafts(waiting)} prepared before: I show you where each goes, and you approve it."
             )
         return " ".join(said)
-    said.append(f"{standing.summary} {info.needed}".strip())
+    said.append(f"{status.summary} {info.needed}".strip())
     said.append(
-        f"Open {standing.connect_url} and enter it there; then tell me, and I try again."
-        if standing.connect_url
-        else standing.hint
+        f"Open {status.connect_url} and enter it there; then tell me, and I try again."
+        if status.connect_url
+        else status.hint
     )
     if waiting:
         said.append(f"{_drafts(waiting)} waiting for it.")
-    said += [_instead(each) for each in others]
+    said += [_offer_instead(each) for each in others]
     return " ".join(said)
 
 
-def show(call: Call, standing: Standing, said: str) -> str:
+def show(call: Call, status: ConnectorStatus, said: str) -> str:
     """Return the message as Markdown, with the terminal command."""
-    flags = TERMINAL.get(standing.info.auth_mode)
-    if standing.state != "needs_connection" or standing.connect_url is None or flags is None:
+    flags = TERMINAL.get(status.info.auth_mode)
+    if status.state != "needs_connection" or status.connect_url is None or flags is None:
         return said
-    where = f"assent connect {standing.info.id} --workspace {call.caller.workspace_id} {flags}"
+    where = f"assent connect {status.info.id} --workspace {call.caller.workspace_id} {flags}"
     return f"{said}\n\nOr in a terminal of this server: `{where}`"
 
 
@@ -192,16 +194,16 @@ TERMINAL: Final[dict[str, str]] = {
 }
 
 
-def _inside(info: ConnectorInfo) -> str:
+def _name_in_sentence(info: ConnectorInfo) -> str:
     """Return the connector's name for the middle of a sentence."""
     return info.label.replace("Your ", "your ", 1)
 
 
-def _instead(other: Standing) -> str:
+def _offer_instead(other: ConnectorStatus) -> str:
     if other.state == "live":
         return f"{other.info.label} is connected and can be used instead."
     where = f": {other.connect_url}" if other.connect_url else "."
-    return f"You can connect {_inside(other.info)} instead{where}"
+    return f"You can connect {_name_in_sentence(other.info)} instead{where}"
 
 
 def _drafts(count: int) -> str:

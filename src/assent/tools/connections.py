@@ -23,7 +23,7 @@ from assent.ports import Draft, Preparation, Transaction
 from assent.suite.connectors.registry import CONNECTORS, AuthMode
 from assent.tools import connecting
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
-from assent.tools.connecting import Standing, State
+from assent.tools.connecting import ConnectorStatus, State
 from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool
 
 OPERATOR = "chieflab-connect"
@@ -93,7 +93,7 @@ class RetryBlockedAction(Arguments, kw_only=True):
 
 async def list_connectors(call: PublicCall, request: ListConnectors) -> ConnectorList:
     """List the connectors as they are for the caller, without secrets (E86)."""
-    found = [await connecting.judge(call, info) for info in CONNECTORS]
+    found = [await connecting.assess_connector(call, info) for info in CONNECTORS]
     return ConnectorList(
         ok=True,
         connectors=tuple(_view(each) for each in found),
@@ -101,33 +101,33 @@ async def list_connectors(call: PublicCall, request: ListConnectors) -> Connecto
     )
 
 
-def _view(standing: Standing) -> ConnectorView:
+def _view(status: ConnectorStatus) -> ConnectorView:
     return from_record(
         ConnectorView,
-        standing.info,
-        status=standing.state,
-        says=connecting.describe(standing),
-        connect_url=standing.connect_url or msgspec.UNSET,
+        status.info,
+        status=status.state,
+        says=connecting.describe(status),
+        connect_url=status.connect_url or msgspec.UNSET,
     )
 
 
 async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply:
-    standing, channel = await connecting.choose(call, request.provider)
-    info, connected = standing.info, standing.state == "live"
-    if standing.state == "needs_configuration":
+    status, channel = await connecting.choose(call, request.provider)
+    info, connected = status.info, status.state == "live"
+    if status.state == "needs_configuration":
         raise Refusal(
             Reason.PROVIDER_NOT_LIVE,
             facts={"connector": info.label},
-            words=Words(summary=f"{info.label} is not set up on this server.", user_message=standing.hint),
+            words=Words(summary=f"{info.label} is not set up on this server.", user_message=status.hint),
         )
     others = await connecting.alternatives(call, info)
     names = (info.id, *(each.info.id for each in others))
     waiting = await connecting.waiting_for(call, names)
-    said = connecting.say(standing, channel, others, len(waiting))
-    shown = connecting.show(call, standing, said)
+    said = connecting.write_message(status, channel, others, len(waiting))
+    shown = connecting.show(call, status, said)
     title = f"{info.label} is connected" if connected else f"Connect {info.label}"
     draft = Draft(type="connection", title=title, body=shown, metadata={"provider": info.id})
-    following = _following(call, standing, waiting)
+    following = _following(call, status, waiting)
     return await staging.stage(
         call.services,
         Request(
@@ -148,7 +148,7 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
         lambda assets, staged: {
             "provider": info.id,
             "connected": connected,
-            "connect_url": standing.connect_url,
+            "connect_url": status.connect_url,
             "stop_rule": CONNECTED_STOP_RULE if connected else STOP_RULE,
             "agent_usefulness": AgentUsefulness(len(assets), 0, not connected, said),
             "agent_guide": AgentGuide(
@@ -162,9 +162,9 @@ async def connect_provider(call: Call, request: ConnectProvider) -> ConnectReply
     )
 
 
-def _following(call: Call, standing: Standing, waiting: list[Action]) -> tuple[SuggestedCall, ...]:
+def _following(call: Call, status: ConnectorStatus, waiting: list[Action]) -> tuple[SuggestedCall, ...]:
     """Return the next calls: first the drafts that wait for this connector."""
-    connected = standing.state == "live"
+    connected = status.state == "live"
     when = "now" if connected else "the human says that it is connected"
     found = [
         SuggestedCall("chieflab_retry_blocked_action", {"actionId": each.action_id}, when) for each in waiting
@@ -174,8 +174,8 @@ def _following(call: Call, standing: Standing, waiting: list[Action]) -> tuple[S
             SuggestedCall("chieflab_use_manual_fallback", {"actionId": each.action_id}, BY_HAND_WHEN)
             for each in waiting[:1]
         ]
-    if connected and standing.info.auth_mode in BY_PAGE and DECIDE_RIGHT in call.caller.scopes:
-        about = {"provider": standing.info.id}
+    if connected and status.info.auth_mode in BY_PAGE and DECIDE_RIGHT in call.caller.scopes:
+        about = {"provider": status.info.id}
         found.append(SuggestedCall("chieflab_disconnect_provider", about, "the human wants to end it"))
     listing = SuggestedCall("chieflab_list_connectors", {}, "the human asks what else can be connected")
     return (*found, listing) if waiting else (listing, *found)

@@ -182,10 +182,10 @@ async def list_assets(call: Call, request: ListAssets) -> AssetList:
 async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
     workspace_id = call.caller.workspace_id
     if not is_uuid(request.asset_id):
-        raise nothing_there("asset")
+        raise refuse_unknown_id("asset")
     found = await call.services.store.read(lambda: actions.find_asset(workspace_id, request.asset_id))
     if found is None:
-        raise nothing_there("asset")
+        raise refuse_unknown_id("asset")
     return asset_record(found)
 
 
@@ -193,11 +193,11 @@ def require_run(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Run]:
     """Return a run. Refuses an id that the workspace does not have."""
     run = yield from actions.find_run(workspace_id, run_id)
     if run is None:
-        raise nothing_there("run")
+        raise refuse_unknown_id("run")
     return run
 
 
-def nothing_there(what: str) -> Refusal:
+def refuse_unknown_id(what: str) -> Refusal:
     """Return the refusal for unknown ids; those of other workspaces get the same one (E96)."""
     return Refusal(Reason.WRONG_WORKSPACE, user_message=f"This workspace has no {what} with that id.")
 

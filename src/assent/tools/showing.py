@@ -106,7 +106,7 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
     action_id = require_action_id(request.action_id)
     until_ms = call.now_ms + request.wait_seconds * SECOND_MS
     seen = await _look(call, action_id, until_ms)
-    first, ended = seen.action, _at_once(seen, request, call.caller.scopes, call.now_ms)
+    first, ended = seen.action, _reason_not_to_wait(seen, request, call.caller.scopes, call.now_ms)
     if ended is None and call.peer is not None:
         call.peer.step_aside()
     while ended is None:
@@ -124,12 +124,14 @@ async def get_action(call: Call, request: GetAction) -> ShownAction:
     return answer_shown(seen, waited, outlook.of(seen.action), now_ms)
 
 
-def _at_once(seen: FoundAction, request: GetAction, rights: Collection[str], now_ms: int) -> Ended | None:
+def _reason_not_to_wait(
+    seen: FoundAction, request: GetAction, rights: Collection[str], now_ms: int
+) -> Ended | None:
     """Return why a call is answered without waiting; None if it waits."""
     action = seen.action
     if request.wait_seconds == 0:
         return "not_asked"
-    if request.digest is not None and not _same(action, request.digest):
+    if request.digest is not None and not _matches_digest(action, request.digest):
         return "changed"
     awaited = action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms)
     elsewhere = (
@@ -142,7 +144,7 @@ def _at_once(seen: FoundAction, request: GetAction, rights: Collection[str], now
     return None if awaited or elsewhere or in_doubt or seen.sending else "nothing_to_wait_for"
 
 
-def _same(action: Action, digest: str) -> bool:
+def _matches_digest(action: Action, digest: str) -> bool:
     given = digest.removeprefix(DIGEST_PREFIX)
     return bool(given) and action.digest.removeprefix(DIGEST_PREFIX).startswith(given)
 

@@ -28,8 +28,8 @@ from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.tools.workflow_choice import WorkflowId, find_definition
 from assent.tools.workflow_gate import with_gate
 from assent.workflow import ContentRefused
-from assent.workflow.handles import Handle, read
 from assent.workflow.text.refusals import render_refusal
+from assent.workflow.tokens import TokenClaims, read
 
 SCOPE = "runs:write"
 KEPT_PINS: Final = 1_024
@@ -205,7 +205,7 @@ async def _open_call(call: Call) -> WorkflowCall:
 
 async def _open_run(
     call: Call, state_token: str, ack_token: str | None = None
-) -> tuple[WorkflowCall, Handle, Handle | None]:
+) -> tuple[WorkflowCall, TokenClaims, TokenClaims | None]:
     """Read the tokens of a run. Returns them, and the call with a warning if the workflow's file
     has changed: files are read here, outside the transaction."""
     workflow_call = await _open_call(call)

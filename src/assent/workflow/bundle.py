@@ -192,7 +192,7 @@ def _run_flaws(run: ExportedRun) -> Iterator[str]:
         for number, node in enumerate(run.nodes)
     ):
         yield "has steps that do not follow one another"
-    if not _apart([(each.node, each.digest) for each in run.checkpoints]):
+    if not _are_distinct([(each.node, each.digest) for each in run.checkpoints]):
         yield "has a checkpoint twice"
     nodes, events = {node.node for node in run.nodes}, {event.seq for event in run.events}
     if not {node.event_seq for node in run.nodes} | {each.event_seq for each in run.checkpoints} <= events:
@@ -218,11 +218,15 @@ def _log_flaws(run: ExportedRun) -> Iterator[str]:
         yield "is pinned to another workflow than its log says"
     led = [(e.body["parent"], e.body["ackHash"]) for e in run.events if e.kind == "step_acked"]
     answered = [(answer.node, answer.edge) for answer in run.answers]
-    if not _apart(led) or not _apart(answered) or not all(_EDGE.fullmatch(e) for _, e in led + answered):
+    if (
+        not _are_distinct(led)
+        or not _are_distinct(answered)
+        or not all(_EDGE.fullmatch(e) for _, e in led + answered)
+    ):
         yield "has steps or answers that no call, or the same one, led to"
 
 
-def _apart(named: list[tuple[int, str]]) -> bool:
+def _are_distinct(named: list[tuple[int, str]]) -> bool:
     return len(set(named)) == len(named)
 
 

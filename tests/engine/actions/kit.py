@@ -16,7 +16,7 @@ from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import failpoints, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import Policy
 from assent.gate.records import Action, Assurance, Effect, Media, Severity
 from assent.jobs.kinds import job_kinds
@@ -231,7 +231,7 @@ class Gate(Surface):
         self, assurance: Assurance, action_id: str, name: str = "Ada", *, send_now: bool = False
     ) -> Action:
         """An approval by somebody whom the server knows that well, as the page makes it: of what it shows now."""
-        now_ms, shown = self.clock.now_ms(), Seen(digest=(await self.stored(action_id)).digest)
+        now_ms, shown = self.clock.now_ms(), SeenVersion(digest=(await self.stored(action_id)).digest)
         return await self.decide(
             lambda: decisions.approve(
                 self.someone(assurance, name),

@@ -46,7 +46,7 @@ from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import journal
 from assent.engine.core.journal import Event, Head
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Action, Assurance
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
@@ -207,7 +207,7 @@ class Machine(RuleBasedStateMachine):
             lambda: decisions.approve(
                 self.decider(),
                 one.action_id,
-                Seen(digest=digest),
+                SeenVersion(digest=digest),
                 _no_link,
                 now_ms,
                 seals=self.world.app.keys.seals,
@@ -232,7 +232,7 @@ class Machine(RuleBasedStateMachine):
     def decide_rejection(self, one: Believed) -> None:
         now_ms = self.clock.now_ms()
         done = self.attempt(
-            lambda: decisions.reject(self.decider(), one.action_id, "no", Seen(), _no_link, now_ms)
+            lambda: decisions.reject(self.decider(), one.action_id, "no", SeenVersion(), _no_link, now_ms)
         )
         if (expected := self.expected_refusal(one)) is not None:
             assert done == expected
@@ -250,7 +250,9 @@ class Machine(RuleBasedStateMachine):
     def decide_edit(self, one: Believed, text: str) -> None:
         now_ms = self.clock.now_ms()
         done = self.attempt(
-            lambda: decisions.edit(self.decider(), one.action_id, {"body": text}, Seen(), _no_link, now_ms)
+            lambda: decisions.edit(
+                self.decider(), one.action_id, {"body": text}, SeenVersion(), _no_link, now_ms
+            )
         )
         expected = self.expected_refusal(one) or ("validation_error" if text == one.text else None)
         if expected is not None:

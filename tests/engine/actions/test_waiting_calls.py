@@ -15,7 +15,7 @@ from tests.engine.actions.kit import APPROVE, BODY, EDIT, EXECUTE, GET, OTHER, R
 from tests.engine.actions.provider import providers
 
 from assent.engine.actions import change_requests
-from assent.gate.gate import Seen
+from assent.gate.gate import SeenVersion
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import WAITING_CALLS_PER_WORKSPACE
@@ -141,7 +141,12 @@ async def test_a_call_that_waits_gets_a_wish_for_changes(surface: Gate) -> None:
 
     await surface.decide(
         lambda: change_requests.ask_for_changes(
-            surface.someone(), ActionId(action_id), "Name the price.", Seen(), lambda action: None, now_ms
+            surface.someone(),
+            ActionId(action_id),
+            "Name the price.",
+            SeenVersion(),
+            lambda action: None,
+            now_ms,
         )
     )
 

@@ -30,9 +30,9 @@ from assent.processes.serve import Surfaces
 from assent.workflow import Snapshot, reduce
 from assent.workflow import bundle as files
 from assent.workflow.bundle import Bundle, BundleRefused, ExportedRun
-from assent.workflow.handles import read
 from assent.workflow.machine.state import encode
 from assent.workflow.text import sessions as session_text
+from assent.workflow.tokens import read
 
 pytestmark = pytest.mark.own_database
 

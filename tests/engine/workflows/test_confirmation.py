@@ -14,7 +14,7 @@ from assent.engine.actions import change_requests, decisions
 from assent.engine.actions.execution import EXECUTE_TOOL
 from assent.engine.workflows import confirmations as workflow_confirmations
 from assent.gate import gate
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -287,7 +287,7 @@ async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(p
         lambda: decisions.approve(
             person,
             ActionId(refusal["actionId"]),
-            Seen(),
+            SeenVersion(),
             lambda _: None,
             now_ms,
             seals=play.surface.app.keys.seals,
@@ -425,7 +425,7 @@ async def test_what_a_person_wants_changed_is_told_to_whoever_asks_again(play: P
     now_ms = play.surface.clock.now_ms()
     await play.surface.app.store.write(
         lambda: change_requests.ask_for_changes(
-            person, ActionId(action_id), "Only to the pilots.", Seen(), lambda _: None, now_ms
+            person, ActionId(action_id), "Only to the pilots.", SeenVersion(), lambda _: None, now_ms
         )
     )
     assert "Only to the pilots." in (await asked(play, at, **NOTES))["userMessage"]

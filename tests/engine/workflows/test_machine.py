@@ -35,7 +35,7 @@ from assent.engine.workflows import bundles
 from assent.kernel.ids import WorkspaceId
 from assent.processes.serve import Surfaces
 from assent.workflow import bundle as files
-from assent.workflow.handles import read
+from assent.workflow.tokens import read
 
 EXAMPLES = rounds(4, 100)
 STEPS = 200
@@ -117,16 +117,16 @@ class Workflows(RuleBasedStateMachine):
 
     def reminted(self, run_id: str, place: Place) -> Payload:
         from assent.kernel.ids import RunId
-        from assent.workflow.handles import Handle, mint
-        from assent.workflow.handles import place as named
+        from assent.workflow.tokens import TokenClaims, mint
+        from assent.workflow.tokens import place as named
 
         old = named(place["answer"]["stateToken"], run_id)
         node, series = old.node, old.series
         keys = self.surface.app.keys.workflow_tokens
         ack = place["answer"]["ackToken"]
         return {
-            "stateToken": mint(keys, Handle("st", RunId(run_id), node, series)),
-            "ackToken": None if ack is None else mint(keys, Handle("ack", RunId(run_id), node, series)),
+            "stateToken": mint(keys, TokenClaims("st", RunId(run_id), node, series)),
+            "ackToken": None if ack is None else mint(keys, TokenClaims("ack", RunId(run_id), node, series)),
         }
 
     @rule(target=places)

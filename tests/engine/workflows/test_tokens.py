@@ -15,7 +15,7 @@ from assent.app import App
 from assent.kernel.ids import RunId, uuid7
 from assent.kernel.tokens import decode
 from assent.processes.serve import Surfaces
-from assent.workflow.handles import Handle, mint
+from assent.workflow.tokens import TokenClaims, mint
 
 pytestmark = pytest.mark.every_surface
 
@@ -103,13 +103,13 @@ async def test_a_token_of_another_workspace_answers_as_one_that_nobody_knows(pla
     keys = play.surface.app.keys.workflow_tokens
     run = RunId(at["session"]["runId"])
     unknown_node = {
-        "stateToken": mint(keys, Handle("st", run, 7)),
-        "ackToken": mint(keys, Handle("ack", run, 7)),
+        "stateToken": mint(keys, TokenClaims("st", run, 7)),
+        "ackToken": mint(keys, TokenClaims("ack", run, 7)),
     }
     nowhere = RunId(uuid7(START_MS, bytes(10)))
     unknown_run = {
-        "stateToken": mint(keys, Handle("st", nowhere, 0)),
-        "ackToken": mint(keys, Handle("ack", nowhere, 0)),
+        "stateToken": mint(keys, TokenClaims("st", nowhere, 0)),
+        "ackToken": mint(keys, TokenClaims("ack", nowhere, 0)),
     }
     before = await play.tables()
     told = [await play.send(each) for each in (unknown_node, unknown_run)]
@@ -227,8 +227,8 @@ async def test_a_replay_brings_the_very_tokens_also_where_nobody_knows_their_key
         before = await twice.tables()
         keys, run = twice.surface.app.keys.workflow_tokens, RunId(at["session"]["runId"])
         fresh = {
-            "stateToken": mint(keys, Handle("st", run, 0)),
-            "ackToken": mint(keys, Handle("ack", run, 0)),
+            "stateToken": mint(keys, TokenClaims("st", run, 0)),
+            "ackToken": mint(keys, TokenClaims("ack", run, 0)),
         }
         assert await twice.advance(fresh, notesMarkdown="done") == second
         assert await twice.tables() == before

@@ -15,7 +15,7 @@ from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.recording import RECONCILE_JOB, Executed
 from assent.engine.core.jobs import JobKind
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Action, Assurance
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
@@ -45,7 +45,7 @@ class Engine:
         return action_id
 
     async def approve(self, action_id: ActionId) -> None:
-        shown = Seen(digest=(await self.action(action_id)).digest)
+        shown = SeenVersion(digest=(await self.action(action_id)).digest)
         await self.app.store.write(
             lambda: decisions.approve(
                 PERSON, action_id, shown, lambda _: None, self.clock.now_ms(), seals=self.app.keys.seals
@@ -54,12 +54,16 @@ class Engine:
 
     async def edit(self, action_id: ActionId, **changes: Any) -> Action:
         return await self.app.store.write(
-            lambda: decisions.edit(PERSON, action_id, changes, Seen(), lambda _: None, self.clock.now_ms())
+            lambda: decisions.edit(
+                PERSON, action_id, changes, SeenVersion(), lambda _: None, self.clock.now_ms()
+            )
         )
 
     async def reject(self, action_id: ActionId) -> Action:
         return await self.app.store.write(
-            lambda: decisions.reject(PERSON, action_id, "no", Seen(), lambda _: None, self.clock.now_ms())
+            lambda: decisions.reject(
+                PERSON, action_id, "no", SeenVersion(), lambda _: None, self.clock.now_ms()
+            )
         )
 
     async def execute(self, action_id: ActionId, key: str | None = None) -> Executed | Refusal:

@@ -6,7 +6,7 @@ import pytest
 
 from assent.gate.records import Effect
 from assent.net.mail_server import Mailbox
-from assent.suite.connectors.mail.mail_reading import Meant, difference
+from assent.suite.connectors.mail.mail_reading import IntendedMail, difference
 from assent.suite.connectors.mail.smtp_message import compose
 from assent.testing.connector_contract import CHECKED_AT_MS, claim_action
 
@@ -21,7 +21,7 @@ MAIL = Effect(
     html="<p>See you on Friday.</p>",
     recipients=("grace@example.org",),
 )
-MEANT = Meant(
+MEANT = IntendedMail(
     sender=ANN,
     to=GRACE,
     subject="Lunch",

@@ -16,7 +16,7 @@ from assent.suite.pictures.font_files import BUNDLED, Fonts
 from assent.suite.pictures.graphics import LAYOUTS, Drawn, Order
 from assent.suite.pictures.line_fitting import TooLong
 from assent.suite.pictures.making import PictureMaker
-from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
+from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
 from assent.suite.pictures.process import make
 from assent.suite.pictures.sizes import SIZES
 
@@ -43,8 +43,8 @@ def order(headline: str, **more: str) -> Order:
     return Order(headline=headline, name=more.get("name", "Ledgerleaf"), main=more.get("main", "#0b6e4f"))
 
 
-def work(headline: str, *channels: str, layouts: tuple[str, ...] = LAYOUTS) -> Work:
-    return Work(order=order(headline), channels=channels or ("linkedin",), layouts=layouts)
+def work(headline: str, *channels: str, layouts: tuple[str, ...] = LAYOUTS) -> PictureJob:
+    return PictureJob(order=order(headline), channels=channels or ("linkedin",), layouts=layouts)
 
 
 def dimensions(png: bytes) -> tuple[int, int]:
@@ -177,7 +177,7 @@ def test_the_fonts_are_the_ones_on_record() -> None:
 def test_what_is_ordered_survives_the_way_to_the_process() -> None:
     asked = msgspec.structs.replace(work("Ünïcödé"), font_dirs=("/usr/share/fonts",))
 
-    assert msgspec.msgpack.decode(msgspec.msgpack.encode(asked), type=Work) == asked
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(asked), type=PictureJob) == asked
 
 
 def test_a_colour_from_a_name_is_one_that_can_be_drawn() -> None:

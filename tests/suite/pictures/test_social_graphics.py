@@ -12,7 +12,7 @@ from assent.engine.actions import actions
 from assent.engine.learning import pictures
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
+from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -165,7 +165,7 @@ async def test_a_post_whose_picture_cannot_be_made_says_so_and_waits_all_the_sam
 async def test_a_drawer_that_fails_holds_no_launch_up(
     surface: Surface, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def broken(work: Work) -> PictureResult:
+    async def broken(work: PictureJob) -> PictureResult:
         raise PicturesFailed("out of ink")
 
     object.__setattr__(surface.app.services.drafting, "make_pictures", broken)

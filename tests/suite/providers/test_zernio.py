@@ -15,7 +15,7 @@ from assent.engine.actions import blocked, decisions
 from assent.engine.core import journal
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.engine.learning.measurement import read_action
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Action, Assurance, Media
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
@@ -283,7 +283,7 @@ async def test_a_thread_goes_out_as_a_thread(here: Providers) -> None:
             HUMAN,
             action_id,
             {"details": {"thread": parts}},
-            Seen(),
+            SeenVersion(),
             lambda _: None,
             here.engine.clock.now_ms(),
         )

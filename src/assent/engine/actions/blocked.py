@@ -51,7 +51,7 @@ async def look_again(services: Services, caller: Principal, action_id: ActionId)
     workspace_id, by = caller.workspace_id, caller.name
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
     refuse_confirmation(action)
-    effect, readiness = await way_out(services, workspace_id, action.effect)
+    effect, readiness = await choose_connector(services, workspace_id, action.effect)
     shown = msgspec.structs.replace(action, effect=effect)
     outlook = await circumstances.outlook(services, caller, (shown,), {action.action_id: readiness})
     now_ms = services.clock.now_ms()
@@ -71,7 +71,7 @@ async def bind(services: Services, action: Action, *, by: str, via: str) -> tupl
     Returns the new revision, which needs approval, or None if the action stays unchanged; and the
     present readiness.
     """
-    effect, readiness = await way_out(services, action.workspace_id, action.effect)
+    effect, readiness = await choose_connector(services, action.workspace_id, action.effect)
     if not readiness.ready or effect == action.effect:
         return None, readiness
     now_ms = services.clock.now_ms()
@@ -152,7 +152,9 @@ SAID: Final = {
 }
 
 
-async def way_out(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:
+async def choose_connector(
+    services: Services, workspace_id: WorkspaceId, effect: Effect
+) -> tuple[Effect, Readiness]:
     """Return the effect with its channel's first ready connector; unchanged if none is ready."""
     channel = channels.BY_ID.get(effect.channel)
     others = channel.connectors if channel is not None else ()
@@ -195,7 +197,7 @@ def _refresh(
         return (yield from _revise(action, effect, readiness, by, via, now_ms))
     if action.preflight.connector_ready == readiness.ready:
         return action
-    changed = msgspec.structs.replace(action, preflight=_judge(action, effect, readiness))
+    changed = msgspec.structs.replace(action, preflight=_redo_preflight(action, effect, readiness))
     stored = yield from actions.put_without_event(changed)
     yield from actions.note(stored, "connector_rechecked", {"ready": readiness.ready, "by": by}, now_ms)
     return stored
@@ -212,7 +214,7 @@ def _revise(
         revision=action.revision + 1,
         approval=None,
         attempt=None,
-        preflight=_judge(action, effect, readiness),
+        preflight=_redo_preflight(action, effect, readiness),
     )
     names = [name for name in ("connector", "sender", "target") if _differ(name, action.effect, effect)]
     facts = {"by": by, "via": via, "changed": names, "before": action.digest, "target": effect.target}
@@ -230,7 +232,7 @@ def _differ(name: str, one: Effect, other: Effect) -> bool:
     return bool(getattr(one, name) != getattr(other, name))
 
 
-def _judge(action: Action, effect: Effect, readiness: Readiness) -> Preflight:
+def _redo_preflight(action: Action, effect: Effect, readiness: Readiness) -> Preflight:
     old = action.preflight
     return preflight(
         effect,

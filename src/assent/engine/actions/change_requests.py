@@ -13,7 +13,7 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.actions.decisions import facts_of
 from assent.gate import gate
-from assent.gate.gate import Decider, Links, Seen
+from assent.gate.gate import Decider, Links, SeenVersion
 from assent.gate.records import Action
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId
@@ -27,7 +27,7 @@ MOST_KEPT: Final = 20
 
 
 def ask_for_changes(
-    decider: Decider, action_id: ActionId, text: str, seen: Seen, links: Links, now_ms: int
+    decider: Decider, action_id: ActionId, text: str, seen: SeenVersion, links: Links, now_ms: int
 ) -> Transaction[Action]:
     """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION
     for other content."""

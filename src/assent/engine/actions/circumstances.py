@@ -23,7 +23,7 @@ from assent.engine.learning.site_feed import FEED_PATH
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import MANUAL, Circumstances, describe_decision, next_calls
 from assent.gate.cards import render_card
-from assent.gate.guidance import InChat, as_it_is
+from assent.gate.guidance import InChat, view_alone
 from assent.gate.policy import Policy, Requirement, suffices
 from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate, is_expired, is_overdue
 from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
@@ -91,11 +91,11 @@ class Outlook:
     caller: Principal
     policy: Policy
     unready: Mapping[tuple[object, ...], Readiness]
-    """Accounts that are not ready, by connector and account (`_way`)."""
+    """Accounts that are not ready, by connector and account (`_readiness_key`)."""
 
     def readiness_of(self, effect: Effect) -> Readiness:
         """Return the readiness for an effect at the time this was read."""
-        return self.unready.get(_way(effect), READY) if self.unready else READY
+        return self.unready.get(_readiness_key(effect), READY) if self.unready else READY
 
     def as_now(self, action: Action) -> Action:
         """Return an open action with the present readiness in its preflight."""
@@ -165,7 +165,7 @@ class Outlook:
             show="\n\n".join(filter(None, (message, card))),
             next=following,
             stop_rule="Do only what the human just decided.",
-            render_in_chat=as_it_is(action, around) if waits else UNSET,
+            render_in_chat=view_alone(action, around) if waits else UNSET,
         )
 
     def _link(self, action: Action) -> str:
@@ -201,7 +201,7 @@ async def read_action(services: Services, caller: Principal, action_id: ActionId
     if action.status in OPEN and not getattr(connector, "always_ready", False):
         readiness = await ask_readiness(services, workspace_id, action.effect)
         if not readiness.ready:
-            unready[_way(action.effect)] = readiness
+            unready[_readiness_key(action.effect)] = readiness
     return action, Outlook(services, caller, policy, unready)
 
 
@@ -218,9 +218,9 @@ async def outlook(
     for action in shown:
         effect = action.effect
         if known is not None and action.action_id in known:
-            found[_way(effect)] = known[action.action_id]
+            found[_readiness_key(effect)] = known[action.action_id]
         elif action.status in OPEN:
-            asked.setdefault(_way(effect), effect)
+            asked.setdefault(_readiness_key(effect), effect)
     answers = await asyncio.gather(
         *(ask_readiness(services, caller.workspace_id, effect) for effect in asked.values())
     )
@@ -245,7 +245,7 @@ async def ask_readiness(services: Services, workspace_id: WorkspaceId, effect: E
     return await readiness_of(connector, workspace_id, effect)
 
 
-def _way(effect: Effect) -> tuple[object, ...]:
+def _readiness_key(effect: Effect) -> tuple[object, ...]:
     """Key of a readiness: connector, channel, sender and account."""
     account = tuple(sorted(effect.target.items())) if effect.target is not None else None
     return effect.connector, effect.channel, effect.sender, account

@@ -17,7 +17,7 @@ from assent.engine.learning import memory as brain
 from assent.engine.learning import pictures
 from assent.engine.people import notifications
 from assent.gate import gate
-from assent.gate.gate import ANY_CONTENT, Decider, Links, Seen, approver_key
+from assent.gate.gate import ANY_CONTENT, Decider, Links, SeenVersion, approver_key
 from assent.gate.mail import keeps_requests, keeps_text
 from assent.gate.policy import Requirement, suffices
 from assent.gate.preflight import Checked, after_edit, explain_expiry, extend_expiry, refuse_schedule
@@ -37,7 +37,7 @@ SEND_JOB = "send_approved_action"
 def approve(
     decider: Decider,
     action_id: ActionId,
-    seen: Seen,
+    seen: SeenVersion,
     links: Links,
     now_ms: int,
     *,
@@ -90,12 +90,12 @@ def approve(
     return action
 
 
-def _find_staged(action: Action) -> Transaction[Seen]:
+def _find_staged(action: Action) -> Transaction[SeenVersion]:
     """Return the staged content. A caller that names no content counts as having seen this one."""
     rows = yield statements.find_revision(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=1
     )
-    return Seen(digest=msgspec.json.decode(rows[0]["effect"], type=Effect).digest() if rows else "")
+    return SeenVersion(digest=msgspec.json.decode(rows[0]["effect"], type=Effect).digest() if rows else "")
 
 
 def _confirm(held: Approval, new: Approval) -> Approval:
@@ -151,7 +151,7 @@ def _schedule(action: Action, now_ms: int) -> Transaction[None]:
 
 
 def reject(
-    decider: Decider, action_id: ActionId, reason: str, seen: Seen, links: Links, now_ms: int
+    decider: Decider, action_id: ActionId, reason: str, seen: SeenVersion, links: Links, now_ms: int
 ) -> Transaction[Action]:
     """Reject an action for good and store the reason. An approval is withdrawn first."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
@@ -201,7 +201,7 @@ def edit(
     decider: Decider,
     action_id: ActionId,
     changes: dict[str, Any],
-    seen: Seen,
+    seen: SeenVersion,
     links: Links,
     now_ms: int,
     *,
@@ -254,7 +254,7 @@ def edit(
     )
     done = yield from actions.put(changed, steps, facts, now_ms)
     if "media" in changes:
-        yield from pictures.take_along(done)
+        yield from pictures.show_attached(done)
     yield from brain.forget_approval(action)
     if "body" in changes and keeps_text(done) and keeps_text(action):
         entry = brain.decision_entry(done, "edit", facts)

@@ -14,7 +14,7 @@ three phases, and the database states before the call that a call may happen.
    the lease ends.
 2. Perform (`perform`, no transaction). The connector gets an `ApprovedAction`, which only the gate can
    make. The call has a timeout shorter than the lease. If too little of the lease is left, for example
-   after the machine slept, nothing is sent. `certain` maps every end of the call to one of three
+   after the machine slept, nothing is sent. `await_outcome` maps every end of the call to one of three
    outcomes: `Delivered`, `NotSent` (certainly not done; curable or not) or `OutcomeUnknown`. A timeout,
    any undeclared exception and a delivery without the provider's id are unknown.
 3. Record (`recording.record`, one transaction). It locks the action again and writes the outcome only
@@ -305,7 +305,7 @@ async def perform(services: Services, claimed: Action) -> SendOutcome:
     if claimed.attempt is None or _too_late(claimed.attempt, timeout_seconds, services.clock.now_ms()):
         return NotSent(Reason.CONNECTOR_FAILED, "there was no time left to send it", curable=True)
     call = connector.perform(gate.open_gate(claimed), timeout_seconds)
-    return credible(await certain(services, connector, call))
+    return credible(await await_outcome(services, connector, call))
 
 
 def _too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
@@ -313,7 +313,7 @@ def _too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
     return now_ms + int(timeout_seconds * 1000) > attempt.lease_until_ms
 
 
-async def certain(
+async def await_outcome(
     services: Services, connector: Connector, call: Awaitable[T]
 ) -> T | NotSent | OutcomeUnknown:
     """Await a connector's call and turn every exception into an outcome."""

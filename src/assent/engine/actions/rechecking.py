@@ -33,7 +33,7 @@ from assent.suite.content.records import Composed
 CLAIMS = "claims"
 
 
-class Known(Record):
+class KnownEvidence(Record):
     """The evidence and lessons that a text is checked against."""
 
     drafted: dict[str, Any]
@@ -51,7 +51,7 @@ async def recheck(services: Services, action: Action, effect: Effect) -> Checked
     return await run_long_apart(chars, _compare, action, effect, known, readiness)
 
 
-def _compare(action: Action, after: Effect, known: Known, readiness: Readiness) -> Checked:
+def _compare(action: Action, after: Effect, known: KnownEvidence, readiness: Readiness) -> Checked:
     outdated, warnings = content_warnings(action.effect), content_warnings(after)
     if CLAIMS not in known.drafted or after.channel not in channels.BY_ID:
         return Checked(readiness=readiness, outdated=outdated, warnings=warnings)
@@ -65,7 +65,7 @@ def _compare(action: Action, after: Effect, known: Known, readiness: Readiness) 
     )
 
 
-def _adapt(effect: Effect, metadata: dict[str, Any], known: Known) -> Composed:
+def _adapt(effect: Effect, metadata: dict[str, Any], known: KnownEvidence) -> Composed:
     personal = is_personal_mail(effect, metadata)
     made = adapt(
         effect.channel,
@@ -88,7 +88,7 @@ def _adapt(effect: Effect, metadata: dict[str, Any], known: Known) -> Composed:
     return msgspec.structs.replace(made, warnings=(*others, *warnings_for(claims, known.evidence)))
 
 
-def _read_known(action: Action) -> Transaction[Known]:
+def _read_known(action: Action) -> Transaction[KnownEvidence]:
     asset = None
     if action.asset_id is not None:
         asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
@@ -102,7 +102,7 @@ def _read_known(action: Action) -> Transaction[Known]:
         for name in ("repo_context", "brand"):
             given[name] = {**earlier.get(name, {}), **given[name]}
     drafted = asset.metadata if asset is not None else {}
-    return Known(drafted, gathering.gather(**given, entries=entries), lessons)
+    return KnownEvidence(drafted, gathering.gather(**given, entries=entries), lessons)
 
 
 def evidence_given(run: Run) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from assent.gate.preflight import MANY_RECIPIENTS, weigh
+from assent.gate.preflight import MANY_RECIPIENTS, raise_severity
 from assent.gate.records import Action, Effect, ExecutionState, Status
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
@@ -45,7 +45,7 @@ def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[
     yield statements.forget_earlier_recipients(workspace_id=workspace_id, before_ms=now_ms - WINDOW_MS)
 
 
-def lately(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[frozenset[str]]:
+def list_recent(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[frozenset[str]]:
     """Return recipients of other actions of the last day, at most as many as decide the
     severity."""
     rows = yield statements.list_recent_recipients(
@@ -62,7 +62,7 @@ def judge(action: Action, now_ms: int) -> Transaction[Action]:
     """Return the action with its severity by the recipients of the day."""
     if not action.effect.recipients:
         return action
-    others = yield from lately(action.workspace_id, action.action_id, now_ms)
+    others = yield from list_recent(action.workspace_id, action.action_id, now_ms)
     return with_people(action, others)
 
 
@@ -71,4 +71,4 @@ def with_people(action: Action, others: frozenset[str]) -> Action:
     if not action.effect.recipients:
         return action
     people = len(others | addresses(action.effect))
-    return msgspec.structs.replace(action, preflight=weigh(action.preflight, people))
+    return msgspec.structs.replace(action, preflight=raise_severity(action.preflight, people))

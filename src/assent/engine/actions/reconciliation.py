@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.actions.execution import certain
+from assent.engine.actions.execution import await_outcome
 from assent.engine.actions.recording import credible, record, settle
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.jobs import Job, JobFailed
@@ -36,12 +36,12 @@ async def reconcile(services: Services, job: Job) -> None:
     connector = services.connectors.get(action.effect.connector)
     if connector is None:
         raise JobFailed(f"connector {action.effect.connector} is not registered")
-    outcome = await look_into(services, connector, action)
+    outcome = await ask_provider(services, connector, action)
     failpoint("reconcile.looked")
     if outcome is None:
         return
     if isinstance(outcome, OutcomeUnknown):
-        await services.store.write(lambda: let_go(action, services.clock.now_ms()))
+        await services.store.write(lambda: release_lease(action, services.clock.now_ms()))
         raise JobFailed(f"still unknown: {outcome}")
     await services.store.write(lambda: record(action, outcome, services.clock.now_ms()))
     failpoint("reconcile.recorded")
@@ -82,7 +82,7 @@ def is_held(action: Action, now_ms: int) -> bool:
     return action.attempt is not None and action.attempt.lease_until_ms > now_ms
 
 
-def let_go(held: Action, now_ms: int) -> Transaction[None]:
+def release_lease(held: Action, now_ms: int) -> Transaction[None]:
     """End the lease after a repetition without a result, so that a person can resolve it."""
     action, _ = yield from actions.lock(held.workspace_id, held.action_id)
     if action.attempt is not None and action.attempt == held.attempt:
@@ -101,19 +101,19 @@ def repeatable(connector: Connector | None, attempt: Attempt, now_ms: int) -> bo
     )
 
 
-async def look_into(services: Services, connector: Connector, action: Action) -> SendOutcome | None:
+async def ask_provider(services: Services, connector: Connector, action: Action) -> SendOutcome | None:
     """Ask the provider and return the outcome, or None where only a person can tell."""
     approved, timeout = gate.open_gate(action), services.limits.connector_timeout_seconds
     if is_held(action, services.clock.now_ms()):
-        return _read_repeat(await certain(services, connector, connector.perform(approved, timeout)))
+        return _read_repeat(await await_outcome(services, connector, connector.perform(approved, timeout)))
     if connector.delivery.kind == "read_back":
-        found = await certain(services, connector, connector.look_up(approved, timeout))
+        found = await await_outcome(services, connector, connector.look_up(approved, timeout))
         if found is None:
             return NotSent(Reason.CONNECTOR_FAILED, "the provider has no such effect", curable=True)
         return _read_repeat(found)
     if connector.delivery.searches:
         # Past the window. Finding nothing proves nothing, so a person decides.
-        found = await certain(services, connector, connector.look_up(approved, timeout))
+        found = await await_outcome(services, connector, connector.look_up(approved, timeout))
         return _read_repeat(found) if found is not None and _is_about_the_effect(found) else None
     return None
 

@@ -33,13 +33,13 @@ async def send(services: Services, job: Job) -> None:
     try:
         await execution.execute(services, order)
     except Refusal as refusal:
-        await services.store.write(lambda: _tell(services, order))
+        await services.store.write(lambda: _notify_unsent(services, order))
         recovery = refusal.recovery()
         if (recovery.reason in CURABLE and recovery.retryable) or refusal.reason is Reason.MISSING_CREDITS:
             raise JobFailed(recovery.summary_for_user) from refusal
 
 
-def _tell(services: Services, order: ExecutionOrder) -> Transaction[None]:
+def _notify_unsent(services: Services, order: ExecutionOrder) -> Transaction[None]:
     """Notify people of an approved action that was not sent."""
     now_ms = services.clock.now_ms()
     action, _ = yield from actions.find(order.workspace_id, order.action_id)

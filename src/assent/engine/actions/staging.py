@@ -220,7 +220,7 @@ async def _build(
         for position, effect in enumerate(preparation.effects)
     )
     if any(effect.effect.recipients for effect in preparation.effects):
-        others = await services.store.read(lambda: recipients.lately(workspace_id, "", now_ms))
+        others = await services.store.read(lambda: recipients.list_recent(workspace_id, "", now_ms))
         others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
         staged = tuple(recipients.with_people(action, others) for action in staged)
     staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
@@ -305,7 +305,7 @@ def _store(staged: _StagedRun, by: str, *, begun: bool) -> Transaction[None]:
     yield from journal.append_to(head, [journal.NewEvent("run_prepared", body)], now_ms)
     yield from pictures.keep(run.workspace_id, run.run_id, staged.pictures, now_ms)
     for action in staged.actions:
-        yield from pictures.take_along(action)
+        yield from pictures.show_attached(action)
     if staged.actions:
         yield from notifications.ask(run.workspace_id, run.run_id, "waiting", now_ms)
 

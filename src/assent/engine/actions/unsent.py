@@ -74,7 +74,7 @@ def by_hand(action: Action) -> Refusal:
     return Refusal(
         Reason.MISSING_CONNECTOR,
         words=describe_by_hand(action),
-        render_in_chat=msgspec.to_builtins(guidance.as_it_is(action, PLAIN)),
+        render_in_chat=msgspec.to_builtins(guidance.view_alone(action, PLAIN)),
         retry=Retry.NEVER,
         status=action.status,
         action_id=action.action_id,

@@ -26,7 +26,7 @@ _TAKEN_BACK: Final = frozenset({Move.EDIT, Move.WITHDRAW, Move.REJECT})
 _DECIDED: Final = frozenset({Status.APPROVED, Status.EXECUTED, Status.FAILED})
 
 
-class Told(msgspec.Struct):
+class ReplayedAction(msgspec.Struct):
     """The state of one action according to the journal."""
 
     digest: str
@@ -39,11 +39,11 @@ class Told(msgspec.Struct):
     """Whether the action of an imported run stayed on another server."""
 
 
-class Story:
+class JournalReplay:
     """Computes the state of a stream's actions from its events."""
 
     def __init__(self) -> None:
-        self.told: dict[str, Told] = {}
+        self.replayed: dict[str, ReplayedAction] = {}
 
     def read(self, events: Iterable[journal.Event]) -> None:
         for event in events:
@@ -51,23 +51,23 @@ class Story:
                 body = _body(event)
                 if event.kind == "run_prepared":
                     for each in body.get("actions") or ():
-                        self.told[each["actionId"]] = Told(each["digest"])
+                        self.replayed[each["actionId"]] = ReplayedAction(each["digest"])
                 elif event.kind in ("confirmation_asked", "action_staged"):
-                    self.told[body["actionId"]] = Told(
+                    self.replayed[body["actionId"]] = ReplayedAction(
                         body["digest"], elsewhere=event.kind != "action_staged"
                     )
-                elif (told := self.told.get(body.get("actionId", ""))) is not None:
-                    _move(told, Move(event.kind.removeprefix(PREFIX)), body)
+                elif (replayed := self.replayed.get(body.get("actionId", ""))) is not None:
+                    _move(replayed, Move(event.kind.removeprefix(PREFIX)), body)
 
     def differences(self, found: tuple[Action, ...], seals: Seals | None) -> Iterator[str]:
         """Without `seals`, open approvals need no seal."""
         stored = {action.action_id: action for action in found}
-        for action_id, told in self.told.items():
+        for action_id, replayed in self.replayed.items():
             action = stored.pop(action_id, None)  # type: ignore[call-overload]
-            if action is None and not told.elsewhere:
+            if action is None and not replayed.elsewhere:
                 yield f"action {action_id} is gone"
             elif action is not None:
-                yield from (f"action {action_id}: {what}" for what in _differs(action, told, seals))
+                yield from (f"action {action_id}: {what}" for what in _differs(action, replayed, seals))
         for action_id in stored:
             yield f"action {action_id} was never staged"
 
@@ -80,33 +80,36 @@ def _body(event: journal.Event) -> dict[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
-def _move(told: Told, move: Move, body: dict[str, Any]) -> None:
-    told.digest, told.revision = body.get("digest", told.digest), body.get("revision", told.revision)
+def _move(replayed: ReplayedAction, move: Move, body: dict[str, Any]) -> None:
+    replayed.digest, replayed.revision = (
+        body.get("digest", replayed.digest),
+        body.get("revision", replayed.revision),
+    )
     # A confirmation with higher assurance is recorded and does not change the status.
-    told.state = TABLE.get((told.state, move), told.state)
+    replayed.state = TABLE.get((replayed.state, move), replayed.state)
     if move in _TAKEN_BACK:
-        told.approvals = set()
+        replayed.approvals = set()
     elif move is Move.APPROVE:
-        told.approvals.add((body.get("by", ""), body.get("assurance", "")))
-    told.external_id = body.get("externalId") or told.external_id
+        replayed.approvals.add((body.get("by", ""), body.get("assurance", "")))
+    replayed.external_id = body.get("externalId") or replayed.external_id
 
 
-def _differs(action: Action, told: Told, seals: Seals | None) -> Iterator[str]:
-    if state_of(action) != told.state:
-        yield f"it is {action.status}, and the journal says {told.state.status}"
-    if (action.digest, action.revision) != (told.digest, told.revision):
+def _differs(action: Action, replayed: ReplayedAction, seals: Seals | None) -> Iterator[str]:
+    if state_of(action) != replayed.state:
+        yield f"it is {action.status}, and the journal says {replayed.state.status}"
+    if (action.digest, action.revision) != (replayed.digest, replayed.revision):
         yield "its digest is not the one that the journal has"
     if action.effect.digest() != action.digest:
         yield "its content is not what its digest was made from"
-    if told.external_id is not None and action.external_id != told.external_id:
+    if replayed.external_id is not None and action.external_id != replayed.external_id:
         yield "it names another effect than the journal"
     approval = action.approval
     if approval is None:
-        if told.state.status in _DECIDED:
+        if replayed.state.status in _DECIDED:
             yield "its approval is gone"
-    elif (approval.by, approval.assurance.value) not in told.approvals:
+    elif (approval.by, approval.assurance.value) not in replayed.approvals:
         yield "its approval has no event"
-    elif approval.digest != told.digest:
+    elif approval.digest != replayed.digest:
         yield "its approval is about other content"
     elif seals is not None and action.status is Status.APPROVED and not seals.hold(action):
         # Only open actions are sealed again after a change of the master secret.
@@ -114,7 +117,7 @@ def _differs(action: Action, told: Told, seals: Seals | None) -> Iterator[str]:
 
 
 def compare(
-    workspace_id: str, stream_id: str, story: Story, after_seq: int, seals: Seals | None
+    workspace_id: str, stream_id: str, story: JournalReplay, after_seq: int, seals: Seals | None
 ) -> Transaction[list[str]]:
     """Return the differences in one snapshot, including events since the story was read."""
     while page := (yield from journal.read_stream(workspace_id, stream_id, after_seq=after_seq, limit=MOST)):

@@ -179,7 +179,7 @@ async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
 
 async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple[int, list[AuditFinding]]:
     """Verify one stream, a page at a time, and its actions."""
-    story = action_audit.Story()
+    story = action_audit.JournalReplay()
     at = journal.new_head(head.workspace_id, head.stream_id)
     count = 0
 

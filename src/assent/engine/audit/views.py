@@ -13,7 +13,7 @@ LAST_MS: Final = 1 << 62
 """Later than any time."""
 
 
-class Recorded(Record):
+class RecordedEvent(Record):
     stream_id: str
     seq: int
     kind: str
@@ -31,7 +31,7 @@ class AuditCursor(Record):
 
 
 class EventPage(Record):
-    events: tuple[Recorded, ...]
+    events: tuple[RecordedEvent, ...]
     older: AuditCursor | None
 
 
@@ -52,12 +52,12 @@ def events(
 
 def events_since(
     workspace_id: WorkspaceId, since_ms: int, *, kinds: tuple[str, ...] = (), most: int
-) -> Transaction[list[Recorded]]:
+) -> Transaction[list[RecordedEvent]]:
     """List the events of a workspace since a time, newest first."""
     rows = yield statements.list_events_since(
         workspace_id=workspace_id, since_ms=since_ms, kinds=_join_kinds(kinds), most=most
     )
-    return [from_row(Recorded, row) for row in rows]
+    return [from_row(RecordedEvent, row) for row in rows]
 
 
 def stream_events(
@@ -76,7 +76,7 @@ def stream_events(
 
 
 def _page(rows: Rows, most: int) -> EventPage:
-    shown = tuple(from_row(Recorded, row) for row in rows[:most])
+    shown = tuple(from_row(RecordedEvent, row) for row in rows[:most])
     return EventPage(shown, from_record(AuditCursor, shown[-1]) if len(rows) > most else None)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from assent.suite.content.lessons import Lessons
     from assent.suite.content.page import Fetched
     from assent.suite.content.records import Composed, NeedsDraft
-    from assent.suite.pictures.orders import PictureResult, Work
+    from assent.suite.pictures.orders import PictureJob, PictureResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Drafting:
 
     write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
     """A model that writes drafts, where one is configured."""
-    make_pictures: Callable[[Work], Awaitable[PictureResult]]
+    make_pictures: Callable[[PictureJob], Awaitable[PictureResult]]
     """Draws pictures, off the event loop."""
     credit_prices: Mapping[str, int]
     """The cost of an action by its connector, where its operator names no price."""

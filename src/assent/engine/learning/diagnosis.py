@@ -30,7 +30,7 @@ from assent.kernel.structs import Record
 from assent.kernel.times import iso_time, parse_time
 from assent.ports import Reading, Transaction
 from assent.sql.loader import statements
-from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, Deed, Facts, Learned, Observation, Silence
+from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, ActionFacts, Facts, Learned, Observation, Silence
 from assent.suite.measurement.metrics import select_credible
 
 MAX_ACTIONS: Final = 500
@@ -44,7 +44,7 @@ LESSONS: Final = 3
 MAX_QUOTE_CHARS: Final = 240
 
 
-class Kept(Record, kw_only=True):
+class StoredFacts(Record, kw_only=True):
     """The stored facts."""
 
     actions: tuple[Action, ...]
@@ -58,7 +58,7 @@ class Kept(Record, kw_only=True):
 async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, goal: str) -> Facts:
     """Gather all facts about a tenant's campaigns."""
     now_ms = services.clock.now_ms()
-    kept = await services.store.read(partial(_read_kept, workspace_id, tenant_id, now_ms))
+    kept = await services.store.read(partial(_read_stored, workspace_id, tenant_id, now_ms))
     asked = _newest_runs(kept.actions)
     answers, unready = await asyncio.gather(
         asyncio.gather(
@@ -73,7 +73,7 @@ async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, 
         goal=goal,
         observations=observations,
         silences=_silences(live, observations),
-        deeds=tuple(_deed(action, unready, now_ms) for action in kept.actions),
+        actions=tuple(_make_action_facts(action, unready, now_ms) for action in kept.actions),
         due_ms=tuple(each.due_ms for each in kept.due if each.tenant_id == tenant_id),
         lessons=tuple(
             Learned(
@@ -88,7 +88,7 @@ async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, 
     )
 
 
-def _read_kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction[Kept]:
+def _read_stored(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction[StoredFacts]:
     recent_ms = now_ms - WINDOW_DAYS * DAY_MS
     since = first_uuid7(max(0, recent_ms))
     rows = yield statements.list_tenant_actions(
@@ -112,7 +112,7 @@ def _read_kept(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transa
             )
             for line in lines
         ]
-    return Kept(
+    return StoredFacts(
         actions=found,
         measured=[each for each in measured if (each.measured_ms or 0) > recent_ms],
         due=due,
@@ -149,7 +149,9 @@ def _list_unconnected(services: Services, connections: dict[str, Connection]) ->
     return tuple(name for name, _ in measurement.sources(services) if name not in live)
 
 
-def _observations(kept: Kept, live: dict[str, tuple[Reading, ...]], now_ms: int) -> tuple[Observation, ...]:
+def _observations(
+    kept: StoredFacts, live: dict[str, tuple[Reading, ...]], now_ms: int
+) -> tuple[Observation, ...]:
     """Return numbers, newest first: reported, read now, or read earlier without newer ones."""
     found = list(kept.by_hand)
     covered = {(each.run_id, each.channel) for each in found}
@@ -200,8 +202,8 @@ def shorten(text: str) -> str:
     return line if len(line) <= MAX_QUOTE_CHARS else line[: MAX_QUOTE_CHARS - 1] + "…"
 
 
-def _deed(action: Action, unready: frozenset[str], now_ms: int) -> Deed:
-    return Deed(
+def _make_action_facts(action: Action, unready: frozenset[str], now_ms: int) -> ActionFacts:
+    return ActionFacts(
         action_id=action.action_id,
         run_id=action.run_id,
         channel=action.effect.channel,

@@ -68,7 +68,7 @@ def show(
     )
 
 
-def take_along(action: Action) -> Transaction[None]:
+def show_attached(action: Action) -> Transaction[None]:
     """Make the pictures of an action visible in its run, and keep them."""
     for media in action.effect.media:
         if media.digest:

@@ -116,7 +116,7 @@ def names_in(workspace_id: WorkspaceId) -> Transaction[tuple[str, ...]]:
     return tuple(row["name"] for row in rows)
 
 
-def everybody(now_ms: int) -> Transaction[tuple[ListedPerson, ...]]:
+def list_people(now_ms: int) -> Transaction[tuple[ListedPerson, ...]]:
     """List the people who can sign in and those who were invited."""
     rows = yield statements.list_people(workspace_id=SYSTEM_WORKSPACE, now_ms=now_ms)
     members = yield statements.list_memberships()
@@ -152,7 +152,7 @@ def rename(person_id: str, name: str, now_ms: int) -> Transaction[None]:
     yield from people.note("person_renamed", {"person": person_id, "name": name}, now_ms)
 
 
-def places(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
+def list_member_workspaces(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:
     if person.is_owner:
         found = yield from tenancy.list_workspaces()
         return tuple(from_record(MemberWorkspace, each) for each in found)

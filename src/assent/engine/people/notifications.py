@@ -143,7 +143,7 @@ def ask_about_stopped(action: Action, now_ms: int) -> Transaction[None]:
     yield from ask(action.workspace_id, action.run_id, "stopped", now_ms, about=action.action_id)
 
 
-def try_out(workspace_id: WorkspaceId, target_id: str, now_ms: int) -> Transaction[None]:
+def enqueue_test(workspace_id: WorkspaceId, target_id: str, now_ms: int) -> Transaction[None]:
     """Enqueue a test notification to one target."""
     payload = {"targetId": target_id, "runId": "", "cause": "test"}
     yield from jobs.enqueue(

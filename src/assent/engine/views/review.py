@@ -58,7 +58,7 @@ class SendJob(Record):
         )
 
 
-class Yes(Record):
+class ListedApproval(Record):
     """One of several approvals. `approver` is the approver key."""
 
     approver: str
@@ -72,7 +72,7 @@ class RunReview(Record):
     assets: tuple[Asset, ...]
     policy: Policy
     events: tuple[journal.Event, ...]
-    approvals: dict[ActionId, tuple[Yes, ...]]
+    approvals: dict[ActionId, tuple[ListedApproval, ...]]
     """The approvals so far, if the policy requires several."""
     revisions: dict[ActionId, dict[int, Effect]]
     """The earlier contents of edited actions."""
@@ -98,7 +98,7 @@ def look_at(run: Run) -> Transaction[RunReview]:
     assets = yield from actions.run_assets(workspace_id, run.run_id)
     head = yield from journal.read_head(workspace_id, run.run_id)
     events = yield from journal.read_latest(head, HISTORY_EVENTS)
-    approvals: dict[ActionId, tuple[Yes, ...]] = {}
+    approvals: dict[ActionId, tuple[ListedApproval, ...]] = {}
     revisions: dict[ActionId, dict[int, Effect]] = {}
     send_jobs: dict[ActionId, SendJob] = {}
     for action in staged:
@@ -108,7 +108,7 @@ def look_at(run: Run) -> Transaction[RunReview]:
                 workspace_id=workspace_id, action_id=action.action_id, revision=action.revision
             )
             approvals[action.action_id] = tuple(
-                Yes(row["approver"], row["name"] or row["approver"])
+                ListedApproval(row["approver"], row["name"] or row["approver"])
                 for row in said
                 if suffices(Assurance(row["assurance"]), needed.assurance)
             )

@@ -315,7 +315,7 @@ def _read_refused(row: Row) -> RefusedAdvance:
     return RefusedAdvance(row["created_ms"], str(answer.reason or ""), tuple(answer.issues or ()))
 
 
-def way(nodes: tuple[TreeNode, ...], end: int) -> tuple[TreeNode, ...]:
+def find_path(nodes: tuple[TreeNode, ...], end: int) -> tuple[TreeNode, ...]:
     """Return the path from the start to a node."""
     by_number = {each.node: each for each in nodes}
     found: list[TreeNode] = []
@@ -353,7 +353,7 @@ def compare(
     known = {each.node for each in view.nodes} if view is not None else set()
     if view is None or left not in known or right not in known:
         return None
-    ways = way(view.nodes, left), way(view.nodes, right)
+    ways = find_path(view.nodes, left), find_path(view.nodes, right)
     shared = [a for a, b in zip(*ways, strict=False) if a.node == b.node]
     branches = []
     for each in ways:

@@ -35,7 +35,7 @@ def limit(
     yield from journal.note(workspace_id, "webhook_hosts_changed", facts, now_ms)
 
 
-def why_not(hosts: Sequence[str] | None, host: str) -> str | None:
+def explain_refusal(hosts: Sequence[str] | None, host: str) -> str | None:
     """Explain why a host is not allowed; None if it is."""
     if hosts is None or host in hosts:
         return None
@@ -46,7 +46,7 @@ def why_not(hosts: Sequence[str] | None, host: str) -> str | None:
 
 def require(workspace_id: WorkspaceId, host: str) -> Transaction[None]:
     """Raise `Refusal` for a host that the workspace does not allow."""
-    refused = why_not((yield from find(workspace_id)), host)
+    refused = explain_refusal((yield from find(workspace_id)), host)
     if refused is not None:
         wanted = f"an address that this workspace allows. {refused}"
         raise bad_argument("webhookUrl", wanted, repr(host))

@@ -54,7 +54,7 @@ async def begin(services: Services, request: Request, shape: type[Reply], more: 
         created_ms=now_ms,
     )
     base = staging.answer_prepared(services, request.principal, run, (), (), Preparation())
-    guide = guidance.come_back(base.agent_guide, run.run_id)
+    guide = guidance.defer_guide(base.agent_guide, run.run_id)
     reply = from_record(shape, base, agent_guide=guide, stop_rule=guide.stop_rule, status=RUNNING, **more)
     host = services.outgoing.webhook_host(request.webhook_url) if request.webhook_url is not None else None
     payload = {"runId": run.run_id, "principal": msgspec.to_builtins(request.principal)}

@@ -99,7 +99,7 @@ async def deliver(services: Services, job: Job) -> None:
     if outbound is None or outbound.delivery.state != "waiting":
         return
     hosts = await services.store.read(partial(webhook_hosts.find, workspace_id))
-    forbidden = webhook_hosts.why_not(hosts, services.outgoing.webhook_host(outbound.delivery.url))
+    forbidden = webhook_hosts.explain_refusal(hosts, services.outgoing.webhook_host(outbound.delivery.url))
     secret = await signing_secret(services, workspace_id)
     began_ms, began = services.clock.now_ms(), asyncio.get_running_loop().time()
     headers = webhooks.headers(secret, delivery_id, began_ms, outbound.body)

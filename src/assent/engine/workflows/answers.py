@@ -18,8 +18,8 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal, Retry
 from assent.kernel.structs import Record, WireRecord
 from assent.workflow import Blocked, ContentRefused, Issue, Pending, Program, Warning
-from assent.workflow.handles import Tokens
 from assent.workflow.text import answers as text
+from assent.workflow.tokens import Tokens
 
 ADVANCE: Final = "workflow_advance"
 

@@ -17,9 +17,9 @@ from assent.kernel.structs import Record
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 from assent.workflow import Program, pending
-from assent.workflow.handles import Handle, mint
 from assent.workflow.machine.history import Branch, find_branches, first_line
 from assent.workflow.machine.state import decode as decode_snapshot
+from assent.workflow.tokens import TokenClaims, mint
 
 NODES_READ: Final = 2_000
 """Bound on the nodes that one call reads."""
@@ -59,7 +59,7 @@ def describe_others(
             notes=first_line(first["notes"]),
             reached=render_title(program, tip),
             found=first_line(tip["notes"]) if branch.tip != branch.first else "",
-            state_token=mint(call.keys, Handle("st", run.run_id, branch.tip, run.series)),
+            state_token=mint(call.keys, TokenClaims("st", run.run_id, branch.tip, run.series)),
         )
 
     return OtherBranches(tuple(map(describe, here)), tuple(map(describe, elsewhere)), omitted)

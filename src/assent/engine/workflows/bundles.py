@@ -41,7 +41,6 @@ from assent.workflow.bundle import (
     ExportedRun,
     ExportedSessionNote,
 )
-from assent.workflow.handles import Handle, Kind, mint, mint_tokens, place
 from assent.workflow.machine import lineage
 from assent.workflow.machine.lineage import Lineage
 from assent.workflow.machine.state import SNAPSHOT_FORMAT
@@ -49,6 +48,7 @@ from assent.workflow.machine.state import encode as encode_snapshot
 from assent.workflow.program import Program, UnknownFormat, workflow_hash
 from assent.workflow.program import decode as decode_program
 from assent.workflow.program import encode as encode_program
+from assent.workflow.tokens import Kind, TokenClaims, mint, mint_tokens, place
 
 MOST_EVENTS: Final = 1_000_000
 _STATE_MARK: Final = "<this server's stateToken>"
@@ -146,7 +146,7 @@ def _gives_tokens(run_id: RunId, series: int, node: Row) -> bool:
     except TokenInvalid:
         return False
     kinds: tuple[Kind, ...] = ("st", "ack")
-    return named == [Handle(kind, run_id, node["next_node"], series) for kind in kinds[: len(named)]]
+    return named == [TokenClaims(kind, run_id, node["next_node"], series) for kind in kinds[: len(named)]]
 
 
 def _node(row: Row, numbers: dict[int, int]) -> ExportedNode:
@@ -396,7 +396,7 @@ def _list_first_transitions(
     transitions = {}
     for (parent, edge), child in _steps_taken(told).items():
         if (parent, edge) in first:
-            at = Handle("st", record.run_id, child, record.series)
+            at = TokenClaims("st", record.run_id, child, record.series)
             tokens = mint_tokens(keys, at, None if child in complete else 0)
             transitions[child] = stored.FirstTransition(edge, child, tokens)
     return transitions
@@ -410,7 +410,7 @@ def _name_session(event: ExportedEvent, session_id: str) -> dict[str, Any]:
 
 def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: StoredRun) -> stored.KeptAnswer:
     """Replace the tokens of a stored answer with tokens of this server."""
-    at = Handle("st", run.run_id, given.at, run.series)
+    at = TokenClaims("st", run.run_id, given.at, run.series)
     minted = mint_tokens(keys, at, given.attempt if given.answer["ackToken"] else None)
     state, ack = minted.state_token, minted.ack_token
     own: dict[str, Any] = {
@@ -422,7 +422,7 @@ def _mint(given: ExportedAnswer, keys: tuple[bytes, ...], run: StoredRun) -> sto
         own["nextCall"] = {"tool": ADVANCE, "args": {"stateToken": state, "ackToken": ack}}
 
     def token(match: re.Match[str]) -> str:
-        return mint(keys, Handle("st", run.run_id, int(match[1]), run.series))
+        return mint(keys, TokenClaims("st", run.run_id, int(match[1]), run.series))
 
     kept = _BRANCH_MARK.sub(token, json.dumps(given.answer))
     try:

@@ -33,7 +33,7 @@ from assent.kernel.texts import indent_json
 from assent.ports import Transaction
 from assent.sql.loader import statements
 from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
-from assent.workflow.handles import Handle, mint_tokens
+from assent.workflow.tokens import TokenClaims, mint_tokens
 
 _OVER: Final = (Status.EXECUTED, Status.FAILED)
 MAX_CALL_CHARS: Final = 4_096
@@ -48,7 +48,7 @@ class OpenQuestion(Record):
     locked: bool
 
 
-def lock(call: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQuestion | None]:
+def lock(call: WorkflowCall, state: TokenClaims, content: str) -> Transaction[OpenQuestion | None]:
     """Lock and return the staged action, if there is one. Call this before locking the run:
     decisions take the locks in this order too."""
     action_id = yield from _action_id(call, state, content)
@@ -59,7 +59,7 @@ def lock(call: WorkflowCall, state: Handle, content: str) -> Transaction[OpenQue
 
 
 def settle(
-    call: WorkflowCall, state: Handle, content: str, asked: OpenQuestion | None
+    call: WorkflowCall, state: TokenClaims, content: str, asked: OpenQuestion | None
 ) -> Transaction[OpenQuestion | None]:
     """Return the staged action after the run is locked. An action that another call staged in the
     meantime is returned unlocked."""
@@ -70,7 +70,7 @@ def settle(
     return OpenQuestion(action, policy, locked=False)
 
 
-def _action_id(call: WorkflowCall, state: Handle, content: str) -> Transaction[ActionId | None]:
+def _action_id(call: WorkflowCall, state: TokenClaims, content: str) -> Transaction[ActionId | None]:
     rows = yield statements.find_workflow_confirmation(
         workspace_id=call.workspace_id, run_id=state.run_id, node=state.node, content=content
     )
@@ -102,7 +102,7 @@ def ask(
     digest: str,
     outcome: NeedsConfirmation,
     asked: OpenQuestion | None,
-    ack: Handle,
+    ack: TokenClaims,
 ) -> Transaction[Refusal]:
     """Stage the action for a person's approval, once for the same content (W40), and return the
     refusal. After a rejection, new content needs a new approval."""
@@ -274,9 +274,9 @@ _EARLIER: Final = {
 }
 
 
-def _call(call: WorkflowCall, ack: Handle, content: Content) -> dict[str, Any]:
+def _call(call: WorkflowCall, ack: TokenClaims, content: Content) -> dict[str, Any]:
     """Return the arguments of the advance, and the names of those that are too long to store."""
-    minted = mint_tokens(call.keys, Handle("st", ack.run_id, ack.node, ack.series), ack.attempt)
+    minted = mint_tokens(call.keys, TokenClaims("st", ack.run_id, ack.node, ack.series), ack.attempt)
     tokens = {"stateToken": minted.state_token, "ackToken": minted.ack_token}
     sent = {"notesMarkdown": content.notes, "output": content.output, "context": content.context or None}
     given = {name: value for name, value in sent.items() if value is not None}

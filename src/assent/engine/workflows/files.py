@@ -65,26 +65,26 @@ def _refusal(code: str, message: str) -> DocumentRefused:
     return DocumentRefused(Issue("$", code, message))
 
 
-class _Odd(NamedTuple):
+class _UnreadableValue(NamedTuple):
     """Placeholder for an unreadable value until its path is known."""
 
     code: str
     message: str
 
 
-def _twice(key: str) -> _Odd:
-    return _Odd("duplicate_key", f'The key "{key[:60]}" is in one object twice; keep one.')
+def _report_duplicate(key: str) -> _UnreadableValue:
+    return _UnreadableValue("duplicate_key", f'The key "{key[:60]}" is in one object twice; keep one.')
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     seen: dict[str, Any] = {}
     for key, value in pairs:
-        seen[key] = _twice(key) if key in seen else value
+        seen[key] = _report_duplicate(key) if key in seen else value
     return seen
 
 
-def _constant(name: str) -> _Odd:
-    return _Odd("not_json", f"{name} is no JSON number; write a plain one.")
+def _constant(name: str) -> _UnreadableValue:
+    return _UnreadableValue("not_json", f"{name} is no JSON number; write a plain one.")
 
 
 def _json(text: str) -> Any:
@@ -95,7 +95,7 @@ def _json(text: str) -> Any:
     except (RecursionError, ValueError):
         raise _refusal("too_deep", _TOO_DEEP)
     for path, part in walk_values(value):
-        if isinstance(part, _Odd):
+        if isinstance(part, _UnreadableValue):
             raise DocumentRefused(shorten(Issue(path, *part)))
     return value
 
@@ -132,7 +132,7 @@ def _yaml(text: str) -> Any:
                 if not isinstance(name, str):
                     raise _refusal("key", f"{place}The key {quote(name)} is not a text; write it in quotes.")
                 if name in seen:
-                    raise _refusal("duplicate_key", place + _twice(name).message)
+                    raise _refusal("duplicate_key", place + _report_duplicate(name).message)
                 seen.add(name)
             return super().construct_mapping(node, deep=True)
 

@@ -81,7 +81,7 @@ class Catalogue(Record):
     """Files that are not served, mapped to the file that has their id."""
 
 
-class _Drawn(Mapping[str, Definition]):
+class _RecordingDefinitions(Mapping[str, Definition]):
     """The definitions; records which ones a compilation reads."""
 
     def __init__(self, definitions: Mapping[str, Definition]) -> None:
@@ -192,7 +192,7 @@ class WorkflowLibrary:
             return self._refused[workflow_id]
         if workflow_id not in self._compiled:
             try:
-                drawn = _Drawn(catalogue.definitions)
+                drawn = _RecordingDefinitions(catalogue.definitions)
                 self._compiled[workflow_id] = compile_definition(
                     definition, drawn, file=catalogue.files[workflow_id]
                 )

@@ -13,11 +13,11 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
 from assent.sql.loader import statements
 from assent.workflow import Issue, Note, check_notes, pending, recap
-from assent.workflow.handles import Handle, mint_tokens
 from assent.workflow.text import answers as text
+from assent.workflow.tokens import TokenClaims, mint_tokens
 
 
-def rehydrate(call: WorkflowCall, state: Handle, *, rules: bool = False) -> Transaction[WorkflowReply]:
+def rehydrate(call: WorkflowCall, state: TokenClaims, *, rules: bool = False) -> Transaction[WorkflowReply]:
     """Return the pending step of a token, the notes of the steps before it, and a new ack token.
     Writes nothing (W20). `rules` adds the rules of the run for a chat that has lost its history."""
     node = yield from stored.find_place(call.workspace_id, state)
@@ -65,7 +65,7 @@ def rehydrate(call: WorkflowCall, state: Handle, *, rules: bool = False) -> Tran
     )
 
 
-def checkpoint(call: WorkflowCall, state: Handle, notes: str) -> Transaction[WorkflowReply]:
+def checkpoint(call: WorkflowCall, state: TokenClaims, notes: str) -> Transaction[WorkflowReply]:
     """Store notes on a node; the pending step does not change (W41). Equal notes are one checkpoint
     (W42), other notes are stored beside them (W43), and the preferred tip does not move (W44)."""
     check_notes(notes)

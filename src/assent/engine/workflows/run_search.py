@@ -17,7 +17,7 @@ from assent.engine.workflows.branches import read_place
 from assent.kernel.structs import WireRecord, from_record
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
-from assent.workflow.handles import Handle, mint
+from assent.workflow.tokens import TokenClaims, mint
 
 WORDS: Final = 6
 """Words of a query that count; the statement has one parameter for each."""
@@ -96,7 +96,7 @@ def _describe(call: WorkflowCall, rows: list[tuple[Row, int]]) -> Transaction[tu
             from_record(
                 FoundRun,
                 run,
-                state_token=mint(call.keys, Handle("st", run.run_id, tip, run.series)),
+                state_token=mint(call.keys, TokenClaims("st", run.run_id, tip, run.series)),
                 is_complete=is_complete,
                 step=step,
                 noted=noted,

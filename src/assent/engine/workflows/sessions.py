@@ -96,9 +96,9 @@ from assent.workflow import (
     pending,
     read_content,
 )
-from assent.workflow.handles import Handle, mint_tokens
 from assent.workflow.machine.state import encode, pending_step
 from assent.workflow.text import answers as text
+from assent.workflow.tokens import TokenClaims, mint_tokens
 
 LISTED_BRANCHES: Final = 5
 """How many of the newest branches an advance lists. Few, because the answer is stored."""
@@ -110,8 +110,8 @@ NEW_BRANCH: Final = Warning(
 
 def step(
     call: WorkflowCall,
-    state: Handle,
-    ack: Handle,
+    state: TokenClaims,
+    ack: TokenClaims,
     context: dict[str, Any] | None,
     notes: str | None,
     output: Any,
@@ -239,7 +239,7 @@ def _answer_move(
     warnings = (*((NEW_BRANCH,) if others is not None else ()), *outcome.warnings, *call.drift)
     if following is not None and following.require_confirmation:
         warnings += yield from confirmations.warn(call, run.run_id, following)
-    place = Handle("st", run.run_id, run.nodes, run.series)
+    place = TokenClaims("st", run.run_id, run.nodes, run.series)
     tokens = mint_tokens(call.keys, place, 0 if following is not None else None)
     reply = answers.answer_advance(run, node.program, tokens, following, warnings)
     if others is not None:
@@ -261,7 +261,7 @@ def _block(
     head: Head,
     node: NodeRecord,
     outcome: Blocked,
-    ack: Handle,
+    ack: TokenClaims,
     edge: str,
 ) -> Transaction[WorkflowReply | Refusal]:
     """Keep the step pending and issue an ack token for the next attempt (W32). After ten in a row,
@@ -273,7 +273,7 @@ def _block(
     yield from stored.log(head, "step_blocked", body, now_ms)
     yield from stored.store_snapshot(call.workspace_id, run.run_id, node.node, outcome.snapshot)
     yield from stored.touch_run(call.workspace_id, run.run_id, now_ms)
-    place = Handle("st", run.run_id, node.node, run.series)
+    place = TokenClaims("st", run.run_id, node.node, run.series)
     tokens = mint_tokens(call.keys, place, ack.attempt + 1)
     answer = answers.block_answer(answers.shape_answer(run, tokens, outcome.pending, ()), outcome)
     said = text.write_blocked(outcome, tokens)

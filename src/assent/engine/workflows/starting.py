@@ -16,11 +16,11 @@ from assent.kernel.ids import RunId
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
 from assent.workflow import Advanced, Blocked, Compiled, Complete, check_notes, split_notes, start
-from assent.workflow.handles import Handle, mint_tokens
 from assent.workflow.machine.content import measure
 from assent.workflow.machine.state import encode
 from assent.workflow.program import Program
 from assent.workflow.text import answers as text
+from assent.workflow.tokens import TokenClaims, mint_tokens
 
 OPERATOR: Final = "workflow"
 START: Final = "workflow_start"
@@ -116,7 +116,7 @@ def _answer_start(
     warnings = compiled.warnings
     if not isinstance(outcome, Blocked):
         warnings += outcome.warnings
-    place, shown = Handle("st", run.run_id, 0, run.series), outcome.pending
+    place, shown = TokenClaims("st", run.run_id, 0, run.series), outcome.pending
     tokens = mint_tokens(call.keys, place, 0 if shown is not None else None)
     answer = answers.shape_answer(run, tokens, shown, warnings)
     if isinstance(outcome, Blocked):

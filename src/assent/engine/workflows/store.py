@@ -20,7 +20,6 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.structs import Record
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
-from assent.workflow.handles import Handle, Tokens
 from assent.workflow.machine.state import Snapshot
 from assent.workflow.machine.state import decode as decode_snapshot
 from assent.workflow.machine.state import encode as encode_snapshot
@@ -28,6 +27,7 @@ from assent.workflow.program import Program
 from assent.workflow.program import decode as decode_program
 from assent.workflow.program import encode as encode_program
 from assent.workflow.program import workflow_hash as digest_of
+from assent.workflow.tokens import TokenClaims, Tokens
 
 
 class StoredRun(Record, kw_only=True):
@@ -231,7 +231,7 @@ def insert_node(
     yield statements.grow_workflow_run(**run, now_ms=now_ms)
 
 
-def find_place(workspace_id: WorkspaceId, state: Handle) -> Transaction[NodeRecord | None]:
+def find_place(workspace_id: WorkspaceId, state: TokenClaims) -> Transaction[NodeRecord | None]:
     """Return the node of a token; None if there is none or its series differs (W8, W71)."""
     found = yield from find_node(workspace_id, state.run_id, state.node)
     return found if found is not None and found.run.series == state.series else None
@@ -246,7 +246,7 @@ def find_node(workspace_id: WorkspaceId, run_id: RunId, node: int) -> Transactio
 
 
 def find_step(
-    workspace_id: WorkspaceId, state: Handle, edge: str
+    workspace_id: WorkspaceId, state: TokenClaims, edge: str
 ) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
     """Return the node of a token, or the earlier answer to the same edge, or None."""
     rows = yield statements.find_workflow_node(
@@ -314,7 +314,7 @@ def _node(workspace_id: WorkspaceId, row: Row, program: Program) -> NodeRecord:
 
 
 def lock_place(
-    workspace_id: WorkspaceId, state: Handle, now_ms: int
+    workspace_id: WorkspaceId, state: TokenClaims, now_ms: int
 ) -> Transaction[tuple[Head, NodeRecord] | None]:
     """Lock the run of a state token. Return the head of its event stream and the token's node, or
     None if there is no such run or node (W8)."""

@@ -16,7 +16,7 @@ from assent.gate.content.check import find_flaw
 from assent.kernel.structs import Record
 from assent.suite.composer.frames import capitalise, frames_of, has_label
 from assent.suite.composer.material import MOST_FACTS, Material, material_of
-from assent.suite.composer.product import Saying
+from assent.suite.composer.product import SourcedText
 from assent.suite.composer.statements import cut_title, is_price, shorten
 from assent.suite.content import channels, threads
 from assent.suite.content.channels import Channel
@@ -71,7 +71,7 @@ SHAPES: Final[dict[str, Shape]] = {
 
 class DraftPart(Record):
     text: str
-    sayings: tuple[Saying, ...] = ()
+    sayings: tuple[SourcedText, ...] = ()
 
 
 def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Composed | NeedsDraft:
@@ -96,7 +96,7 @@ def launch_angle(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Stat
     return _statement([each for each in (held.lead or held.product,) if each], evidence)
 
 
-def _statement(made: list[Saying], evidence: Evidence) -> Statement:
+def _statement(made: list[SourcedText], evidence: Evidence) -> Statement:
     return Statement(" ".join(each.text for each in made), _claims(made, evidence))
 
 
@@ -130,7 +130,7 @@ class _Draft:
         room = self.row.body.most - self.row.body.count(f"\n\n{self.held.url}")
         return lead is not None and self.row.body.count(lead.text) > room
 
-    def _composed(self, lead: Saying, facts: int, *, with_product: bool) -> Composed:
+    def _composed(self, lead: SourcedText, facts: int, *, with_product: bool) -> Composed:
         row, shape, held = self.row, self.shape, self.held
         title = self._title()
         parts = self._parts(lead, facts, title, with_product=with_product)
@@ -154,7 +154,7 @@ class _Draft:
         body: str,
         pieces: tuple[str, ...],
         parts: list[DraftPart],
-        title: Saying | None,
+        title: SourcedText | None,
         because: tuple[tuple[str, str], ...],
     ) -> Composed:
         row, held, mail = self.row, self.held, self.row.shape == "email"
@@ -194,7 +194,7 @@ class _Draft:
         return tuple(MemoryUse(entry, how) for entry, how in used.items())
 
     def _parts(
-        self, lead: Saying, facts: int, title: Saying | None, *, with_product: bool
+        self, lead: SourcedText, facts: int, title: SourcedText | None, *, with_product: bool
     ) -> list[DraftPart]:
         """Return the paragraphs between greeting and link."""
         held, shape = self.held, self.shape
@@ -229,11 +229,11 @@ class _Draft:
             parts.append(DraftPart(held.proof.text, (held.proof,)))
         return parts
 
-    def _paragraph(self, sayings: Iterable[Saying]) -> DraftPart:
+    def _paragraph(self, sayings: Iterable[SourcedText]) -> DraftPart:
         held = tuple(sayings)
         return DraftPart(self.joint.join(each.text for each in held), held)
 
-    def _list(self, sayings: tuple[Saying, ...], above: str = "") -> list[DraftPart]:
+    def _list(self, sayings: tuple[SourcedText, ...], above: str = "") -> list[DraftPart]:
         if not sayings:
             return []
         if len(sayings) == 1:
@@ -248,13 +248,13 @@ class _Draft:
         between = "\n\n" if self.row.shape == "page" else "\n"
         return [DraftPart(f"{above}{between}{items}" if above else items, sayings)]
 
-    def _title(self) -> Saying | None:
+    def _title(self) -> SourcedText | None:
         title = self._words_above()
         if title is None or not is_named(self.held.name, title.text):
             return title
-        return Saying(title.text, tuple(dict.fromkeys((*title.facts, *self.held.name_facts))))
+        return SourcedText(title.text, tuple(dict.fromkeys((*title.facts, *self.held.name_facts))))
 
-    def _words_above(self) -> Saying | None:
+    def _words_above(self) -> SourcedText | None:
         """Return the change or description as a title: no price, version or bare name."""
         kind, most, held = self.shape.title, self.shape.most, self.held
         if not kind:
@@ -264,7 +264,9 @@ class _Draft:
             # If the first sentence would only repeat the headline, it becomes the headline.
             says = strip_full_stop(held.product.text)
             options = [
-                Saying(says, held.product.facts) if says.casefold().endswith(each.text.casefold()) else each
+                SourcedText(says, held.product.facts)
+                if says.casefold().endswith(each.text.casefold())
+                else each
                 for each in options
             ]
         if kind == "news" and held.lead is not None:
@@ -277,17 +279,23 @@ class _Draft:
         if kind == "news" and held.lead is None and held.name and held.brief:
             start = f"{self._show()}{held.name}{' – ' if self._show() else ': '}"
             if len(start) < most // 2 and not is_named(held.name, held.brief[0].text):
-                return Saying(start + cut_title(held.brief[0].text, most - len(start)), held.brief[0].facts)
+                return SourcedText(
+                    start + cut_title(held.brief[0].text, most - len(start)), held.brief[0].facts
+                )
         if kind == "tagline" and held.headline is not None and (short := shorten(held.headline.text, most)):
-            return Saying(capitalise(short, held.name), held.headline.facts)
+            return SourcedText(capitalise(short, held.name), held.headline.facts)
         if kind != "news" and held.brief:
-            return Saying(capitalise(cut_title(held.brief[0].text, most), held.name), held.brief[0].facts)
+            return SourcedText(
+                capitalise(cut_title(held.brief[0].text, most), held.name), held.brief[0].facts
+            )
         whole = held.lead or held.product if kind == "news" else held.product or held.lead
         return (
-            Saying(cut_title(strip_full_stop(whole.text), most), whole.facts) if whole is not None else None
+            SourcedText(cut_title(strip_full_stop(whole.text), most), whole.facts)
+            if whole is not None
+            else None
         )
 
-    def _news(self, most: int) -> Iterator[Saying]:
+    def _news(self, most: int) -> Iterator[SourcedText]:
         """Yield titles about the change: whole, without its last clause, its first words."""
         lead, bare = self.held.lead, self.held.headline
         if lead is None or bare is None:
@@ -295,7 +303,7 @@ class _Draft:
         name = self.held.name
         if name and has_label(bare.text) and not is_named(name, bare.text):
             title = f"{name} {self.held.version}".strip()
-            yield Saying(f"{title}: {bare.text.partition(': ')[0]}", lead.facts)
+            yield SourcedText(f"{title}: {bare.text.partition(': ')[0]}", lead.facts)
         text = lead.text
         if self.row.id == "hn" and self.held.version:
             text = text.removeprefix("New in ")
@@ -304,34 +312,34 @@ class _Draft:
             short = _after(f"{name}: ", shorten(text, most - len(name) - 2))
         label = re.escape(f"{name} {self.held.version}" if self.held.version else name)
         empty = re.fullmatch(rf"(?:\w+ \w+ )?(?:{label}|{re.escape(name)})", short)
-        yield Saying("" if empty else short, lead.facts)
+        yield SourcedText("" if empty else short, lead.facts)
         if name:
-            yield Saying(_after(f"{name}: ", shorten(bare.text, most - len(name) - 2)), lead.facts)
-        yield Saying(shorten(bare.text, most), bare.facts)
+            yield SourcedText(_after(f"{name}: ", shorten(bare.text, most - len(name) - 2)), lead.facts)
+        yield SourcedText(shorten(bare.text, most), bare.facts)
 
-    def _named(self, most: int) -> Iterator[Saying]:
+    def _named(self, most: int) -> Iterator[SourcedText]:
         name, show = self.held.name, self._show()
         joint = " – " if show else ": "
         for each in self.held.brief:
             room = most - len(show)
             if not name or is_subject(name, each.text):
-                yield Saying(_after(show, shorten(each.text, room)), each.facts)
+                yield SourcedText(_after(show, shorten(each.text, room)), each.facts)
             else:
                 short = shorten(each.text, room - len(name) - len(joint))
-                yield Saying(_after(f"{show}{name}{joint}", short), each.facts)
+                yield SourcedText(_after(f"{show}{name}{joint}", short), each.facts)
 
     def _show(self) -> str:
         return "Show HN: " if self.row.id == "hn" and self.held.lead is None else ""
 
-    def _brief(self, most: int) -> Iterator[Saying]:
+    def _brief(self, most: int) -> Iterator[SourcedText]:
         for each in self.held.brief:
-            yield Saying(capitalise(shorten(each.text, most), self.held.name), each.facts)
+            yield SourcedText(capitalise(shorten(each.text, most), self.held.name), each.facts)
 
 
 def _after(start: str, text: str) -> str:
     return f"{start}{text}" if text else ""
 
 
-def _claims(sayings: Iterable[Saying], evidence: Evidence) -> tuple[Claim, ...]:
+def _claims(sayings: Iterable[SourcedText], evidence: Evidence) -> tuple[Claim, ...]:
     unique = {each.text: each for each in sayings if each.text and each.facts}
     return tuple(claim(each.text, each.facts, evidence) for each in unique.values())

@@ -14,12 +14,12 @@ from typing import Final
 
 from assent.kernel.structs import Record
 from assent.suite.composer.frames import capitalise, frames_of, list_change, state_change
-from assent.suite.composer.product import About, Saying
+from assent.suite.composer.product import ProductStatements, SourcedText
 from assent.suite.composer.statements import (
+    is_all_caps,
     is_personal,
     is_price,
     is_sentence,
-    is_shouted,
     states_something,
 )
 from assent.suite.content.changes import is_code
@@ -85,25 +85,25 @@ class Material(Record, kw_only=True):
     version: str = ""
     language: str = "und"
     url: str = ""
-    lead: Saying | None = None
+    lead: SourcedText | None = None
     """The change, as a sentence."""
-    headline: Saying | None = None
+    headline: SourcedText | None = None
     """The change without its frame."""
-    details: tuple[Saying, ...] = ()
+    details: tuple[SourcedText, ...] = ()
     """Sentences that continue the change."""
-    others: tuple[Saying, ...] = ()
+    others: tuple[SourcedText, ...] = ()
     """Further changes, as list items."""
-    product: Saying | None = None
+    product: SourcedText | None = None
     """The product's description, as a sentence."""
-    brief: tuple[Saying, ...] = ()
+    brief: tuple[SourcedText, ...] = ()
     """The product's description, without its name."""
-    features: tuple[Saying, ...] = ()
-    further: tuple[Saying, ...] = ()
+    features: tuple[SourcedText, ...] = ()
+    further: tuple[SourcedText, ...] = ()
     """The next sentences about the product, if no features are listed."""
-    added: Saying | None = None
+    added: SourcedText | None = None
     """The first feature of the commits, used if the caller did not describe the change."""
-    audience: Saying | None = None
-    proof: Saying | None = None
+    audience: SourcedText | None = None
+    proof: SourcedText | None = None
     """A proof that a person recorded, if it is no quote."""
     short: bool = False
     shortened_by: tuple[tuple[str, str], ...] = ()
@@ -126,8 +126,8 @@ class _Picker:
         self.voice = voice_of(evidence, rules)
         self.name, self.name_fact = name_of(evidence)
         self.taken: list[str] = []
-        self.about = About(evidence, self.name)
-        self.said: Saying | None = None
+        self.about = ProductStatements(evidence, self.name)
+        self.said: SourcedText | None = None
         """The product's description, as the evidence words it."""
         self.left_out: dict[str, str] = {}
 
@@ -169,10 +169,12 @@ class _Picker:
             version=version,
             language=self.language,
             url=self.evidence.product_url,
-            lead=Saying(said[0], (*lead[0].facts, *names, *version_facts)) if said else None,
+            lead=SourcedText(said[0], (*lead[0].facts, *names, *version_facts)) if said else None,
             headline=lead[0] if lead else None,
             details=tuple(self._ended(lead[1:])[:MOST_FACTS]),
-            others=tuple(Saying(self._list_change(change), change.facts) for change, *_ in more[:MOST_FACTS]),
+            others=tuple(
+                SourcedText(self._list_change(change), change.facts) for change, *_ in more[:MOST_FACTS]
+            ),
             product=product,
             brief=tuple(each for each in self.about.briefs(self.said) if self._allows(each.text)),
             features=tuple(features[:MOST_FACTS]),
@@ -192,24 +194,24 @@ class _Picker:
     def _unmet(self, still: tuple[str, ...]) -> set[str]:
         return {rule.entry_id for rule in self.rules if rule.kind == "phrase" and rule.value in still}
 
-    def _changes(self, source: str) -> list[list[Saying]]:
-        found: list[list[Saying]] = []
+    def _changes(self, source: str) -> list[list[SourcedText]]:
+        found: list[list[SourcedText]] = []
         for place, fact in self.evidence.of(source):
             text = self._unmarked(fact.text)
             if fact.kind == "more":
                 if found and self._allows(text) and not text.endswith("…"):
-                    found[-1].append(Saying(text, (place,)))
+                    found[-1].append(SourcedText(text, (place,)))
             elif text and not text.endswith("…") and speaks(text, self.language) and self._takes(text):
-                found.append([Saying(text, (place,))])
+                found.append([SourcedText(text, (place,))])
         return found
 
-    def _is_labelled(self, change: Saying) -> bool:
+    def _is_labelled(self, change: SourcedText) -> bool:
         return len(re.findall(r"\w: ", self._list_change(change))) > 1
 
-    def _list_change(self, change: Saying) -> str:
+    def _list_change(self, change: SourcedText) -> str:
         return list_change(change.text, self._kind(change), self.language)
 
-    def _kind(self, change: Saying) -> str:
+    def _kind(self, change: SourcedText) -> str:
         return self.evidence.facts[change.facts[0]].kind
 
     def _unmarked(self, text: str) -> str:
@@ -220,7 +222,7 @@ class _Picker:
             return add_full_stop(bare.rstrip("!！"), self.language)
         return bare
 
-    def _unavoidable(self) -> list[list[Saying]]:
+    def _unavoidable(self) -> list[list[SourcedText]]:
         """Return the change with a forbidden wording, if there is nothing else to say."""
         for place, fact in self.evidence.of("whatChanged")[:1]:
             if (
@@ -228,10 +230,10 @@ class _Picker:
                 and not self._refused(fact.text)
                 and len(fact.text) <= MAX_SENTENCE_CHARS
             ):
-                return [[Saying(without_emoji(fact.text).strip(), (place,))]]
+                return [[SourcedText(without_emoji(fact.text).strip(), (place,))]]
         return []
 
-    def _commits(self) -> list[list[Saying]]:
+    def _commits(self) -> list[list[SourcedText]]:
         """Return commits that users understand as something new; never a fix."""
         return [
             each
@@ -241,19 +243,19 @@ class _Picker:
             and not _INTERNAL.search(each[0].text)
         ]
 
-    def _added(self, commits: list[list[Saying]]) -> Saying | None:
+    def _added(self, commits: list[list[SourcedText]]) -> SourcedText | None:
         if not commits or self.language not in ("en", "de"):
             return None
         text = add_full_stop(list_change(commits[0][0].text, "", self.language), self.language)
         if text.startswith("Added "):
             # "Added labels to charts" is no noun phrase, so it cannot follow a colon.
-            return Saying(text, commits[0][0].facts)
+            return SourcedText(text, commits[0][0].facts)
         new = frames_of(self.language).new[1]
         bare = re.sub(r"^Supports ", "support for ", re.sub(r"^Added ", "", text))
         framed = text if text.startswith(new) else new + bare
-        return Saying(framed, commits[0][0].facts)
+        return SourcedText(framed, commits[0][0].facts)
 
-    def _product(self) -> Saying | None:
+    def _product(self) -> SourcedText | None:
         stated = (each for each in self.about.statements() if self._allows(each[1].text))
         scored = [
             (score, -at, each) for at, (score, each) in enumerate(stated) if not self._refused(each.text)
@@ -269,31 +271,31 @@ class _Picker:
             or (is_named(self.name, best.text) and is_sentence(best.text, self.language))
         )
         if not self.name or named or is_personal(best.text):
-            return Saying(add_full_stop(best.text, self.language), best.facts)
+            return SourcedText(add_full_stop(best.text, self.language), best.facts)
         # One colon in a sentence is enough.
         joint = "：" if ord(best.text[0]) > 0x2E7F else " – " if ": " in best.text else ": "
-        return Saying(
+        return SourcedText(
             add_full_stop(f"{self.name}{joint}{best.text}", self.language), (*best.facts, *self._names())
         )
 
-    def _features(self) -> list[Saying]:
+    def _features(self) -> list[SourcedText]:
         """Return the features, those that the goal and audience mention first."""
         goal = " ".join(
             fact.text for _, fact in self.evidence.of("launchGoal", "targetCustomer", "brand_audience")
         )
         wanted = _content_words(goal, self.name)
         source = "readme_feature" if self.evidence.of("readme_feature") else "heading"
-        found: list[Saying] = []
+        found: list[SourcedText] = []
         for place, fact in self.evidence.of(source):
             text = without_emoji(fact.text).strip(" -–—:")
             said = sentences(text)
             text = said[0] if len(said) > 1 and len(said[0].split()) > 3 else text
-            if source == "heading" and (is_shouted(text) or text.casefold() == self.name.casefold()):
+            if source == "heading" and (is_all_caps(text) or text.casefold() == self.name.casefold()):
                 continue
             short = len(text) <= MAX_ITEM_CHARS and states_something(text, 2) and not _NO_FEATURE.search(text)
             if short and not is_code(text) and speaks(text, self.language) and self._takes(text):
                 found.append(
-                    Saying(
+                    SourcedText(
                         capitalise(strip_full_stop(text) if len(sentences(text)) == 1 else text, self.name),
                         (place,),
                     )
@@ -301,7 +303,7 @@ class _Picker:
         found.sort(key=lambda saying: -len(wanted & _content_words(saying.text, self.name)))
         return found if len(found) > 1 else []
 
-    def _further(self, product: Saying) -> list[Saying]:
+    def _further(self, product: SourcedText) -> list[SourcedText]:
         text = without_emoji(self.evidence.facts[product.facts[0]].text)
         rest = sentences(text.partition(self.said.text)[2]) if self.said is not None else []
         place = product.facts[0]
@@ -320,10 +322,10 @@ class _Picker:
                 or not self._takes(sentence)
             ):
                 break
-            found.append(Saying(add_full_stop(sentence, self.language), (place,)))
+            found.append(SourcedText(add_full_stop(sentence, self.language), (place,)))
         return found
 
-    def _proof(self) -> Saying | None:
+    def _proof(self) -> SourcedText | None:
         for place, fact in self.evidence.of("proof"):
             said = sentences(without_emoji(fact.text))
             if (
@@ -332,10 +334,10 @@ class _Picker:
                 and speaks(said[0], self.language)
                 and self._takes(said[0])
             ):
-                return Saying(add_full_stop(said[0], self.language), (place,))
+                return SourcedText(add_full_stop(said[0], self.language), (place,))
         return None
 
-    def _audience(self) -> Saying | None:
+    def _audience(self) -> SourcedText | None:
         frames = frames_of(self.language)
         for place, fact in self.evidence.of("targetCustomer", "brand_audience"):
             text = re.sub(r"^(?:for|für)\s+", "", strip_full_stop(fact.text), flags=re.IGNORECASE)
@@ -346,14 +348,14 @@ class _Picker:
             )
             if frames.group and short and not known and speaks(text, self.language) and self._allows(text):
                 frame = frames.audience if text[:1].islower() else frames.group
-                return Saying(frame.replace("{audience}", text), (place,))
+                return SourcedText(frame.replace("{audience}", text), (place,))
         return None
 
     def _names(self) -> tuple[int, ...]:
         return (self.name_fact,) if self.name_fact is not None else ()
 
-    def _ended(self, sayings: Sequence[Saying]) -> list[Saying]:
-        return [Saying(add_full_stop(each.text, self.language), each.facts) for each in sayings]
+    def _ended(self, sayings: Sequence[SourcedText]) -> list[SourcedText]:
+        return [SourcedText(add_full_stop(each.text, self.language), each.facts) for each in sayings]
 
     def _takes(self, text: str) -> bool:
         """Whether a statement is allowed and new."""

@@ -60,12 +60,12 @@ _SOURCES: Final = {
 TITLE_SCORE: Final = -1.5
 
 
-class Saying(Record):
+class SourcedText(Record):
     text: str
     facts: tuple[int, ...]
 
 
-class About:
+class ProductStatements:
     def __init__(self, evidence: Evidence, name: str) -> None:
         self.evidence, self.name, self.language = evidence, name, evidence.language
         # NATS Server calls itself NATS, too.
@@ -75,7 +75,7 @@ class About:
             _IS_A.replace("{name}", f"(?:{'|'.join(map(re.escape, called))})"), re.IGNORECASE
         )
 
-    def statements(self) -> Iterator[tuple[float, Saying]]:
+    def statements(self) -> Iterator[tuple[float, SourcedText]]:
         for place, fact, sentence, (paragraph, order) in self._sentences():
             score = self._score(fact, sentence)
             if fact.source == "readme" and not self.is_a.match(sentence):
@@ -90,23 +90,23 @@ class About:
                 first, score = first and not general, score - 5.0 * general
                 unnamed = unnamed and (says or not _NOUN.match(sentence))
                 score += 4.0 * first - 1.0 * paragraph - 4.0 * (unnamed and paragraph + order > 0)
-            yield score - 0.5 * paragraph - 0.7 * order, Saying(sentence, (place,))
+            yield score - 0.5 * paragraph - 0.7 * order, SourcedText(sentence, (place,))
         for title in self._titles():
             yield TITLE_SCORE, title
 
-    def briefs(self, said: Saying | None) -> list[Saying]:
+    def briefs(self, said: SourcedText | None) -> list[SourcedText]:
         """Return short descriptions of the product for a title. `said` is the chosen sentence."""
         chosen = [said] if said is not None else []
         others = [
-            Saying(text, (place,))
+            SourcedText(text, (place,))
             for place, fact, text, (paragraph, order) in self._sentences()
             if fact.source != "page_text" and paragraph < 3 and order == 0
         ]
-        found: list[Saying] = []
+        found: list[SourcedText] = []
         for saying in (*chosen, *others):
             match = self.is_a.match(saying.text)
             if match and self.name:
-                found.append(Saying(re.sub(r"\s*\([^)]*\)", "", match.group("what")), saying.facts))
+                found.append(SourcedText(re.sub(r"\s*\([^)]*\)", "", match.group("what")), saying.facts))
             elif self._is_tagline(saying):
                 found.append(saying)
         found += self._titles()
@@ -114,7 +114,7 @@ class About:
             rest = saying.text[len(self.name) :].strip() if self._begins(saying.text) else ""
             verb = re.match(r"(?!is\b|ist\b|was\b)[a-zäöü]+[st]\b", rest)
             found += [] if self.is_a.match(saying.text) else [saying]
-            found += [Saying(rest, saying.facts)] if verb else []
+            found += [SourcedText(rest, saying.facts)] if verb else []
         found += [saying for saying in others if self.evidence.facts[saying.facts[0]].source == "headline"]
         calm = [each for each in found if not is_price(each.text)]
         return sorted(calm, key=lambda each: "superlative" in risks_of(each.text))
@@ -160,17 +160,17 @@ class About:
         score -= 1.0 * (len(text) > 180) + 2.0 * (len(text) > 240)
         return score - 2.0 * (len(text) < 25 and ord(text[0]) < 0x2E7F)
 
-    def _titles(self) -> list[Saying]:
+    def _titles(self) -> list[SourcedText]:
         found = []
         for place, fact in self.evidence.of("og_title", "page_title", "readme_title"):
             parts = [part.strip() for part in SEPARATOR.split(without_emoji(fact.text)) if part.strip()]
             rest = [part for part in parts if part.casefold() != self.name.casefold()]
             alone = len(rest) == 1 and len(parts) > 1
             if alone and states_something(rest[0], 2) and speaks(rest[0], self.language):
-                found.append(Saying(rest[0], (place,)))
+                found.append(SourcedText(rest[0], (place,)))
         return found
 
-    def _is_tagline(self, saying: Saying) -> bool:
+    def _is_tagline(self, saying: SourcedText) -> bool:
         text, source = saying.text, self.evidence.facts[saying.facts[0]].source
         if self.language not in ("en", "de") or is_named(self.name, text) or UNCLEAR.match(text):
             return False

@@ -130,7 +130,7 @@ def is_sentence(text: str, language: str) -> bool:
     return found is not None and found.start() > 0 and not _PARTICIPLE.match(text)
 
 
-def is_shouted(heading: str) -> bool:
+def is_all_caps(heading: str) -> bool:
     return heading.isupper() and len(heading) > 4
 
 

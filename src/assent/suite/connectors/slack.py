@@ -36,7 +36,7 @@ NO_TEXT: Final = frozenset({"no_text", "missing_text_or_fallback_or_attachments"
 """Answers to a message without text: the webhook exists, and nothing was posted."""
 
 
-class Said(Record):
+class HookResponse(Record):
     """The answer of a URL. Without one, `sent` says whether the request went out."""
 
     status: int | None
@@ -45,7 +45,7 @@ class Said(Record):
     retry_after: str | None = None
 
 
-Say = Callable[[str, bytes, float], Awaitable[Said]]
+Say = Callable[[str, bytes, float], Awaitable[HookResponse]]
 """Posts JSON to a person's URL. Refuses private addresses that settings do not allow."""
 
 

@@ -63,7 +63,7 @@ def amounts_in(text: str) -> set[Amount]:
     return found
 
 
-def gives(text: str, wanted: Amount) -> bool:
+def has_amount(text: str, wanted: Amount) -> bool:
     """Whether a text has an amount: the same number with the same unit or noun."""
     same = [each for each in amounts_in(text) if each.number == wanted.number]
     if wanted.unit:

@@ -13,7 +13,7 @@ import re
 from typing import Final
 
 from assent.kernel.structs import Record, WireRecord, from_record
-from assent.suite.content.amounts import amounts_in, gives
+from assent.suite.content.amounts import amounts_in, has_amount
 from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import addresses
 from assent.suite.content.evidence import Evidence
@@ -153,10 +153,10 @@ def _find_support(sentence: str, tokens: set[str], facts: list[_Fact]) -> list[i
     ][:2]
     if not near and not wordings and _share(tokens, set().union(*(f.tokens for f in ranked[:2]))) >= _SHARE:
         near = ranked[:2]
-    missing = [each for each in amounts if not any(gives(fact.text, each) for fact in near)]
+    missing = [each for each in amounts if not any(has_amount(fact.text, each) for fact in near)]
     if near and missing:
         about = (fact for fact in ranked if tokens & fact.tokens)
-        giving = next((fact for fact in about if all(gives(fact.text, each) for each in missing)), None)
+        giving = next((fact for fact in about if all(has_amount(fact.text, each) for each in missing)), None)
         near = [near[0], giving] if giving is not None else []
     return [fact.place for fact in near]
 

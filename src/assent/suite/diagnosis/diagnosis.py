@@ -45,7 +45,7 @@ class Silence(WireRecord, kw_only=True):
     reason: str
 
 
-class Deed(Record, kw_only=True):
+class ActionFacts(Record, kw_only=True):
     action_id: str
     run_id: str
     channel: str
@@ -70,13 +70,13 @@ class Learned(WireRecord, kw_only=True):
 
 
 class Facts(Record, kw_only=True):
-    """The facts of a diagnosis. Observations and deeds are newest first."""
+    """The facts of a diagnosis. Observations and actions are newest first."""
 
     now_ms: int
     goal: str = ""
     observations: tuple[Observation, ...] = ()
     silences: tuple[Silence, ...] = ()
-    deeds: tuple[Deed, ...] = ()
+    actions: tuple[ActionFacts, ...] = ()
     due_ms: tuple[int, ...] = ()
     """The times at which runs that were sent are measured automatically."""
     lessons: tuple[Learned, ...] = ()
@@ -115,7 +115,7 @@ class DiagnosisRule(Record):
 def make_finding(
     rule: DiagnosisRule,
     facts: Facts,
-    of: Observation | Deed,
+    of: Observation | ActionFacts,
     numbers: dict[str, float],
     problem: str,
     try_next: str,

@@ -35,7 +35,7 @@ def missing(facts: Facts) -> tuple[Missing, ...]:
 
 
 def _nothing_sent(facts: Facts) -> Iterator[Missing]:
-    if not any(each.executed_ms is not None for each in facts.deeds):
+    if not any(each.executed_ms is not None for each in facts.actions):
         yield Missing(
             what=f"Nothing has gone out in the last {WINDOW_DAYS} days.",
             how="Numbers come a day after something is published or sent.",

@@ -58,7 +58,9 @@ def latest(facts: Facts) -> tuple[Observation, ...]:
 
 def fresh(facts: Facts, observation: Observation) -> bool:
     """Whether a reading is from within a day of publishing, too early to judge."""
-    out = [each.executed_ms for each in facts.deeds if each.run_id == observation.run_id and each.executed_ms]
+    out = [
+        each.executed_ms for each in facts.actions if each.run_id == observation.run_id and each.executed_ms
+    ]
     return bool(out) and observation.at_ms - max(out) < DAY_MS
 
 
@@ -245,7 +247,7 @@ def _again(facts: Facts, channel: str) -> SuggestedCall:
     differently = "the user wants to try it differently"
     if channel == "email":
         return SuggestedCall("chieflab_send", {"to": ["…"]}, differently)
-    if any(each.channel == channel for each in facts.deeds):
+    if any(each.channel == channel for each in facts.actions):
         return SuggestedCall("chieflab_post", {"channel": channel}, differently)
     return NEW_WORDS
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall
 from assent.kernel.limits import DAY_MS
-from assent.suite.diagnosis.diagnosis import Deed, DiagnosisRule, Facts, Finding, make_finding
+from assent.suite.diagnosis.diagnosis import ActionFacts, DiagnosisRule, Facts, Finding, make_finding
 
 OLD_DRAFT_DAYS: Final = 2
 QUIET_DAYS: Final = 30
@@ -16,7 +16,7 @@ HALF: Final = 0.5
 
 
 def find_lost(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
-    lost = [each for each in facts.deeds if each.execution_state == "outcome_unknown"]
+    lost = [each for each in facts.actions if each.execution_state == "outcome_unknown"]
     if lost:
         yield make_finding(
             rule,
@@ -30,14 +30,14 @@ def find_lost(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 
 
 def find_failed(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
-    for channel, deeds in _by_channel(each for each in facts.deeds if each.status == "failed"):
-        why = f" The last one: {deeds[0].last_attempt}." if deeds[0].last_attempt else ""
+    for channel, actions in _by_channel(each for each in facts.actions if each.status == "failed"):
+        why = f" The last one: {actions[0].last_attempt}." if actions[0].last_attempt else ""
         yield make_finding(
             rule,
             facts,
-            deeds[0],
-            {"failed": len(deeds)},
-            f"{_count(deeds)} on {facts.label(channel)} were refused for good.{why}",
+            actions[0],
+            {"failed": len(actions)},
+            f"{_count(actions)} on {facts.label(channel)} were refused for good.{why}",
             "Fix what was refused and prepare it again.",
             SuggestedCall("chieflab_send", {"to": ["…"]}, "it has been fixed")
             if channel == "email"
@@ -47,15 +47,15 @@ def find_failed(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 
 def unready(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     open_still = [
-        each for each in facts.deeds if each.status in ("awaiting_approval", "approved") and not each.ready
+        each for each in facts.actions if each.status in ("awaiting_approval", "approved") and not each.ready
     ]
-    for connector, deeds in _group(open_still, lambda each: each.connector):
+    for connector, actions in _group(open_still, lambda each: each.connector):
         yield make_finding(
             rule,
             facts,
-            deeds[0],
-            {"actions": len(deeds)},
-            f"{_count(deeds)} cannot go out because {facts.label(connector)} is not connected.",
+            actions[0],
+            {"actions": len(actions)},
+            f"{_count(actions)} cannot go out because {facts.label(connector)} is not connected.",
             f"Connect {facts.label(connector)}, or publish by hand.",
             SuggestedCall(
                 "chieflab_connect_provider", {"provider": connector}, "the user wants to connect it"
@@ -66,7 +66,7 @@ def unready(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 def waiting(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
     old = [
         each
-        for each in facts.deeds
+        for each in facts.actions
         if each.status == "awaiting_approval"
         and not each.expired
         and _days(facts, each.created_ms) >= OLD_DRAFT_DAYS
@@ -85,7 +85,7 @@ def waiting(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 
 
 def find_expired(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
-    gone = [each for each in facts.deeds if each.expired]
+    gone = [each for each in facts.actions if each.expired]
     if gone:
         yield make_finding(
             rule,
@@ -99,24 +99,26 @@ def find_expired(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
 
 
 def find_rejected(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
-    decided = [each for each in facts.deeds if each.status in ("rejected", "executed", "approved", "failed")]
-    for channel, deeds in _by_channel(decided):
-        no = [each for each in deeds if each.status == "rejected"]
-        if len(no) >= REJECTED_OFTEN and len(no) > HALF * len(deeds):
+    decided = [
+        each for each in facts.actions if each.status in ("rejected", "executed", "approved", "failed")
+    ]
+    for channel, actions in _by_channel(decided):
+        no = [each for each in actions if each.status == "rejected"]
+        if len(no) >= REJECTED_OFTEN and len(no) > HALF * len(actions):
             why = f' The last reason: "{no[0].rejection}"' if no[0].rejection else ""
             yield make_finding(
                 rule,
                 facts,
                 no[0],
-                {"rejected": len(no), "decided": len(deeds)},
-                f"Most drafts for {facts.label(channel)} are rejected: {len(no)} of {len(deeds)}.{why}",
+                {"rejected": len(no), "decided": len(actions)},
+                f"Most drafts for {facts.label(channel)} are rejected: {len(no)} of {len(actions)}.{why}",
                 "Use the reasons for the next draft, and record the wanted voice.",
                 SuggestedCall("chieflab_brain_read", {"kind": "rejection"}, "to read every reason"),
             )
 
 
 def quiet(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
-    out = [each for each in facts.deeds if each.executed_ms is not None]
+    out = [each for each in facts.actions if each.executed_ms is not None]
     if not out:
         return
     last = max(out, key=lambda each: each.executed_ms or 0)
@@ -133,20 +135,22 @@ def quiet(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _by_channel(deeds: Iterable[Deed]) -> Iterator[tuple[str, list[Deed]]]:
-    return _group(deeds, lambda each: each.channel)
+def _by_channel(actions: Iterable[ActionFacts]) -> Iterator[tuple[str, list[ActionFacts]]]:
+    return _group(actions, lambda each: each.channel)
 
 
-def _group(deeds: Iterable[Deed], of: Callable[[Deed], str]) -> Iterator[tuple[str, list[Deed]]]:
-    """Group deeds by a key, keeping their order."""
-    groups: dict[str, list[Deed]] = {}
-    for each in deeds:
+def _group(
+    actions: Iterable[ActionFacts], of: Callable[[ActionFacts], str]
+) -> Iterator[tuple[str, list[ActionFacts]]]:
+    """Group actions by a key, keeping their order."""
+    groups: dict[str, list[ActionFacts]] = {}
+    for each in actions:
         groups.setdefault(of(each), []).append(each)
     return iter(groups.items())
 
 
-def _count(deeds: list[Deed]) -> str:
-    return "One action" if len(deeds) == 1 else f"{len(deeds)} actions"
+def _count(actions: list[ActionFacts]) -> str:
+    return "One action" if len(actions) == 1 else f"{len(actions)} actions"
 
 
 def _days(facts: Facts, since_ms: int) -> int:

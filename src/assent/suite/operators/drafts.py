@@ -34,7 +34,7 @@ class SuppliedText(Record, kw_only=True):
     """The argument path of each part; a part without a path has its own name."""
 
 
-class Written(Record, kw_only=True):
+class ChannelDraft(Record, kw_only=True):
     """A draft for one channel and its effect. Landing copy has no effect."""
 
     channel: Channel
@@ -54,7 +54,7 @@ def require_channel(name: str, path: str = "channel") -> Channel:
 
 def write(
     bench: Workbench, channel: Channel, supplied: SuppliedText | None, *, in_launch: bool = False
-) -> Written | NeedsDraft:
+) -> ChannelDraft | NeedsDraft:
     """Write for a channel: the supplied text, else a composed one, else a request for one."""
     alone = channel.shape == "email" and not in_launch
     # A composed text is about the product, even in an e-mail to one person.
@@ -81,7 +81,7 @@ def write(
         channel=channel.id,
         metadata=draft_facts(bench, made),
     )
-    return Written(
+    return ChannelDraft(
         channel=channel,
         composed=made,
         draft=draft,
@@ -160,7 +160,7 @@ def stage_draft(
     )
 
 
-def place_effects(written: tuple[Written, ...]) -> tuple[StagedEffect, ...]:
+def place_effects(written: tuple[ChannelDraft, ...]) -> tuple[StagedEffect, ...]:
     """Return the effects of drafts, each with the index of its draft."""
     return tuple(
         msgspec.structs.replace(each.effect, draft=index)

@@ -14,7 +14,7 @@ from assent.suite.content import channels as known
 from assent.suite.content.cleaning import printable
 from assent.suite.pictures import palette
 from assent.suite.pictures.graphics import LAYOUTS, Order, alt_text
-from assent.suite.pictures.orders import Made, PictureResult, Short, Work
+from assent.suite.pictures.orders import MadePicture, OverflowingChannel, PictureJob, PictureResult
 from assent.suite.pictures.sizes import SIZES
 
 PNG: Final = "image/png"
@@ -26,7 +26,7 @@ MOST_HEADLINES: Final = 3
 """How many headlines are tried for such a picture."""
 
 
-def order_pictures(headline: str, name: str, colors: list[str], channels: tuple[str, ...]) -> Work:
+def order_pictures(headline: str, name: str, colors: list[str], channels: tuple[str, ...]) -> PictureJob:
     """Order pictures with one headline. Refuses invalid colours."""
     read = [(index, text, palette.parse(text)) for index, text in enumerate(colors)]
     problems = [
@@ -38,7 +38,7 @@ def order_pictures(headline: str, name: str, colors: list[str], channels: tuple[
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     good = [colour for _, _, colour in read if colour is not None]
     words, brand = one_line(headline), one_line(name)
-    return Work(
+    return PictureJob(
         order=Order(
             headline=words,
             name=brand,
@@ -77,7 +77,7 @@ def drafts_of(result: PictureResult) -> tuple[Draft, ...]:
     return tuple(_draft(each, alt, describe_left_out(result)) for each in result.made)
 
 
-def _draft(made: Made, alt: str, warnings: tuple[str, ...]) -> Draft:
+def _draft(made: MadePicture, alt: str, warnings: tuple[str, ...]) -> Draft:
     digest = digest_of_bytes(made.content)
     picture = from_record(Picture, made, content_type=PNG, alt=alt, digest=digest)
     channel = known.channel(made.channel)
@@ -119,7 +119,7 @@ def refusal_of(result: PictureResult) -> Refusal | None:
     return None
 
 
-def room_for(short: Short) -> str:
+def room_for(short: OverflowingChannel) -> str:
     size = SIZES[short.channel]
     where = f"the picture for {short.channel} ({size.width} × {size.height})"
     if short.word:
@@ -127,7 +127,7 @@ def room_for(short: Short) -> str:
     return f"at most about {short.most} characters, so that they can be read on {where}"
 
 
-def _describe_short(short: Short) -> str:
+def _describe_short(short: OverflowingChannel) -> str:
     if short.is_name:
         return "a name that does not fit"
     return "a word that does not fit" if short.word else "a headline that does not fit"

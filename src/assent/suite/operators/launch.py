@@ -14,7 +14,7 @@ from assent.suite.content.language import strip_full_stop
 from assent.suite.content.lessons import first_sentence
 from assent.suite.content.records import NeedsDraft
 from assent.suite.operators.definition import OperatorInfo, Workbench
-from assent.suite.operators.drafts import SuppliedText, Written, place_effects, require_channel, write
+from assent.suite.operators.drafts import ChannelDraft, SuppliedText, place_effects, require_channel, write
 
 INFO = OperatorInfo(
     id="chieflab-launch",
@@ -46,7 +46,7 @@ class ChannelNote(WireRecord):
 
 class LaunchPlan(Record, kw_only=True):
     preparation: Preparation
-    written: tuple[Written, ...]
+    written: tuple[ChannelDraft, ...]
     missing: tuple[ChannelNote, ...]
     positioning: str
     angle: str
@@ -68,11 +68,11 @@ def prepare(
 ) -> LaunchPlan:
     """Prepare drafts and actions, in order. Without `composes`, only supplied texts."""
     wanted = tuple(require_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
-    written: list[Written] = []
+    written: list[ChannelDraft] = []
     missing: list[ChannelNote] = []
     for name in dict.fromkeys((*wanted, *drafts)):
         row = require_channel(name)
-        made: Written | NeedsDraft = NeedsDraft(name, NOT_SERVED, needs(row))
+        made: ChannelDraft | NeedsDraft = NeedsDraft(name, NOT_SERVED, needs(row))
         if composes or name in drafts:
             made = write(bench, row, drafts.get(name), in_launch=True)
         if isinstance(made, NeedsDraft):

@@ -6,7 +6,7 @@ from assent.ports import Preparation
 from assent.suite.content.channels import Channel
 from assent.suite.content.records import NeedsDraft
 from assent.suite.operators.definition import OperatorInfo, Workbench
-from assent.suite.operators.drafts import SuppliedText, Written, place_effects, write
+from assent.suite.operators.drafts import ChannelDraft, SuppliedText, place_effects, write
 
 INFO = OperatorInfo(
     id="chieflab-post",
@@ -27,5 +27,5 @@ def prepare(bench: Workbench, channel: Channel, supplied: SuppliedText | None) -
     return of_one(written)
 
 
-def of_one(written: Written) -> Preparation:
+def of_one(written: ChannelDraft) -> Preparation:
     return Preparation(drafts=(written.draft,), effects=place_effects((written,)))

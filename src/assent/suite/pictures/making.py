@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from assent.kernel.limits import MAX_PICTURE_BYTES
-from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
+from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
 
 log = logging.getLogger("assent.pictures")
 
@@ -27,7 +27,7 @@ class PictureMaker:
         self._font_dirs = font_dirs
         self._turns = asyncio.Semaphore(AT_ONCE)
 
-    async def make(self, work: Work) -> PictureResult:
+    async def make(self, work: PictureJob) -> PictureResult:
         """Return the pictures of an order. Raises `PicturesFailed` if the process fails."""
         asked = msgspec.msgpack.encode(msgspec.structs.replace(work, font_dirs=self._font_dirs))
         async with self._turns:

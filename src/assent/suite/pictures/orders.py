@@ -6,14 +6,14 @@ from assent.kernel.structs import Record
 from assent.suite.pictures.graphics import Order
 
 
-class Work(Record, kw_only=True):
+class PictureJob(Record, kw_only=True):
     order: Order
     channels: tuple[str, ...]
     layouts: tuple[str, ...]
     font_dirs: tuple[str, ...] = ()
 
 
-class Made(Record):
+class MadePicture(Record):
     channel: str
     layout: str
     width: int
@@ -21,7 +21,7 @@ class Made(Record):
     content: bytes
 
 
-class Short(Record):
+class OverflowingChannel(Record):
     """A channel whose picture is too small: how much fits, or the widest word."""
 
     channel: str
@@ -33,8 +33,8 @@ class Short(Record):
 class PictureResult(Record, kw_only=True):
     """All pictures, or the reason why none was made."""
 
-    made: tuple[Made, ...] = ()
-    too_long: tuple[Short, ...] = ()
+    made: tuple[MadePicture, ...] = ()
+    too_long: tuple[OverflowingChannel, ...] = ()
     no_glyph: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     """Emoji, which text fonts do not have; the words around them are drawn."""

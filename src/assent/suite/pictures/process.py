@@ -18,10 +18,10 @@ from assent.suite.pictures import graphics
 from assent.suite.pictures.font_files import Fonts
 from assent.suite.pictures.graphics import Order, Shaped
 from assent.suite.pictures.line_fitting import TooLong
-from assent.suite.pictures.orders import Made, PictureResult, Short, Work
+from assent.suite.pictures.orders import MadePicture, OverflowingChannel, PictureJob, PictureResult
 
 
-def make(work: Work) -> PictureResult:
+def make(work: PictureJob) -> PictureResult:
     fonts = Fonts(work.font_dirs)
     missing = fonts.missing(f"{work.order.headline} {work.order.name}")
     emoji = tuple(each for each in missing if counting.is_emoji(each))
@@ -38,7 +38,7 @@ def make(work: Work) -> PictureResult:
     if short:
         return PictureResult(too_long=tuple(short.values()), left_out=emoji, order=order)
     made = tuple(
-        Made(
+        MadePicture(
             each.channel,
             each.layout,
             each.width,
@@ -50,20 +50,22 @@ def make(work: Work) -> PictureResult:
     return PictureResult(made=made, left_out=emoji, order=order)
 
 
-def _draw_all(order: Order, work: Work, fonts: Fonts) -> tuple[list[graphics.Drawn], dict[str, Short]]:
+def _draw_all(
+    order: Order, work: PictureJob, fonts: Fonts
+) -> tuple[list[graphics.Drawn], dict[str, OverflowingChannel]]:
     @lru_cache(maxsize=4_096)
     def shape(text: str, rtl: bool) -> Shaped:
         return fonts.shape(text, rtl)
 
     drawn: list[graphics.Drawn] = []
-    short: dict[str, Short] = {}
+    short: dict[str, OverflowingChannel] = {}
     for channel in work.channels:
         for layout in work.layouts:
             each = graphics.draw(order, channel, layout, shape)
             if not isinstance(each, TooLong):
                 drawn.append(each)
             elif channel not in short or each.most < short[channel].most:
-                short[channel] = Short(channel, each.most, each.word, each.is_name)
+                short[channel] = OverflowingChannel(channel, each.most, each.word, each.is_name)
     return drawn, short
 
 
@@ -74,7 +76,7 @@ def without(text: str, clusters: tuple[str, ...]) -> str:
 
 
 def main() -> None:
-    work = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=Work)
+    work = msgspec.msgpack.decode(sys.stdin.buffer.read(), type=PictureJob)
     sys.stdout.buffer.write(msgspec.msgpack.encode(make(work)))
 
 

@@ -26,7 +26,7 @@ from assent.suite.diagnosis.rules import diagnose
 from assent.suite.operators.registry import MEASURE
 from assent.tools.arguments import IdempotencyKey, TenantIdArgument
 from assent.tools.definition import Behaviour, Call, Tool
-from assent.tools.suite.long_runs import patiently
+from assent.tools.suite.long_runs import await_within_limit
 from assent.tools.suite.operating import refuse_webhook
 from assent.tools.suite.operator_requests import Goal, WebhookUrl, make_request
 
@@ -56,7 +56,7 @@ async def diagnose_marketing(call: Call, request: DiagnoseMarketing) -> Diagnose
     refuse_webhook(call, request.webhook_url)
     tenant_id = brain.tenant_of(request.tenant_id)
     reading = diagnosis.gather(call.services, call.caller.workspace_id, tenant_id, request.goal or "")
-    facts = await patiently(call, request.webhook_url, reading)
+    facts = await await_within_limit(call, request.webhook_url, reading)
     if facts is None:
         return await long_runs.begin(
             call.services, make_request(call, request, MEASURE.id, NAME), DiagnoseReply, {"diagnosis": None}

@@ -131,10 +131,10 @@ async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ..
     await call.services.store.write(note)
     if found.page is None:
         return None, (f"The product page could not be read: {found.problem}",), fetched
-    return found.page, _odd(found.page), fetched
+    return found.page, _warn_about_page(found.page), fetched
 
 
-def _odd(page: Page) -> tuple[str, ...]:
+def _warn_about_page(page: Page) -> tuple[str, ...]:
     """Return warnings for the reviewer about an unusual page."""
     texts = (page.title, page.description, page.og_title, page.og_description, page.site_name, page.headline)
     said = [text for text in (*texts, *page.headings, *page.paragraphs) if text]

@@ -24,7 +24,7 @@ from assent.suite.content import channels as known
 from assent.suite.content import evidence as gathering
 from assent.suite.content.naming import name_of
 from assent.suite.operators import graphics, launch
-from assent.suite.pictures.orders import PictureResult, PicturesFailed, Work
+from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
 from assent.suite.pictures.sizes import DEFAULT_CHANNELS, PUBLISHES_PICTURES
 from assent.tools.definition import WRITES, Call, Tool
 from assent.tools.suite.operator_requests import Brand, CreateSocialGraphics, make_request
@@ -89,7 +89,7 @@ async def illustrate(
     for headline in dict.fromkeys(filter(None, map(graphics.one_line, headlines))):
         if not wanted:
             break
-        result, why = await _fitting(call, graphics.order_pictures(headline, name, colors, wanted))
+        result, why = await _draw_fitting(call, graphics.order_pictures(headline, name, colors, wanted))
         preparation = graphics.with_pictures(preparation, result)
         wanted = tuple(why)
     if wanted and not why:
@@ -107,13 +107,13 @@ async def add_one_picture(
     candidates = dict.fromkeys(filter(None, map(graphics.one_line, headlines)))
     for headline in list(candidates)[: graphics.MOST_HEADLINES]:
         work = graphics.order_pictures(headline, name, colors, (graphics.LOOSE_SIZE,))
-        result, _ = await _fitting(call, msgspec.structs.replace(work, layouts=work.layouts[:1]))
+        result, _ = await _draw_fitting(call, msgspec.structs.replace(work, layouts=work.layouts[:1]))
         if result.made:
             return graphics.add_beside(preparation, result)
     return preparation
 
 
-async def _fitting(call: Call, work: Work) -> tuple[PictureResult, dict[str, str]]:
+async def _draw_fitting(call: Call, work: PictureJob) -> tuple[PictureResult, dict[str, str]]:
     """Return the pictures of the channels where the headline fits, and why the others have none."""
     draw = call.services.drafting.make_pictures
     try:

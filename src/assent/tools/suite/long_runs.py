@@ -30,7 +30,7 @@ log = logging.getLogger("assent.long_runs")
 T = TypeVar("T")
 
 
-async def patiently(call: Call, webhook_url: str | None, work: Awaitable[T]) -> T | None:
+async def await_within_limit(call: Call, webhook_url: str | None, work: Awaitable[T]) -> T | None:
     """Return the result of slow reading; None if it takes too long and the caller has a webhook.
 
     `work` may be cancelled: it only reads.

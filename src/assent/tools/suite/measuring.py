@@ -29,7 +29,7 @@ from assent.suite.measurement.recommend import NextMove
 from assent.tools import result_texts
 from assent.tools.arguments import IdempotencyKey, PageSize, RunIdArgument
 from assent.tools.definition import READS, WRITES, Behaviour, Call, Tool
-from assent.tools.runs import nothing_there, require_run
+from assent.tools.runs import refuse_unknown_id, require_run
 
 MAX_METRICS = 30
 MAX_NAME_CHARS = 60
@@ -172,7 +172,7 @@ async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> Met
     def record() -> Transaction[MetricsRecorded]:
         of_run = yield from actions.run_actions(workspace_id, run_id)
         if not of_run:
-            raise nothing_there("run")
+            raise refuse_unknown_id("run")
         sent = sorted({action.effect.channel for action in of_run if action.status == "executed"})
         if request.channel not in sent:
             if not sent:

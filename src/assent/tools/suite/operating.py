@@ -38,7 +38,7 @@ from assent.tools.arguments import addresses, line
 from assent.tools.definition import WRITES, Call, Tool
 from assent.tools.suite.gathering import count_chars, find_joined, gather_bench
 from assent.tools.suite.graphics import add_one_picture, illustrate
-from assent.tools.suite.long_runs import patiently
+from assent.tools.suite.long_runs import await_within_limit
 from assent.tools.suite.operator_requests import (
     DraftGiven,
     LaunchProduct,
@@ -51,9 +51,9 @@ from assent.tools.suite.unwritten import (
     may_compose,
     offer_writing,
     refuse_uncomposable,
+    request_text,
     tell_missing,
     too_little,
-    write_it,
     write_launch,
     write_missing,
 )
@@ -99,7 +99,7 @@ class SendReply(PreparedRun, kw_only=True):
 async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     refuse_webhook(call, request.webhook_url)
     asked = make_request(call, request, launch.INFO.id, "chieflab_launch_product")
-    made = await patiently(call, request.webhook_url, _launch(call, request))
+    made = await await_within_limit(call, request.webhook_url, _launch(call, request))
     if made is None:
         nothing_yet = {
             "launch_pack": LaunchPack(positioning="", launch_angle="", channels=(), drafts_needed=())
@@ -269,7 +269,7 @@ async def _prepare_one(
     chars = count_chars(request, bench, supplied)
     made = await run_long_apart(chars, post.prepare, bench, channel, supplied)
     if isinstance(made, NeedsDraft):
-        raise write_it(bench, channel, tool, request)
+        raise request_text(bench, channel, tool, request)
     return made
 
 

@@ -41,9 +41,9 @@ def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: 
     """Without a supplied text, refuse goals and evidence that the composer cannot use."""
     goal = request.goal or ""
     if goal and not announces(goal, name_of(bench.evidence)[0]):
-        raise write_it(bench, channel, tool, request)
+        raise request_text(bench, channel, tool, request)
     if not gathering.enough(bench.evidence):
-        raise write_it(bench, channel, tool, request) if channel.shape == "email" else too_little(bench)
+        raise request_text(bench, channel, tool, request) if channel.shape == "email" else too_little(bench)
 
 
 def may_compose(bench: Workbench, goal: str | None) -> bool:
@@ -55,7 +55,7 @@ def may_compose(bench: Workbench, goal: str | None) -> bool:
     return not asks_otherwise(goal or "", name_of(bench.evidence)[0])
 
 
-def write_it(bench: Workbench, channel: Channel, tool: str, request: Any) -> Refusal:
+def request_text(bench: Workbench, channel: Channel, tool: str, request: Any) -> Refusal:
     """Return the refusal that asks the agent to write this text."""
     return _ask_for_text(bench, (channel.id,), tool, request, "body", describe_wanted(channel))
 

@@ -123,10 +123,10 @@ def pending_step(program: Program, snapshot: Snapshot) -> Ask:
     if snapshot.at is None:
         raise ValueError("the run is complete: no step is pending")
     node = program.nodes[snapshot.at]
-    return node if isinstance(node, Ask) else _at_the_door(node)
+    return node if isinstance(node, Ask) else _ask_for_loop_value(node)
 
 
-def _at_the_door(loop: Repeat) -> Ask:
+def _ask_for_loop_value(loop: Repeat) -> Ask:
     """Return a step that asks for the missing value of a loop at the start of a run (W60)."""
     name, wanted = (loop.items, "a list of") if loop.mode == "forEach" else (loop.count, "a whole number,")
     needed = f"`{name}`, {wanted} at most {loop.most}"

@@ -13,11 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.texts import indent_json, to_text, truncate
-from assent.workflow.handles import Tokens
 from assent.workflow.issues import Warning
 from assent.workflow.machine.history import Recap, cut
 from assent.workflow.machine.interpreter import Blocked, Pending
 from assent.workflow.program import Program
+from assent.workflow.tokens import Tokens
 
 _MAX_EXAMPLE_BYTES: Final = 8_192
 KEPT_SECTIONS: Final = ("## Rules for the whole run", "## Documents")

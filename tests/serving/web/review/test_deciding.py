@@ -14,7 +14,7 @@ from tests.surfaces import START_MS
 
 from assent.engine.actions import actions, decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS
 from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance
@@ -34,7 +34,7 @@ async def by_agent(house: House, action_id: str, **options: Any) -> None:
         lambda: decisions.approve(
             decider,
             ActionId(action_id),
-            Seen(),
+            SeenVersion(),
             lambda action: None,
             house.clock.now_ms(),
             seals=house.app.keys.seals,

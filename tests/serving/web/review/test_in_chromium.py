@@ -21,7 +21,7 @@ from tests.surfaces import START_MS
 from assent.engine.actions import actions, decisions
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Assurance, Media
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
@@ -258,7 +258,7 @@ async def every_state(house: House) -> list[PreparedRun]:
         lambda: decisions.approve(
             agent,
             ActionId(ids[5]),
-            Seen(),
+            SeenVersion(),
             lambda action: None,
             house.clock.now_ms(),
             seals=house.app.keys.seals,

@@ -13,7 +13,7 @@ from assent.engine.actions import decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -69,7 +69,7 @@ async def test_two_people_of_one_name_count_as_two_and_one_person_under_two_name
     renamed = Decider(LOCAL_WORKSPACE, "Grace", Assurance.PERSON, "page", person_id)
     await house.app.store.write(
         lambda: decisions.approve(
-            renamed, ActionId(second), Seen(), lambda action: None, now_ms, seals=house.app.keys.seals
+            renamed, ActionId(second), SeenVersion(), lambda action: None, now_ms, seals=house.app.keys.seals
         )
     )
     await house.decide(namesake, run.run_id, first, "approve")
@@ -135,7 +135,7 @@ async def test_somebody_who_was_removed_is_signed_out_at_once(house: House) -> N
     grace = await invited(house, "Grace")
     assert (await grace.get("/inbox")).status_code == 200
     now_ms = house.clock.now_ms()
-    known = await house.app.store.read(lambda: members.everybody(now_ms))
+    known = await house.app.store.read(lambda: members.list_people(now_ms))
     person_id = known[0].person.person_id
 
     assert await house.app.store.write(lambda: members.remove(person_id, now_ms, by="owner"))

@@ -8,7 +8,7 @@ from tests.surfaces import START_MS
 
 from assent.engine.actions import decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import ACTION_TTL_MS, DAY_MS, HOUR_MS, SECOND_MS
@@ -19,7 +19,13 @@ async def moved_by_agent(house: House, action_id: str, schedule_ms: int) -> None
     now_ms = house.clock.now_ms()
     await house.app.store.write(
         lambda: decisions.edit(
-            agent, ActionId(action_id), {}, Seen(), lambda action: None, now_ms, schedule_ms=schedule_ms
+            agent,
+            ActionId(action_id),
+            {},
+            SeenVersion(),
+            lambda action: None,
+            now_ms,
+            schedule_ms=schedule_ms,
         )
     )
 

@@ -13,7 +13,7 @@ from tests.serving.web.review.test_inbox import batch
 
 from assent.engine.actions import decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Assurance, Effect, Media
 from assent.kernel.ids import ActionId
 from assent.serving.web.review.changes import compare_fields
@@ -27,7 +27,9 @@ async def edit_as_agent(house: House, action_id: str, **changes: Any) -> None:
     decider = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
     now_ms = house.clock.now_ms()
     await house.app.store.write(
-        lambda: decisions.edit(decider, ActionId(action_id), changes, Seen(), lambda action: None, now_ms)
+        lambda: decisions.edit(
+            decider, ActionId(action_id), changes, SeenVersion(), lambda action: None, now_ms
+        )
     )
 
 

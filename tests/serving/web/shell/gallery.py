@@ -26,7 +26,7 @@ from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, notifications, people
 from assent.engine.people.people import Person, Role
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
@@ -210,7 +210,7 @@ async def _launch(house: House, lesson: str) -> PreparedRun:
             agent,
             ActionId(run.actions[0].id),
             {"body": text},
-            Seen(),
+            SeenVersion(),
             lambda action: None,
             house.clock.now_ms(),
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import assent
-from assent.engine.audit.views import Recorded
+from assent.engine.audit.views import RecordedEvent
 from assent.gate.transitions import Move
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.audit.words import GROUP_OF, audit_line, sentence
@@ -58,6 +58,6 @@ def test_a_sentence_is_one_whatever_the_facts_are(kind: str) -> None:
 
 
 def test_a_kind_of_another_release_still_shows_and_so_does_a_body_that_is_no_object() -> None:
-    line = audit_line(Recorded("s", 7, "moon_landed", 0, '["a"]', "00"), 0)
+    line = audit_line(RecordedEvent("s", 7, "moon_landed", 0, '["a"]', "00"), 0)
     assert line["what"] == "Moon landed"
     assert line["seq"] == 7

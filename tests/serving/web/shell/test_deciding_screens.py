@@ -13,7 +13,7 @@ from tests.serving.web.shell.screen import every_look
 
 from assent.engine.actions import decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.ports import Delivered, OutcomeUnknown
@@ -170,7 +170,12 @@ async def test_the_decision_of_somebody_else_appears_in_an_open_inbox(
     decider = Decider(LOCAL_WORKSPACE, "Grace", Assurance.PERSON, "test", "grace")
     await house.app.store.write(
         lambda: decisions.reject(
-            decider, ActionId(run.actions[0].id), "No.", Seen(), lambda action: None, house.clock.now_ms()
+            decider,
+            ActionId(run.actions[0].id),
+            "No.",
+            SeenVersion(),
+            lambda action: None,
+            house.clock.now_ms(),
         )
     )
 
@@ -193,7 +198,7 @@ async def test_no_payload_does_anything_in_the_inbox_or_at_an_action(
         decider = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test", "ada")
         await house.app.store.write(
             lambda action_id=action_id, decider=decider: decisions.reject(  # type: ignore[misc]
-                decider, ActionId(action_id), "No.", Seen(), lambda action: None, house.clock.now_ms()
+                decider, ActionId(action_id), "No.", SeenVersion(), lambda action: None, house.clock.now_ms()
             )
         )
 

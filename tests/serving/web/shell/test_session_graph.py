@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.views.session_views import TreeNode, tip_of, way
+from assent.engine.views.session_views import TreeNode, find_path, tip_of
 from assent.serving.web.sessions.graph import FOLDED_FROM, ROWS, LaidOutRow, draw, layout, order
 
 
@@ -119,7 +119,7 @@ def test_every_node_has_one_row_below_its_parent_and_lanes_meet(nodes: tuple[Tre
         if row.goes_on:
             open_lanes.add(row.lane)
     assert open_lanes == set()
-    assert {row.node.node for row in rows if row.on_way} == {each.node for each in way(nodes, tip)}
+    assert {row.node.node for row in rows if row.on_way} == {each.node for each in find_path(nodes, tip)}
     assert max(row.lane for row in rows) <= 1 + log2(len(nodes))
 
 

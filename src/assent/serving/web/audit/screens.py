@@ -133,14 +133,22 @@ async def _csv(visit: Visit) -> AsyncIterator[bytes]:
         written = io.StringIO()
         lines = csv.writer(written)
         for event in events:
-            at, body = iso_time(event.at_ms), inert(event.body)
+            at, body = iso_time(event.at_ms), escape_csv_cell(event.body)
             lines.writerow(
-                (head.workspace_id, inert(head.stream_id), event.seq, at, event.kind, body, event.hash)
+                (
+                    head.workspace_id,
+                    escape_csv_cell(head.stream_id),
+                    event.seq,
+                    at,
+                    event.kind,
+                    body,
+                    event.hash,
+                )
             )
         yield written.getvalue().encode()
 
 
-def inert(text: str) -> str:
+def escape_csv_cell(text: str) -> str:
     """Escape a CSV cell so that no spreadsheet reads it as a formula."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.audit.views import Recorded
+from assent.engine.audit.views import RecordedEvent
 from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
 from assent.serving.web.audit.sentences import WORDS
@@ -98,7 +98,7 @@ GROUP_OF: Final = {kind: group for group in GROUPS for kind in group.kinds}
 OTHER: Final = Group("other", "Other", ())
 
 
-def audit_line(event: Recorded, now_ms: int) -> dict[str, Any]:
+def audit_line(event: RecordedEvent, now_ms: int) -> dict[str, Any]:
     facts = _facts(event.body)
     at = when(event.at_ms, now_ms)
     return {
@@ -120,7 +120,7 @@ def audit_line(event: Recorded, now_ms: int) -> dict[str, Any]:
     }
 
 
-def audit_lines(events: Iterable[Recorded], now_ms: int) -> tuple[dict[str, Any], ...]:
+def audit_lines(events: Iterable[RecordedEvent], now_ms: int) -> tuple[dict[str, Any], ...]:
     return tuple(audit_line(event, now_ms) for event in events)
 
 

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from assent.engine.actions import decisions
 from assent.engine.core.offloading import run_apart
 from assent.engine.views import inbox
-from assent.gate.gate import Decider, Seen
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.preflight import is_expired, is_overdue
 from assent.gate.records import Action, Assurance
 from assent.gate.transitions import AWAITING, state_of
@@ -78,7 +78,7 @@ async def decide(visit: Visit) -> Response:
             decider = Decider(
                 action.workspace_id, person.name, Assurance.PERSON, VIA, person.person_id, shown_ms
             )
-            seen = Seen(digest=digests[action.action_id])
+            seen = SeenVersion(digest=digests[action.action_id])
             if decision == "approve":
                 yield from decisions.approve(
                     decider,

@@ -81,7 +81,7 @@ async def _page(
     wrong: dict[str, str] | None = None,
     invited: tuple[Person, str] | None = None,
 ) -> Response:
-    known = await visit.read(lambda: members.everybody(visit.now_ms))
+    known = await visit.read(lambda: members.list_people(visit.now_ms))
     rows = [
         {
             "known": each,

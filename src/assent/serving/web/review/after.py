@@ -47,16 +47,16 @@ DONE: Final = {
 """Confirmation by decision, for these states of the action."""
 
 
-class Done(Record):
+class ResultNotice(Record):
     text: str
     action_id: str | None
     tone: str = "ok"
 
 
-def say_done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> Done | None:
+def say_done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> ResultNotice | None:
     did, action_id = request.query_params.get("did", ""), request.query_params.get("action", "")
     if did == "end-links" and found.run.links_from_ms:
-        return Done("The review links of this run have ended. A new one works again.", None)
+        return ResultNotice("The review links of this run have ended. A new one works again.", None)
     action = next((each for each in found.actions if each.action_id == action_id), None)
     states, text = DONE.get(did, (frozenset(), ""))
     if action is None or state_of(action) not in states:
@@ -64,17 +64,17 @@ def say_done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> Don
     card = next(each for each in shown if each.action_id == action_id)
     if state_of(action) == APPROVED and did in ("approve", "send") and not card.in_flight:
         return _not_under_way(card, did, text)
-    return Done(text, action_id)
+    return ResultNotice(text, action_id)
 
 
-def _not_under_way(card: Card, did: str, text: str) -> Done:
+def _not_under_way(card: Card, did: str, text: str) -> ResultNotice:
     """Confirmation of an approval whose sending is not under way."""
     if card.sends and not card.readiness.ready:
         why = card.readiness.fix_hint or f"{card.connector} is not ready."
-        return Done(f"Approved. It cannot be sent yet: {why}", card.action_id, "warn")
+        return ResultNotice(f"Approved. It cannot be sent yet: {why}", card.action_id, "warn")
     if did == "send":
-        return Done("Approved, and not sent yet.", card.action_id, "warn")
-    return Done(text, card.action_id)
+        return ResultNotice("Approved, and not sent yet.", card.action_id, "warn")
+    return ResultNotice(text, card.action_id)
 
 
 def look_again(request: Request, shown: tuple[Card, ...]) -> str | None:

@@ -19,7 +19,7 @@ from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.changes import FieldChange, compare_fields
 from assent.serving.web.review.content import ReviewContent, as_text, content_of
-from assent.serving.web.review.forms import OPEN, Form, Looking, forms_of, permits
+from assent.serving.web.review.forms import OPEN, Form, FormContext, forms_of, permits
 from assent.serving.web.review.history import HistoryEntry
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.pictures import Pictures
@@ -120,7 +120,7 @@ def card_of(
     action: Action,
     ready_now: Readiness | None,
     history: tuple[tuple[str | None, HistoryEntry], ...],
-    looking: Looking,
+    looking: FormContext,
     steps: Steps,
 ) -> Card:
     effect, preflight, now_ms = action.effect, action.preflight, looking.now_ms
@@ -246,7 +246,7 @@ def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
     )
 
 
-def _changes(found: RunReview, action: Action, looking: Looking, steps: Steps) -> CardChanges | None:
+def _changes(found: RunReview, action: Action, looking: FormContext, steps: Steps) -> CardChanges | None:
     """The changes since this browser last showed the action, else those of the last edit."""
     before = found.revisions.get(ActionId(action.action_id), {})
     seen = looking.seen.get(action.action_id)

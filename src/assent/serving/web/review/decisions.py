@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from assent.engine.actions import by_hand, change_requests, decisions, reconciliation
 from assent.engine.learning import pictures
 from assent.engine.views import review
-from assent.gate.gate import Decider, Seen, refuse_stale
+from assent.gate.gate import Decider, SeenVersion, refuse_stale
 from assent.gate.mail import is_mail
 from assent.gate.names import is_taken
 from assent.gate.preflight import Checked
@@ -46,8 +46,8 @@ class SubmittedForm(Record):
     checked: Checked | None = None
 
     @property
-    def seen(self) -> Seen:
-        return Seen(digest=self.form.get("digest", ""))
+    def seen(self) -> SeenVersion:
+        return SeenVersion(digest=self.form.get("digest", ""))
 
 
 def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ()) -> str:

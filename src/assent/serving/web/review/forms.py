@@ -24,7 +24,7 @@ OPEN: Final = frozenset({AWAITING, APPROVED, RETRYABLE, UNKNOWN})
 """States in which a person can still decide something."""
 
 
-class Tried(Record):
+class RejectedForm(Record):
     """A rejected form: the problem, and the typed values."""
 
     action_id: str
@@ -48,14 +48,14 @@ class Form(Record):
     wrong: dict[str, str]
 
 
-class Looking(Record):
+class FormContext(Record):
     """The viewer, the time, and the data needed to build the forms."""
 
     assurance: Assurance
     name: str
     now_ms: int
     nonce: Callable[[Action, str], str]
-    tried: Tried | None = None
+    tried: RejectedForm | None = None
     approver: str = ""
     """The approver key of the signed-in person."""
     seen: dict[str, int] = msgspec.field(default_factory=dict)
@@ -77,7 +77,7 @@ def permits(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
 
 
 def offer_decisions(
-    action: Action, looking: Looking, may_approve: bool, *, in_flight: bool, own_yes: bool = False
+    action: Action, looking: FormContext, may_approve: bool, *, in_flight: bool, own_yes: bool = False
 ) -> tuple[str, ...]:
     """`own_yes`: the viewer has given one of several approvals."""
     state = state_of(action)
@@ -101,7 +101,7 @@ def offer_decisions(
 
 
 def forms_of(
-    action: Action, looking: Looking, may_approve: bool, *, in_flight: bool, own_yes: bool = False
+    action: Action, looking: FormContext, may_approve: bool, *, in_flight: bool, own_yes: bool = False
 ) -> dict[str, Form]:
     tried = (
         looking.tried if looking.tried is not None and looking.tried.action_id == action.action_id else None

@@ -51,7 +51,7 @@ from assent.serving.web.review.access import (
     find_run,
 )
 from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
-from assent.serving.web.review.forms import OPEN, Looking, Tried, permits
+from assent.serving.web.review.forms import OPEN, FormContext, RejectedForm, permits
 from assent.serving.web.review.html import frame
 from assent.serving.web.review.problems import BadFields, NeedsPerson, NotReady, NowBound
 from assent.serving.web.review.times import when
@@ -251,7 +251,9 @@ class ReviewPages:
             self._cookies.keep_name(response, review_decisions.read_name(viewer, form))
         return response
 
-    async def _show(self, request: Request, shown: PresentedAccess, tried: Tried | None = None) -> Response:
+    async def _show(
+        self, request: Request, shown: PresentedAccess, tried: RejectedForm | None = None
+    ) -> Response:
         now_ms, store = self._services.clock.now_ms(), self._services.store
 
         def look() -> Transaction[tuple[Viewer, RunReview, int]]:
@@ -271,7 +273,7 @@ class ReviewPages:
 
         name = self._cookies.name_given(request)
         seen = self._cookies.seen(request)
-        looking = Looking(
+        looking = FormContext(
             viewer.assurance,
             name,
             now_ms,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
-from assent.serving.web.review.forms import Tried
+from assent.serving.web.review.forms import RejectedForm
 
 
 class BadFields(Exception):  # noqa: N818 - a state of the form
@@ -70,12 +70,12 @@ _OUT_OF_DATE: Final = (
 )
 
 
-def explain(refused: Exception, action_id: str, decision: str, form: dict[str, str]) -> Tried:
+def explain(refused: Exception, action_id: str, decision: str, form: dict[str, str]) -> RejectedForm:
     """Explain a refused decision to the person. A `PageRefused` is about the form's age."""
     typed = {name: form[name] for name in _TYPED if name in form}
 
-    def tried(status: int, title: str, text: str, **more: Any) -> Tried:
-        return Tried(action_id, decision, status, title, text, typed=typed, **more)
+    def tried(status: int, title: str, text: str, **more: Any) -> RejectedForm:
+        return RejectedForm(action_id, decision, status, title, text, typed=typed, **more)
 
     if isinstance(refused, BadFields):
         return tried(400, *_CHECK_FORM, wrong=refused.wrong)

@@ -10,13 +10,13 @@ from assent.gate.preflight import Readiness
 from assent.kernel.structs import Record
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review.card import Card, card_of
-from assent.serving.web.review.forms import Looking
+from assent.serving.web.review.forms import FormContext
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.word_diff import PAGE_STEPS
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
 
 
-def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: Looking) -> tuple[Card, ...]:
+def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: FormContext) -> tuple[Card, ...]:
     """Every action of a run, in staging order."""
     history = review_history.entries(found.events, looking.now_ms)
     steps = Steps(PAGE_STEPS)
@@ -91,17 +91,17 @@ def _verb(went: list[Card]) -> str:
     )
 
 
-class Other(Record):
+class UnsentOutput(Record):
     """An output of a run that no action sends."""
 
     title: str
     body: tuple[UnseenPiece, ...]
 
 
-def others(found: RunReview) -> tuple[Other, ...]:
+def others(found: RunReview) -> tuple[UnsentOutput, ...]:
     covered = {action.asset_id for action in found.actions}
     return tuple(
-        Other(asset.title or asset.type, pieces(asset.body))
+        UnsentOutput(asset.title or asset.type, pieces(asset.body))
         for asset in found.assets
         if asset.asset_id not in covered and asset.type != IMAGE
     )

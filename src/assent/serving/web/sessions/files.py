@@ -61,7 +61,7 @@ async def markdown(visit: Visit) -> Response:
     return _download(_text(made).encode(), f"{_file_name(made)}.md", "text/markdown; charset=utf-8")
 
 
-async def on_paper(visit: Visit) -> Response:
+async def show_print_page(visit: Visit) -> Response:
     """The whole session on one page, for printing or PDF."""
     made = await _bundle(visit)
     values = {
@@ -103,7 +103,7 @@ def _download(content: bytes, name: str, media_type: str) -> Response:
     return Response(content, media_type=media_type, headers=attach(name))
 
 
-async def bring_in(visit: Visit) -> Response:
+async def import_bundle(visit: Visit) -> Response:
     """`/sessions/import`: show the form; on POST, import the bundle."""
     if visit.request.method != "POST":
         return _form(visit)
@@ -137,8 +137,8 @@ def _form(visit: Visit, wrong: str = "") -> Response:
 
 SCREENS: Final = (
     # Before the route of a run, which would match `import`.
-    Screen("/sessions/import", bring_in, "sessions", LOOK_AND_SEND),
+    Screen("/sessions/import", import_bundle, "sessions", LOOK_AND_SEND),
     Screen("/sessions/{run_id}/export", export, "sessions"),
     Screen("/sessions/{run_id}/markdown", markdown, "sessions"),
-    Screen("/sessions/{run_id}/print", on_paper, "sessions"),
+    Screen("/sessions/{run_id}/print", show_print_page, "sessions"),
 )

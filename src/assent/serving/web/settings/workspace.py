@@ -161,7 +161,7 @@ async def notify_one(visit: Visit) -> Response:
             )
         )
     elif what == "test":
-        await visit.write(lambda: notifications.try_out(visit.workspace_id, target_id, visit.now_ms))
+        await visit.write(lambda: notifications.enqueue_test(visit.workspace_id, target_id, visit.now_ms))
         visit.services.background.wake_jobs()
     return visit.go("/settings/notifications")
 

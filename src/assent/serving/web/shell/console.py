@@ -260,7 +260,7 @@ class Console:
             session = yield from people.authenticate(secret, now_ms)
             if session is None:
                 raise PageRefused(SIGN_IN_FIRST)
-            places = yield from members.places(session.person)
+            places = yield from members.list_member_workspaces(session.person)
             waiting = yield from members.count_waiting(session.person, now_ms)
             return session, places, waiting, (yield from members.journal_position())
 

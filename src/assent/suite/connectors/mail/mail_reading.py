@@ -23,7 +23,7 @@ _FOLD: Final = re.compile(r"\r\n(?=[ \t])")
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 
 
-class Meant(Record):
+class IntendedMail(Record):
     """The intended content of an e-mail. `to` is None if recipients do not see each other; `fixed`
     are headers by name."""
 
@@ -35,7 +35,7 @@ class Meant(Record):
     """The texts by format: `plain`, `html`."""
 
 
-def difference(content: bytes, meant: Meant) -> str | None:
+def difference(content: bytes, meant: IntendedMail) -> str | None:
     """Return the first difference between an e-mail and its intended content, or None."""
     if _ILLEGAL.search(content) or max(map(len, content.split(b"\r\n"))) > MAX_LINE_BYTES:
         return "a line that no mail may have"

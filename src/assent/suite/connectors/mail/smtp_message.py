@@ -21,7 +21,7 @@ from assent.kernel.structs import Record
 from assent.net.mail_server import Mailbox, parse_mailbox
 from assent.suite.connectors.http_outcomes import refusal
 from assent.suite.connectors.mail import mail_format
-from assent.suite.connectors.mail.mail_reading import Meant, difference
+from assent.suite.connectors.mail.mail_reading import IntendedMail, difference
 
 _ATTRIBUTES: Final = r"""(?:\s+[\w:-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[\w:./%#-]+))?)*\s*"""
 _OPENING: Final = re.compile(
@@ -54,7 +54,7 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
         raise refusal("it has no recipients")
     if effect.media:
         raise refusal("it has a picture, and this mail server sends only text")
-    meant = Meant(
+    meant = IntendedMail(
         sender=sender,
         # A single recipient sees their own name; several do not see each other.
         to=recipients[0] if len(recipients) == 1 else None,
@@ -70,7 +70,7 @@ def note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: in
     reader = _mailbox("to", to)
     whole = text if text.endswith("\n") else f"{text}\n"
     fixed = {**_identify(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
-    meant = Meant(sender, reader, subject, fixed, (("plain", whole),))
+    meant = IntendedMail(sender, reader, subject, fixed, (("plain", whole),))
     return Letter(fixed["Message-ID"], sender.address, (reader.address,), _write(meant))
 
 
@@ -81,7 +81,7 @@ def _identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
     }
 
 
-def _write(meant: Meant) -> bytes:
+def _write(meant: IntendedMail) -> bytes:
     """Return the bytes of an e-mail after reading them back."""
     if not is_one_line(meant.subject):
         raise refusal("subject: it holds a line break or another control character")

@@ -35,8 +35,8 @@ _PLACE: Final = struct.Struct(">II")
 """Series and node."""
 
 
-class Handle(Record):
-    """A place in a run. `series` distinguishes an imported run from its original (W71); `attempt`
+class TokenClaims(Record):
+    """Content of a token. `series` distinguishes an imported run from its original (W71); `attempt`
     counts the blocked attempts at the step."""
 
     kind: Kind
@@ -53,30 +53,30 @@ class Tokens(Record):
     ack_token: str | None
 
 
-_minted: dict[tuple[bytes, str], Handle] = {}
+_minted: dict[tuple[bytes, str], TokenClaims] = {}
 """Cache of tokens that this process minted, by key."""
 _KEPT: Final = 512
 
 
-def mint(keys: tuple[bytes, ...], handle: Handle) -> str:
+def mint(keys: tuple[bytes, ...], claims: TokenClaims) -> str:
     """Mint the token of a place with the newest key. It is the same after a restart and on every
     replica (W7), so a replay gets the same tokens (W10)."""
-    body = _body(handle)
-    mac = _mac(keys[0], handle.kind, body)
-    text = f"{handle.kind}.{VERSION}." + tokens.encode(_mix(body, mac) + mac)
+    body = _body(claims)
+    mac = _mac(keys[0], claims.kind, body)
+    text = f"{claims.kind}.{VERSION}." + tokens.encode(_mask(body, mac) + mac)
     if len(_minted) >= _KEPT:
         _minted.clear()
-    _minted[keys[0], text] = handle
+    _minted[keys[0], text] = claims
     return text
 
 
-def mint_tokens(keys: tuple[bytes, ...], state: Handle, attempt: int | None) -> Tokens:
+def mint_tokens(keys: tuple[bytes, ...], state: TokenClaims, attempt: int | None) -> Tokens:
     """Mint both tokens of a node. Without an attempt no step is pending."""
     ack = None if attempt is None else msgspec.structs.replace(state, kind="ack", attempt=attempt)
     return Tokens(mint(keys, state), None if ack is None else mint(keys, ack))
 
 
-def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
+def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> TokenClaims:
     """Return the place of a token. Raises `Refusal` for text that is no token (W2), another version
     (W3), another kind (W4), or a MAC of neither the newest nor the previous key (W1, W6)."""
     known = _minted.get((keys[0], text))
@@ -100,10 +100,10 @@ def read(keys: tuple[bytes, ...], text: str, kind: Kind) -> Handle:
         raise Refusal(Reason.TOKEN_BAD_SIGNATURE)
     if found != kind:
         raise Refusal(Reason.TOKEN_SCOPE_MISMATCH)
-    return _handle(kind, body)
+    return _read_claims(kind, body)
 
 
-def place(text: str, run_id: str) -> Handle:
+def place(text: str, run_id: str) -> TokenClaims:
     """Return the place of a token in a run without checking its MAC, for answers stored by this
     server. Raises `TokenInvalid` for a token of another run."""
     kind: Kind = "st" if text.startswith("st.") else "ack"
@@ -113,7 +113,7 @@ def place(text: str, run_id: str) -> Handle:
     raw = tokens.decode(payload)
     # An earlier version did not mask the body.
     for body in (_parts(raw)[0], raw[:-MAC_BYTES]):
-        named = _handle(kind, body)
+        named = _read_claims(kind, body)
         if named.run_id == run_id:
             return named
     raise tokens.TokenInvalid("a token of another run")
@@ -122,22 +122,22 @@ def place(text: str, run_id: str) -> Handle:
 def _parts(raw: bytes) -> tuple[bytes, bytes]:
     """Split a decoded token into its body and its MAC."""
     mac = raw[-MAC_BYTES:]
-    return _mix(raw[:-MAC_BYTES], mac), mac
+    return _mask(raw[:-MAC_BYTES], mac), mac
 
 
-def _mix(body: bytes, mac: bytes) -> bytes:
+def _mask(body: bytes, mac: bytes) -> bytes:
     """Mask or unmask the body by XOR. This is no encryption; the MAC protects the token."""
     size = len(body)
     mask = hashlib.sha256(mac).digest()[:size]
     return (int.from_bytes(body, "big") ^ int.from_bytes(mask, "big")).to_bytes(size, "big")
 
 
-def _handle(kind: Kind, body: bytes) -> Handle:
+def _read_claims(kind: Kind, body: bytes) -> TokenClaims:
     attempt = int.from_bytes(body[24:26], "big") if kind == "ack" else 0
     run = body[:16].hex()
     run_id = RunId(f"{run[:8]}-{run[8:12]}-{run[12:16]}-{run[16:20]}-{run[20:]}")
     series, node = _PLACE.unpack_from(body, 16)
-    return Handle(kind, run_id, node, series, attempt)
+    return TokenClaims(kind, run_id, node, series, attempt)
 
 
 def _is_altered(text: str) -> bool:
@@ -150,9 +150,9 @@ def _is_altered(text: str) -> bool:
     return False
 
 
-def _body(handle: Handle) -> bytes:
-    body = bytes.fromhex(handle.run_id.replace("-", "")) + _PLACE.pack(handle.series, handle.node)
-    return body + min(handle.attempt, 0xFFFF).to_bytes(2, "big") if handle.kind == "ack" else body
+def _body(claims: TokenClaims) -> bytes:
+    body = bytes.fromhex(claims.run_id.replace("-", "")) + _PLACE.pack(claims.series, claims.node)
+    return body + min(claims.attempt, 0xFFFF).to_bytes(2, "big") if claims.kind == "ack" else body
 
 
 def _mac(key: bytes, kind: str, body: bytes) -> bytes:
