@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from tests.workflow.library import builtin_files, read
@@ -73,6 +74,13 @@ def test_an_author_is_told_what_to_write_instead(text: str, told: str) -> None:
     with pytest.raises(DocumentRefused) as refused:
         load_document(text, ".yaml")
     assert told in refused.value.issues[0].message
+
+
+def test_an_anchor_that_contains_itself_is_refused_at_once() -> None:
+    began = time.process_time()
+    with pytest.raises(DocumentRefused):
+        load_document("&a {" + "k" * 100 + ": *a}", ".yaml")
+    assert time.process_time() - began < 5
 
 
 def test_yaml_says_the_same_as_json() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 from assent.kernel.canonical import depth
@@ -150,7 +149,12 @@ def _yaml(text: str) -> Any:
         raise _refusal("not_yaml", f"{place}{said}.")
     except (RecursionError, ValueError):
         raise _refusal("too_deep", _TOO_DEEP)
-    # With its anchors expanded: no more than the bound is walked.
-    if next(islice(walk_values(value), _MAX_YAML_NODES, None), None) is not None:
-        raise _refusal("too_large", _TOO_MANY)
+    # With its anchors expanded. Not by `walk_values`, whose paths grow without end in an anchor that
+    # contains itself.
+    stack, count = [value], 0
+    while stack:
+        node, count = stack.pop(), count + 1
+        if count > _MAX_YAML_NODES:
+            raise _refusal("too_large", _TOO_MANY)
+        stack += node if isinstance(node, list) else node.values() if isinstance(node, dict) else ()
     return value
