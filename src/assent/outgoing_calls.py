@@ -39,10 +39,10 @@ def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
 
 
 def webhook_host(url: str) -> str:
-    from assent.net.addresses import FetchRefused, host_of
+    from assent.net.addresses import FetchRefused, parse_host
 
     try:
-        return host_of(url)
+        return parse_host(url)
     except FetchRefused:
         return ""
 

@@ -18,7 +18,7 @@ from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KeyEntropy
 from assent.kernel.reasons import MEANINGS, Reason
 from assent.kernel.toolsets import GATE, TOOLSETS, choose
-from assent.serving.offering import only_offered
+from assent.serving.offering import drop_unoffered
 from assent.tools.catalog import ALL_TOOLS, Catalog
 from assent.tools.toolsets import TOOLSET_OF
 
@@ -113,7 +113,7 @@ def test_a_suggestion_gets_the_listed_name_or_is_left_out_and_reports_stay() -> 
     }
     text = msgspec.json.encode(answer).decode()
 
-    kept = msgspec.json.decode(only_offered(text, catalog, catalog.offered))
+    kept = msgspec.json.decode(drop_unoffered(text, catalog, catalog.offered))
 
     assert [each["name"] for each in kept["next"]] == ["chieflab_send_email"]
     assert kept["recoveryTool"] is None

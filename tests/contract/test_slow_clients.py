@@ -19,7 +19,7 @@ from tests.contract.talk import PUBLIC
 from tests.surfaces import Surface
 
 from assent.processes.serve import http_server
-from assent.serving.sockets import ReadTimeouts, affordable
+from assent.serving.sockets import ReadTimeouts, fit_descriptors
 from assent.tools.catalog import ALL_TOOLS, Catalog
 
 pytestmark = pytest.mark.slow
@@ -256,6 +256,6 @@ async def test_headers_without_an_end_are_refused_before_they_fill_the_memory(we
 def test_connections_leave_the_store_its_descriptors() -> None:
     most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
 
-    assert affordable(10) == min(10, most)
-    assert affordable(most * 2, reserved=most // 4) <= most - most // 4
-    assert affordable(most * 2, reserved=most * 2) == most // 2
+    assert fit_descriptors(10) == min(10, most)
+    assert fit_descriptors(most * 2, reserved=most // 4) <= most - most // 4
+    assert fit_descriptors(most * 2, reserved=most * 2) == most // 2

@@ -236,9 +236,9 @@ async def _storage(settings: Settings, store: Store) -> DoctorCheck:
 
 def _cap(settings: Settings) -> DoctorCheck:
     """Show the connection limit of one process."""
-    from assent.processes.serve import connections_of
+    from assent.processes.serve import limit_connections
 
-    most = connections_of(settings)
+    most = limit_connections(settings)
     detail = f"{most:,} at a time"
     if most == settings.max_connections:
         return DoctorCheck("clients", True, detail)

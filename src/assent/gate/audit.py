@@ -62,7 +62,7 @@ class ActionRecord(WireRecord, kw_only=True):
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
-def record_of(action: Action, now_ms: int) -> ActionRecord:
+def build_record(action: Action, now_ms: int) -> ActionRecord:
     """Build the §5 record of an action."""
     approval = action.approval
     return ActionRecord(

@@ -58,7 +58,7 @@ class Checked(Record, kw_only=True):
     recommendations: tuple[str, ...] = ()
 
 
-def severity_of(effect: Effect, declared: Severity | None, warned: bool) -> Severity:
+def grade_severity(effect: Effect, declared: Severity | None, warned: bool) -> Severity:
     """Return the severity on C8's scale. Warnings raise low to medium; operators only raise."""
     if effect.verb in HIGH_VERBS or len(effect.recipients) > MANY_RECIPIENTS or declared is Severity.HIGH:
         return Severity.HIGH
@@ -84,7 +84,7 @@ def preflight(
     if not readiness.ready:
         found.append(NOT_READY)
     return Preflight(
-        severity=severity_of(effect, declared, bool(warnings)),
+        severity=grade_severity(effect, declared, bool(warnings)),
         warnings=warnings,
         recommendations=recommendations,
         gates=tuple(dict.fromkeys(found)),
@@ -96,7 +96,7 @@ def preflight(
     )
 
 
-def as_of(found: Preflight, readiness: Readiness) -> Preflight:
+def with_readiness(found: Preflight, readiness: Readiness) -> Preflight:
     """Return the preflight with the present readiness instead of that at staging."""
     gates = tuple(each for each in found.gates if each != NOT_READY)
     return msgspec.structs.replace(
@@ -139,7 +139,7 @@ def _find_declared(old: Preflight, effect: Effect) -> Severity | None:
     explain."""
     if TOO_MANY_TODAY in old.warnings:
         return None
-    explained = severity_of(effect, None, bool(old.warnings))
+    explained = grade_severity(effect, None, bool(old.warnings))
     return old.severity if old.severity is not explained else None
 
 

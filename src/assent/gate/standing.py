@@ -73,7 +73,7 @@ SECTION_TITLES: Final[dict[Section, str]] = {
 }
 
 
-def section_of(action: Action, now_ms: int) -> Section:
+def find_section(action: Action, now_ms: int) -> Section:
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return Section.UNKNOWN
     if is_expired(action, now_ms):
@@ -121,7 +121,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
 
     `blocker` is the reason why its connector cannot perform it now.
     """
-    section = section_of(action, now_ms)
+    section = find_section(action, now_ms)
     if action.effect.connector == WORKFLOW and section is not Section.REJECTED:
         gone = REPLACED if SUPERSEDED in action.metadata else "It was not approved in time."
         return gone if section is Section.EXPIRED else describe_step(action) or ""

@@ -53,7 +53,7 @@ def secret_text(raw: bytes) -> str:
     return SECRET_PREFIX + base64.b64encode(raw).decode()
 
 
-def event_of(tool: str, end: str) -> str:
+def name_event(tool: str, end: str) -> str:
     """Return the event name, such as `launch_product.completed`."""
     return f"{tool.removeprefix('chieflab_')}.{end}"
 

@@ -37,7 +37,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         ),
         CONTINUE_JOB: JobKind(partial(long_runs.finish, services, _tool), apart=True),
         sign_in_mail.MAIL_JOB: JobKind(partial(sign_in_mail.send, services), apart=True),
-        notifications.NOTIFY_JOB: JobKind(partial(notifications.tell, services), apart=True),
+        notifications.NOTIFY_JOB: JobKind(partial(notifications.notify_target, services), apart=True),
         "forget_webhook_deliveries": JobKind(sweeping(store, clock, webhooks.forget_old), every_ms=HOUR_MS),
         "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
         "forget_signup_links": JobKind(sweeping(store, clock, signup.forget_expired_links), every_ms=HOUR_MS),

@@ -124,7 +124,7 @@ def _place(url: str, allow_hosts: Sequence[str]) -> _Address:
     return _Address(parsed, host, port, allowed)
 
 
-def host_of(url: str) -> str:
+def parse_host(url: str) -> str:
     """The host that a connection to the URL would use. Raises `FetchRefused`."""
     return _host(_parse(url))
 

@@ -67,7 +67,7 @@ async def fetch_page(
 ) -> FetchedPage:
     """Fetch a page. Raises `FetchRefused`. `timeout_seconds` covers everything."""
     headers = {"accept": "text/html, text/plain;q=0.8", "accept-encoding": "gzip, identity"}
-    async with _within(timeout_seconds):
+    async with _limit_time(timeout_seconds):
         for _ in range(MAX_HOPS + 1):
             target = await check(url, allow_hosts=allow_hosts, resolve=resolve)
             async with _ask("GET", target, headers, b"", timeout_seconds, tls) as response:
@@ -88,7 +88,7 @@ async def post_json(
 ) -> Posted:
     """Redirects are not followed: their status is returned."""
     sent = {"content-type": "application/json", "accept-encoding": "identity", **(headers or {})}
-    async with _within(timeout_seconds):
+    async with _limit_time(timeout_seconds):
         target = await check(url, allow_hosts=allow_hosts)
         async with _ask("POST", target, sent, body, timeout_seconds, None) as response:
             answered, _ = await _read(response, MAX_REPLY_BYTES)
@@ -105,7 +105,7 @@ def _next(url: httpx.URL, location: str) -> str:
 
 
 @asynccontextmanager
-async def _within(timeout_seconds: float) -> AsyncIterator[None]:
+async def _limit_time(timeout_seconds: float) -> AsyncIterator[None]:
     try:
         async with asyncio.timeout(timeout_seconds):
             yield

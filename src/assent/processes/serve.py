@@ -100,7 +100,7 @@ class Surfaces:
         """The HTTP server, with as many connections as the settings and the descriptors allow."""
         from assent.serving.sockets import ReadTimeouts
 
-        patience = ReadTimeouts(connections=connections_of(self._app.settings))
+        patience = ReadTimeouts(connections=limit_connections(self._app.settings))
         return http_server(self.site(), self.end_streams, patience)
 
     def site(self) -> ASGIApp:
@@ -144,12 +144,12 @@ class Surfaces:
         )
 
 
-def connections_of(settings: Settings) -> int:
+def limit_connections(settings: Settings) -> int:
     """The connection limit: the setting, bounded by the descriptors."""
-    from assent.serving.sockets import affordable
+    from assent.serving.sockets import fit_descriptors
 
     reserved = RESERVED_DESCRIPTORS + (settings.pool_size if settings.sqlite_path is None else 0)
-    return affordable(settings.max_connections, reserved)
+    return fit_descriptors(settings.max_connections, reserved)
 
 
 def http_server(
@@ -158,9 +158,9 @@ def http_server(
     """Return uvicorn around the site. `stopping` ends streams that would stay open."""
     import uvicorn
 
-    from assent.serving.sockets import ReadTimeouts, affordable, protocol
+    from assent.serving.sockets import ReadTimeouts, fit_descriptors, protocol
 
-    patience = patience or ReadTimeouts(connections=affordable(MAX_CONNECTIONS))
+    patience = patience or ReadTimeouts(connections=fit_descriptors(MAX_CONNECTIONS))
 
     class Quiet(uvicorn.Server):
         @contextlib.contextmanager

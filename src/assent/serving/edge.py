@@ -25,7 +25,7 @@ from assent.kernel.refusals import KEY_REASONS, Reason, Refusal
 from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
-from assent.serving.offering import NAMED, only_offered
+from assent.serving.offering import NAMED, drop_unoffered
 from assent.tools.definition import Call, Peer, Prose, PublicCall, Tool
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Edge:
         toolsets, tool = toolsets_of(call.caller), call.tool
         offered = self.catalog.offered if toolsets is None else self.catalog.names_in(toolsets)
         if not offered.issuperset(NAMED.findall(answer.text)):
-            answer = replace(answer, text=only_offered(answer.text, self.catalog, offered))
+            answer = replace(answer, text=drop_unoffered(answer.text, self.catalog, offered))
         if answer.is_error and tool is not None and tool.tell_refusal is not None:
             answer = replace(answer, prose=tool.tell_refusal(answer.value))
         # Unknown names share one label, so that callers cannot create metrics.

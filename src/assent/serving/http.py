@@ -129,7 +129,7 @@ class BodyCutShort(BodyTooLarge):
     """The client disconnected before its body was complete. The request must have no effect."""
 
 
-def headers_of(scope: Scope) -> list[tuple[str, str]]:
+def read_headers(scope: Scope) -> list[tuple[str, str]]:
     """Return the request headers without surrounding white space (RFC 9110 §5.5)."""
     return [
         (name.decode("latin-1"), value.decode("latin-1").strip(" \t")) for name, value in scope["headers"]
@@ -146,7 +146,7 @@ def credentials_in(headers: list[tuple[str, str]]) -> Credentials:
     return Credentials(api_key=lines[0][len(_BEARER) :].strip() if good else "")
 
 
-def context_of(
+def make_context(
     scope: Scope, receive: Receive, headers: list[tuple[str, str]], *, trust_proxy: bool
 ) -> RequestContext:
     """Return the context of a request whose body was read."""
@@ -203,7 +203,7 @@ class McpEndpoint:
         self._trust_proxy = trust_proxy
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = headers_of(scope)
+        headers = read_headers(scope)
         accept = ",".join(value.lower() for name, value in headers if name == "accept")
         only_events = "text/event-stream" in accept and not _accepts_json(accept)
         if scope["method"] in ("GET", "HEAD") and not only_events:
@@ -223,7 +223,7 @@ class McpEndpoint:
             too_large = make_error(None, INVALID_REQUEST, f"The body is over {MAX_BODY_BYTES} bytes")
             await respond(send, 413, too_large.body)
             return
-        context = context_of(scope, receive, headers, trust_proxy=self._trust_proxy)
+        context = make_context(scope, receive, headers, trust_proxy=self._trust_proxy)
         reply = await self._messages.over_http(body, headers, context)
         if reply.body is not None and only_events:
             event = b"event: message\r\ndata: " + msgspec.json.encode(reply.body) + b"\r\n\r\n"
@@ -257,7 +257,7 @@ class RestEndpoint:
         except Refusal as refusal:
             await self._send(send, answer_refusal(refusal, bad_arguments=True))
             return
-        context = context_of(scope, receive, headers_of(scope), trust_proxy=self._trust_proxy)
+        context = make_context(scope, receive, read_headers(scope), trust_proxy=self._trust_proxy)
         answer = await self._edge.answer(scope["path_params"]["name"], arguments, context)
         await self._send(send, answer)
 

@@ -29,7 +29,7 @@ _LEFT_OUT: Final = object()
 Shown = Callable[[str], str | None]
 
 
-def only_offered(text: str, catalog: Catalog, offered: frozenset[str]) -> str:
+def drop_unoffered(text: str, catalog: Catalog, offered: frozenset[str]) -> str:
     """Return the answer without suggestions of tools that are not in `offered`."""
 
     def shown(name: str) -> str | None:

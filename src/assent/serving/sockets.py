@@ -58,7 +58,7 @@ class ReadTimeouts(Record, kw_only=True):
     connections: int = MAX_CONNECTIONS
 
 
-def affordable(wanted: int, reserved: int = RESERVED_DESCRIPTORS) -> int:
+def fit_descriptors(wanted: int, reserved: int = RESERVED_DESCRIPTORS) -> int:
     """The number of connections that leaves `reserved` descriptors free, or half of the descriptors
     if there are few."""
     try:

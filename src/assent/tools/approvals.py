@@ -27,7 +27,7 @@ from assent.engine.core.failpoints import failpoint
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.learning import pictures
 from assent.engine.workflows.answers import ADVANCE
-from assent.gate.audit import ActionRecord, record_of
+from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import describe_stuck, execution_key, next_calls
 from assent.gate.cards import render_card
@@ -280,7 +280,7 @@ async def list_pending_actions(call: Call, request: ListPendingActions) -> Pendi
     keyed = {key: (action, outlook.of(action)) for key, action in channel_keys(shown).items()}
     return PendingActions(
         ok=True,
-        actions=tuple(record_of(action, call.now_ms) for action in shown),
+        actions=tuple(build_record(action, call.now_ms) for action in shown),
         review_urls={
             run_id: call.review_url(run_id) for run_id in dict.fromkeys(action.run_id for action in shown)
         },

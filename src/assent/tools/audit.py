@@ -10,7 +10,7 @@ from assent.engine.actions import actions
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.views import RecordedEvent
 from assent.engine.core import journal
-from assent.gate.audit import WHAT_HASHES_PROVE, ActionRecord, record_of
+from assent.gate.audit import WHAT_HASHES_PROVE, ActionRecord, build_record
 from assent.gate.records import Action, Status
 from assent.kernel.ids import first_uuid7, require_run_id
 from assent.kernel.limits import MAX_PAGE
@@ -138,7 +138,7 @@ def _trail(
 ) -> AuditTrail:
     return AuditTrail(
         ok=True,
-        actions=tuple(record_of(action, now_ms) for action in found),
+        actions=tuple(build_record(action, now_ms) for action in found),
         events=events,
         earlier_events=earlier,
         next_cursor=cursor,

@@ -39,7 +39,7 @@ from assent.tools.suite import (
     memory,
     operating,
 )
-from assent.tools.toolsets import groups_of, name_for_answers
+from assent.tools.toolsets import list_groups, name_for_answers
 
 CANONICAL: Final = "chieflab_"
 OLD: Final = "chiefmo_"
@@ -103,7 +103,7 @@ class Catalog:
             named = [
                 (tool, name, group)
                 for tool in self.tools
-                for name, group in groups_of(tool).items()
+                for name, group in list_groups(tool).items()
                 if group in wanted
             ]
             named.sort(key=lambda each: each[2] == LEGACY)
@@ -114,7 +114,7 @@ class Catalog:
     def names_in(self, toolsets: frozenset[Toolset]) -> frozenset[str]:
         """The names that the list of these groups has."""
         return frozenset(
-            name for tool in self.tools for name, group in groups_of(tool).items() if group in toolsets
+            name for tool in self.tools for name, group in list_groups(tool).items() if group in toolsets
         )
 
 

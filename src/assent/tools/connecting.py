@@ -52,7 +52,7 @@ async def assess_connector(call: PublicCall, info: ConnectorInfo) -> ConnectorSt
         return _for_anybody(info, connector)
     workspace_id = call.caller.workspace_id
     readiness = await connector.readiness(workspace_id)
-    url = page_of(call, info, workspace_id)
+    url = find_page(call, info, workspace_id)
     if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
         hint = readiness.fix_hint or ABSENT
         return ConnectorStatus(info, "needs_configuration", f"{hint} {url}" if url else hint, url)
@@ -74,7 +74,7 @@ def _for_anybody(info: ConnectorInfo, connector: object) -> ConnectorStatus:
     return ConnectorStatus(info, "needs_connection", "Every workspace connects its own.")
 
 
-def page_of(call: PublicCall, info: ConnectorInfo, workspace_id: WorkspaceId) -> str | None:
+def find_page(call: PublicCall, info: ConnectorInfo, workspace_id: WorkspaceId) -> str | None:
     """Return the URL for connecting it; None without pages, or if no account is needed."""
     address = call.services.links.page_address()
     if address is None or info.auth_mode == "none":

@@ -11,7 +11,7 @@ import msgspec
 from assent.engine.actions import actions, execution, reconciliation, recording
 from assent.engine.actions.execution import EXECUTE_TOOL, PUBLISH_TOOL, SEND_TOOL, ExecutionOrder
 from assent.engine.actions.recording import Executed
-from assent.gate.audit import ActionRecord, record_of
+from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall
 from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance
@@ -105,7 +105,7 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
 def _answer_resolved(action: Action, now_ms: int) -> Resolved:
     done = recording.answer_executed(action)
     told = " ".join(filter(None, (done.user_message, explain(action, None, now_ms))))
-    return from_record(Resolved, record_of(action, now_ms), show=told, user_message=told, next=done.next)
+    return from_record(Resolved, build_record(action, now_ms), show=told, user_message=told, next=done.next)
 
 
 TOOLS = (

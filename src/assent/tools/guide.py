@@ -14,7 +14,7 @@ from assent.engine.views.overview import MOST_COUNTED, Measured, Overview
 from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
 from assent.gate.card_calls import Circumstances, next_calls
 from assent.gate.records import Action
-from assent.gate.standing import SECTION_TITLES, Section, explain, headline, section_of
+from assent.gate.standing import SECTION_TITLES, Section, explain, find_section, headline
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.texts import truncate
 from assent.kernel.times import iso_time, readable_time
@@ -194,7 +194,7 @@ def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
         channel=channels.label_of(action.effect.channel),
         when=iso_time(_moment(action)),
         why=explain(action, around.blocker, now_ms),
-        url="" if section_of(action, now_ms) is Section.TAKEN_DOWN else action.external_url or "",
+        url="" if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url or "",
         help_url=(around.help_url or "") if open_still else "",
         severity=action.preflight.severity if action.status == "awaiting_approval" else "",
         expires_at=iso_time(action.expires_ms) if action.status == "awaiting_approval" else None,

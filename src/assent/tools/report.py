@@ -17,9 +17,9 @@ from assent.gate.standing import (
     SECTION_TITLES,
     Section,
     explain,
+    find_section,
     headline,
     removes,
-    section_of,
 )
 from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
@@ -117,13 +117,13 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
     since_ms = since_moment("since", request.since, call.now_ms)
     workspace_id = call.caller.workspace_id
     found = await call.services.store.read(lambda: reporting.report(workspace_id, since_ms))
-    left = [action for action in found.actions if section_of(action, call.now_ms) in OPEN]
+    left = [action for action in found.actions if find_section(action, call.now_ms) in OPEN]
     around = await circumstances.look(call.services, call.caller, left)
     why = {
         str(action.action_id): explain(action, around.get(action.action_id, PLAIN).blocker, call.now_ms)
         for action in found.actions
     }
-    counts = Counter(section_of(action, call.now_ms) for action in found.actions)
+    counts = Counter(find_section(action, call.now_ms) for action in found.actions)
     counts[Section.TAKEN_DOWN] = len(_pages_taken_down(found.actions, call.now_ms))
     message = _message(found, counts, since_ms, call.now_ms)
     link = f"{call.services.links.base_url}/audit"
@@ -163,7 +163,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
 
 def _pages_taken_down(found: Iterable[Action], now_ms: int) -> set[str]:
     """Return the ids of published actions whose page was taken down."""
-    gone = (action for action in found if section_of(action, now_ms) is Section.TAKEN_DOWN)
+    gone = (action for action in found if find_section(action, now_ms) is Section.TAKEN_DOWN)
     return {
         str(action.effect.details["actionId"] if removes(action) else action.action_id) for action in gone
     }
@@ -175,7 +175,7 @@ def _entry(action: Action, why: str, refused: int, now_ms: int) -> ReportEntry:
         run_id=action.run_id,
         what=headline(action.effect),
         channel=channels.label_of(action.effect.channel),
-        outcome=section_of(action, now_ms),
+        outcome=find_section(action, now_ms),
         why=why,
         sent_at=iso_time(action.executed_ms),
         url=_address(action, now_ms),
@@ -217,7 +217,7 @@ def _show(found: Report, why: Mapping[str, str], message: str, link: str, now_ms
     parts = [message]
     left = LINES_SHOWN
     for section in ORDER:
-        listed = [action for action in found.actions if section_of(action, now_ms) is section][:left]
+        listed = [action for action in found.actions if find_section(action, now_ms) is section][:left]
         left -= len(listed)
         if listed:
             lines = [_line(action, why[action.action_id], now_ms) for action in listed]
@@ -237,12 +237,12 @@ def _show(found: Report, why: Mapping[str, str], message: str, link: str, now_ms
 
 def _address(action: Action, now_ms: int) -> str:
     """Return the URL; empty if the page was taken down."""
-    return "" if section_of(action, now_ms) is Section.TAKEN_DOWN else action.external_url or ""
+    return "" if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url or ""
 
 
 def _line(action: Action, why: str, now_ms: int) -> str:
     told = []
-    if action.executed_ms is not None and section_of(action, now_ms) is not Section.TAKEN_DOWN:
+    if action.executed_ms is not None and find_section(action, now_ms) is not Section.TAKEN_DOWN:
         done = "Recorded" if is_by_hand(action) else "Sent"
         told.append(f"{done} {readable_time(action.executed_ms, now_ms)}.")
     if address := _address(action, now_ms):

@@ -8,7 +8,7 @@ from typing import Final
 from assent.engine.learning.measured import Measurement, describe_reading
 from assent.gate.card_calls import PLAIN, Circumstances
 from assent.gate.records import Action, when_taken_down
-from assent.gate.standing import SECTION_TITLES, Section, explain, headline, section_of
+from assent.gate.standing import SECTION_TITLES, Section, explain, find_section, headline
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import parse_time, readable_time
 from assent.suite.content import channels
@@ -59,14 +59,14 @@ def show_results(
     if found.baseline:
         usual = [f"- {channels.label_of(each.channel)} {describe_usual(each)}" for each in found.baseline]
         parts.append("\n".join(["**Earlier**", *usual]))
-    if any(section_of(action, now_ms) in OPEN for action in of_run):
+    if any(find_section(action, now_ms) in OPEN for action in of_run):
         parts.append("**Next:** finish what is still open above.")
     parts.append(f"**Advice:** {found.next_move.move} {found.next_move.why}")
     return "\n\n".join(parts)
 
 
 def _line(action: Action, around: Circumstances, now_ms: int) -> str:
-    section = section_of(action, now_ms)
+    section = find_section(action, now_ms)
     told = [f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”: "]
     if section is Section.TAKEN_DOWN:
         told.append(explain(action, None, now_ms))

@@ -10,7 +10,7 @@ from assent.engine.actions import actions
 from assent.engine.learning import measurement
 from assent.engine.views import run_views
 from assent.engine.views.run_views import ActionCount
-from assent.gate.audit import ActionRecord, record_of
+from assent.gate.audit import ActionRecord, build_record
 from assent.gate.records import Asset, Run
 from assent.gate.standing import describe_run, run_status, state_in_run
 from assent.kernel.ids import RunId, WorkspaceId, is_uuid, require_run_id
@@ -156,7 +156,7 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
         status=run_status(run.status, states, measured=measured),
         created_at=iso_time(run.created_ms),
         assets=tuple(asset_record(asset) for asset in assets),
-        actions=tuple(record_of(action, call.now_ms) for action in staged),
+        actions=tuple(build_record(action, call.now_ms) for action in staged),
         review_url=call.review_url(run_id),
         about=describe_run(run.inputs),
         measured_at=iso_time(planned.measured_ms or planned.due_ms) if planned is not None else None,

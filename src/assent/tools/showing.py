@@ -12,14 +12,14 @@ from assent.engine.audit.last_decision import LastDecision, last_decision
 from assent.engine.core import jobs
 from assent.engine.core.waits import WaitedAction
 from assent.engine.learning import measurement
-from assent.gate.audit import ActionRecord, record_of
+from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall, wait_call
 from assent.gate.card_calls import Circumstances, next_calls
 from assent.gate.cards import render_card
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, ExecutionState, Status, is_by_hand
 from assent.gate.review_link import EXECUTE_RIGHT
-from assent.gate.standing import SECTION_TITLES, Section, explain, section_of
+from assent.gate.standing import SECTION_TITLES, Section, explain, find_section
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import ActionId, require_action_id
@@ -160,7 +160,9 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
             planned = yield from measurement.find(workspace_id, action.run_id)
         sending = action.execution_state is ExecutionState.EXECUTING
         if action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE:
-            due_ms = yield from jobs.due_of(workspace_id, decisions.SEND_JOB, f"{action_id}:{action.version}")
+            due_ms = yield from jobs.find_due(
+                workspace_id, decisions.SEND_JOB, f"{action_id}:{action.version}"
+            )
             sending = due_ms is not None and due_ms <= until_ms
         return FoundAction(action, decision, planned.due_ms if planned is not None else None, sending)
 
@@ -181,7 +183,7 @@ def answer_shown(seen: FoundAction, waited: Waited, around: Circumstances, now_m
     card = render_card(action.effect.channel, action, around)
     return from_record(
         ShownAction,
-        record_of(action, now_ms),
+        build_record(action, now_ms),
         ok=True,
         decision=from_record(DecisionView, decision, at=iso_time(decision.at_ms))
         if decision is not None
@@ -196,7 +198,7 @@ def answer_shown(seen: FoundAction, waited: Waited, around: Circumstances, now_m
 
 def _title(action: Action, now_ms: int) -> str:
     """Return the action's section; a workflow step is never sent."""
-    section = section_of(action, now_ms)
+    section = find_section(action, now_ms)
     of_a_step = action.effect.connector == WORKFLOW
     return STEP_TITLES.get(section, SECTION_TITLES[section]) if of_a_step else SECTION_TITLES[section]
 
@@ -220,7 +222,7 @@ def _message(seen: FoundAction, blocker: str | None, now_ms: int) -> str:
     """Return the current state and its reason, as a sentence for the person."""
     action, decision = seen.action, seen.decision
     if action.status is Status.EXECUTED and action.effect.connector != WORKFLOW:
-        if section_of(action, now_ms) is Section.TAKEN_DOWN:
+        if find_section(action, now_ms) is Section.TAKEN_DOWN:
             return explain(action, blocker, now_ms)
         sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
         later = (seen.measured_ms or 0) > now_ms and not is_by_hand(action)

@@ -76,7 +76,7 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
 TOOLSET_OF: Final[dict[str, Toolset]] = {name: group for group, names in _GROUPS.items() for name in names}
 
 
-def groups_of(tool: Tool) -> dict[str, Toolset]:
+def list_groups(tool: Tool) -> dict[str, Toolset]:
     """Return a tool's listed names with their tool sets. Other aliases are never listed."""
     own = {tool.name: TOOLSET_OF.get(tool.name, GATE)}
     aliases = {name: TOOLSET_OF[name] for name in tool.aliases if name in TOOLSET_OF}
@@ -85,4 +85,4 @@ def groups_of(tool: Tool) -> dict[str, Toolset]:
 
 def name_for_answers(tool: Tool) -> str:
     """Return the name of a tool in answers: the first that is not an old one."""
-    return next((name for name, group in groups_of(tool).items() if group != LEGACY), tool.name)
+    return next((name for name, group in list_groups(tool).items() if group != LEGACY), tool.name)

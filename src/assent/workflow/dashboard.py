@@ -172,7 +172,7 @@ def _identity(document: Document) -> tuple[str, bytes]:
     return document.step, msgspec.json.encode(document.body, order="sorted")
 
 
-def place_of(entry: Mapping[str, Any]) -> str:
+def locate(entry: Mapping[str, Any]) -> str:
     """Return the file and line of a finding or comment; empty if it names none."""
     file, line = _place(entry)
     return f"`{file}:{line}`" if line else f"`{file}`" if file else ""
@@ -188,5 +188,5 @@ def add_titles(documents: Iterable[Document]) -> list[tuple[str, Document]]:
 def copy_ready(comment: Mapping[str, Any]) -> str:
     """Write a comment for pasting: place, title, body."""
     title = f"**{comment['title']}**" if comment.get("title") else ""
-    head = " ".join(filter(None, (place_of(comment), title)))
+    head = " ".join(filter(None, (locate(comment), title)))
     return "\n\n".join(filter(None, (head, str(comment.get("body", "")))))

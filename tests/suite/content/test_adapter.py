@@ -11,7 +11,7 @@ from assent.suite.content.adapter import adapt
 from assent.suite.content.evidence import gather
 from assent.suite.content.lessons import Lessons, RefusedClaim, Rejection
 from assent.suite.content.records import Composed
-from assent.suite.content.risks import risks_of
+from assent.suite.content.risks import find_risks
 
 EVIDENCE = gather(
     product_url="https://ledgerly.example",
@@ -168,7 +168,7 @@ def test_what_was_rejected_before_is_pointed_out() -> None:
     ],
 )
 def test_risky_words_are_known(sentence: str, risk: str) -> None:
-    assert risk in risks_of(sentence)
+    assert risk in find_risks(sentence)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +222,7 @@ def test_risky_words_are_known(sentence: str, risk: str) -> None:
     ],
 )
 def test_plain_sentences_carry_no_risk(sentence: str) -> None:
-    assert risks_of(sentence) == ()
+    assert find_risks(sentence) == ()
 
 
 @pytest.mark.parametrize(

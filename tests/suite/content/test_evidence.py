@@ -7,10 +7,10 @@ import time
 import pytest
 
 from assent.suite.content.changes import Change, read_changes, read_commit
-from assent.suite.content.cleaning import one_line, speaks_to_a_model, usable
-from assent.suite.content.evidence import Fact, MemoryEntry, enough, gather
-from assent.suite.content.language import language_of, sentences
-from assent.suite.content.naming import name_of
+from assent.suite.content.cleaning import is_usable, one_line, speaks_to_a_model
+from assent.suite.content.evidence import Fact, MemoryEntry, gather, is_enough
+from assent.suite.content.language import detect_language, sentences
+from assent.suite.content.naming import find_name
 from assent.suite.content.page import read_page, read_text
 from assent.suite.content.readme import read_readme
 from assent.suite.content.sources import SOURCES
@@ -209,7 +209,7 @@ def test_odd_shapes_of_context_are_taken_as_text(context: dict[str, object]) -> 
 
 
 @pytest.mark.parametrize(
-    ("given", "is_enough"),
+    ("given", "enough"),
     [
         ({}, False),
         ({"brand": {"name": "Ledgerly", "voice": "plain"}}, False),
@@ -225,8 +225,8 @@ def test_odd_shapes_of_context_are_taken_as_text(context: dict[str, object]) -> 
         ({"page": read_page("<meta name=description content='Bread by post'>")}, True),
     ],
 )
-def test_enough_is_what_could_be_written_about(given: dict[str, object], is_enough: bool) -> None:
-    assert enough(gather(**given)) is is_enough  # type: ignore[arg-type]
+def test_enough_is_what_could_be_written_about(given: dict[str, object], enough: bool) -> None:
+    assert is_enough(gather(**given)) is enough  # type: ignore[arg-type]
 
 
 INJECTIONS = [
@@ -248,7 +248,7 @@ INJECTIONS = [
 
 @pytest.mark.parametrize("line", INJECTIONS)
 def test_a_line_to_a_model_or_a_template_is_no_fact(line: str) -> None:
-    assert not usable(line)
+    assert not is_usable(line)
     page = read_page(f"<title>Parcel Pal</title><h1>{line.replace('<', '&lt;')}</h1><p>{line}</p>")
     assert not [fact for fact in gather(page=page).facts if fact.source in ("heading", "page_text")]
 
@@ -265,7 +265,7 @@ def test_a_line_to_a_model_or_a_template_is_no_fact(line: str) -> None:
 )
 def test_a_line_about_such_things_is_a_fact(line: str) -> None:
     assert not speaks_to_a_model(line)
-    assert usable(line)
+    assert is_usable(line)
 
 
 def test_a_line_loses_markup_controls_and_directions() -> None:
@@ -289,7 +289,7 @@ def test_a_line_loses_markup_controls_and_directions() -> None:
     ],
 )
 def test_a_language_is_told_by_script_and_small_words(text: str, language: str) -> None:
-    assert language_of(text) == language
+    assert detect_language(text) == language
 
 
 def test_sentences_end_where_people_end_them() -> None:
@@ -328,4 +328,4 @@ def test_sentences_end_where_people_end_them() -> None:
     ],
 )
 def test_a_product_is_called_what_its_owner_calls_it(given: dict[str, object], name: str) -> None:
-    assert name_of(gather(**given))[0] == name  # type: ignore[arg-type]
+    assert find_name(gather(**given))[0] == name  # type: ignore[arg-type]

@@ -12,9 +12,9 @@ from assent.suite.content.lessons import (
     MeasuredResult,
     RefusedClaim,
     Rejection,
+    is_about_writing,
     lessons_in_words,
     rules_from,
-    teaches,
 )
 from assent.suite.content.records import Composed
 
@@ -74,7 +74,7 @@ def kinds_of(lessons: Lessons) -> list[tuple[str, str]]:
 def test_a_reason_about_the_text_becomes_the_rule_it_names_or_stays_words(
     reason: str, rules: list[tuple[str, str]]
 ) -> None:
-    assert teaches(reason)
+    assert is_about_writing(reason)
     assert kinds_of(rejected(reason)) == rules
     assert kinds_of(Lessons(asked=(Asked(entry_id="a1", text=reason),))) == rules
 
@@ -149,7 +149,7 @@ def test_a_lesson_that_no_person_confirmed_is_a_reminder_and_leaves_nothing_out(
     ],
 )
 def test_a_reason_that_is_not_clearly_about_the_text_teaches_nothing(reason: str) -> None:
-    assert not teaches(reason)
+    assert not is_about_writing(reason)
     assert rules_from(rejected(reason), "email") == ()
 
 

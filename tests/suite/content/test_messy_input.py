@@ -7,7 +7,7 @@ import pytest
 from assent.suite.composer.statements import shorten
 from assent.suite.content.changes import read_changes
 from assent.suite.content.evidence import gather
-from assent.suite.content.naming import name_of
+from assent.suite.content.naming import find_name
 from assent.suite.content.readme import read_readme
 
 
@@ -73,7 +73,7 @@ def test_a_change_is_told_without_the_marks_of_its_changelog(notes: str, texts: 
     ],
 )
 def test_the_name_is_neither_a_version_nor_a_section(title: str, name: str) -> None:
-    assert name_of(gather(repo_context={"readme": title}))[0] == name
+    assert find_name(gather(repo_context={"readme": title}))[0] == name
 
 
 @pytest.mark.parametrize(

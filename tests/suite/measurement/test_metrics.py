@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.learning.measured import Measurement, describe_reading, draw_up
+from assent.engine.learning.measured import Measurement, assess_run, describe_reading
 from assent.ports import Reading
 from assent.suite.content.channels import label_of
 from assent.suite.measurement.metrics import (
@@ -50,8 +50,8 @@ def leftover(text: str, numbers: list[tuple[str, float]]) -> str:
 def test_every_number_of_a_measurement_is_given_added_or_averaged_within_one_metric(
     readings: tuple[Reading, ...], earlier: list[tuple[Reading, ...]]
 ) -> None:
-    past = [draw_up("", each) for each in earlier]
-    found = draw_up("", readings, earlier)
+    past = [assess_run("", each) for each in earlier]
+    found = assess_run("", readings, earlier)
 
     for each in readings:
         for short in (True, False):

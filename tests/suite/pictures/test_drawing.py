@@ -181,4 +181,4 @@ def test_what_is_ordered_survives_the_way_to_the_process() -> None:
 
 
 def test_a_colour_from_a_name_is_one_that_can_be_drawn() -> None:
-    assert palette.parse(palette.of_name("Ledgerleaf")) is not None
+    assert palette.parse(palette.derive_colour("Ledgerleaf")) is not None

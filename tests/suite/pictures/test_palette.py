@@ -27,8 +27,8 @@ def test_a_brand_keeps_its_own_colour() -> None:
 
 
 def test_a_name_has_the_same_colour_every_time_and_others_have_others() -> None:
-    assert palette.of_name("Ledgerleaf") == palette.of_name("LEDGERLEAF")
-    assert len({palette.of_name(name) for name in ("Ledgerleaf", "Acme", "Kontor", "帳簿")}) == 4
+    assert palette.derive_colour("Ledgerleaf") == palette.derive_colour("LEDGERLEAF")
+    assert len({palette.derive_colour(name) for name in ("Ledgerleaf", "Acme", "Kontor", "帳簿")}) == 4
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.learning import memory as brain
 from assent.gate import gate
-from assent.gate.audit import ActionRecord, record_of
+from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import next_calls
 from assent.gate.cards import goes_to, render_card
@@ -124,7 +124,7 @@ def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook
         following = (connect, again, *following)
     return from_record(
         LookedAgain,
-        record_of(action, now_ms),
+        build_record(action, now_ms),
         ok=True,
         show=render_card(key, action, around) if is_open else said,
         user_message=said,

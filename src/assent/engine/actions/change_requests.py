@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.actions.decisions import facts_of
+from assent.engine.actions.decisions import describe_decider
 from assent.gate import gate
 from assent.gate.gate import Decider, Links, SeenVersion
 from assent.gate.records import Action
@@ -43,7 +43,7 @@ def ask_for_changes(
     kept = [*list_requests(action), wish][-MOST_KEPT:]
     changed = msgspec.structs.replace(action, metadata={**action.metadata, CHANGES_ASKED: kept})
     stored = yield from actions.put_without_event(changed)
-    yield from actions.note(action, "changes_asked", facts_of(decider, text=text), now_ms)
+    yield from actions.note(action, "changes_asked", describe_decider(decider, text=text), now_ms)
     return stored
 
 

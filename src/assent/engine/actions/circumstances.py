@@ -25,7 +25,14 @@ from assent.gate.card_calls import MANUAL, Circumstances, describe_decision, nex
 from assent.gate.cards import render_card
 from assent.gate.guidance import InChat, view_alone
 from assent.gate.policy import Policy, Requirement, suffices
-from assent.gate.preflight import BLOCKING_GATES, Readiness, as_of, blocking_gate, is_expired, is_overdue
+from assent.gate.preflight import (
+    BLOCKING_GATES,
+    Readiness,
+    blocking_gate,
+    is_expired,
+    is_overdue,
+    with_readiness,
+)
 from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 from assent.gate.step_calls import WORKFLOW, describe_step
@@ -101,7 +108,7 @@ class Outlook:
         """Return an open action with the present readiness in its preflight."""
         if action.status not in OPEN:
             return action
-        found = as_of(action.preflight, self.readiness_of(action.effect))
+        found = with_readiness(action.preflight, self.readiness_of(action.effect))
         return msgspec.structs.replace(action, preflight=found)
 
     def of(self, action: Action, *, shown: bool = True) -> Circumstances:

@@ -48,7 +48,7 @@ def approve(
 
     The server moves the status and seals the approval; a caller can only ask for it (E62).
     """
-    facts = facts_of(decider)
+    facts = describe_decider(decider)
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     if action.revision > 1 and seen == ANY_CONTENT:
         seen = yield from _find_staged(action)
@@ -157,7 +157,7 @@ def reject(
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     steps = gate.judge_decision(action, Move.REJECT, seen, now_ms, links)
     changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
-    facts = facts_of(decider, reason=reason)
+    facts = describe_decider(decider, reason=reason)
     rejected = yield from actions.put(changed, steps, facts, now_ms)
     yield from brain.forget_approval(action)
     if keeps_text(rejected):
@@ -181,7 +181,7 @@ def withdraw(
     )
     yield from brain.forget_approval(action)
     changed = msgspec.structs.replace(action, approval=None, attempt=None)
-    return (yield from actions.put(changed, steps, facts_of(decider, reason=reason), now_ms))
+    return (yield from actions.put(changed, steps, describe_decider(decider, reason=reason), now_ms))
 
 
 def _take_back(decider: Decider, action: Action, reason: str, now_ms: int) -> Transaction[bool]:
@@ -193,7 +193,9 @@ def _take_back(decider: Decider, action: Action, reason: str, now_ms: int) -> Tr
         approver=decider.approver,
     )
     if taken:
-        yield from actions.note(action, "approval_taken_back", facts_of(decider, reason=reason), now_ms)
+        yield from actions.note(
+            action, "approval_taken_back", describe_decider(decider, reason=reason), now_ms
+        )
     return bool(taken)
 
 
@@ -245,7 +247,7 @@ def edit(
     changed = yield from recipients.judge(changed, now_ms)
     (changed,) = yield from credits.weigh_costs(changed.workspace_id, (changed,))
     moved_to = ["schedule"] if kept_ms != action.schedule_ms else []
-    facts = facts_of(decider, changed=sorted([*changes, *moved_to]), before=action.digest)
+    facts = describe_decider(decider, changed=sorted([*changes, *moved_to]), before=action.digest)
     yield statements.keep_revision(
         workspace_id=action.workspace_id,
         action_id=action.action_id,
@@ -264,7 +266,7 @@ def edit(
     return done
 
 
-def facts_of(decider: Decider, **more: Any) -> dict[str, Any]:
+def describe_decider(decider: Decider, **more: Any) -> dict[str, Any]:
     """Describe the decider for the journal."""
     who = {"personId": decider.person_id} if decider.person_id else {}
     shown = {"shownAt": iso_time(decider.shown_ms)} if decider.shown_ms is not None else {}

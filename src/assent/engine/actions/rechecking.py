@@ -94,7 +94,7 @@ def _read_known(action: Action) -> Transaction[KnownEvidence]:
         asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
     run = yield from actions.find_run(action.workspace_id, action.run_id)
     tenant_id = brain.tenant_of(action.tenant_id)
-    entries, lessons, _ = yield from lessons_read.recollect(action.workspace_id, tenant_id)
+    entries, lessons, _ = yield from lessons_read.load_lessons(action.workspace_id, tenant_id)
     given = evidence_given(run) if run is not None else {}
     if run is not None and run.parent_run_id is not None:
         parent = yield from actions.find_run(action.workspace_id, run.parent_run_id)

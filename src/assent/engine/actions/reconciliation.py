@@ -29,7 +29,7 @@ from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, SendOutc
 
 async def reconcile(services: Services, job: Job) -> None:
     """Handle the job. Raises `JobFailed` for a retry; returns if only a person can tell."""
-    action = await services.store.write(lambda: admit_loss(services, job, services.clock.now_ms()))
+    action = await services.store.write(lambda: mark_lost(services, job, services.clock.now_ms()))
     failpoint("reconcile.admitted")
     if action is None:
         return
@@ -47,7 +47,7 @@ async def reconcile(services: Services, job: Job) -> None:
     failpoint("reconcile.recorded")
 
 
-def admit_loss(services: Services, job: Job, now_ms: int) -> Transaction[Action | None]:
+def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action | None]:
     """Return the action if the outcome of the job's attempt is unknown, else None. An attempt past
     its lease becomes unknown here.
 

@@ -53,5 +53,5 @@ def list_images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetVie
 def attach_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:
     if staged.picture is None:
         return staged.effect
-    media = pictures.media_of(assets[staged.picture], run.run_id, services.links.base_url)
+    media = pictures.make_media(assets[staged.picture], run.run_id, services.links.base_url)
     return msgspec.structs.replace(staged.effect, media=(media,)) if media is not None else staged.effect

@@ -46,7 +46,7 @@ from assent.gate.guidance import (
 )
 from assent.gate.preflight import Readiness, explain_expiry, extend_expiry, preflight, refuse_schedule
 from assent.gate.records import Action, Asset, ExecutionState, Run, Status
-from assent.gate.webhooks import event_of
+from assent.gate.webhooks import name_event
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import ACTION_TTL_MS
@@ -132,7 +132,7 @@ async def stage(
             return reply
         yield from _store(staged, request.principal.name, begun=request.run_id is not None)
         if delivery is not None:
-            kind = event_of(request.tool, "completed")
+            kind = name_event(request.tool, "completed")
             yield from webhooks.enqueue(
                 workspace_id, delivery.id, staged.run.run_id, kind, delivery.url, reply, now_ms
             )

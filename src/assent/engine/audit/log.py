@@ -157,7 +157,7 @@ async def verify(
         count, found = await _verify_stream(store, head, seals)
         events += count
         findings += found
-    findings += await store.read(lambda: _headless(workspace_id))
+    findings += await store.read(lambda: _find_headless(workspace_id))
     findings += [
         AuditFinding(f"action {action_id} has no journal", of, run_id)
         for of, run_id, action_id in await store.read(lambda: action_audit.list_unlogged(workspace_id))
@@ -279,7 +279,7 @@ def _list_checkpoints(after: int) -> Transaction[list[tuple[int, Checkpoint]]]:
     return [(row["number"], from_row(Checkpoint, row)) for row in rows]
 
 
-def _headless(workspace_id: str | None) -> Transaction[list[AuditFinding]]:
+def _find_headless(workspace_id: str | None) -> Transaction[list[AuditFinding]]:
     if workspace_id is not None:
         rows = yield statements.list_headless_streams_of(workspace_id=workspace_id, most=PAGE)
     else:

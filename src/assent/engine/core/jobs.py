@@ -187,7 +187,7 @@ def find(workspace_id: WorkspaceId, job_id: JobId) -> Transaction[Job | None]:
     return _job(rows[0]) if rows else None
 
 
-def due_of(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[int | None]:
+def find_due(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[int | None]:
     """Return when an unfinished job is due; None if there is none."""
     rows = yield statements.find_open_job(workspace_id=workspace_id, kind=kind, key=key)
     return rows[0]["due_ms"] if rows else None

@@ -16,7 +16,14 @@ from assent.engine.learning.memory import Entry
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Transaction
 from assent.suite.content.evidence import MemoryEntry
-from assent.suite.content.lessons import Asked, Lessons, MeasuredResult, RefusedClaim, Rejection, teaches
+from assent.suite.content.lessons import (
+    Asked,
+    Lessons,
+    MeasuredResult,
+    RefusedClaim,
+    Rejection,
+    is_about_writing,
+)
 
 MOST = 50
 FACTS = ("repo_fact", "proof")
@@ -24,7 +31,7 @@ AS_EVIDENCE = ("brand_voice", "voice_sample", *FACTS)
 READ = (*AS_EVIDENCE, "lesson", "rejection", "claim_risk", "channel_performance")
 
 
-def recollect(
+def load_lessons(
     workspace_id: WorkspaceId, tenant_id: str
 ) -> Transaction[tuple[tuple[MemoryEntry, ...], Lessons, dict[str, str]]]:
     """Return a tenant's memory as evidence and as lessons, and the kind of each entry."""
@@ -57,7 +64,7 @@ def as_lessons(found: Iterable[Entry]) -> Lessons:
         asked=tuple(
             Asked(entry_id=entry.entry_id, text=entry.body, confirmed=entry.state == "confirmed")
             for entry in of.get("lesson", ())
-            if entry.facts.get(brain.ASKED) or teaches(entry.body)
+            if entry.facts.get(brain.ASKED) or is_about_writing(entry.body)
         ),
         refused_claims=tuple(
             RefusedClaim(entry_id=entry.entry_id, text=entry.body)

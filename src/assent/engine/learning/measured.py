@@ -42,7 +42,7 @@ class _Facts(WireRecord, kw_only=True):
     rules: int = 1
 
 
-def draw_up(
+def assess_run(
     measured_at: str, sources: tuple[Reading, ...], earlier: Iterable[tuple[Reading, ...]] = ()
 ) -> Measurement:
     """Assess the readings of a run in comparison with those of earlier runs."""
@@ -59,7 +59,7 @@ def draw_up(
 
 def decode(body: str) -> Measurement:
     """Decode a stored measurement; one of an earlier version is computed from its readings."""
-    return _draw_up_again(msgspec.json.decode(body, type=_Facts)) or msgspec.json.decode(
+    return _assess_again(msgspec.json.decode(body, type=_Facts)) or msgspec.json.decode(
         body, type=Measurement
     )
 
@@ -77,7 +77,7 @@ def refresh_asset(asset: Asset) -> Asset:
     kept = asset.metadata.get(ASSET_TYPE) if asset.type == ASSET_TYPE else None
     if not isinstance(kept, dict) or kept.get("rules") == RULES:
         return asset
-    found = _draw_up_again(msgspec.convert(kept, _Facts))
+    found = _assess_again(msgspec.convert(kept, _Facts))
     if found is None:
         return asset
     return msgspec.structs.replace(asset, **present(found, describe_sources(found.sources)))
@@ -130,7 +130,7 @@ def _mention_left_out(reading: Reading) -> str:
     return f" (left out as not credible: {named})" if named and reading.status == "ok" else ""
 
 
-def _draw_up_again(facts: _Facts) -> Measurement | None:
+def _assess_again(facts: _Facts) -> Measurement | None:
     if facts.rules == RULES:
         return None
-    return draw_up(facts.measured_at, tuple(check_reading(each) for each in facts.sources))
+    return assess_run(facts.measured_at, tuple(check_reading(each) for each in facts.sources))

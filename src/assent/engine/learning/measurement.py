@@ -145,7 +145,7 @@ async def measure(
             retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
         )
     asset_id = AssetId(services.new_id(now_ms))
-    found = measured.draw_up(iso_time(now_ms), readings, facts.earlier)
+    found = measured.assess_run(iso_time(now_ms), readings, facts.earlier)
     described = measured.describe_sources(readings)
     asset = Asset(
         workspace_id=workspace_id,

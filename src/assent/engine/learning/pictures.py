@@ -75,7 +75,7 @@ def show_attached(action: Action) -> Transaction[None]:
             yield from show(action.workspace_id, action.run_id, media.digest, taken_along=True)
 
 
-def media_of(asset: Asset, run_id: RunId, base_url: str) -> Media | None:
+def make_media(asset: Asset, run_id: RunId, base_url: str) -> Media | None:
     """Return a picture asset as media of an action; None if the asset is no picture."""
     digest = asset.metadata.get("digest")
     if asset.type != IMAGE or not isinstance(digest, str):
@@ -88,7 +88,7 @@ def pick(action: Action, asset_id: str, base_url: str) -> Transaction[tuple[Medi
     if not asset_id:
         return ()
     asset = yield from actions.find_asset(action.workspace_id, asset_id)
-    media = media_of(asset, action.run_id, base_url) if asset is not None else None
+    media = make_media(asset, action.run_id, base_url) if asset is not None else None
     if media is None:
         raise bad_argument("imageAssetId", "the id of an image asset of this workspace", repr(asset_id))
     channel = action.effect.channel

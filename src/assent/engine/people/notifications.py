@@ -73,7 +73,7 @@ class _Words(Record):
     several: str
 
 
-def _waits(action: Action, now_ms: int) -> bool:
+def _is_waiting(action: Action, now_ms: int) -> bool:
     return action.status is Status.AWAITING_APPROVAL
 
 
@@ -97,7 +97,7 @@ def _has_stopped(action: Action, now_ms: int) -> bool:
 
 
 _WORDS: Final[dict[str, _Words]] = {
-    "waiting": _Words(_waits, "Something waits for your decision", "waits for you", "wait for you"),
+    "waiting": _Words(_is_waiting, "Something waits for your decision", "waits for you", "wait for you"),
     "unknown": _Words(_is_unknown, "Was this sent? Please look", "waits for you", "wait for you"),
     "stopped": _Words(_has_stopped, "Something did not go out", "did not go out", "did not go out"),
     "unsent": _Words(
@@ -197,7 +197,7 @@ def mask(kind: str, address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}/…"
 
 
-async def tell(services: Services, job: Job) -> None:
+async def notify_target(services: Services, job: Job) -> None:
     """Handle the job: send one note to one target. Raises to be tried again."""
     workspace_id, target_id = job.workspace_id, str(job.payload["targetId"])
     run_id, cause = str(job.payload["runId"]), str(job.payload["cause"])

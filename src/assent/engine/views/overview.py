@@ -16,13 +16,13 @@ from assent.engine.learning import memory as brain
 from assent.engine.learning.measurement import Scheduled
 from assent.engine.learning.memory import Entry
 from assent.gate.records import Action
-from assent.gate.standing import Section, describe_run, section_of
+from assent.gate.standing import Section, describe_run, find_section
 from assent.kernel.ids import WorkspaceId, first_uuid7
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
-from assent.suite.content.lessons import teaches
+from assent.suite.content.lessons import is_about_writing
 
 RECENT_MS: Final = 30 * DAY_MS
 """How far back closed actions are listed. Open ones are listed at any age."""
@@ -104,7 +104,11 @@ def _lessons(workspace_id: WorkspaceId, tenant_id: str | None) -> Transaction[li
         found = []
         for kind in LESSON_KINDS:
             found += yield from brain.read(workspace_id, tenant_id, kind=kind, most=LESSONS_READ)
-    taught = [entry for entry in found if entry.kind != "rejection" or teaches(entry.facts.get("reason", ""))]
+    taught = [
+        entry
+        for entry in found
+        if entry.kind != "rejection" or is_about_writing(entry.facts.get("reason", ""))
+    ]
     return sorted(taught, key=lambda entry: entry.entry_id, reverse=True)[:LESSONS]
 
 
@@ -113,7 +117,7 @@ def _sections(found: tuple[Rows, ...], now_ms: int) -> dict[Section, tuple[Actio
     for rows in found:
         for row in rows:
             action = actions.action_of(row)
-            section = section_of(action, now_ms)
+            section = find_section(action, now_ms)
             sections[section] = (*sections.get(section, ()), action)
     return sections
 

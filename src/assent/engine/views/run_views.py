@@ -114,13 +114,13 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
             row,
             inputs=_OBJECT.decode(row["inputs"]),
             standings=tuple(standings[run_id]),
-            status=status_of(row["status"], standings[run_id], measured=row["measured_ms"] is not None),
+            status=compute_status(row["status"], standings[run_id], measured=row["measured_ms"] is not None),
         )
         for run_id, row in first.items()
     )
 
 
-def status_of(stored: str, standings: Iterable[ActionCount], *, measured: bool) -> str:
+def compute_status(stored: str, standings: Iterable[ActionCount], *, measured: bool) -> str:
     """Compute the status of a run from its actions."""
     states = []
     for each in standings:
@@ -162,7 +162,7 @@ def run(
     measured = planned is not None and planned.measured_ms is not None
     return RunDetail(
         run=found,
-        status=status_of(found.status, standings, measured=measured),
+        status=compute_status(found.status, standings, measured=measured),
         standings=standings,
         actions=shown,
         after=ActionPlace(shown[-1].position, shown[-1].action_id) if len(rows) > most_actions else None,

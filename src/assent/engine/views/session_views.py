@@ -211,7 +211,7 @@ def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
     tree = yield statements.list_workflow_tree(**named)
     refused = yield statements.count_refused_attempts(**named)
     kept = yield statements.count_node_checkpoints(**named)
-    nodes = tree_of(tree, refused, kept)
+    nodes = build_tree(tree, refused, kept)
     asked = yield statements.list_run_confirmations(**named)
     latest = yield statements.list_latest_session_runs(
         workspace_id=workspace_id, session_id=record.session_id, most=RUNS_SHOWN
@@ -230,7 +230,7 @@ def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
     return RunView(
         run=record,
         nodes=nodes,
-        tip=tip_of(nodes),
+        tip=find_tip(nodes),
         confirmations=tuple(from_row(Confirmation, row) for row in asked),
         siblings=tuple(sorted(siblings, key=lambda each: (each.created_ms, each.run_id))),
         run_count=counted[0]["runs"],
@@ -238,7 +238,7 @@ def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
     )
 
 
-def tree_of(tree: Rows, refused: Rows, kept: Rows) -> tuple[TreeNode, ...]:
+def build_tree(tree: Rows, refused: Rows, kept: Rows) -> tuple[TreeNode, ...]:
     """Build the nodes with their events."""
     attempts = {row["node"]: row["refused"] for row in refused}
     noted = {row["node"]: (row["checkpoints"], row["noted_seq"]) for row in kept}
@@ -259,7 +259,7 @@ def tree_of(tree: Rows, refused: Rows, kept: Rows) -> tuple[TreeNode, ...]:
     return tuple(nodes)
 
 
-def tip_of(nodes: tuple[TreeNode, ...]) -> int:
+def find_tip(nodes: tuple[TreeNode, ...]) -> int:
     """Return the leaf with the latest event by number (W27)."""
     parents = {each.parent for each in nodes}
     return max((each for each in nodes if each.node not in parents), key=lambda n: (n.latest, n.node)).node
@@ -267,7 +267,7 @@ def tip_of(nodes: tuple[TreeNode, ...]) -> int:
 
 def line_of(row: Row, nodes: tuple[TreeNode, ...]) -> SessionRunLine:
     parents = {each.parent for each in nodes}
-    tip = tip_of(nodes)
+    tip = find_tip(nodes)
     return from_row(
         SessionRunLine,
         row,

@@ -23,7 +23,7 @@ from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.gate import guidance
 from assent.gate.records import Run
-from assent.gate.webhooks import event_of
+from assent.gate.webhooks import name_event
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import from_record
@@ -96,7 +96,7 @@ async def fail(services: Services, run: Run, refusal: Refusal) -> None:
         yield from journal.note(run.workspace_id, "run_failed", facts, now_ms, stream_id=run.run_id)
         if (url := run.inputs.get("webhookUrl")) is not None:
             yield from webhooks.enqueue(
-                run.workspace_id, delivery_id, run.run_id, event_of(run.tool, FAILED), url, said, now_ms
+                run.workspace_id, delivery_id, run.run_id, name_event(run.tool, FAILED), url, said, now_ms
             )
 
     await services.store.write(transaction)

@@ -21,8 +21,8 @@ from assent.gate.content.prompts import CHANNEL, GENRE, find_prompt
 from assent.gate.content.text_parts import (
     Field,
     Parts,
-    field_of,
     fold,
+    parse_field,
     says_something,
     sign,
     without_marks,
@@ -72,10 +72,10 @@ _judge_once: Final = lru_cache(maxsize=64)(_judge)
 
 
 def _flaw(kind: Kind, passage: str) -> Flaw:
-    return Flaw(kind, WHY[kind], excerpt_of(passage))
+    return Flaw(kind, WHY[kind], cut_excerpt(passage))
 
 
-def excerpt_of(passage: str) -> str:
+def cut_excerpt(passage: str) -> str:
     """Return the passage as one printable line, cut to a length that fits a message."""
     printable = "".join(char if char.isprintable() else " " for char in passage[: EXCERPT_CHARS * 4])
     excerpt = " ".join(printable.split())
@@ -191,7 +191,7 @@ def find_metadata(parts: Parts) -> str | None:
         return parts.text if _is_data(data) else None
     if parts.text.startswith("---\n"):
         inside, fence, after = parts.head[4:].partition("\n---")
-        listed = any(map(field_of, inside.split("\n")))
+        listed = any(map(parse_field, inside.split("\n")))
         if fence and listed and all(line.startswith("#") or not line.strip() for line in after.split("\n")):
             return inside
     if (

@@ -12,7 +12,7 @@ from itertools import islice, takewhile
 from typing import Final
 
 from assent.gate.content import slots
-from assent.gate.content.check import SHORT_CHARS, excerpt_of, is_about_text
+from assent.gate.content.check import SHORT_CHARS, cut_excerpt, is_about_text
 from assent.gate.content.prompts import AUTHOR, CHANNEL, GENRE, OWNER, asks_for_text
 from assent.gate.content.text_parts import Parts, sign
 
@@ -171,16 +171,16 @@ def _suspect(text: str) -> tuple[str, ...]:
     parts = Parts(text)
     if not parts.text.strip():
         return ()
-    found = [*_at_the_top(parts), *_inside(parts)]
+    found = [*_suspect_opening(parts), *_suspect_body(parts)]
     if len(parts.text) <= BRIEF_CHARS and _is_brief(parts):
         found.append((BRIEF, parts.text))
-    return tuple(dict.fromkeys(warning.format(excerpt_of(passage)) for warning, passage in found))[:MOST]
+    return tuple(dict.fromkeys(warning.format(cut_excerpt(passage)) for warning, passage in found))[:MOST]
 
 
 _suspect_once: Final = lru_cache(maxsize=64)(_suspect)
 
 
-def _at_the_top(parts: Parts) -> list[tuple[str, str]]:
+def _suspect_opening(parts: Parts) -> list[tuple[str, str]]:
     first, opening = parts.lines[0], parts.unquoted[:400].lstrip("#*_>- \n\t(")
     if not _speaks(parts):
         if _IS_NOTE.match(opening):
@@ -207,7 +207,7 @@ def _leads_with_fields(parts: Parts) -> bool:
     return 1 < len(leading) < len(parts.lines) and all(map(is_about_text, leading[:2]))
 
 
-def _inside(parts: Parts) -> list[tuple[str, str]]:
+def _suspect_body(parts: Parts) -> list[tuple[str, str]]:
     head = parts.unquoted[: len(parts.head)]
     found = [(warning, match[0]) for warning, sign in _ANYWHERE if (match := sign.search(head)) is not None]
     found += [(LEFT, slot) for slot in islice(slots.find_open(head, explained=True), 1)]

@@ -128,7 +128,7 @@ def without_marks(line: str) -> str:
     return line[found.end() :] if found else line
 
 
-def field_of(line: str) -> Field | None:
+def parse_field(line: str) -> Field | None:
     """Parse a line as `key: value` in any of its usual notations."""
     if ":" not in line and "=" not in line and "|" not in line:
         return None
@@ -157,7 +157,7 @@ def _facts(line: str) -> list[str]:
     """Split a one-line card into its fields; return other lines unchanged."""
     if not line.startswith("|"):
         for parts in (_BAR.split(line), line.split(", "), line.split()):
-            if len(parts) > 1 and all(map(field_of, parts)):
+            if len(parts) > 1 and all(map(parse_field, parts)):
                 return parts
     return [line]
 
@@ -198,7 +198,7 @@ class Parts:
     @cached_property
     def fields(self) -> list[Field | None]:
         """Each of `lines` parsed as a field; None for other lines."""
-        return [field_of(line) for line in self.lines]
+        return [parse_field(line) for line in self.lines]
 
     @cached_property
     def sentences(self) -> list[str]:

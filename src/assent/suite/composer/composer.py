@@ -14,8 +14,8 @@ from typing import Final
 
 from assent.gate.content.check import find_flaw
 from assent.kernel.structs import Record
-from assent.suite.composer.frames import capitalise, frames_of, has_label
-from assent.suite.composer.material import MOST_FACTS, Material, material_of
+from assent.suite.composer.frames import capitalise, choose_frames, has_label
+from assent.suite.composer.material import MOST_FACTS, Material, pick_material
 from assent.suite.composer.product import SourcedText
 from assent.suite.composer.statements import cut_title, is_price, shorten
 from assent.suite.content import channels, threads
@@ -77,7 +77,7 @@ class DraftPart(Record):
 def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Composed | NeedsDraft:
     row = channels.BY_ID[channel_id]
     rules = rules_from(lessons, row.id)
-    draft = _Draft(row, evidence, material_of(evidence, rules))
+    draft = _Draft(row, evidence, pick_material(evidence, rules))
     composed = next((each for each in draft.versions() if draft.is_fit(each)), None)
     if composed is None:
         reason = "The evidence holds no sentence about the product that could be published here."
@@ -87,12 +87,12 @@ def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEAR
 
 def positioning(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
     """Return what the product is and for whom, in the words of the evidence."""
-    held = material_of(evidence, rules_from(lessons, ""))
+    held = pick_material(evidence, rules_from(lessons, ""))
     return _statement([each for each in (held.product or held.lead, held.audience) if each], evidence)
 
 
 def launch_angle(evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Statement:
-    held = material_of(evidence, rules_from(lessons, ""))
+    held = pick_material(evidence, rules_from(lessons, ""))
     return _statement([each for each in (held.lead or held.product,) if each], evidence)
 
 
@@ -104,7 +104,7 @@ class _Draft:
     def __init__(self, row: Channel, evidence: Evidence, held: Material) -> None:
         self.row, self.evidence, self.held = row, evidence, held
         self.shape = SHAPES.get(row.id, POST)
-        self.frames = frames_of(held.language)
+        self.frames = choose_frames(held.language)
         self.most_facts = min(self.shape.facts, 1) if held.short else self.shape.facts
         self.joint = "" if held.language in ("ja", "zh") else " "
 

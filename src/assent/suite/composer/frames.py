@@ -113,13 +113,13 @@ _MENDED: Final = re.compile(
 """Words that mark a statement as a fix."""
 
 
-def frames_of(language: str) -> Frames:
+def choose_frames(language: str) -> Frames:
     return FRAMES.get(language, WORDLESS)
 
 
 def state_change(text: str, kind: str, name: str, version: str, language: str) -> str:
     """Return a change as a sentence that names the product."""
-    bare, frames = strip_full_stop(text), frames_of(language)
+    bare, frames = strip_full_stop(text), choose_frames(language)
     label = f"{name} {version}" if name and version and version not in text else name
     form, rest = _form(bare, language)
     if is_subject(name, text) or (is_named(name, text) and is_sentence(text, language)):
@@ -148,7 +148,7 @@ def state_change(text: str, kind: str, name: str, version: str, language: str) -
 
 
 def list_change(text: str, kind: str, language: str) -> str:
-    bare, frames = strip_full_stop(text), frames_of(language)
+    bare, frames = strip_full_stop(text), choose_frames(language)
     form, rest = _form(bare, language)
     if language in FRAMES and form in ("new", "fixed", "improved", "removed") and not _TWO_VERBS.search(rest):
         past = re.match(r"^\w+ed\b", bare)

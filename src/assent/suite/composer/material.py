@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Final
 
 from assent.kernel.structs import Record
-from assent.suite.composer.frames import capitalise, frames_of, list_change, state_change
+from assent.suite.composer.frames import capitalise, choose_frames, list_change, state_change
 from assent.suite.composer.product import ProductStatements, SourcedText
 from assent.suite.composer.statements import (
     is_all_caps,
@@ -27,9 +27,9 @@ from assent.suite.content.counting import without_emoji
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import add_full_stop, sentences, speaks, strip_full_stop, word_set
 from assent.suite.content.lessons import Rule, repeats, similarity
-from assent.suite.content.naming import is_named, is_subject, name_of
-from assent.suite.content.risks import risks_of
-from assent.suite.content.voice import Voice, find_banned_words, forbids, voice_of
+from assent.suite.content.naming import find_name, is_named, is_subject
+from assent.suite.content.risks import find_risks
+from assent.suite.content.voice import Voice, find_banned_words, forbids, read_voice
 
 MAX_SENTENCE_CHARS: Final = 300
 MAX_ITEM_CHARS: Final = 140
@@ -115,7 +115,7 @@ class Material(Record, kw_only=True):
 
 
 @lru_cache(maxsize=16)
-def material_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Material:
+def pick_material(evidence: Evidence, rules: tuple[Rule, ...]) -> Material:
     return _Picker(evidence, rules).material()
 
 
@@ -123,8 +123,8 @@ class _Picker:
     def __init__(self, evidence: Evidence, rules: tuple[Rule, ...]) -> None:
         self.evidence, self.rules = evidence, rules
         self.language = evidence.language
-        self.voice = voice_of(evidence, rules)
-        self.name, self.name_fact = name_of(evidence)
+        self.voice = read_voice(evidence, rules)
+        self.name, self.name_fact = find_name(evidence)
         self.taken: list[str] = []
         self.about = ProductStatements(evidence, self.name)
         self.said: SourcedText | None = None
@@ -250,7 +250,7 @@ class _Picker:
         if text.startswith("Added "):
             # "Added labels to charts" is no noun phrase, so it cannot follow a colon.
             return SourcedText(text, commits[0][0].facts)
-        new = frames_of(self.language).new[1]
+        new = choose_frames(self.language).new[1]
         bare = re.sub(r"^Supports ", "support for ", re.sub(r"^Added ", "", text))
         framed = text if text.startswith(new) else new + bare
         return SourcedText(framed, commits[0][0].facts)
@@ -338,7 +338,7 @@ class _Picker:
         return None
 
     def _audience(self) -> SourcedText | None:
-        frames = frames_of(self.language)
+        frames = choose_frames(self.language)
         for place, fact in self.evidence.of("targetCustomer", "brand_audience"):
             text = re.sub(r"^(?:for|für)\s+", "", strip_full_stop(fact.text), flags=re.IGNORECASE)
             short = len(text.split()) <= 14 and len(sentences(text)) == 1 and not is_price(text)
@@ -380,7 +380,7 @@ class _Picker:
         if self.voice.no_exclamation and ("!" in text or "！" in text):
             self._note("no_exclamation")
             return False
-        if self.voice.plain and "superlative" in risks_of(text):
+        if self.voice.plain and "superlative" in find_risks(text):
             self._note("plain")
             return False
         return not forbids(self.voice, text)

@@ -18,7 +18,7 @@ from assent.suite.content.counting import without_emoji
 from assent.suite.content.evidence import Evidence, Fact
 from assent.suite.content.language import sentences, speaks
 from assent.suite.content.naming import SEPARATOR, is_named, is_subject
-from assent.suite.content.risks import risks_of
+from assent.suite.content.risks import find_risks
 
 UNCLEAR: Final = re.compile(
     r"^(?:it|its|this|these|they|that|those|you|your|we|our|but|and|or|also|however|because|instead|there|so|with|when|"
@@ -117,7 +117,7 @@ class ProductStatements:
             found += [SourcedText(rest, saying.facts)] if verb else []
         found += [saying for saying in others if self.evidence.facts[saying.facts[0]].source == "headline"]
         calm = [each for each in found if not is_price(each.text)]
-        return sorted(calm, key=lambda each: "superlative" in risks_of(each.text))
+        return sorted(calm, key=lambda each: "superlative" in find_risks(each.text))
 
     def _sentences(self) -> Iterator[tuple[int, Fact, str, tuple[int, int]]]:
         """Yield sentences with their facts, and the numbers of paragraph and sentence."""
@@ -154,7 +154,7 @@ class ProductStatements:
             score -= 7
         score -= (
             4.0 * is_personal(text)
-            + 2.5 * ("superlative" in risks_of(text))
+            + 2.5 * ("superlative" in find_risks(text))
             + 1.5 * ("!" in text or "！" in text)
         )
         score -= 1.0 * (len(text) > 180) + 2.0 * (len(text) > 240)

@@ -42,7 +42,7 @@ from assent.suite.connectors.zernio_posts import (
     account_ids,
     is_ours,
     judge_post,
-    parts_of,
+    read_parts,
     request_body,
     request_id,
 )
@@ -196,7 +196,7 @@ class ZernioConnector(KeyConnector):
 
     async def _note_ended_accounts(self, access: Access, action: Action, post: dict[str, Any]) -> None:
         """Mark accounts whose sign-in has expired inactive, until Zernio reports otherwise."""
-        ended = {p.account_id for p in parts_of(post, action.effect) if p.category == SIGN_IN_ENDED}
+        ended = {p.account_id for p in read_parts(post, action.effect) if p.category == SIGN_IN_ENDED}
         if ended:
             accounts = tuple(
                 msgspec.structs.replace(each, active=each.active and each.id not in ended)

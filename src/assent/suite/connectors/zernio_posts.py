@@ -82,7 +82,7 @@ def request_body(action: Action, media: tuple[dict[str, str], ...]) -> dict[str,
     return body
 
 
-def parts_of(post: dict[str, Any], effect: Effect) -> tuple[AccountPost, ...]:
+def read_parts(post: dict[str, Any], effect: Effect) -> tuple[AccountPost, ...]:
     """Return the outcomes on the effect's accounts that the post mentions."""
     wanted = account_ids(effect)
     raw = [each for each in post.get("platforms") or () if isinstance(each, dict)]
@@ -94,7 +94,7 @@ def parts_of(post: dict[str, Any], effect: Effect) -> tuple[AccountPost, ...]:
 
 def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | None:
     """Return the outcome of our post; None while it is unknown for our accounts."""
-    parts = parts_of(post, action.effect)
+    parts = read_parts(post, action.effect)
     post_id = str(post.get("_id") or "")
     named = {part.account_id for part in parts}
     if not post_id or named != set(account_ids(action.effect)):
@@ -104,13 +104,13 @@ def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | No
     if len(out) + len(failed) < len(parts):
         return None
     if not out:
-        return refusal_of(failed[0])
+        return read_refusal(failed[0])
     evidence = {"platforms": [msgspec.to_builtins(part) for part in parts]}
     rest = _rest(action.effect, out, failed) if failed else None
     return Delivered(post_id, next((part.url for part in out if part.url), None), evidence, rest)
 
 
-def refusal_of(part: AccountPost) -> NotSent:
+def read_refusal(part: AccountPost) -> NotSent:
     """Return the platform's refusal. Zernio reports it, so nothing was published."""
     ended = part.category == SIGN_IN_ENDED
     reason = Reason.MISSING_CONNECTOR if ended else Reason.CONNECTOR_FAILED
@@ -131,7 +131,7 @@ def is_ours(post: dict[str, Any], action: Action) -> bool:
     made_ms = parse_time(str(post.get("createdAt") or ""))
     recent = made_ms is None or made_ms >= attempt.started_ms - CLOCKS_APART_MS
     same_text = post.get("content") in (None, action.effect.body)
-    return recent and same_text and bool(parts_of(post, action.effect))
+    return recent and same_text and bool(read_parts(post, action.effect))
 
 
 def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> Remainder:

@@ -15,13 +15,13 @@ from assent.suite.content.claims import claims_in, warnings_for
 from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import emoji_in
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import UNKNOWN, language_of, sentences
+from assent.suite.content.language import UNKNOWN, detect_language, sentences
 from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, Rule, repeats, rules_from, rules_in_words
 from assent.suite.content.mail_html import mail_html
-from assent.suite.content.naming import name_of
+from assent.suite.content.naming import find_name
 from assent.suite.content.records import SUPPLIED, Composed, MemoryUse
 from assent.suite.content.supplied import split_title
-from assent.suite.content.voice import Voice, forbids, voice_of
+from assent.suite.content.voice import Voice, forbids, read_voice
 
 MAX_REMINDERS: Final = 8
 _SIGNS: Final = {"no_emoji": "emoji", "no_hashtags": "hashtags", "no_exclamation": "exclamation marks"}
@@ -45,8 +45,8 @@ def adapt(
     """
     row = channels.BY_ID[channel_id]
     rules = () if personal else rules_from(lessons, channel_id)
-    given = split_title(row, text, title, name_of(evidence)[0])
-    language = language_of(given.body)
+    given = split_title(row, text, title, find_name(evidence)[0])
+    language = detect_language(given.body)
     language = evidence.language if language == UNKNOWN else language
     mail = row.shape == "email"
     preheader = (preheader or given.preheader) if mail else ""
@@ -57,7 +57,7 @@ def adapt(
     problems = checked.problems
     if len(parts) > threads.MOST_PARTS:
         problems = (*problems, f"A thread of {len(parts)} posts; {row.label} takes {threads.MOST_PARTS}.")
-    reminders, used = ((), ()) if personal else _reminders(given.body, voice_of(evidence, rules), rules)
+    reminders, used = ((), ()) if personal else _reminders(given.body, read_voice(evidence, rules), rules)
     return Composed(
         channel=channel_id,
         body="\n\n".join(parts) if len(parts) > 1 else given.body,

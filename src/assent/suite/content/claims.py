@@ -18,7 +18,7 @@ from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import addresses
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import sentences, strip_full_stop, word_set
-from assent.suite.content.risks import WHY, risks_of, risky_wordings
+from assent.suite.content.risks import WHY, find_risks, risky_wordings
 from assent.suite.content.sources import SOURCES
 
 MAX_CLAIMS: Final = 60
@@ -71,7 +71,7 @@ class Claim(WireRecord, kw_only=True):
 
 def claim(text: str, places: tuple[int, ...], evidence: Evidence) -> Claim:
     return Claim(
-        text=text, evidence=tuple(_support(place, evidence) for place in places), risk=risks_of(text)
+        text=text, evidence=tuple(_support(place, evidence) for place in places), risk=find_risks(text)
     )
 
 
@@ -87,7 +87,7 @@ def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
     found = []
     for sentence in sentences(text):
         bare = _without_addresses(re.sub(r"^\s*(?:[-*+•・]|#{1,6}|\d{1,2}[.)/])\s+", "", sentence))
-        tokens, risk = _tokens(bare), risks_of(bare)
+        tokens, risk = _tokens(bare), find_risks(bare)
         if not risk and (len(tokens) < 3 or bare.rstrip().endswith(("?", "？", "؟"))):
             continue
         near = _find_support(bare, tokens, stated)

@@ -107,7 +107,7 @@ def speaks_to_a_model(line: str) -> bool:
     return any(pattern.search(line[:2_000]) for pattern in (_TO_A_MODEL, _ABOUT_THE_GATE))
 
 
-def usable(line: str) -> bool:
+def is_usable(line: str) -> bool:
     if not any(char.isalnum() for char in line) or speaks_to_a_model(line):
         return False
     return find_flaw(line) is None and not suspicions_in(line)

@@ -15,8 +15,8 @@ import msgspec
 
 from assent.kernel.structs import Record, WireRecord
 from assent.suite.content.changes import Change, read_changes, read_commit
-from assent.suite.content.cleaning import LINE_CHARS, one_line, usable
-from assent.suite.content.language import language_of, language_of_all, sentences, speaks
+from assent.suite.content.cleaning import LINE_CHARS, is_usable, one_line
+from assent.suite.content.language import detect_language, language_of_all, sentences, speaks
 from assent.suite.content.page import Page
 from assent.suite.content.readme import plain, read_readme
 from assent.suite.content.sources import (
@@ -155,7 +155,7 @@ def from_entries(entries: Iterable[MemoryEntry]) -> tuple[Fact, ...]:
     return tuple(found)
 
 
-def enough(evidence: Evidence) -> bool:
+def is_enough(evidence: Evidence) -> bool:
     """Whether there is a subject to write about: the product, or a change."""
     grounds = evidence.of(*VALUE_SOURCES, *FEATURE_SOURCES, *CHANGE_SOURCES)
     return any(_says_something(fact.text) for _, fact in grounds)
@@ -212,9 +212,9 @@ def _facts(
 @lru_cache(maxsize=4_096)
 def _safe(line: str) -> str:
     """Drop sentences that are not for readers. Cached: every prepare reads the same memory."""
-    if usable(line):
+    if is_usable(line):
         return line
-    return " ".join(sentence for sentence in sentences(line) if usable(sentence)) if len(line) > 60 else ""
+    return " ".join(sentence for sentence in sentences(line) if is_usable(sentence)) if len(line) > 60 else ""
 
 
 def _language(facts: Sequence[Fact]) -> str:
@@ -232,4 +232,4 @@ def _language(facts: Sequence[Fact]) -> str:
     changed = " ".join(fact.text for fact in facts if fact.source == "whatChanged")
     # If the changes are in another language than the README, the draft is in the language of the
     # changes.
-    return found if not changed or speaks(changed, found) else language_of(changed)
+    return found if not changed or speaks(changed, found) else detect_language(changed)

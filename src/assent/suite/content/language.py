@@ -84,7 +84,7 @@ _BREAK: Final = re.compile(
 )
 
 
-def language_of(text: str) -> str:
+def detect_language(text: str) -> str:
     """Return the two-letter code of a text's language, or `und`."""
     sample = text[:_SAMPLE_CHARS]
     if script := _script(sample):
@@ -117,7 +117,7 @@ def language_of_all(texts: Iterable[str]) -> str:
     weights: dict[str, int] = {}
     total = latin = 0
     for text in texts:
-        code = language_of(text)
+        code = detect_language(text)
         total += len(text)
         if code == UNKNOWN:
             latin += len(text)

@@ -208,7 +208,7 @@ def rules_from(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
     """Return the rules for this channel. The first lesson of a rule gives its entry id."""
     found: list[Rule] = []
     for rejection in lessons.rejections[-MAX_LESSONS:]:
-        if teaches(rejection.reason):
+        if is_about_writing(rejection.reason):
             found += _from_words(rejection.reason, rejection.entry_id)
     for asked in lessons.asked[-MAX_LESSONS:]:
         found += (_from_words if asked.confirmed else _in_words)(asked.text, asked.entry_id)
@@ -234,7 +234,7 @@ def rules_in_words(lessons: Lessons, channel: str) -> tuple[Rule, ...]:
 
 
 @lru_cache(maxsize=1_024)
-def teaches(reason: str) -> bool:
+def is_about_writing(reason: str) -> bool:
     """Whether a reason is about how texts are written. False in doubt."""
     text = reason[:READ_CHARS]
     return bool(_read_rules(text)) or bool(_ABOUT_TEXTS.search(text) and not _ELSEWHERE.search(text))

@@ -26,7 +26,7 @@ _IS: Final = re.compile(
 )
 
 
-def name_of(evidence: Evidence) -> tuple[str, int | None]:
+def find_name(evidence: Evidence) -> tuple[str, int | None]:
     """Return the product's name and the fact that contains it; else the host of its URL."""
     for place, fact in evidence.of("brand_name", "page_site_name"):
         if _is_name(fact.text):

@@ -174,7 +174,7 @@ _CLOSING: Final = _words(
 )
 
 
-def risks_of(sentence: str) -> tuple[str, ...]:
+def find_risks(sentence: str) -> tuple[str, ...]:
     """Return the kinds of risk in a sentence; a greeting or closing has none."""
     if _CLOSING.match(sentence[:200]):
         return ()

@@ -82,13 +82,13 @@ def _pieces(text: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
                 joint = "\n"
                 continue
             for sentence in sentences(line):
-                for inner, piece in _within(sentence, room, count):
+                for inner, piece in _split_sentence(sentence, room, count):
                     yield inner or joint, piece
                 joint = " "
             joint = "\n"
 
 
-def _within(sentence: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
+def _split_sentence(sentence: str, room: int, count: Count) -> Iterator[tuple[str, str]]:
     """Split a sentence into pieces that fit: between words, or inside a word that is too long. URLs
     that fit stay whole."""
     if count(sentence) <= room:

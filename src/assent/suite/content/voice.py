@@ -56,7 +56,7 @@ _GENERAL: Final = word_set(
 """Kinds of wording, which are not banned as words."""
 
 
-def voice_of(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
+def read_voice(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
     text = "\n".join(fact.text for _, fact in evidence.of("brand_voice"))
     kinds = {name for name, pattern in _SAYS if pattern.search(text)} | {rule.kind for rule in rules}
     banned = [*find_banned_words(text), *(rule.value for rule in rules if rule.kind == "phrase")]

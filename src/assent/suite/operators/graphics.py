@@ -42,7 +42,7 @@ def order_pictures(headline: str, name: str, colors: list[str], channels: tuple[
         order=Order(
             headline=words,
             name=brand,
-            main=good[0] if good else palette.of_name(brand or words),
+            main=good[0] if good else palette.derive_colour(brand or words),
             accent=good[1] if len(good) > 1 else None,
         ),
         channels=channels,
@@ -70,7 +70,7 @@ def require_picture_channels(names: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def drafts_of(result: PictureResult) -> tuple[Draft, ...]:
+def make_drafts(result: PictureResult) -> tuple[Draft, ...]:
     if result.order is None:
         return ()
     alt = alt_text(result.order)
@@ -99,7 +99,7 @@ def describe_left_out(result: PictureResult) -> tuple[str, ...]:
     return (f"The picture leaves out {' '.join(result.left_out)}: no font for pictures draws it.",)
 
 
-def refusal_of(result: PictureResult) -> Refusal | None:
+def make_refusal(result: PictureResult) -> Refusal | None:
     if result.no_glyph:
         missing = " ".join(result.no_glyph[:20])
         return bad_argument(
@@ -135,7 +135,7 @@ def _describe_short(short: OverflowingChannel) -> str:
 
 def with_pictures(preparation: Preparation, result: PictureResult) -> Preparation:
     """Attach the first picture of its channel to each post; the others become variants."""
-    drafts = drafts_of(result)
+    drafts = make_drafts(result)
     first: dict[str, int] = {}
     for index, draft in enumerate(drafts):
         first.setdefault(draft.channel or "", len(preparation.drafts) + index)
@@ -153,7 +153,7 @@ def with_pictures(preparation: Preparation, result: PictureResult) -> Preparatio
 
 
 def add_beside(preparation: Preparation, result: PictureResult) -> Preparation:
-    drafts = drafts_of(result)[:1]
+    drafts = make_drafts(result)[:1]
     if not drafts or drafts[0].picture is None:
         return preparation
     picture = drafts[0].picture

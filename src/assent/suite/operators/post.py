@@ -24,8 +24,8 @@ def prepare(bench: Workbench, channel: Channel, supplied: SuppliedText | None) -
     written = write(bench, channel, supplied)
     if isinstance(written, NeedsDraft):
         return written
-    return of_one(written)
+    return prepare_one(written)
 
 
-def of_one(written: ChannelDraft) -> Preparation:
+def prepare_one(written: ChannelDraft) -> Preparation:
     return Preparation(drafts=(written.draft,), effects=place_effects((written,)))

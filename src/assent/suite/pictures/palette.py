@@ -51,7 +51,7 @@ def parse(text: str) -> str | None:
     return "#" + (digits if len(digits) == 6 else "".join(char * 2 for char in digits))
 
 
-def of_name(name: str) -> str:
+def derive_colour(name: str) -> str:
     """Return a main colour for a brand without colours; the same name gives the same colour."""
     hue = int.from_bytes(hashlib.sha256(name.casefold().encode()).digest()[:2], "big") / 65536 * 360
     return _hex(*_fit(0.52, 0.16, hue))

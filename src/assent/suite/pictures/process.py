@@ -29,8 +29,8 @@ def make(work: PictureJob) -> PictureResult:
         return PictureResult(no_glyph=tuple(each for each in missing if each not in emoji))
     order = msgspec.structs.replace(
         work.order,
-        headline=without(work.order.headline, emoji),
-        name=without(work.order.name, emoji),
+        headline=remove_clusters(work.order.headline, emoji),
+        name=remove_clusters(work.order.name, emoji),
     )
     if not order.headline:
         return PictureResult(no_glyph=emoji)
@@ -69,7 +69,7 @@ def _draw_all(
     return drawn, short
 
 
-def without(text: str, clusters: tuple[str, ...]) -> str:
+def remove_clusters(text: str, clusters: tuple[str, ...]) -> str:
     """Remove some characters from a text, and the blanks beside them."""
     kept = "".join(each for each in counting.clusters(text) if each not in clusters)
     return " ".join(kept.split())

@@ -61,7 +61,7 @@ async def gather_bench(
     page, warnings, fetched = await _page(call, request.product_url)
     tenant_id = brain.tenant_of(tenant)
     entries, lessons, kinds = await call.services.store.read(
-        lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)
+        lambda: lessons_read.load_lessons(call.caller.workspace_id, tenant_id)
     )
     given = rechecking.evidence_given(joined) if joined is not None else {}
     context = {**given.get("repo_context", {})}

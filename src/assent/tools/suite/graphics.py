@@ -22,7 +22,7 @@ from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.ports import Preparation
 from assent.suite.content import channels as known
 from assent.suite.content import evidence as gathering
-from assent.suite.content.naming import name_of
+from assent.suite.content.naming import find_name
 from assent.suite.operators import graphics, launch
 from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
 from assent.suite.pictures.sizes import DEFAULT_CHANNELS, PUBLISHES_PICTURES
@@ -50,10 +50,10 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
     except PicturesFailed as failed:
         log.error("pictures were not made: %s", failed)
         raise Refusal(Reason.PICTURES_FAILED, retry_after_seconds=30) from failed
-    if (refusal := graphics.refusal_of(result)) is not None:
+    if (refusal := graphics.make_refusal(result)) is not None:
         raise refusal
     preparation = Preparation(
-        drafts=graphics.drafts_of(result),
+        drafts=graphics.make_drafts(result),
         outputs={"channels": list(channels), "warnings": list(graphics.describe_left_out(result))},
         next_calls=NEXT,
         user_message=_message(result),
@@ -137,9 +137,9 @@ async def _draw_fitting(call: Call, work: PictureJob) -> tuple[PictureResult, di
 async def _recall_name(call: Call, tenant: str | None) -> str:
     tenant_id = brain.tenant_of(tenant)
     entries, _, _ = await call.services.store.read(
-        lambda: lessons_read.recollect(call.caller.workspace_id, tenant_id)
+        lambda: lessons_read.load_lessons(call.caller.workspace_id, tenant_id)
     )
-    return name_of(gathering.gather(entries=entries))[0]
+    return find_name(gathering.gather(entries=entries))[0]
 
 
 NEXT = (

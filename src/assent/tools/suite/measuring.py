@@ -17,7 +17,7 @@ from assent.gate.calls import LAUNCH_NEEDS, NextToolCalls, SuggestedCall
 from assent.gate.card_calls import Circumstances, next_calls
 from assent.gate.guidance import AgentGuide, AgentUsefulness, InChat
 from assent.gate.records import Action, Run
-from assent.gate.standing import run_status, section_of, state_in_run
+from assent.gate.standing import find_section, run_status, state_in_run
 from assent.kernel.ids import require_run_id
 from assent.kernel.refusals import Problem, Reason, Refusal, Replay, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
@@ -97,7 +97,7 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
     run, of_run = await call.services.store.read(look)
     found, asset = await measurement.measure(call.services, workspace_id, run_id, by=call.caller.name)
     sent = tuple(action for action in of_run if action.executed_ms is not None)
-    left = [action for action in of_run if section_of(action, call.now_ms) in result_texts.OPEN]
+    left = [action for action in of_run if find_section(action, call.now_ms) in result_texts.OPEN]
     around = await circumstances.look(call.services, call.caller, left)
     shown = result_texts.show_results(found, of_run, around, call.now_ms)
     said = f"{result_texts.describe_sent(of_run)} {result_texts.describe_results(found, of_run)}"

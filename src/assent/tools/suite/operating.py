@@ -26,7 +26,7 @@ from assent.kernel.structs import WireRecord
 from assent.ports import Measurable, Preparation, StagedEffect
 from assent.suite.content import evidence as gathering
 from assent.suite.content.channels import Channel, label_of
-from assent.suite.content.naming import name_of
+from assent.suite.content.naming import find_name
 from assent.suite.content.records import Composed, NeedsDraft
 from assent.suite.operators import launch, post
 from assent.suite.operators.definition import Workbench
@@ -50,10 +50,10 @@ from assent.tools.suite.operator_requests import (
 from assent.tools.suite.unwritten import (
     may_compose,
     offer_writing,
+    refuse_too_little,
     refuse_uncomposable,
     request_text,
     tell_missing,
-    too_little,
     write_launch,
     write_missing,
 )
@@ -148,13 +148,13 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     composes = may_compose(bench, request.goal)
     if not composes and not drafts:
         raise write_launch(bench, wanted, request)
-    if not gathering.enough(bench.evidence) and not drafts:
-        raise too_little(bench, "drafts")
+    if not gathering.is_enough(bench.evidence) and not drafts:
+        raise refuse_too_little(bench, "drafts")
     if composes:
         bench = await _draft_with_model(call, bench, [name for name in wanted if name not in drafts])
     plan = await run_apart(partial(launch.prepare, composes=composes), bench, wanted, drafts)
     if not plan.written:
-        raise too_little(bench, "drafts")
+        raise refuse_too_little(bench, "drafts")
     following = tuple(write_missing(note) for note in plan.missing)
     preparation = _add_next_calls(bench, plan.preparation, (*following, *NEXT_LAUNCH))
     notes = (*tell_missing(plan), *_tell_measurement(_plan_measurement(call, preparation.effects)))
@@ -168,7 +168,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
         return plan, preparation
     colors = (request.brand.colors if request.brand is not None else None) or []
     draw = illustrate if request.images_needed else add_one_picture
-    name = name_of(bench.evidence)[0]
+    name = find_name(bench.evidence)[0]
     return plan, await draw(call, preparation, launch.headlines(plan), name, colors)
 
 

@@ -18,7 +18,7 @@ from assent.suite.content import channels
 from assent.suite.content import evidence as gathering
 from assent.suite.content.channels import Channel
 from assent.suite.content.goals import announces, asks_otherwise
-from assent.suite.content.naming import name_of
+from assent.suite.content.naming import find_name
 from assent.suite.content.writing import gather_writing
 from assent.suite.operators.definition import Workbench
 from assent.suite.operators.drafts import describe_wanted, require_channel
@@ -40,10 +40,14 @@ OR_WRITE: Final = " Or write the texts yourself and pass them as {argument}: the
 def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: Any) -> None:
     """Without a supplied text, refuse goals and evidence that the composer cannot use."""
     goal = request.goal or ""
-    if goal and not announces(goal, name_of(bench.evidence)[0]):
+    if goal and not announces(goal, find_name(bench.evidence)[0]):
         raise request_text(bench, channel, tool, request)
-    if not gathering.enough(bench.evidence):
-        raise request_text(bench, channel, tool, request) if channel.shape == "email" else too_little(bench)
+    if not gathering.is_enough(bench.evidence):
+        raise (
+            request_text(bench, channel, tool, request)
+            if channel.shape == "email"
+            else refuse_too_little(bench)
+        )
 
 
 def may_compose(bench: Workbench, goal: str | None) -> bool:
@@ -52,7 +56,7 @@ def may_compose(bench: Workbench, goal: str | None) -> bool:
     A launch is an announcement unless its goal says otherwise; a single post or e-mail may be
     anything.
     """
-    return not asks_otherwise(goal or "", name_of(bench.evidence)[0])
+    return not asks_otherwise(goal or "", find_name(bench.evidence)[0])
 
 
 def request_text(bench: Workbench, channel: Channel, tool: str, request: Any) -> Refusal:
@@ -96,7 +100,7 @@ def _drop_unset(value: Any) -> Any:
     return {name: _drop_unset(each) for name, each in value.items() if each is not None}
 
 
-def too_little(bench: Workbench, argument: str = "body") -> Refusal:
+def refuse_too_little(bench: Workbench, argument: str = "body") -> Refusal:
     """Return the refusal that names the missing facts, and says why the given page does not
     help."""
     fix = MEANINGS[Reason.MISSING_REPO_CONTEXT].fix + OR_WRITE.format(argument=argument)

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from assent.workflow.bundle import Bundle, ExportedNode, ExportedRun
-from assent.workflow.dashboard import Dashboard, add_titles, copy_ready, place_of, reduce
+from assent.workflow.dashboard import Dashboard, add_titles, copy_ready, locate, reduce
 from assent.workflow.machine.lineage import Lineage
 
 
@@ -106,7 +106,9 @@ def _results(dashboard: Dashboard) -> list[str]:
 
 
 def _finding(entry: dict[str, Any]) -> str:
-    head = f"- **{_write(entry.get('severity', ''))}** {_write(entry.get('title', ''))} {place_of(entry)}".rstrip()
+    head = (
+        f"- **{_write(entry.get('severity', ''))}** {_write(entry.get('title', ''))} {locate(entry)}".rstrip()
+    )
     more = [f"  {_write(entry[name])}" for name in ("rationale", "suggestion") if entry.get(name)]
     return "\n".join([head, *more])
 

@@ -10,7 +10,7 @@ from tests.serving.web.connections.desk import WHERE, Desk
 from tests.serving.web.review.kit import forms
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.serving.web.connections.words import words_of
+from assent.serving.web.connections.words import find_words
 from assent.suite.connectors.key_access import API_KEY
 from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 from assent.testing import bluesky, resend, zernio
@@ -113,7 +113,7 @@ async def test_every_provider_that_a_workspace_can_connect_has_its_page(desk: De
 
 def test_a_provider_without_words_of_its_own_says_what_it_says_about_itself() -> None:
     info = ConnectorInfo("new", "New", "Does new things.", "api_key", (), ("publish",))
-    words = words_of(info)
+    words = find_words(info)
     assert words is not None and words.key is not None
     assert words.gives == "Does new things."
 

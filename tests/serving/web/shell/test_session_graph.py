@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.views.session_views import TreeNode, find_path, tip_of
+from assent.engine.views.session_views import TreeNode, find_path, find_tip
 from assent.serving.web.sessions.graph import FOLDED_FROM, ROWS, LaidOutRow, draw, layout, order
 
 
@@ -47,12 +47,12 @@ def trees(draw: st.DrawFn) -> tuple[TreeNode, ...]:
 
 def test_the_way_to_the_tip_is_the_trunk_and_what_was_tried_stands_beside_it() -> None:
     nodes = tree(None, 0, 1, 2, 1, 4)
-    assert placed(order(nodes, tip_of(nodes), 5)) == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (5, 0)]
+    assert placed(order(nodes, find_tip(nodes), 5)) == [(0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (5, 0)]
 
 
 def test_branches_of_one_node_share_a_lane_one_after_the_other() -> None:
     nodes = tree(None, *[0] * 50)
-    graph = layout(nodes, tip_of(nodes), 0)
+    graph = layout(nodes, find_tip(nodes), 0)
     assert graph.lanes == 2
     assert placed(graph.rows)[:3] == [(0, 0), (1, 1), (2, 1)]
     assert placed(graph.rows)[-1] == (50, 0)
@@ -92,7 +92,7 @@ def test_pages_cover_every_row_once() -> None:
     seen: list[int] = []
     first: int | None = 0
     while first is not None:
-        graph = layout(nodes, tip_of(nodes), 0, first=first)
+        graph = layout(nodes, find_tip(nodes), 0, first=first)
         seen += [row.node.node for row in graph.rows]
         first = graph.later
     assert sorted(seen) == list(range(334))
@@ -100,7 +100,7 @@ def test_pages_cover_every_row_once() -> None:
 
 @given(trees())
 def test_every_node_has_one_row_below_its_parent_and_lanes_meet(nodes: tuple[TreeNode, ...]) -> None:
-    tip = tip_of(nodes)
+    tip = find_tip(nodes)
     rows = order(nodes, tip, tip)
     places = {row.node.node: place for place, row in enumerate(rows)}
     assert sorted(places) == [each.node for each in nodes]
@@ -127,7 +127,7 @@ def test_every_node_has_one_row_below_its_parent_and_lanes_meet(nodes: tuple[Tre
 def test_two_thousand_nodes_need_a_dozen_lanes_however_they_fork(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - the same trees every time
     nodes = tree(None, *(max(0, number - chance.choice([0, 0, 0, 1, 5, 40])) for number in range(1999)))
-    graph = layout(nodes, tip_of(nodes), 1000)
+    graph = layout(nodes, find_tip(nodes), 1000)
     drawing = draw(graph)
     assert graph.lanes <= 12
     assert drawing.height == len(graph.rows) * 44

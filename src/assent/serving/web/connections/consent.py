@@ -18,7 +18,7 @@ from assent.gate.connection import Account, ConnectionState, NewConnection, Open
 from assent.kernel import tokens
 from assent.kernel.ids import WorkspaceId
 from assent.serving.web.connections import words
-from assent.serving.web.connections.door import address, door, open_form
+from assent.serving.web.connections.provider import address, find_provider, open_form
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.suite.connectors import oauth as granting
@@ -54,7 +54,7 @@ async def consent(visit: Visit) -> Response:
 
 async def callback(visit: Visit) -> Response:
     """Check the state, exchange the code for tokens and store them."""
-    at = await door(visit, visit.part("provider"))
+    at = await find_provider(visit, visit.part("provider"))
     access, label = _access(at.access), at.info.label
     if visit.request.method != "GET":
         return Response(status_code=405)

@@ -17,14 +17,21 @@ from assent.engine.connections import connections
 from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets, Verified
 from assent.ports import KeyChecked, NotSent, OutcomeUnknown
 from assent.serving.web.connections import mail as connect_mail
-from assent.serving.web.connections.door import Door, address, at_place, door, open_form, subject
+from assent.serving.web.connections.provider import (
+    ProviderView,
+    address,
+    at_workspace,
+    find_provider,
+    open_form,
+    subject,
+)
 from assent.serving.web.connections.words import (
     LOSES,
     LOSES_READING,
     UNKNOWN_PROVIDER,
+    find_words,
     platform_name,
     say_done,
-    words_of,
 )
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import PageRefused
@@ -45,23 +52,26 @@ VALID: Final = {
 
 
 async def providers(visit: Visit) -> Response:
-    visit = at_place(visit)
+    visit = at_workspace(visit)
     there = [each for each in CONNECTORS if each.id in visit.services.connectors]
-    doors = [await door(visit, each.id) for each in there if words_of(each) is not None]
+    doors = [await find_provider(visit, each.id) for each in there if find_words(each) is not None]
     rows = [
-        {"door": each, "words": each.words, "href": address(visit, each.id), "state": each.state}
+        {"view": each, "words": each.words, "href": address(visit, each.id), "state": each.state}
         for each in doors
     ]
     return visit.page("connect.html", {"rows": rows}, scripts=False)
 
 
 async def provider_page(visit: Visit) -> Response:
-    visit = at_place(visit)
-    return await show(visit, await door(visit, visit.part("provider")))
+    visit = at_workspace(visit)
+    return await show(visit, await find_provider(visit, visit.part("provider")))
 
 
 async def show(
-    visit: Visit, at: Door, advice: dict[str, str] | None = None, entered: dict[str, str] | None = None
+    visit: Visit,
+    at: ProviderView,
+    advice: dict[str, str] | None = None,
+    entered: dict[str, str] | None = None,
 ) -> Response:
     choosing = at.live and at.words.choice is not None
     chosen = _find_choice(at)
@@ -69,10 +79,10 @@ async def show(
     choosing = choosing and (chosen is None or bool(visit.query("choose")) or bool(advice))
     if choosing:
         listed = await _choices(visit, at)
-        at = await door(visit, at.id)  # the request above may have found the access expired
+        at = await find_provider(visit, at.id)  # the request above may have found the access expired
     connection, reading = at.connection, at.info.does == ("measure",)
     values: dict[str, Any] = {
-        "door": at,
+        "view": at,
         "words": at.words,
         "state": at.state,
         "here_again": address(visit, at.id),
@@ -137,7 +147,7 @@ async def enter_mail(visit: Visit) -> Response:
 
 
 async def _save(
-    visit: Visit, at: Door, verified: Verified, key: str, settings: Mapping[str, Any] | None = None
+    visit: Visit, at: ProviderView, verified: Verified, key: str, settings: Mapping[str, Any] | None = None
 ) -> Response:
     new = NewConnection(
         label=verified.label,
@@ -202,13 +212,13 @@ def _whole(text: str) -> str:
     return f"{text}/" if bare else text.removeprefix("properties/")
 
 
-def _find_choice(at: Door) -> str | None:
+def _find_choice(at: ProviderView) -> str | None:
     if at.connection is None or not isinstance(at.connector, GoogleSource):
         return None
     return at.connector.chosen(at.connection)
 
 
-async def _choices(visit: Visit, at: Door) -> tuple[GoogleProperty, ...] | None:
+async def _choices(visit: Visit, at: ProviderView) -> tuple[GoogleProperty, ...] | None:
     """The choices that the provider offers. None if it gives none; the person then types one."""
     if not isinstance(at.connector, GoogleSource):
         return None

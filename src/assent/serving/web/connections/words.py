@@ -97,7 +97,7 @@ WORDS: Final = {
 }
 
 
-def words_of(info: ConnectorInfo) -> ProviderWords | None:
+def find_words(info: ConnectorInfo) -> ProviderWords | None:
     """The texts of a provider. One that is not in the table describes itself."""
     known = WORDS.get(info.id)
     if known is not None or info.auth_mode != "api_key":

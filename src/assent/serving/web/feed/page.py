@@ -134,7 +134,7 @@ class FeedPages:
             "post": post,
             "feed": FEED_PATH.format(post.workspace_id),
             "html": _mark_safe(shown.html),
-            "pictures": pictures_of(post),
+            "pictures": list_pictures(post),
             "below": [(go(number, url), url) for number, url in shown.below],
             "date": _date(post.published_ms),
             "iso": iso_time(post.published_ms),
@@ -227,13 +227,13 @@ def whole(post: SitePost, base_url: str) -> str:
     """The HTML of a post for feed readers, with links as written."""
     shown = "".join(
         f'<p><img src="{escape(base_url + address)}" alt="{escape(alt)}"></p>'
-        for address, alt in pictures_of(post)
+        for address, alt in list_pictures(post)
     )
     below = "".join(f'<p><a href="{escape(url)}">{escape(url)}</a></p>' for _, url in show(post).below)
     return markdown.render(post.body).html + shown + below
 
 
-def pictures_of(post: SitePost) -> tuple[tuple[str, str], ...]:
+def list_pictures(post: SitePost) -> tuple[tuple[str, str], ...]:
     """URL and description of each picture of a post."""
     path = post_path(post.workspace_id, post.post_id)
     return tuple(

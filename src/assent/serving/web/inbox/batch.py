@@ -24,7 +24,7 @@ from assent.ports import Transaction
 from assent.serving.web.inbox.words import may_be_batched
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.access import VIA
-from assent.serving.web.review.content import content_of
+from assent.serving.web.review.content import build_content
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
@@ -142,7 +142,7 @@ def _item(action: Action, now_ms: int) -> dict[str, Any]:
         "action_id": action.action_id,
         "happens": happens,
         "overdue": late,
-        "content": content_of(action, now_ms),
+        "content": build_content(action, now_ms),
     }
 
 

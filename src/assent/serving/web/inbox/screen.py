@@ -13,7 +13,7 @@ from assent.kernel.limits import DAY_MS
 from assent.serving.web.inbox.words import EXPIRES_SOON_MS, inbox_line
 from assent.serving.web.review.words import CHANNELS
 from assent.serving.web.shell.console import Screen, Visit
-from assent.serving.web.shell.lists import page_number, pages_of, whole_number
+from assent.serving.web.shell.lists import find_page, page_number, whole_number
 
 INBOX_PAGE: Final = 50
 
@@ -61,7 +61,7 @@ async def show(visit: Visit) -> Response:
         "lines": lines,
         "done": [inbox_line(each, now_ms) for each in found.done],
         "found": found.found,
-        "pages": pages_of(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
+        "pages": find_page(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
         "query": query,
         "filtered": wanted != InboxFilter(),
         "channels": sorted(CHANNELS.items(), key=lambda each: each[1]),

@@ -23,7 +23,7 @@ SYSTEMS: Final = (
 )
 
 
-def device_of(request: Request) -> str:
+def name_device(request: Request) -> str:
     """The browser in two words. Nothing else of the header is stored."""
     said = request.headers.get("user-agent", "")
     browser = next((name for sign, name in BROWSERS if sign in said), "A browser")

@@ -18,7 +18,7 @@ from assent.engine.people.people import SignedIn
 from assent.kernel.limits import MAILED_LINK_TTL_MS, MAX_NAME_CHARS, MINUTE_MS, SESSION_TTL_MS
 from assent.ports import Transaction
 from assent.serving.http import client_address
-from assent.serving.web.people.devices import device_of
+from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import (
     HOW_TO_SIGN_IN,
     SIGN_IN_FIRST,
@@ -125,7 +125,7 @@ class SignInPages:
         if request.method == "POST" and (is_name(name) or not name):
             entropy = self._services.entropy(people.ENTROPY_BYTES)
             signed_in = await self._services.store.write(
-                lambda: people.sign_in(token, entropy, now_ms, name=name or None, device=device_of(request))
+                lambda: people.sign_in(token, entropy, now_ms, name=name or None, device=name_device(request))
             )
             if signed_in is None:
                 raise PageRefused(LINK_ENDED)

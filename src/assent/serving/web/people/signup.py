@@ -27,7 +27,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.http import client_address
-from assent.serving.web.people.devices import device_of
+from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import Cookies
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.forms import read_form
@@ -129,7 +129,7 @@ class SignupPages:
                 return ClaimedKey(link, issued, session, None)
             person = Person(person_id, link.email[:MAX_NAME_CHARS], Role.MEMBER, link.email)
             signed_in = yield from members.join_by_claim(
-                link.workspace_id, person, random, now_ms, device=device_of(request)
+                link.workspace_id, person, random, now_ms, device=name_device(request)
             )
             return ClaimedKey(link, issued, signed_in.session, signed_in.secret)
 

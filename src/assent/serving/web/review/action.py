@@ -15,7 +15,7 @@ from assent.engine.core.journal import Event
 from assent.engine.core.offloading import run_apart
 from assent.engine.views import inbox
 from assent.engine.views.review import HISTORY_EVENTS
-from assent.gate.audit import record_of
+from assent.gate.audit import build_record
 from assent.gate.policy import Policy
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action
@@ -27,7 +27,7 @@ from assent.kernel.times import parse_time
 from assent.ports import Transaction
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import words as review_words
-from assent.serving.web.review.preview import preview_of
+from assent.serving.web.review.preview import build_preview
 from assent.serving.web.review.times import When, when
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
@@ -73,7 +73,7 @@ async def show(visit: Visit) -> Response:
 
     action, policy, events, place = await visit.read(look)
     now_ms = visit.now_ms
-    record = indent_json(record_of(action, now_ms))
+    record = indent_json(build_record(action, now_ms))
     here = f"/runs/{action.run_id}"
     values: dict[str, Any] = {
         "action": action,
@@ -88,7 +88,7 @@ async def show(visit: Visit) -> Response:
         "connector": review_words.connector_name(action.effect.connector),
         "place_name": place,
         "short": short_digest(action.digest),
-        "preview": await run_apart(preview_of, action.effect, html=True),
+        "preview": await run_apart(build_preview, action.effect, html=True),
         "timeline": moments(events, action, now_ms),
         "record": record,
         "decide": f"{here}#action-{action.action_id}",

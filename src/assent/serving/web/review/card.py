@@ -18,8 +18,8 @@ from assent.serving.web.review import history as review_history
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.changes import FieldChange, compare_fields
-from assent.serving.web.review.content import ReviewContent, as_text, content_of
-from assent.serving.web.review.forms import OPEN, Form, FormContext, forms_of, permits
+from assent.serving.web.review.content import ReviewContent, as_text, build_content
+from assent.serving.web.review.forms import OPEN, Form, FormContext, build_forms, permits
 from assent.serving.web.review.history import HistoryEntry
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.pictures import Pictures
@@ -115,7 +115,7 @@ class Card(Record, kw_only=True):
     forms: dict[str, Form]
 
 
-def card_of(
+def build_card(
     found: RunReview,
     action: Action,
     ready_now: Readiness | None,
@@ -140,7 +140,7 @@ def card_of(
         done_word=review_words.word_for_done(effect),
         brief=manual_brief(effect) if effect.connector == MANUAL else None,
         keeps_requests=keeps_requests(action),
-        content=content_of(action, now_ms, pictures.along),
+        content=build_content(action, now_ms, pictures.along),
         memory=_memory(found, action),
         changes=_changes(found, action, looking, steps),
         wishes=tuple(
@@ -181,7 +181,7 @@ def card_of(
         missing=review_words.missing(effect),
         unknown=state_of(action) == UNKNOWN,
         may_send=permits(looking.scope, "send"),
-        forms=forms_of(
+        forms=build_forms(
             action,
             looking,
             may_approve,

@@ -18,8 +18,8 @@ from assent.serving.web.review import words as review_words
 from assent.serving.web.review.html import has_style_sheet, html_text
 from assent.serving.web.review.links import LinkList, LinkTarget
 from assent.serving.web.review.pictures import PictureView
-from assent.serving.web.review.preview import Preview, preview_of
-from assent.serving.web.review.recipients import Addressee, Recipients, addressee, recipients_of
+from assent.serving.web.review.preview import Preview, build_preview
+from assent.serving.web.review.recipients import Addressee, Recipients, addressee, list_recipients
 from assent.serving.web.review.times import When, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
 
@@ -62,16 +62,18 @@ class ReviewContent(Record, kw_only=True):
     """At high risk nothing is hidden behind a click."""
 
 
-def content_of(action: Action, now_ms: int, pictures: tuple[PictureView, ...] | None = None) -> ReviewContent:
+def build_content(
+    action: Action, now_ms: int, pictures: tuple[PictureView, ...] | None = None
+) -> ReviewContent:
     """The content of one action. `pictures`: the details of its pictures."""
     effect = action.effect
-    preview = preview_of(effect, html=True)
+    preview = build_preview(effect, html=True)
     return ReviewContent(
         title=review_words.title(effect),
         effect=effect,
         is_mail=review_words.is_mail(effect),
         sender=addressee(effect.sender) if effect.sender else None,
-        recipients=recipients_of(effect.recipients),
+        recipients=list_recipients(effect.recipients),
         preview=preview,
         size=review_words.size(effect.body),
         pictures=review_pictures.list_attached(action) if pictures is None else pictures,

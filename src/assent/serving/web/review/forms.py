@@ -100,7 +100,7 @@ def offer_decisions(
     return (*confirm, *send, *edit, "ask", "withdraw", "reject")
 
 
-def forms_of(
+def build_forms(
     action: Action, looking: FormContext, may_approve: bool, *, in_flight: bool, own_yes: bool = False
 ) -> dict[str, Form]:
     tried = (

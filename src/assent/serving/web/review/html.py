@@ -12,7 +12,7 @@ import re
 from html import escape, unescape
 from typing import Final
 
-from assent.serving.web.review.html_links import tags_of
+from assent.serving.web.review.html_links import parse_tags
 
 _TAG: Final = re.compile(r"<[^<>]*>")
 _BLOCK: Final = re.compile(
@@ -58,13 +58,13 @@ def has_style_sheet(source: str) -> bool:
     return any(
         (tag.name == "style" and tag.attributes.get("style", "").strip())
         or (tag.name == "link" and "stylesheet" in tag.attributes.get("rel", "").lower())
-        for tag in tags_of(source)
+        for tag in parse_tags(source)
     )
 
 
 def _page_style(source: str) -> str:
     """The style of the body, with legacy colour attributes."""
-    for tag in tags_of(source):
+    for tag in parse_tags(source):
         if tag.name == "body" and not tag.closes:
             given = tag.attributes
             old = (("background-color", given.get("bgcolor")), ("color", given.get("text")))

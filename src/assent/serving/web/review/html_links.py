@@ -32,7 +32,7 @@ class Tag(Record):
     attributes: dict[str, str]
 
 
-def links_of(source: str) -> list[tuple[str, str]]:
+def find_links(source: str) -> list[tuple[str, str]]:
     """Every URL with its link text, which a loaded URL lacks."""
     found: list[tuple[str, str]] = []
     url: str | None = None
@@ -61,7 +61,7 @@ def links_of(source: str) -> list[tuple[str, str]]:
     return [(url, words) for url, words in found if url.strip() and not url.startswith("#")]
 
 
-def tags_of(source: str) -> Iterator[Tag]:
+def parse_tags(source: str) -> Iterator[Tag]:
     """Every tag in order. A style sheet becomes its `style` attribute."""
     return (part for part in _parts(source) if isinstance(part, Tag))
 

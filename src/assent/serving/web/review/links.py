@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote
 
 from assent.gate.domains import ascii_domain
 from assent.kernel.structs import Record
-from assent.serving.web.review.html_links import links_of
+from assent.serving.web.review.html_links import find_links
 from assent.serving.web.shell.unseen import without_unseen
 
 MOST_LINKS: Final = 200
@@ -70,7 +70,7 @@ def targets(text: str) -> tuple[LinkTarget, ...]:
 
 def html_targets(source: str) -> tuple[LinkTarget, ...]:
     """Every link in an HTML source, and every URL that it loads."""
-    return _unique(links_of(source))
+    return _unique(find_links(source))
 
 
 def list_links(found: Iterable[LinkTarget]) -> LinkList:

@@ -36,7 +36,7 @@ def of_action(found: RunReview, action: Action) -> Pictures:
     sent = {media.digest for media in action.effect.media if media.digest}
     made = [
         (each.channel, _show(action.run_id, each, each.metadata["digest"] in sent))
-        for each in pictures_of(found)
+        for each in list_pictures(found)
     ]
     choices = tuple(view for channel, view in made if channel == action.effect.channel)
     of_run = {view.address: view for _, view in made}
@@ -61,11 +61,11 @@ def loose(found: RunReview) -> tuple[PictureView, ...]:
     """Pictures without a post for their channel."""
     channels = {action.effect.channel for action in found.actions}
     return tuple(
-        _show(found.run.run_id, each, False) for each in pictures_of(found) if each.channel not in channels
+        _show(found.run.run_id, each, False) for each in list_pictures(found) if each.channel not in channels
     )
 
 
-def pictures_of(found: RunReview) -> list[Asset]:
+def list_pictures(found: RunReview) -> list[Asset]:
     """The pictures that a run made, in gallery order."""
     made = [each for each in found.assets if each.type == IMAGE and "digest" in each.metadata]
     order = {layout: place for place, layout in enumerate(LAYOUTS)}

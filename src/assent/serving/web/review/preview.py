@@ -41,10 +41,10 @@ class Preview(Record):
     site: Markup | None = None
 
 
-def preview_of(effect: Effect, html: bool) -> Preview:
+def build_preview(effect: Effect, html: bool) -> Preview:
     kind = _kind(effect)
     account = _account(effect)
-    texts = thread_of(effect) if kind == "thread" else (effect.body,)
+    texts = read_thread(effect) if kind == "thread" else (effect.body,)
     return Preview(
         kind=kind,
         channel=review_words.channel_name(effect.channel),
@@ -56,7 +56,7 @@ def preview_of(effect: Effect, html: bool) -> Preview:
     )
 
 
-def thread_of(effect: Effect) -> tuple[str, ...]:
+def read_thread(effect: Effect) -> tuple[str, ...]:
     """The posts of a thread; none if they no longer add up to the body."""
     parts = effect.details.get("thread")
     if isinstance(parts, list) and len(parts) > 1 and "\n\n".join(map(str, parts)) == effect.body:
@@ -69,7 +69,7 @@ def _kind(effect: Effect) -> Kind:
         return "mail"
     if effect.connector == "site":
         return "site"
-    if thread_of(effect):
+    if read_thread(effect):
         return "thread"
     return "post" if effect.channel in SOCIAL else "text"
 

@@ -39,7 +39,7 @@ def addressee(mailbox: str) -> Addressee:
     return Addressee(mailbox, found or "", readable=found is not None)
 
 
-def recipients_of(mailboxes: tuple[str, ...]) -> Recipients:
+def list_recipients(mailboxes: tuple[str, ...]) -> Recipients:
     people = tuple(addressee(mailbox) for mailbox in mailboxes)
     if len(people) <= SUMMED_UP:
         return Recipients(people, ())

@@ -9,7 +9,7 @@ from assent.engine.views.review import RunReview
 from assent.gate.preflight import Readiness
 from assent.kernel.structs import Record
 from assent.serving.web.review import history as review_history
-from assent.serving.web.review.card import Card, card_of
+from assent.serving.web.review.card import Card, build_card
 from assent.serving.web.review.forms import FormContext
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.word_diff import PAGE_STEPS
@@ -21,7 +21,7 @@ def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: FormCon
     history = review_history.entries(found.events, looking.now_ms)
     steps = Steps(PAGE_STEPS)
     return tuple(
-        card_of(found, action, readiness.get(action.action_id), history, looking, steps)
+        build_card(found, action, readiness.get(action.action_id), history, looking, steps)
         for action in found.actions
     )
 

@@ -106,7 +106,7 @@ def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[LaidOutR
         if each.parent is not None:
             children[each.parent].append(each.node)
             size[each.parent] += size[each.node]
-    trunk, on_way = _way(by_number, tip), _way(by_number, selected)
+    trunk, on_way = _find_path(by_number, tip), _find_path(by_number, selected)
 
     def straight_on(node: int) -> int | None:
         after = children[node]
@@ -142,7 +142,7 @@ def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[LaidOutR
     return rows
 
 
-def _way(by_number: dict[int, TreeNode], end: int) -> frozenset[int]:
+def _find_path(by_number: dict[int, TreeNode], end: int) -> frozenset[int]:
     found = set()
     at: int | None = end if end in by_number else None
     while at is not None:

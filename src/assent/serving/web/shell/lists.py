@@ -43,7 +43,7 @@ def page_number(text: str) -> int:
     return max(1, whole_number(text, 6) or 1)
 
 
-def pages_of(count: int, size: int, asked: str, path: str, query: Mapping[str, str]) -> Pages:
+def find_page(count: int, size: int, asked: str, path: str, query: Mapping[str, str]) -> Pages:
     """The requested page, or the last one if the list is shorter."""
     whole = Pages(1, size, count, path, dict(query))
     return msgspec.structs.replace(whole, number=min(page_number(asked), whole.last))

@@ -62,7 +62,7 @@ def address(mailbox: Mailbox) -> str:
     return f"{name}{gap}<{mailbox.address}>"
 
 
-def lines_of(text: str) -> str:
+def split_lines(text: str) -> str:
     return _BREAK.sub("\r\n", text)
 
 
@@ -78,7 +78,7 @@ def _encode_words(text: str) -> str:
 
 def _part(kind: str, text: str) -> str:
     """Return a part with its headers, in the shorter of the two encodings."""
-    content = lines_of(text).encode()
+    content = split_lines(text).encode()
     quoted = re.sub(rb"(?<!\r)\n", b"\r\n", b2a_qp(content, istext=True))
     rows = (content[start : start + 57] for start in range(0, len(content), 57))
     coded = b"\r\n".join(b2a_base64(row, newline=False) for row in rows)

@@ -101,14 +101,14 @@ def _describe(shape: Shape, prefix: str, depth: int) -> Iterator[str]:
     required = shape.get("required", ())
     for name, part in shape.get("properties", {}).items():
         path = f"{prefix}{name}"
-        yield f"- `{path}`{' (required)' if name in required else ''}: {_what(part)}"
+        yield f"- `{path}`{' (required)' if name in required else ''}: {_describe_values(part)}"
         if part.get("type") == "array":
             yield from _describe(part.get("items") or {}, f"{path}[].", depth + 1)
         else:
             yield from _describe(part, f"{path}.", depth + 1)
 
 
-def _what(shape: Shape) -> str:
+def _describe_values(shape: Shape) -> str:
     values = shape.get("enum") or ([shape["const"]] if "const" in shape else [])
     what = " / ".join(each if isinstance(each, str) else str(each) for each in values)
     kind = shape.get("type")

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from assent.gate.connection import Connection, ConnectionState
 from assent.kernel.structs import Record
-from assent.serving.web.connections.words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, ProviderWords, words_of
+from assent.serving.web.connections.words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, ProviderWords, find_words
 from assent.serving.web.shell.console import Visit
 from assent.serving.web.shell.problems import PageRefused
 from assent.suite.connectors.google import GoogleSource
@@ -15,7 +15,7 @@ from assent.suite.connectors.oauth_access import OAuthAccess
 from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 
 
-class Door(Record):
+class ProviderView(Record):
     """A provider as its page shows it, with the workspace's connection to it."""
 
     info: ConnectorInfo
@@ -55,7 +55,7 @@ class Door(Record):
         return "Connected", "ok"
 
 
-def at_place(visit: Visit) -> Visit:
+def at_workspace(visit: Visit) -> Visit:
     """The visit, at the workspace named in the query."""
     wished = visit.query("workspace")
     if not wished:
@@ -72,19 +72,21 @@ def address(visit: Visit, provider: str = "", **more: str) -> str:
     return f"{path}?{urlencode({'workspace': visit.workspace_id, **more})}"
 
 
-async def door(visit: Visit, provider: str) -> Door:
+async def find_provider(visit: Visit, provider: str) -> ProviderView:
     info = next((each for each in CONNECTORS if each.id == provider), None)
-    words = words_of(info) if info is not None else None
+    words = find_words(info) if info is not None else None
     connector = visit.services.connectors.get(provider)
     if info is None or words is None or connector is None:
         raise PageRefused(UNKNOWN_PROVIDER)
-    return Door(info, words, connector, await visit.services.connections.find(visit.workspace_id, provider))
+    return ProviderView(
+        info, words, connector, await visit.services.connections.find(visit.workspace_id, provider)
+    )
 
 
-async def open_form(visit: Visit) -> tuple[Visit, Door, dict[str, str]]:
+async def open_form(visit: Visit) -> tuple[Visit, ProviderView, dict[str, str]]:
     """The visit at its workspace, the provider, and the fields of a form about it."""
-    visit = at_place(visit)
-    at = await door(visit, visit.part("provider"))
+    visit = at_workspace(visit)
+    at = await find_provider(visit, visit.part("provider"))
     return visit, at, await visit.form(subject(visit, at.id))
 
 
