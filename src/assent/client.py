@@ -88,8 +88,8 @@ class Client:
             if refused.retry == "same":
                 await asyncio.sleep(float(refused.recovery.get("retryAfterSeconds", 0)))
             elif refused.retry == "after_recovery" and (ask is not None or not recovery.get("needs")):
-                told = ask(recovery["needs"]) if ask is not None and recovery.get("needs") else {}
-                await self.call(recovery["name"], **recovery["args"], **told)
+                answers = ask(recovery["needs"]) if ask is not None and recovery.get("needs") else {}
+                await self.call(recovery["name"], **recovery["args"], **answers)
             else:
                 raise
         return await self.call(tool, **arguments)

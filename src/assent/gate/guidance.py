@@ -177,8 +177,8 @@ def brief_view(asset: Asset) -> AssetView:
 
 def picture_view(asset: Asset) -> AssetView:
     """Return a picture for the answer that made it: its URL and size."""
-    told = {name: each for name, each in asset.metadata.items() if each and name in PICTURE_FACTS}
-    return msgspec.structs.replace(asset_view(asset), metadata=told)
+    facts = {name: each for name, each in asset.metadata.items() if each and name in PICTURE_FACTS}
+    return msgspec.structs.replace(asset_view(asset), metadata=facts)
 
 
 PICTURE_FACTS: Final = ("variant", "width", "height", "digest", "viewUrl", "warnings")
@@ -236,7 +236,7 @@ def agent_guide(
 def _list_unstaged(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[tuple[str, str, str, str]]:
     """Return what can be shown beside the staged actions: key, title, text and asset id."""
     covered = {action.asset_id for action in keyed.values()}
-    along = {media.digest for action in keyed.values() for media in action.effect.media}
+    attached = {media.digest for action in keyed.values() for media in action.effect.media}
     found: dict[str, tuple[str, str, str, str]] = {}
     for asset in assets:
         if asset.asset_id in covered or asset.channel is None:
@@ -245,7 +245,7 @@ def _list_unstaged(keyed: dict[str, Action], assets: tuple[Asset, ...]) -> list[
         if (address := asset.metadata.get("viewUrl")) is not None:
             # Without posts all variants; beside a post only the attached one. Others are in
             # `images`.
-            if key in keyed and asset.metadata.get("digest") not in along:
+            if key in keyed and asset.metadata.get("digest") not in attached:
                 continue
             body = f"{body}\n{address if not keyed or key in keyed else NOT_ALONG}"
             if key in keyed or key in found:

@@ -302,8 +302,8 @@ def parse(body: bytes) -> dict[str, Any] | Reply:
     if body.count(b"[") + body.count(b"{") > MAX_JSON_DEPTH and depth(message) > MAX_JSON_DEPTH:
         message = with_bounded_arguments(message)
         if depth(message) > MAX_WRAPPED_DEPTH:
-            told = f"The message nests deeper than {MAX_WRAPPED_DEPTH} levels"
-            return make_error(request_id, INVALID_REQUEST, told)
+            problem = f"The message nests deeper than {MAX_WRAPPED_DEPTH} levels"
+            return make_error(request_id, INVALID_REQUEST, problem)
     if "method" not in message and ("result" in message or "error" in message):
         return ACKNOWLEDGED  # a response, although this server sends no requests
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
@@ -315,7 +315,7 @@ def parse(body: bytes) -> dict[str, Any] | Reply:
 
 
 def _answer_unreadable(why: Unreadable) -> Reply:
-    return make_error(why.request_id, PARSE_ERROR, f"Parse error: {why.told}", why.data())
+    return make_error(why.request_id, PARSE_ERROR, f"Parse error: {why.problem}", why.data())
 
 
 def with_bounded_arguments(message: dict[str, Any]) -> dict[str, Any]:

@@ -56,8 +56,8 @@ class StdioSession:
         only."""
         async for line in lines:
             if isinstance(line, Unreadable):
-                told = f"The line is {line.told}"
-                self._send(make_error(line.request_id, INVALID_REQUEST, told, line.data()).body)
+                message = f"The line is {line.problem}"
+                self._send(make_error(line.request_id, INVALID_REQUEST, message, line.data()).body)
                 continue
             if not line.strip():
                 continue

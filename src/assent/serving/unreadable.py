@@ -33,14 +33,14 @@ _EDGE_BYTES: Final = 1_024
 class Unreadable(Record):
     """Why a message cannot be parsed, and its id if it has one."""
 
-    told: str
+    problem: str
     request_id: str | int | None = None
 
     def data(self) -> dict[str, Any] | None:
         """The error in the shape of a tool's refusal; None without an id."""
         if self.request_id is None:
             return None
-        refusal = bad_argument("message", "one that can be read", self.told)
+        refusal = bad_argument("message", "one that can be read", self.problem)
         data: dict[str, Any] = msgspec.to_builtins(refusal.recovery())
         return data
 

@@ -71,11 +71,13 @@ async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
         return await _of_workspace(call, request, status, since_ms)
     workspace_id, most = call.caller.workspace_id, request.limit
     run_id = require_run_id(request.run_id)
-    after, seen = _place(request.cursor)
+    after, last_seq = _place(request.cursor)
 
     def begin() -> Transaction[tuple[tuple[Action, ...], list[journal.Event]]]:
         of_run = yield from actions.run_actions(workspace_id, run_id)
-        events = yield from journal.read_stream(workspace_id, run_id, after_seq=seen, limit=MAX_EVENTS + 1)
+        events = yield from journal.read_stream(
+            workspace_id, run_id, after_seq=last_seq, limit=MAX_EVENTS + 1
+        )
         return of_run, events
 
     of_run, events = await call.services.store.read(begin)
@@ -88,9 +90,9 @@ async def query_audit(call: Call, request: QueryAudit) -> AuditTrail:
     shown, page = left[:most], events[:MAX_EVENTS]
     more = len(left) > most or len(events) > MAX_EVENTS
     last = shown[-1].action_id if shown else after
-    told = tuple(_event(each, run_id) for each in page if each.at_ms >= since_ms)
-    cursor = f"{last}:{page[-1].seq if page else seen}" if more else None
-    return _trail(shown, told, cursor, call.now_ms)
+    entries = tuple(_event(each, run_id) for each in page if each.at_ms >= since_ms)
+    cursor = f"{last}:{page[-1].seq if page else last_seq}" if more else None
+    return _trail(shown, entries, cursor, call.now_ms)
 
 
 async def _of_workspace(call: Call, request: QueryAudit, status: Status | None, since_ms: int) -> AuditTrail:
@@ -105,17 +107,17 @@ async def _of_workspace(call: Call, request: QueryAudit, status: Status | None, 
         return found, latest
 
     found, latest = await call.services.store.read(begin)
-    told = tuple(_event(each, each.stream_id) for each in latest[:LATEST_EVENTS])
+    entries = tuple(_event(each, each.stream_id) for each in latest[:LATEST_EVENTS])
     cursor = found[most - 1].action_id if len(found) > most else None
-    return _trail(found[:most], told, cursor, call.now_ms, earlier=len(latest) > LATEST_EVENTS)
+    return _trail(found[:most], entries, cursor, call.now_ms, earlier=len(latest) > LATEST_EVENTS)
 
 
 def _place(cursor: str | None) -> tuple[str, int]:
     """Parse the cursor: the page begins after this action and this event."""
-    after, _, seen = (cursor or ":0").partition(":")
-    if not (seen.isascii() and seen.isdigit()):
+    after, _, last_seq = (cursor or ":0").partition(":")
+    if not (last_seq.isascii() and last_seq.isdigit()):
         raise bad_argument("cursor", "nextCursor of the page before", repr((cursor or "")[:40]))
-    return after, int(seen)
+    return after, int(last_seq)
 
 
 def _event(event: journal.Event | RecordedEvent, stream_id: str) -> AuditEvent:

@@ -201,14 +201,14 @@ async def disconnect_provider(call: Call, request: DisconnectProvider) -> Discon
 
     def end() -> Transaction[Disconnected]:
         ended = yield from connections.ending(workspace_id, info.id, by=by)
-        told = f"{info.label} is disconnected and its secrets are destroyed here."
+        message = f"{info.label} is disconnected and its secrets are destroyed here."
         if info.auth_mode != "password":
-            told += f" To end them at {info.label} too, remove them there."
+            message += f" To end them at {info.label} too, remove them there."
         return Disconnected(
             ok=True,
             provider=info.id,
             disconnected=ended,
-            user_message=told if ended else f"{info.label} was not connected by this workspace.",
+            user_message=message if ended else f"{info.label} was not connected by this workspace.",
         )
 
     return await call.write_once(request, end, Disconnected, {"provider": info.id})

@@ -211,14 +211,14 @@ def _moment(action: Action) -> int:
 def _make_entry(found: Measured) -> MeasuredEntry:
     measured = found.scheduled.measurement
     known = [each for each in measured.sources if each.status == "ok"] if measured is not None else []
-    told = [f"{channels.label_of(each.channel)}: {describe_reading(each, short=True)}." for each in known]
+    lines = [f"{channels.label_of(each.channel)}: {describe_reading(each, short=True)}." for each in known]
     return MeasuredEntry(
         run_id=found.scheduled.run_id,
         what=found.about,
         when=iso_time(found.scheduled.measured_ms or 0),
         totals=measured.totals if measured is not None else {},
         next_move=measured.next_move.move if measured is not None else "",
-        results=" ".join(told) or "No numbers.",
+        results=" ".join(lines) or "No numbers.",
     )
 
 
@@ -235,8 +235,8 @@ _COUNTED: Final = (
 
 
 def _message(found: Overview) -> str:
-    told = [words.format(n=_number(n)) for section, words in _COUNTED if (n := found.counts[section])]
-    counted = f"{', '.join(told)}." if told else "Nothing is open and nothing went out lately."
+    lines = [words.format(n=_number(n)) for section, words in _COUNTED if (n := found.counts[section])]
+    counted = f"{', '.join(lines)}." if lines else "Nothing is open and nothing went out lately."
     learned = f" Learned lately: {_short(found.lessons[0])}" if found.lessons else ""
     return counted[0].upper() + counted[1:] + learned
 
@@ -261,16 +261,16 @@ def _show(found: Overview, entries: dict[Section, tuple[StatusEntry, ...]], now_
         lines += [_line(each, _moment(by_id[each.action_id]), now_ms) for each in entries[section]]
         parts.append("\n".join(lines))
     if found.measured:
-        told = [
+        lines = [
             f"- {each.what or 'A run'}: {each.results} Next: {each.next_move}"
             for each in map(_make_entry, found.measured)
         ]
-        parts.append("\n".join(["**Measured lately**", *told]))
+        parts.append("\n".join(["**Measured lately**", *lines]))
     if waiting := [each for each in found.due if each.due_ms > now_ms]:
         parts.append(f"The next results arrive {readable_time(waiting[0].due_ms, now_ms)}.")
     if found.lessons:
-        told = [f"- {each.tenant_id}: {_short(each)}" for each in found.lessons[:LESSONS_SHOWN]]
-        parts.append("\n".join(["**Learned lately**", *told]))
+        lines = [f"- {each.tenant_id}: {_short(each)}" for each in found.lessons[:LESSONS_SHOWN]]
+        parts.append("\n".join(["**Learned lately**", *lines]))
     return "\n\n".join(parts) or "Nothing is open and nothing went out lately."
 
 

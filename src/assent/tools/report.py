@@ -204,13 +204,13 @@ _WORDS: Final = {
 
 
 def _message(found: Report, counts: Counter[Section], since_ms: int, now_ms: int) -> str:
-    told = [_WORDS[section].format(n=counts[section]) for section in ORDER if counts[section]]
+    parts = [_WORDS[section].format(n=counts[section]) for section in ORDER if counts[section]]
     if found.refused:
         count = len(found.refused)
-        told.append("one refused attempt to send" if count == 1 else f"{count} refused attempts to send")
+        parts.append("one refused attempt to send" if count == 1 else f"{count} refused attempts to send")
     if found.steps:
-        told.append(f"{found.steps} workflow step(s) put before you")
-    return f"Since {readable_time(since_ms, now_ms).removeprefix('on ')}: {', '.join(told) or 'nothing'}."
+        parts.append(f"{found.steps} workflow step(s) put before you")
+    return f"Since {readable_time(since_ms, now_ms).removeprefix('on ')}: {', '.join(parts) or 'nothing'}."
 
 
 def _show(found: Report, why: Mapping[str, str], message: str, link: str, now_ms: int) -> str:
@@ -241,20 +241,20 @@ def _address(action: Action, now_ms: int) -> str:
 
 
 def _line(action: Action, why: str, now_ms: int) -> str:
-    told = []
+    parts = []
     if action.executed_ms is not None and find_section(action, now_ms) is not Section.TAKEN_DOWN:
         done = "Recorded" if is_by_hand(action) else "Sent"
-        told.append(f"{done} {readable_time(action.executed_ms, now_ms)}.")
+        parts.append(f"{done} {readable_time(action.executed_ms, now_ms)}.")
     if address := _address(action, now_ms):
-        told.append(address)
+        parts.append(address)
     if why:
-        told.append(why)
+        parts.append(why)
     if action.approval is not None:
-        told.append(
+        parts.append(
             f"Approved {readable_time(action.approval.at_ms, now_ms)}: {describe_approval(action.approval)}."
         )
     what = f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”"
-    return f"{what}: {' '.join(told)}" if told else what
+    return f"{what}: {' '.join(parts)}" if parts else what
 
 
 TOOLS = (

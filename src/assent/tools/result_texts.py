@@ -34,11 +34,11 @@ def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
     after = (
         f" after {_describe_age(read_ms - first_ms)}" if first_ms is not None and read_ms is not None else ""
     )
-    told = [
+    parts = [
         f"{channels.label_of(each.channel)}: {describe_reading(each, short=True)}{after}."
         for each in found.sources
     ]
-    return " ".join(told)
+    return " ".join(parts)
 
 
 def show_results(
@@ -67,14 +67,14 @@ def show_results(
 
 def _line(action: Action, around: Circumstances, now_ms: int) -> str:
     section = find_section(action, now_ms)
-    told = [f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”: "]
+    parts = [f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”: "]
     if section is Section.TAKEN_DOWN:
-        told.append(explain(action, None, now_ms))
+        parts.append(explain(action, None, now_ms))
     elif action.executed_ms is not None:
-        told.append(f"went out {readable_time(action.executed_ms, now_ms)}. {action.external_url or ''}")
+        parts.append(f"went out {readable_time(action.executed_ms, now_ms)}. {action.external_url or ''}")
     else:
-        told.append(f"{SECTION_TITLES[section].lower()}. {explain(action, around.blocker, now_ms)}")
-    return "".join(told).rstrip()
+        parts.append(f"{SECTION_TITLES[section].lower()}. {explain(action, around.blocker, now_ms)}")
+    return "".join(parts).rstrip()
 
 
 def _describe_age(ms: int) -> str:

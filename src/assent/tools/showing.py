@@ -105,30 +105,30 @@ class FoundAction(Record):
 async def get_action(call: Call, request: GetAction) -> ShownAction:
     action_id = require_action_id(request.action_id)
     until_ms = call.now_ms + request.wait_seconds * SECOND_MS
-    seen = await _look(call, action_id, until_ms)
-    first, ended = seen.action, _reason_not_to_wait(seen, request, call.caller.scopes, call.now_ms)
+    stored = await _look(call, action_id, until_ms)
+    first, ended = stored.action, _reason_not_to_wait(stored, request, call.caller.scopes, call.now_ms)
     if ended is None and call.peer is not None:
         call.peer.step_aside()
     while ended is None:
-        place = WaitedAction(seen.action.workspace_id, action_id, seen.action.version)
+        place = WaitedAction(stored.action.workspace_id, action_id, stored.action.version)
         ended = await call.services.background.waits.wait(
             place, until_ms, call.peer.gone if call.peer else None
         )
-        seen = await _look(call, action_id, until_ms)
-        if ended == "changed" and seen.sending:
+        stored = await _look(call, action_id, until_ms)
+        if ended == "changed" and stored.sending:
             ended = None  # approved and being sent: the answer is its result
     now_ms = call.services.clock.now_ms()
-    waited = Waited(ended=ended, changed=_changes(first, seen.action))
-    outlook = await circumstances.outlook(call.services, call.caller, (seen.action,))
-    seen = msgspec.structs.replace(seen, action=outlook.as_now(seen.action))
-    return answer_shown(seen, waited, outlook.of(seen.action), now_ms)
+    waited = Waited(ended=ended, changed=_changes(first, stored.action))
+    outlook = await circumstances.outlook(call.services, call.caller, (stored.action,))
+    stored = msgspec.structs.replace(stored, action=outlook.as_now(stored.action))
+    return answer_shown(stored, waited, outlook.of(stored.action), now_ms)
 
 
 def _reason_not_to_wait(
-    seen: FoundAction, request: GetAction, rights: Collection[str], now_ms: int
+    stored: FoundAction, request: GetAction, rights: Collection[str], now_ms: int
 ) -> Ended | None:
     """Return why a call is answered without waiting; None if it waits."""
-    action = seen.action
+    action = stored.action
     if request.wait_seconds == 0:
         return "not_asked"
     if request.digest is not None and not _matches_digest(action, request.digest):
@@ -141,7 +141,7 @@ def _reason_not_to_wait(
         and not is_expired(action, now_ms)
     )
     in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
-    return None if awaited or elsewhere or in_doubt or seen.sending else "nothing_to_wait_for"
+    return None if awaited or elsewhere or in_doubt or stored.sending else "nothing_to_wait_for"
 
 
 def _matches_digest(action: Action, digest: str) -> bool:
@@ -170,16 +170,16 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
 
 
 def _changes(before: Action, after: Action) -> tuple[str, ...]:
-    told = [name for name in before.effect.__struct_fields__ if name != "schedule_ms"]
-    changed = [name for name in told if getattr(before.effect, name) != getattr(after.effect, name)]
+    fields = [name for name in before.effect.__struct_fields__ if name != "schedule_ms"]
+    changed = [name for name in fields if getattr(before.effect, name) != getattr(after.effect, name)]
     if before.schedule_ms != after.schedule_ms:
         changed.append("schedule")
     return tuple(changed)
 
 
-def answer_shown(seen: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
-    action, decision = seen.action, seen.decision
-    message = _message(seen, around.blocker, now_ms)
+def answer_shown(stored: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
+    action, decision = stored.action, stored.decision
+    message = _message(stored, around.blocker, now_ms)
     card = render_card(action.effect.channel, action, around)
     return from_record(
         ShownAction,
@@ -188,11 +188,11 @@ def answer_shown(seen: FoundAction, waited: Waited, around: Circumstances, now_m
         decision=from_record(DecisionView, decision, at=iso_time(decision.at_ms))
         if decision is not None
         else None,
-        result=_result(seen),
+        result=_result(stored),
         waiting=waited,
         show=f"**{_title(action, now_ms)}.** {message.removeprefix('Approved. ')}\n\n{card}",
         user_message=message,
-        next=_next(seen, around, now_ms),
+        next=_next(stored, around, now_ms),
     )
 
 
@@ -203,8 +203,8 @@ def _title(action: Action, now_ms: int) -> str:
     return STEP_TITLES.get(section, SECTION_TITLES[section]) if of_a_step else SECTION_TITLES[section]
 
 
-def _result(seen: FoundAction) -> ResultView | None:
-    action = seen.action
+def _result(stored: FoundAction) -> ResultView | None:
+    action = stored.action
     over = action.status in (Status.EXECUTED, Status.FAILED)
     if not over and action.execution_state in (ExecutionState.NONE, ExecutionState.EXECUTING):
         return None
@@ -214,19 +214,19 @@ def _result(seen: FoundAction) -> ResultView | None:
         external_id=action.external_id,
         external_url=action.external_url,
         detail=str(action.metadata.get("lastAttempt", "")) if action.status is not Status.EXECUTED else "",
-        measured_at=iso_time(seen.measured_ms),
+        measured_at=iso_time(stored.measured_ms),
     )
 
 
-def _message(seen: FoundAction, blocker: str | None, now_ms: int) -> str:
+def _message(stored: FoundAction, blocker: str | None, now_ms: int) -> str:
     """Return the current state and its reason, as a sentence for the person."""
-    action, decision = seen.action, seen.decision
+    action, decision = stored.action, stored.decision
     if action.status is Status.EXECUTED and action.effect.connector != WORKFLOW:
         if find_section(action, now_ms) is Section.TAKEN_DOWN:
             return explain(action, blocker, now_ms)
         sent = f"It went out {readable_time(action.executed_ms or now_ms, now_ms)}."
-        later = (seen.measured_ms or 0) > now_ms and not is_by_hand(action)
-        return sent + (f" Results arrive {readable_time(seen.measured_ms or 0, now_ms)}." if later else "")
+        later = (stored.measured_ms or 0) > now_ms and not is_by_hand(action)
+        return sent + (f" Results arrive {readable_time(stored.measured_ms or 0, now_ms)}." if later else "")
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
         return f"{explain(action, blocker, now_ms)} Please look there and tell me."
     if action.status is not Status.AWAITING_APPROVAL or is_expired(action, now_ms):
@@ -244,8 +244,8 @@ def _name(decision: LastDecision) -> str:
     return decision.by if decision.assurance != Assurance.AGENT else "Your agent"
 
 
-def _next(seen: FoundAction, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:
-    action = seen.action
+def _next(stored: FoundAction, around: Circumstances, now_ms: int) -> tuple[SuggestedCall, ...]:
+    action = stored.action
     following = next_calls(action.effect.channel, action, around)
     if action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms):
         wait = wait_call(action)

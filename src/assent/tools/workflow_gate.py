@@ -36,28 +36,28 @@ async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refus
     action, outlook = await circumstances.read_action(call.services, call.caller, ActionId(action_id))
     # An approval that is not enough leaves the step waiting, so the policy says who decides.
     around = outlook.of(msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL))
-    told = refusal.recovery()
+    recovery = refusal.recovery()
     # The agent changes a step by submitting it again.
     said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]
-    how = _ways_to_decide(told, action, around)
+    how = _ways_to_decide(recovery, action, around)
     return Refusal.from_answer(
         msgspec.structs.replace(
-            told,
+            recovery,
             **how,
-            show=render_step(told.user_message, action, around),
+            show=render_step(recovery.user_message, action, around),
             commands=said or msgspec.UNSET,
             next=_next(action, around, said, sent),
         )
     )
 
 
-def _ways_to_decide(told: Recovery, action: Action, around: Circumstances) -> dict[str, str]:
+def _ways_to_decide(recovery: Recovery, action: Action, around: Circumstances) -> dict[str, str]:
     """Return the texts of a pending step, with where this caller's person can decide it."""
     if action.status is not Status.AWAITING_APPROVAL or is_rewritten(action):
         return {}
     if around.may_decide:
-        return {"user_message": f"{told.user_message} Approve it in the chat, or open the review link."}
-    said = f"{told.user_message} {around.decider_note}"
+        return {"user_message": f"{recovery.user_message} Approve it in the chat, or open the review link."}
+    said = f"{recovery.user_message} {around.decider_note}"
     return {"user_message": said, "fix_action_for_agent": _DECIDED_ELSEWHERE}
 
 

@@ -221,11 +221,11 @@ def claim(
     idempotency key returns the stored answer (E27, E49). Raises `Refusal` or `_AskFirst`."""
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
     if order.key is not None:
-        seen = yield from once.recall(
+        stored = yield from once.recall(
             order.workspace_id, order.tool, order.key, order.digest(), now_ms, holder=order.holder
         )
-        if seen is not None:
-            return replay_answer(seen)
+        if stored is not None:
+            return replay_answer(stored)
     action = yield from recipients.judge(action, now_ms)
     gate.judge_execution(
         action,

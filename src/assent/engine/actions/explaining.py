@@ -39,23 +39,25 @@ ABOUT_AN_ACTION: Final = SHOWN | {
 
 async def complete(services: Services, principal: Principal, refusal: Refusal, arguments: Any) -> Refusal:
     """Return the completed refusal, or the given one if it cannot be completed."""
-    told = refusal.recovery()
+    recovery = refusal.recovery()
     with contextlib.suppress(StoreUnavailable):
         if refusal.reason is Reason.INSUFFICIENT_SCOPE:
-            return Refusal.from_answer(await _with_link(services, principal, told, arguments))
-        known = told.next is not msgspec.UNSET
-        if refusal.reason in ABOUT_AN_ACTION and isinstance(told.action_id, str) and not known:
-            return Refusal.from_answer(await _with_calls(services, principal, told, ActionId(told.action_id)))
+            return Refusal.from_answer(await _with_link(services, principal, recovery, arguments))
+        known = recovery.next is not msgspec.UNSET
+        if refusal.reason in ABOUT_AN_ACTION and isinstance(recovery.action_id, str) and not known:
+            return Refusal.from_answer(
+                await _with_calls(services, principal, recovery, ActionId(recovery.action_id))
+            )
     return refusal
 
 
 async def _with_calls(
-    services: Services, principal: Principal, told: Recovery, action_id: ActionId
+    services: Services, principal: Principal, recovery: Recovery, action_id: ActionId
 ) -> Recovery:
     """Add the present action and its next calls to a refusal."""
     action, outlook = await circumstances.read_action(services, principal, action_id)
     early = False
-    if told.reason is Reason.REQUIRES_APPROVAL:
+    if recovery.reason is Reason.REQUIRES_APPROVAL:
         action, early = _as_refused(action, services.clock.now_ms())
     around = outlook.of(action)
     if early:
@@ -67,17 +69,17 @@ async def _with_calls(
         action.status is Status.APPROVED and action.execution_state in ("none", "retryable")
     )
     added: dict[str, Any] = {"next": list(next_calls(key, action, around))}
-    if told.reason in SHOWN and is_open:
+    if recovery.reason in SHOWN and is_open:
         added["show"] = render_card(key, action, around)
         added["commands"] = list(commands(key, action, around))
-        if told.review_url is msgspec.UNSET:
+        if recovery.review_url is msgspec.UNSET:
             added["review_url"] = _link(services, principal, action.run_id)
-    usual = told.summary_for_user == MEANINGS[Reason.REQUIRES_APPROVAL].summary
+    usual = recovery.summary_for_user == MEANINGS[Reason.REQUIRES_APPROVAL].summary
     if usual and action.status is Status.AWAITING_APPROVAL and not around.may_decide:
         words = describe_elsewhere(around.decider_note)
         added |= {"user_message": words.user_message, "fix_action_for_agent": words.fix}
         added |= {"stop_rule": words.stop_rule}
-    return msgspec.structs.replace(told, **added)
+    return msgspec.structs.replace(recovery, **added)
 
 
 def _as_refused(action: Action, now_ms: int) -> tuple[Action, bool]:
@@ -90,7 +92,9 @@ def _as_refused(action: Action, now_ms: int) -> tuple[Action, bool]:
     return msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL), False
 
 
-async def _with_link(services: Services, principal: Principal, told: Recovery, arguments: Any) -> Recovery:
+async def _with_link(
+    services: Services, principal: Principal, recovery: Recovery, arguments: Any
+) -> Recovery:
     """Add the link to the run, so that a person can do what the key may not."""
     given = arguments if isinstance(arguments, dict) else {}
     action_id, run_id = given.get("actionId"), given.get("runId")
@@ -101,13 +105,13 @@ async def _with_link(services: Services, principal: Principal, told: Recovery, a
             url = _link(services, principal, action.run_id)
             calls = [wait_call(action)] if action.status is Status.AWAITING_APPROVAL else []
             return msgspec.structs.replace(
-                told, review_url=url, action_id=action_id, status=action.status, next=calls
+                recovery, review_url=url, action_id=action_id, status=action.status, next=calls
             )
     elif isinstance(run_id, str) and is_uuid(run_id):
         run = await services.store.read(lambda: actions.find_run(workspace_id, RunId(run_id)))
         if run is not None:
-            return msgspec.structs.replace(told, review_url=_link(services, principal, run.run_id))
-    return told
+            return msgspec.structs.replace(recovery, review_url=_link(services, principal, run.run_id))
+    return recovery
 
 
 def _link(services: Services, principal: Principal, run_id: RunId) -> str:

@@ -198,11 +198,11 @@ def answer_executed(action: Action) -> Executed:
     external_id = action.external_id or ""
     mail = action.effect.verb in MAIL_VERBS
     row = channels.BY_ID.get(action.effect.channel)
-    told = describe_outcome(
+    message = describe_outcome(
         action, row.label if row is not None else "", measurement.automatic_interval(action)
     )
     if (part := action.metadata.get(rest.PARTLY)) is not None:
-        told = f"{told}\n{part}"
+        message = f"{message}\n{part}"
     return Executed(
         ok=True,
         action_id=action.action_id,
@@ -215,8 +215,8 @@ def answer_executed(action: Action) -> Executed:
         message_id=external_id if mail else UNSET,
         partly=action.metadata.get(rest.PARTLY, UNSET),
         rest_action_id=action.metadata.get(rest.OFFERED_AS, UNSET),
-        user_message=told.replace("\n", " "),
-        show=told,
+        user_message=message.replace("\n", " "),
+        show=message,
         next=next_calls(action.effect.channel, action, PLAIN),
     )
 

@@ -65,11 +65,11 @@ def action_for(action: Action, left: Remainder, now_ms: int) -> Action:
 
 def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
     """Return the delivered action with a note of the remainder."""
-    told = (
+    warning = (
         f"Only a part went out, on {left.reached}. The rest ({left.why}) is offered as an action of its own."
     )
-    warned = msgspec.structs.replace(action.preflight, warnings=(told, *action.preflight.warnings))
-    metadata = {**action.metadata, PARTLY: told, OFFERED_AS: offered.action_id}
+    warned = msgspec.structs.replace(action.preflight, warnings=(warning, *action.preflight.warnings))
+    metadata = {**action.metadata, PARTLY: warning, OFFERED_AS: offered.action_id}
     return msgspec.structs.replace(action, preflight=warned, metadata=metadata)
 
 

@@ -134,9 +134,9 @@ def run_once(
         return (yield from inner())
     digest = canonical.digest(arguments)
     workspace_id, holder = caller.workspace_id, caller.holder
-    seen = yield from recall(workspace_id, tool, key, digest, now_ms, holder=holder)
-    if seen is not None:
-        return msgspec.json.decode(seen, type=reply)
+    stored = yield from recall(workspace_id, tool, key, digest, now_ms, holder=holder)
+    if stored is not None:
+        return msgspec.json.decode(stored, type=reply)
     answer = yield from inner()
     text = msgspec.json.encode(answer).decode()
     yield from remember(workspace_id, tool, key, digest, text, now_ms, holder=holder)

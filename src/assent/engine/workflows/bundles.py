@@ -90,8 +90,8 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
     answers = yield statements.list_workflow_answers(**named)
     checkpoints = yield statements.list_workflow_checkpoints(**named)
     # Renumbered: other events of the log are not exported, and no gap reveals them.
-    told = [event for event in events if event.kind in EVENT_KINDS]
-    numbers = {event.seq: number for number, event in enumerate(told, 1)}
+    kept = [event for event in events if event.kind in EVENT_KINDS]
+    numbers = {event.seq: number for number, event in enumerate(kept, 1)}
     if not {row["event_seq"] for row in (*nodes, *checkpoints)} <= numbers.keys():
         raise stored.Tampered(f"run {run_id} has steps that its log does not know")
     exported = ExportedRun(
@@ -108,7 +108,7 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
         ],
         events=[
             ExportedEvent(numbers[event.seq], event.kind, event.at_ms, json.loads(event.body))
-            for event in told
+            for event in kept
         ],
     )
     if (flaw := find_flaw(exported) or _find_misplaced(row, nodes, exported)) is not None:
@@ -193,12 +193,12 @@ def fold_lineage(run: ExportedRun) -> Lineage:
 def find_flaw(run: ExportedRun) -> str | None:
     """Describe the first contradiction between nodes and log; None if they agree."""
     lineage = fold_lineage(run)
-    told = {step.node: step for step in lineage.steps}
-    if [node.node for node in run.nodes] != sorted(told):
+    steps = {step.node: step for step in lineage.steps}
+    if [node.node for node in run.nodes] != sorted(steps):
         return "its nodes are not those of its log"
     for node in run.nodes:
         sealed = stored.seal(_new_node(node, msgspec.structs.replace(_snapshot(node), blocked=0)))
-        if (told[node.node].parent, told[node.node].seal) != (node.parent, sealed):
+        if (steps[node.node].parent, steps[node.node].seal) != (node.parent, sealed):
             return f"node {node.node} is not what its log says"
     taken, answered = _steps_taken(lineage), _answers_kept(run)
     if not answered.items() <= taken.items():
@@ -207,7 +207,7 @@ def find_flaw(run: ExportedRun) -> str | None:
         return "it has an answer with the tokens of another step"
     if not taken.keys() <= answered.keys() | _first(lineage):
         return "the answer to a branch is missing"
-    kept = {(step.node, digest) for step in told.values() for digest in step.checkpoints}
+    kept = {(step.node, digest) for step in steps.values() for digest in step.checkpoints}
     if {(each.node, each.digest) for each in run.checkpoints} != kept or any(
         stored.notes_digest(each.notes) != each.digest for each in run.checkpoints
     ):
@@ -219,15 +219,15 @@ Edge = tuple[int | None, str]
 """A node and the hash of the content submitted there."""
 
 
-def _steps_taken(told: Lineage) -> dict[Edge, int]:
+def _steps_taken(lineage: Lineage) -> dict[Edge, int]:
     """Map each advance in the log to its child node."""
-    return {(step.parent, step.edge): step.node for step in told.steps if step.parent is not None}
+    return {(step.parent, step.edge): step.node for step in lineage.steps if step.parent is not None}
 
 
-def _first(told: Lineage) -> set[Edge]:
+def _first(lineage: Lineage) -> set[Edge]:
     """Return the first transition of each node, whose answer is computed from the child."""
     transitions: dict[int | None, Edge] = {}
-    for step in told.steps:
+    for step in lineage.steps:
         transitions.setdefault(step.parent, (step.parent, step.edge))
     return set(transitions.values())
 
@@ -390,11 +390,11 @@ def _list_first_transitions(
     run: ExportedRun, keys: tuple[bytes, ...], record: StoredRun
 ) -> dict[int, stored.FirstTransition]:
     """Return the first transitions without a stored answer, by child, with new tokens."""
-    told = fold_lineage(run)
-    first = _first(told) - _answers_kept(run).keys()
+    lineage = fold_lineage(run)
+    first = _first(lineage) - _answers_kept(run).keys()
     complete = {node.node for node in run.nodes if _snapshot(node).is_complete}
     transitions = {}
-    for (parent, edge), child in _steps_taken(told).items():
+    for (parent, edge), child in _steps_taken(lineage).items():
         if (parent, edge) in first:
             at = TokenClaims("st", record.run_id, child, record.series)
             tokens = mint_tokens(keys, at, None if child in complete else 0)

@@ -107,27 +107,27 @@ def asks_for_text(opening: str) -> re.Match[str] | None:
 
 def _is_instruction(opening: str, rest: list[str]) -> bool:
     label = _LABEL.match(opening)
-    told = opening[label.end() :].strip(" *_") if label else opening
-    if label and not told and rest:
-        told, rest = rest[0], rest[1:]
-    if _TO_MODEL.match(told):
+    body = opening[label.end() :].strip(" *_") if label else opening
+    if label and not body and rest:
+        body, rest = rest[0], rest[1:]
+    if _TO_MODEL.match(body):
         return True
-    if told.endswith("?") or any(map(_speaks, (told, *rest))):
+    if body.endswith("?") or any(map(_speaks, (body, *rest))):
         return False
     tasks = any(map(_TASK.match, rest[:8]))
     rules = [_RULE.fullmatch(each) is not None for each in rest]
-    if _IGNORE.match(told):
-        return told.rstrip(".! ")[-1:] != ":" and (not rest or tasks or " and " in told)
-    if label and told.casefold().startswith("you are" if "prompt" not in label[0].casefold() else "you "):
+    if _IGNORE.match(body):
+        return body.rstrip(".! ")[-1:] != ":" and (not rest or tasks or " and " in body)
+    if label and body.casefold().startswith("you are" if "prompt" not in label[0].casefold() else "you "):
         return True
-    if (role := _ROLE.match(told)) is not None:
-        adept = len(rest) <= 1 and _ADEPT_ROLE.match(told) is not None
-        ordered = _TASK.match(told[role.end() :].lstrip(" ,:;.").removeprefix("and "))
+    if (role := _ROLE.match(body)) is not None:
+        adept = len(rest) <= 1 and _ADEPT_ROLE.match(body) is not None
+        ordered = _TASK.match(body[role.end() :].lstrip(" ,:;.").removeprefix("and "))
         return bool(tasks or (rules and all(rules)) or adept or ordered) and not any(
-            map(_FOR_ANYONE.search, (told, *rest))
+            map(_FOR_ANYONE.search, (body, *rest))
         )
-    order = _ORDER.match(told)
-    if order is None or any(_READER.search(each) or _FOR_ANYONE.search(each) for each in (told, *rest)):
+    order = _ORDER.match(body)
+    if order is None or any(_READER.search(each) or _FOR_ANYONE.search(each) for each in (body, *rest)):
         return False
     if ":" in order["after"] and "following" not in order["after"]:
         return False

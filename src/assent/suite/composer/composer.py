@@ -164,8 +164,8 @@ class _Draft:
         sayings = [saying for part in parts for saying in part.sayings]
         made = _claims([*([title] if title is not None else []), *sayings], self.evidence)
         checked = channels.check(row.id, body, title=name, preheader=preheader, parts=pieces)
-        told = [LEFT_OUT] if held.lead is None and held.left_out_change else []
-        told += [f"The text still says “{word}”, which is not to be said." for word in held.still_said[:3]]
+        notes = [LEFT_OUT] if held.lead is None and held.left_out_change else []
+        notes += [f"The text still says “{word}”, which is not to be said." for word in held.still_said[:3]]
         return Composed(
             channel=row.id,
             body=body,
@@ -175,7 +175,7 @@ class _Draft:
             html=mail_html(body, preheader=preheader, language=held.language) if mail else "",
             parts=pieces if len(pieces) > 1 else (),
             claims=made,
-            warnings=(*checked.problems, *warnings_for(made, self.evidence), *told),
+            warnings=(*checked.problems, *warnings_for(made, self.evidence), *notes),
             recommendations=(
                 *dict.fromkeys(how for _, how in because),
                 *([self.shape.advice] if self.shape.advice else []),

@@ -282,22 +282,22 @@ _MOVES: Final[tuple[tuple[Callable[[ChannelNumbers], bool], str, str], ...]] = (
 
 def _describe(channels: Channels, labels: Mapping[str, str]) -> str:
     apart = "its messages have no number in common"
-    told = [
+    sentences = [
         f"{labels[channel]}: {known.summarise() if known.numbers else apart}."
         for channel, known in channels.items()
     ]
-    return " ".join(told[:MOST_TOLD])
+    return " ".join(sentences[:MOST_TOLD])
 
 
 def _compare(channels: Channels, usual: Sequence[Usual], labels: Mapping[str, str]) -> str:
     """Describe the channels' earlier averages: exposure, or the metric they have."""
-    told = []
+    sentences = []
     for channel, known in list(channels.items())[:MOST_TOLD]:
         before = {each.metric: each for each in usual if each.channel == channel}
         names = (known.exposure, *known.responses, *known.deliveries)
         if (found := next((before[name] for name in names if name in before), None)) is not None:
-            told.append(f"{labels[channel]} {describe_usual(found)}.")
-    return " ".join(told)
+            sentences.append(f"{labels[channel]} {describe_usual(found)}.")
+    return " ".join(sentences)
 
 
 def describe_usual(usual: Usual) -> str:

@@ -53,11 +53,11 @@ VALID: Final = {
 
 async def providers(visit: Visit) -> Response:
     visit = at_workspace(visit)
-    there = [each for each in CONNECTORS if each.id in visit.services.connectors]
-    doors = [await find_provider(visit, each.id) for each in there if find_words(each) is not None]
+    connectors = [each for each in CONNECTORS if each.id in visit.services.connectors]
+    views = [await find_provider(visit, each.id) for each in connectors if find_words(each) is not None]
     rows = [
         {"view": each, "words": each.words, "href": address(visit, each.id), "state": each.state}
-        for each in doors
+        for each in views
     ]
     return visit.page("connect.html", {"rows": rows}, scripts=False)
 
@@ -69,37 +69,37 @@ async def provider_page(visit: Visit) -> Response:
 
 async def show(
     visit: Visit,
-    at: ProviderView,
+    view: ProviderView,
     advice: dict[str, str] | None = None,
     entered: dict[str, str] | None = None,
 ) -> Response:
-    choosing = at.live and at.words.choice is not None
-    chosen = _find_choice(at)
+    choosing = view.live and view.words.choice is not None
+    chosen = _find_choice(view)
     listed = None
     choosing = choosing and (chosen is None or bool(visit.query("choose")) or bool(advice))
     if choosing:
-        listed = await _choices(visit, at)
-        at = await find_provider(visit, at.id)  # the request above may have found the access expired
-    connection, reading = at.connection, at.info.does == ("measure",)
+        listed = await _choices(visit, view)
+        view = await find_provider(visit, view.id)  # the request above may have found the access expired
+    connection, reading = view.connection, view.info.does == ("measure",)
     values: dict[str, Any] = {
-        "view": at,
-        "words": at.words,
-        "state": at.state,
-        "here_again": address(visit, at.id),
+        "view": view,
+        "words": view.words,
+        "state": view.state,
+        "here_again": address(visit, view.id),
         "all_providers": address(visit),
         "to": {
-            name: address(visit, f"{at.id}/{name}")
+            name: address(visit, f"{view.id}/{name}")
             for name in ("key", "mail", "consent", "choose", "disconnect")
         },
-        "choose_again": address(visit, at.id, choose="1"),
-        "nonce": visit.nonce(subject(visit, at.id)),
+        "choose_again": address(visit, view.id, choose="1"),
+        "nonce": visit.nonce(subject(visit, view.id)),
         "advice": advice or {},
         "done": say_done(reading, visit.query("did")) if not advice else None,
         "loses": LOSES_READING if reading else LOSES,
         "since": visit.when(connection.connected_ms) if connection is not None else None,
         "changed": visit.when(connection.changed_ms) if connection is not None else None,
-        "platforms": _by_platform(connection.accounts) if connection is not None and at.live else {},
-        "choosing": choosing and at.live,
+        "platforms": _by_platform(connection.accounts) if connection is not None and view.live else {},
+        "choosing": choosing and view.live,
         "chosen": chosen,
         "choices": listed,
         "max_key_chars": MAX_KEY_CHARS,
@@ -112,42 +112,42 @@ async def show(
 
 async def enter_key(visit: Visit) -> Response:
     """Check a key with its provider and store it."""
-    visit, at, form = await open_form(visit)
-    if not isinstance(at.connector, KeyChecked):
+    visit, view, form = await open_form(visit)
+    if not isinstance(view.connector, KeyChecked):
         raise PageRefused(UNKNOWN_PROVIDER)
     key = form.get("key", "").strip()
     if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
-        return await show(visit, at, {"key": "Enter it as the provider shows it, and nothing else."})
+        return await show(visit, view, {"key": "Enter it as the provider shows it, and nothing else."})
     try:
-        verified = await at.connector.verify(key, ASK_SECONDS)
+        verified = await view.connector.verify(key, ASK_SECONDS)
     except (NotSent, OutcomeUnknown) as refused:
         said = (
             refused.detail
             if isinstance(refused, NotSent)
-            else f"{at.info.label} could not be asked: {refused}"
+            else f"{view.info.label} could not be asked: {refused}"
         )
-        return await show(visit, at, {"key": said.replace(key, "…")})
-    return await _save(visit, at, verified, key)
+        return await show(visit, view, {"key": said.replace(key, "…")})
+    return await _save(visit, view, verified, key)
 
 
 async def enter_mail(visit: Visit) -> Response:
     """Test a mail server and store it."""
-    visit, at, form = await open_form(visit)
-    if not at.words.mail or not isinstance(at.connector, KeyChecked):
+    visit, view, form = await open_form(visit)
+    if not view.words.mail or not isinstance(view.connector, KeyChecked):
         raise PageRefused(UNKNOWN_PROVIDER)
     read = connect_mail.read(form)
     if isinstance(read, dict):
-        return await show(visit, at, read, connect_mail.safe(form))
+        return await show(visit, view, read, connect_mail.safe(form))
     try:
-        verified = await at.connector.verify(read.url, ASK_SECONDS)
+        verified = await view.connector.verify(read.url, ASK_SECONDS)
     except NotSent as refused:
         advice = {"host": f"Nothing was kept: {refused.detail}"}
-        return await show(visit, at, advice, connect_mail.safe(form))
-    return await _save(visit, at, verified, read.url, read.settings)
+        return await show(visit, view, advice, connect_mail.safe(form))
+    return await _save(visit, view, verified, read.url, read.settings)
 
 
 async def _save(
-    visit: Visit, at: ProviderView, verified: Verified, key: str, settings: Mapping[str, Any] | None = None
+    visit: Visit, view: ProviderView, verified: Verified, key: str, settings: Mapping[str, Any] | None = None
 ) -> Response:
     new = NewConnection(
         label=verified.label,
@@ -155,43 +155,43 @@ async def _save(
         accounts=verified.accounts,
         settings={**verified.settings, **(settings or {})},
     )
-    await visit.services.connections.save(visit.workspace_id, at.id, new, by=visit.person.name)
-    return visit.go(address(visit, at.id, did="connected"))
+    await visit.services.connections.save(visit.workspace_id, view.id, new, by=visit.person.name)
+    return visit.go(address(visit, view.id, did="connected"))
 
 
 async def choose(visit: Visit) -> Response:
     """Store the chosen account, property or site."""
-    visit, at, form = await open_form(visit)
-    if at.connection is None or not at.live:
-        return visit.go(address(visit, at.id))
-    words, settings = at.words.choice, dict(at.connection.settings)
-    accounts = [each.id for each in at.connection.accounts if each.chosen]
+    visit, view, form = await open_form(visit)
+    if view.connection is None or not view.live:
+        return visit.go(address(visit, view.id))
+    words, settings = view.words.choice, dict(view.connection.settings)
+    accounts = [each.id for each in view.connection.accounts if each.chosen]
     if words is not None:
         value = _whole((form.get("typed") or form.get("choice") or "").strip())
         if VALID[words.setting].fullmatch(value) is None:
-            return await show(visit, at, {"typed": words.wrong})
+            return await show(visit, view, {"typed": words.wrong})
         settings[words.setting] = value
     else:
         accounts = [
             form[f"platform-{platform}"]
-            for platform in _by_platform(at.connection.accounts)
+            for platform in _by_platform(view.connection.accounts)
             if form.get(f"platform-{platform}")
         ]
     await visit.services.connections.choose(
-        visit.workspace_id, at.id, accounts, settings, by=visit.person.name
+        visit.workspace_id, view.id, accounts, settings, by=visit.person.name
     )
-    return visit.go(address(visit, at.id, did="chosen"))
+    return visit.go(address(visit, view.id, did="chosen"))
 
 
 async def disconnect(visit: Visit) -> Response:
     """Delete the credentials here and, where possible, revoke them at the provider."""
-    visit, at, _ = await open_form(visit)
-    held = await visit.services.connections.access(visit.workspace_id, at.id)
-    await visit.services.connections.disconnect(visit.workspace_id, at.id, by=visit.person.name)
+    visit, view, _ = await open_form(visit)
+    held = await visit.services.connections.access(visit.workspace_id, view.id)
+    await visit.services.connections.disconnect(visit.workspace_id, view.id, by=visit.person.name)
     token = held.secrets.get(REFRESH) if held is not None else None
-    if token is not None and at.access is not None and not await _shares_grant(visit, at.access):
-        await revoke(at.access.provider, token)
-    return visit.go(address(visit, at.id, did="disconnected"))
+    if token is not None and view.access is not None and not await _shares_grant(visit, view.access):
+        await revoke(view.access.provider, token)
+    return visit.go(address(visit, view.id, did="disconnected"))
 
 
 async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
@@ -212,18 +212,18 @@ def _whole(text: str) -> str:
     return f"{text}/" if bare else text.removeprefix("properties/")
 
 
-def _find_choice(at: ProviderView) -> str | None:
-    if at.connection is None or not isinstance(at.connector, GoogleSource):
+def _find_choice(view: ProviderView) -> str | None:
+    if view.connection is None or not isinstance(view.connector, GoogleSource):
         return None
-    return at.connector.chosen(at.connection)
+    return view.connector.chosen(view.connection)
 
 
-async def _choices(visit: Visit, at: ProviderView) -> tuple[GoogleProperty, ...] | None:
+async def _choices(visit: Visit, view: ProviderView) -> tuple[GoogleProperty, ...] | None:
     """The choices that the provider offers. None if it gives none; the person then types one."""
-    if not isinstance(at.connector, GoogleSource):
+    if not isinstance(view.connector, GoogleSource):
         return None
     try:
-        return await at.connector.choices(visit.workspace_id, ASK_SECONDS)
+        return await view.connector.choices(visit.workspace_id, ASK_SECONDS)
     except (NotSent, OutcomeUnknown):
         return None
 

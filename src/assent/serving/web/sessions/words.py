@@ -260,9 +260,9 @@ def describe_comparison(found: Comparison) -> dict[str, Any]:
 
 def pairs(left: ComparedBranch, right: ComparedBranch, steps: Steps) -> tuple[Pair, ...]:
     """Pair steps by key, in the left branch's order. Others keep their position."""
-    there = {each.step_key: each for each in right.passages}
+    compared = {each.step_key: each for each in right.passages}
     order: list[tuple[Passage | None, Passage | None]] = [
-        (each, there.get(each.step_key)) for each in left.passages
+        (each, compared.get(each.step_key)) for each in left.passages
     ]
     at = 0
     for each in right.passages:

@@ -235,8 +235,8 @@ class Console:
         self._screens = screens
         self._base_url = base_url
         self._pace = Pace(services)
-        there = {screen.path for screen in screens}
-        self.entries = tuple(entry for entry in NAVIGATION if entry.href in there)
+        paths = {screen.path for screen in screens}
+        self.entries = tuple(entry for entry in NAVIGATION if entry.href in paths)
 
     def routes(self) -> list[Route]:
         table = ((screen.path, screen.methods, self._endpoint(screen)) for screen in self._screens)

@@ -35,32 +35,32 @@ class IntendedMail(Record):
     """The texts by format: `plain`, `html`."""
 
 
-def difference(content: bytes, meant: IntendedMail) -> str | None:
+def difference(content: bytes, intended: IntendedMail) -> str | None:
     """Return the first difference between an e-mail and its intended content, or None."""
     if _ILLEGAL.search(content) or max(map(len, content.split(b"\r\n"))) > MAX_LINE_BYTES:
         return "a line that no mail may have"
     message = message_from_bytes(content)
-    ours = ["From", "To", "Subject", *meant.fixed, "MIME-Version", "Content-Type"]
-    several = len(meant.parts) > 1
+    ours = ["From", "To", "Subject", *intended.fixed, "MIME-Version", "Content-Type"]
+    several = len(intended.parts) > 1
     if message.keys() != (ours if several else [*ours, "Content-Transfer-Encoding"]):
         return "its headers"
-    if any(_unfold(message[name]) != value for name, value in meant.fixed.items()):
+    if any(_unfold(message[name]) != value for name, value in intended.fixed.items()):
         return "its headers"
-    if _decode(message["Subject"]) != meant.subject:
+    if _decode(message["Subject"]) != intended.subject:
         return "the subject"
-    if _mailboxes(message["From"]) != [meant.sender]:
+    if _mailboxes(message["From"]) != [intended.sender]:
         return "the sender"
-    if meant.to is None:
+    if intended.to is None:
         if message["To"] != "undisclosed-recipients:;":
             return "the recipients"
-    elif _mailboxes(message["To"]) != [meant.to]:
+    elif _mailboxes(message["To"]) != [intended.to]:
         return "the recipients"
-    return _parts_difference(message, meant.parts)
+    return _parts_difference(message, intended.parts)
 
 
-def _parts_difference(message: Message, meant: tuple[tuple[str, str], ...]) -> str | None:
+def _parts_difference(message: Message, intended: tuple[tuple[str, str], ...]) -> str | None:
     parts: list[Message] = [message]
-    if len(meant) > 1:
+    if len(intended) > 1:
         payload = message.get_payload()
         if message.get_content_type() != "multipart/alternative" or not isinstance(payload, list):
             return "its parts"
@@ -69,9 +69,9 @@ def _parts_difference(message: Message, meant: tuple[tuple[str, str], ...]) -> s
             return "its parts"
         if message.preamble or message.epilogue:
             return "its parts"
-    if message.defects or len(parts) != len(meant) or any(each.defects for each in parts):
+    if message.defects or len(parts) != len(intended) or any(each.defects for each in parts):
         return "its parts"
-    for part, (kind, text) in zip(parts, meant, strict=True):
+    for part, (kind, text) in zip(parts, intended, strict=True):
         read = part.get_payload(decode=True)
         charset = part.get_content_charset()
         if part.get_content_type() != f"text/{kind}" or charset != "utf-8" or not isinstance(read, bytes):

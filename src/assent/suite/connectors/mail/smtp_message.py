@@ -54,7 +54,7 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
         raise refusal("it has no recipients")
     if effect.media:
         raise refusal("it has a picture, and this mail server sends only text")
-    meant = IntendedMail(
+    intended = IntendedMail(
         sender=sender,
         # A single recipient sees their own name; several do not see each other.
         to=recipients[0] if len(recipients) == 1 else None,
@@ -63,15 +63,15 @@ def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
         parts=(("plain", effect.body), ("html", html_part(effect))),
     )
     unique = tuple(dict.fromkeys(each.address for each in recipients))
-    return Letter(meant.fixed["Message-ID"], sender.address, unique, _write(meant))
+    return Letter(intended.fixed["Message-ID"], sender.address, unique, _write(intended))
 
 
 def note(to: str, subject: str, text: str, key: str, sender: Mailbox, now_ms: int) -> Letter:
     reader = _mailbox("to", to)
     whole = text if text.endswith("\n") else f"{text}\n"
     fixed = {**_identify(key, sender, now_ms), "Auto-Submitted": "auto-generated"}
-    meant = IntendedMail(sender, reader, subject, fixed, (("plain", whole),))
-    return Letter(fixed["Message-ID"], sender.address, (reader.address,), _write(meant))
+    intended = IntendedMail(sender, reader, subject, fixed, (("plain", whole),))
+    return Letter(fixed["Message-ID"], sender.address, (reader.address,), _write(intended))
 
 
 def _identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
@@ -81,18 +81,18 @@ def _identify(key: str, sender: Mailbox, now_ms: int) -> dict[str, str]:
     }
 
 
-def _write(meant: IntendedMail) -> bytes:
+def _write(intended: IntendedMail) -> bytes:
     """Return the bytes of an e-mail after reading them back."""
-    if not is_one_line(meant.subject):
+    if not is_one_line(intended.subject):
         raise refusal("subject: it holds a line break or another control character")
     headers = [
-        ("From", mail_format.address(meant.sender)),
-        ("To", mail_format.address(meant.to) if meant.to is not None else mail_format.NOBODY_NAMED),
+        ("From", mail_format.address(intended.sender)),
+        ("To", mail_format.address(intended.to) if intended.to is not None else mail_format.NOBODY_NAMED),
     ]
     try:
-        headers += [("Subject", mail_format.words(meant.subject)), *meant.fixed.items()]
-        content = mail_format.mail(headers, meant.parts)
-        other = difference(content, meant)
+        headers += [("Subject", mail_format.words(intended.subject)), *intended.fixed.items()]
+        content = mail_format.mail(headers, intended.parts)
+        other = difference(content, intended)
     except (ValueError, LookupError) as error:
         raise refusal(f"it cannot be written as a mail ({type(error).__name__})") from error
     if other is not None:
