@@ -10,7 +10,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assent.engine.connections.oauth import StoredTurns
+from assent.engine.connections.oauth import StoredLocks
 from assent.engine.learning import site_feed
 from assent.gate.records import Action
 from assent.kernel import ids
@@ -108,7 +108,7 @@ def oauth_connectors(app: App) -> tuple[Connector, ...]:
         "hubspot": OAuthClient(settings.hubspot_client_id, settings.hubspot_client_secret),
     }
     table = providers(clients, {"google": settings.google_oauth_url, "hubspot": settings.hubspot_url})
-    turns = StoredTurns(app.store, app.clock, lambda now_ms: ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))
+    turns = StoredLocks(app.store, app.clock, lambda now_ms: ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))
     accesses = {
         info.id: OAuthAccess(table[info.id], info.label, app.connections, turns, app.clock)
         for info in CONNECTORS

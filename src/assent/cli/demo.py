@@ -53,7 +53,7 @@ def demo(
 
 
 @dataclasses.dataclass
-class Stage:
+class DemoOutput:
     """The demo's output."""
 
     session: CommandSession
@@ -116,7 +116,7 @@ async def _server(directory: Path) -> AsyncIterator[tuple[str, str]]:
 
 
 async def _demo(session: CommandSession, interactive: bool) -> int:
-    stage = Stage(session)
+    stage = DemoOutput(session)
     with tempfile.TemporaryDirectory(prefix="assent-demo-") as directory:
         async with _server(Path(directory)) as (url, key), Client(url, key) as agent:
             session.say(f"A separate server runs at {url}. A scripted agent speaks MCP to it.")
@@ -129,7 +129,7 @@ async def _demo(session: CommandSession, interactive: bool) -> int:
     return 0
 
 
-async def _first_launch(stage: Stage, agent: Client, interactive: bool) -> dict[str, Any]:
+async def _first_launch(stage: DemoOutput, agent: Client, interactive: bool) -> dict[str, Any]:
     stage.step("Prepare. The agent asks for a launch on the own site; nothing goes out.")
     run = await agent.call("chieflab_launch_product", channels=["site"], idempotencyKey="demo-1", **PRODUCT)
     action = run["actions"][0]
@@ -176,7 +176,7 @@ async def _await_decision(agent: Client, action_id: str) -> None:
         await asyncio.sleep(1)
 
 
-async def _show_measuring(stage: Stage, agent: Client, launch: dict[str, Any]) -> None:
+async def _show_measuring(stage: DemoOutput, agent: Client, launch: dict[str, Any]) -> None:
     import httpx
 
     stage.step("Three people read the page.")
@@ -203,7 +203,7 @@ async def _when_due(agent: Client, run_id: str) -> dict[str, Any]:
             await asyncio.sleep(min(float(refused.recovery.get("retryAfterSeconds", 1)), 1.0))
 
 
-async def _show_learning(stage: Stage, agent: Client) -> None:
+async def _show_learning(stage: DemoOutput, agent: Client) -> None:
     stage.step("Remember. The user rejects a second draft and says why; the server keeps it.")
     run = await agent.call("chieflab_post", channel="site", **PRODUCT)
     reason = "Too long, keep it shorter."
@@ -211,7 +211,7 @@ async def _show_learning(stage: Stage, agent: Client) -> None:
     stage.tell(f"Rejected: {reason}")
 
 
-async def _second_launch(stage: Stage, agent: Client, first: dict[str, Any]) -> None:
+async def _second_launch(stage: DemoOutput, agent: Client, first: dict[str, Any]) -> None:
     stage.step("A second launch reads the memory.")
     run = await agent.call("chieflab_launch_product", channels=["site"], **PRODUCT)
     body = run["agentGuide"]["renderInChat"]["site"]["body"]
@@ -222,7 +222,7 @@ async def _second_launch(stage: Stage, agent: Client, first: dict[str, Any]) -> 
         raise RuntimeError("the second launch is the same as the first")
 
 
-async def _show_trail(stage: Stage, agent: Client) -> None:
+async def _show_trail(stage: DemoOutput, agent: Client) -> None:
     stage.step("The trail. Every decision and effect is on record.")
     trail = await agent.call("chieflab_query_audit")
     for action in trail["actions"]:

@@ -28,7 +28,7 @@ def readable_body(action: Action, circumstances: Circumstances = PLAIN) -> str:
     head = [f"{name}: {value}" for name, value in _mail_head(effect)]
     if _has_title(effect):
         head.append(f"Title: {effect.title}")
-    head += [f"{name}: {value}" for name, value in _alongside(action, circumstances)]
+    head += [f"{name}: {value}" for name, value in _list_extras(action, circumstances)]
     return "\n".join([*head, "", effect.body] if head else [effect.body])
 
 
@@ -50,7 +50,7 @@ def _mail_head(effect: Effect) -> list[tuple[str, str]]:
     return [(name, value) for name, value in found.items() if value]
 
 
-def _alongside(action: Action, circumstances: Circumstances) -> list[tuple[str, str]]:
+def _list_extras(action: Action, circumstances: Circumstances) -> list[tuple[str, str]]:
     effect, views = action.effect, circumstances.views
     found = [("Picture", f"{media.alt} ({views.get(media.url, media.url)})") for media in effect.media]
     if effect.link and effect.link not in effect.body and effect.connector in SENDS_LINK:
@@ -90,7 +90,7 @@ def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
     ]
     if _has_title(effect):
         facts.append(("Title", effect.title))
-    facts += _alongside(action, circumstances)
+    facts += _list_extras(action, circumstances)
     found = action.preflight
     facts.append(("Risk", _risk(action)))
     parts = [

@@ -90,11 +90,11 @@ def bind(settings: Settings) -> list[socket.socket]:
             ) from error
         other = in_shell(own_command(settings, "serve", "--port", str(settings.port % 65_535 + 1)))
         raise SettingsError(
-            f"{_who_holds(settings, error.filename)}, or choose another port: {other}"
+            f"{_describe_holder(settings, error.filename)}, or choose another port: {other}"
         ) from error
 
 
-def _who_holds(settings: Settings, address: str) -> str:
+def _describe_holder(settings: Settings, address: str) -> str:
     from assent.net.probes import reaches_assent
 
     where = f"Port {settings.port} on {address}"

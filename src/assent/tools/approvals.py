@@ -96,10 +96,10 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
             raise
         raise refuse_stale(bound, user_message=blocked.describe_binding(bound)) from None
     failpoint("approve.committed")
-    return await _send(call, answer) if request.send and not _goes_on(answer) else answer
+    return await _send(call, answer) if request.send and not _is_workflow_step(answer) else answer
 
 
-def _goes_on(answer: Decided) -> bool:
+def _is_workflow_step(answer: Decided) -> bool:
     """Whether the action is a workflow step: nothing is sent, the agent advances next."""
     return any(each.name == ADVANCE for each in answer.next)
 

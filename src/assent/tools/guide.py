@@ -153,9 +153,11 @@ async def show_help(call: Call, request: Help) -> HelpReply:
 
 async def status(call: Call, request: StatusRequest) -> StatusReply:
     workspace_id, now_ms = call.caller.workspace_id, call.now_ms
-    found = await call.services.store.read(lambda: overview.look(workspace_id, request.tenant_id, now_ms))
+    found = await call.services.store.read(
+        lambda: overview.read_overview(workspace_id, request.tenant_id, now_ms)
+    )
     listed = tuple(action for section in SHOWN for action in found.sections.get(section, ()))
-    around = await circumstances.look(call.services, call.caller, listed)
+    around = await circumstances.read_circumstances(call.services, call.caller, listed)
     entries = {
         section: tuple(
             entry(action, around[action.action_id], now_ms) for action in found.sections.get(section, ())

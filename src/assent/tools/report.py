@@ -118,7 +118,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
     workspace_id = call.caller.workspace_id
     found = await call.services.store.read(lambda: reporting.report(workspace_id, since_ms))
     left = [action for action in found.actions if find_section(action, call.now_ms) in OPEN]
-    around = await circumstances.look(call.services, call.caller, left)
+    around = await circumstances.read_circumstances(call.services, call.caller, left)
     why = {
         str(action.action_id): explain(action, around.get(action.action_id, PLAIN).blocker, call.now_ms)
         for action in found.actions

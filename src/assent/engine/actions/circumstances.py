@@ -121,7 +121,7 @@ class Outlook:
         unfit, help_url = blocking_gate(effect), None
         blocker = BLOCKING_GATES[unfit] if unfit is not None else None
         if unfit is None and not readiness.ready:
-            if connectable(readiness):
+            if is_connectable(readiness):
                 help_url = connect_page(self.services, self.caller.workspace_id, effect)
             blocker = _why_not(readiness, effect, help_url)
         who = None if DECIDE_RIGHT in rights else NOT_THIS_CHAT
@@ -236,7 +236,9 @@ async def outlook(
     return Outlook(services, caller, policy, unready)
 
 
-async def look(services: Services, caller: Principal, shown: Iterable[Action]) -> dict[str, Circumstances]:
+async def read_circumstances(
+    services: Services, caller: Principal, shown: Iterable[Action]
+) -> dict[str, Circumstances]:
     """Return the circumstances of each action, by action id."""
     listed = tuple(shown)
     found = await outlook(services, caller, listed)
@@ -289,7 +291,7 @@ def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) 
     return f"{address}/connect/{provider}?workspace={workspace_id}"
 
 
-def connectable(readiness: Readiness) -> bool:
+def is_connectable(readiness: Readiness) -> bool:
     """Whether connecting would help: not if it is connected or the server must be configured."""
     return not (readiness.ready or readiness.nameable or readiness.blocker == Reason.PROVIDER_NOT_LIVE)
 
@@ -297,7 +299,7 @@ def connectable(readiness: Readiness) -> bool:
 def advise(services: Services, workspace_id: WorkspaceId, effect: Effect, readiness: Readiness) -> str:
     """Tell a person how to make an effect deliverable: by the link if there is one, else in
     full."""
-    url = connect_page(services, workspace_id, effect) if connectable(readiness) else None
+    url = connect_page(services, workspace_id, effect) if is_connectable(readiness) else None
     if url is not None and readiness.summary is not None:
         return f"{readiness.summary} Connect it here: {url}"
     return readiness.fix_hint or "It cannot go out yet."

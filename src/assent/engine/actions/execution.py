@@ -70,8 +70,8 @@ from typing import Final, TypeVar
 import msgspec
 
 from assent.engine.actions import actions, blocked, circumstances, credits, recipients
-from assent.engine.actions.recording import RECONCILE_JOB, Executed, credible, record, replay_answer
-from assent.engine.actions.unsent import by_hand, not_live, unready
+from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, record, replay_answer
+from assent.engine.actions.unsent import refuse_by_hand, refuse_not_live, refuse_unready
 from assent.engine.audit import refused_attempts
 from assent.engine.core import idempotency as once
 from assent.engine.core import jobs
@@ -160,13 +160,13 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
             if not readiness.ready:
                 bound, readiness = await blocked.bind(services, ask.action, by=order.by, via=order.tool)
                 if bound is not None:
-                    raise newly_bound(services, order, bound) from None
+                    raise refuse_new_account(services, order, bound) from None
                 advice = circumstances.advise(services, order.workspace_id, effect, readiness)
                 readiness = msgspec.structs.replace(readiness, fix_hint=advice)
             asked = ReadinessAnswer(ask.connector.id, ask.action.digest, readiness)
 
 
-def newly_bound(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
+def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
     """Build the refusal for an action that was bound to an account just now: it needs a new
     approval with that account."""
     now_ms = services.clock.now_ms()
@@ -196,18 +196,18 @@ class _AskFirst(Exception):  # noqa: N818 - control flow
         self.action = action
 
 
-def _obstacle(services: Services, action: Action, asked: ReadinessAnswer | None) -> Refusal | None:
+def _find_obstacle(services: Services, action: Action, asked: ReadinessAnswer | None) -> Refusal | None:
     """Return the refusal if the connector cannot perform (E24), else None. Raises `_AskFirst`."""
     if action.effect.connector == MANUAL:
-        return by_hand(action)
+        return refuse_by_hand(action)
     connector = services.connectors.get(action.effect.connector)
     if connector is None:
-        return not_live(action)
+        return refuse_not_live(action)
     if getattr(connector, "always_ready", False):
         return None
     if asked is None or (asked.connector_id, asked.digest) != (connector.id, action.digest):
         raise _AskFirst(connector, action)
-    return unready(action, asked.readiness) if not asked.readiness.ready else None
+    return refuse_unready(action, asked.readiness) if not asked.readiness.ready else None
 
 
 def claim(
@@ -250,7 +250,7 @@ def claim(
             recovery_args={"actionId": action.action_id},
             recovery_needs={"to": "who gets it"},
         )
-    if (obstacle := _obstacle(services, action, asked)) is not None:
+    if (obstacle := _find_obstacle(services, action, asked)) is not None:
         raise obstacle
     lease_ms = int(services.limits.execution_lease_seconds * 1000)
     attempt = Attempt(
@@ -302,13 +302,13 @@ async def perform(services: Services, claimed: Action) -> SendOutcome:
     if connector is None:
         return NotSent(Reason.PROVIDER_NOT_LIVE, "the connector is not registered any more", curable=True)
     timeout_seconds = services.limits.connector_timeout_seconds
-    if claimed.attempt is None or _too_late(claimed.attempt, timeout_seconds, services.clock.now_ms()):
+    if claimed.attempt is None or _is_too_late(claimed.attempt, timeout_seconds, services.clock.now_ms()):
         return NotSent(Reason.CONNECTOR_FAILED, "there was no time left to send it", curable=True)
     call = connector.perform(gate.open_gate(claimed), timeout_seconds)
-    return credible(await await_outcome(services, connector, call))
+    return check_delivery(await await_outcome(services, connector, call))
 
 
-def _too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
+def _is_too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
     """Whether a call that starts now could outlive the lease."""
     return now_ms + int(timeout_seconds * 1000) > attempt.lease_until_ms
 

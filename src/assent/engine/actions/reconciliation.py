@@ -14,7 +14,7 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.actions.execution import await_outcome
-from assent.engine.actions.recording import credible, record, settle
+from assent.engine.actions.recording import check_delivery, record, settle
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
@@ -121,7 +121,7 @@ async def ask_provider(services: Services, connector: Connector, action: Action)
 def _read_repeat(outcome: SendOutcome) -> SendOutcome:
     """Read the outcome of a repetition or look-up as that of the first send. A refusal of the new
     request alone leaves it unknown."""
-    outcome = credible(outcome)
+    outcome = check_delivery(outcome)
     refused = isinstance(outcome, NotSent) and not outcome.of_the_effect
     return OutcomeUnknown(str(outcome)) if refused else outcome
 

@@ -57,7 +57,7 @@ class Executed(WireRecord, kw_only=True, omit_defaults=True):
     replay: Replay | UnsetType = UNSET
 
 
-def credible(outcome: SendOutcome) -> SendOutcome:
+def check_delivery(outcome: SendOutcome) -> SendOutcome:
     """Return the outcome, or `OutcomeUnknown` for a delivery without an external id (E68)."""
     if isinstance(outcome, NotSent | OutcomeUnknown):
         return outcome
@@ -102,7 +102,7 @@ def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Tra
             action, executed_ms=now_ms, external_id=outcome.external_id, external_url=outcome.external_url
         )
         left = outcome.rest
-        offered = rest.action_for(action, left, now_ms) if left is not None else None
+        offered = rest.build_action(action, left, now_ms) if left is not None else None
         if left is not None and offered is not None:
             changed = rest.with_offer(changed, left, offered)
             facts["restOffered"] = offered.action_id

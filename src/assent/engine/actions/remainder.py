@@ -23,7 +23,7 @@ PARTLY: Final = "partly"
 OFFERED_AS: Final = "restActionId"
 
 
-def action_for(action: Action, left: Remainder, now_ms: int) -> Action:
+def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
     """Build the action for the remainder. Its id is derived from the attempt, because a store may
     run a transaction twice."""
     seed = hashlib.sha256(f"{action.action_id}:{action.revision}:rest".encode()).digest()

@@ -69,7 +69,7 @@ def _words_for_retry(name: str, detail: str, again: int | None) -> Words:
     )
 
 
-def by_hand(action: Action) -> Refusal:
+def refuse_by_hand(action: Action) -> Refusal:
     """Build the refusal for a manual channel, which a person publishes (E94)."""
     return Refusal(
         Reason.MISSING_CONNECTOR,
@@ -81,7 +81,7 @@ def by_hand(action: Action) -> Refusal:
     )
 
 
-def not_live(action: Action, words: Words | None = None) -> Refusal:
+def refuse_not_live(action: Action, words: Words | None = None) -> Refusal:
     """Build the refusal for a provider that is not live: nothing was executed (E98)."""
     return Refusal(
         Reason.PROVIDER_NOT_LIVE,
@@ -92,10 +92,10 @@ def not_live(action: Action, words: Words | None = None) -> Refusal:
     )
 
 
-def unready(action: Action, readiness: Readiness) -> Refusal:
+def refuse_unready(action: Action, readiness: Readiness) -> Refusal:
     """Build the refusal for a connector that is not ready: connect it, or publish by hand (E94)."""
     if readiness.blocker == Reason.PROVIDER_NOT_LIVE:
-        return not_live(action, Words(summary=readiness.summary, user_message=readiness.fix_hint))
+        return refuse_not_live(action, Words(summary=readiness.summary, user_message=readiness.fix_hint))
     return Refusal(
         Reason.MISSING_CONNECTOR,
         facts={"connector": action.effect.connector},

@@ -68,7 +68,7 @@ def verifier(key: bytes, state: str) -> str:
     return tokens.encode(hmac.digest(key, state.encode(), "sha256"))
 
 
-class StoredTurns:
+class StoredLocks:
     """A lease per connection, over all processes of a store."""
 
     def __init__(self, store: Store, clock: Clock, new_id: Callable[[int], str]) -> None:

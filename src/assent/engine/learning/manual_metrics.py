@@ -52,7 +52,7 @@ def has_source(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[bool]:
     return bool((yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)))
 
 
-def without_numbers(sent: tuple[Action, ...]) -> Refusal:
+def refuse_unmeasured(sent: tuple[Action, ...]) -> Refusal:
     """Return the refusal for actions done by hand, whose numbers only the person can report."""
     channels = list(dict.fromkeys(action.effect.channel for action in sent))
     args: dict[str, Any] = {"runId": sent[0].run_id}

@@ -21,7 +21,7 @@ from assent.engine.core.jobs import Job
 from assent.engine.core.services import Services
 from assent.engine.learning import measured
 from assent.engine.learning import memory as brain
-from assent.engine.learning.manual_metrics import without_numbers
+from assent.engine.learning.manual_metrics import refuse_unmeasured
 from assent.engine.learning.measured import Measurement, check_reading
 from assent.gate.card_calls import UNPUBLISH
 from assent.gate.connection import Connection
@@ -138,7 +138,7 @@ async def measure(
             lambda: journal.note(workspace_id, "measurement_empty", tried, now_ms, stream_id=run_id)
         )
         if _is_all_by_hand(sent):
-            raise without_numbers(sent)
+            raise refuse_unmeasured(sent)
         raise unavailable(
             "No source has numbers yet: "
             + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
@@ -172,7 +172,7 @@ def _refuse_early(facts: RunFacts, now_ms: int) -> None:
     if not _is_all_by_hand(facts.sent):
         raise unavailable(f"It is too early. Results arrive {readable_time(facts.planned.due_ms, now_ms)}.")
     if not facts.by_hand:
-        raise without_numbers(facts.sent)
+        raise refuse_unmeasured(facts.sent)
 
 
 def _is_all_by_hand(sent: tuple[Action, ...]) -> bool:

@@ -37,7 +37,7 @@ def keep(
     """Store the pictures of a run. Refuses if the workspace is over its limit."""
     if not pictures:
         return
-    if not (yield from fits(workspace_id, sum(len(picture.content) for picture in pictures))):
+    if not (yield from has_room(workspace_id, sum(len(picture.content) for picture in pictures))):
         raise Refusal(Reason.TOO_MANY_PICTURES)
     for picture in pictures:
         yield statements.insert_picture(
@@ -53,7 +53,7 @@ def keep(
         yield from show(workspace_id, run_id, picture.digest)
 
 
-def fits(workspace_id: WorkspaceId, size: int) -> Transaction[bool]:
+def has_room(workspace_id: WorkspaceId, size: int) -> Transaction[bool]:
     """Whether the workspace may store so many more bytes."""
     rows = yield statements.sum_pictures(workspace_id=workspace_id)
     return bool(rows[0]["bytes"] + size <= MAX_WORKSPACE_PICTURE_BYTES)

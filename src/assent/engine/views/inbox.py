@@ -57,7 +57,7 @@ class Inbox(Record):
     done: tuple[Waiting, ...]
 
 
-def look(
+def read_inbox(
     person: Person, wanted: InboxFilter, page: tuple[int, int], since_ms: int, now_ms: int
 ) -> Transaction[Inbox]:
     """Return a page of the inbox: the number to skip and the number to show."""

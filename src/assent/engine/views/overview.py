@@ -62,7 +62,7 @@ class Overview(Record, kw_only=True):
     lessons: tuple[Entry, ...]
 
 
-def look(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Transaction[Overview]:
+def read_overview(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Transaction[Overview]:
     """Read the whole report. `tenant_id` limits the lessons to one tenant."""
     since_ms = max(0, now_ms - RECENT_MS)
     named: dict[str, Any] = {"workspace_id": workspace_id}

@@ -89,7 +89,7 @@ def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
     return (yield from actions.find_run(WorkspaceId(rows[0]["workspace_id"]), run_id))
 
 
-def look_at(run: Run) -> Transaction[RunReview]:
+def read_review(run: Run) -> Transaction[RunReview]:
     """Read everything about a run in one snapshot."""
     workspace_id = run.workspace_id
     named = yield statements.find_workspace(workspace_id=workspace_id)
@@ -199,7 +199,7 @@ def end_links(run: Run, by: Decider, now_ms: int) -> Transaction[bool]:
     return True
 
 
-def still_unknown(run: Run, action_id: ActionId, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
+def record_unknown(run: Run, action_id: ActionId, facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
     """Record that a person looked and cannot tell yet."""
     action = yield from require_of_run(run, action_id)
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:

@@ -141,7 +141,7 @@ def step(
         head = yield from journal.lock_head(call.workspace_id, state.run_id, call.now_ms)
     else:
         head = yield from journal.lock_seen(seen.head)
-    node = yield from stored.look_again(call.workspace_id, seen, edge)
+    node = yield from stored.reread_node(call.workspace_id, seen, edge)
     if node is None:
         raise Refusal(Reason.TOKEN_UNKNOWN_NODE)
     if not isinstance(node, NodeRecord):

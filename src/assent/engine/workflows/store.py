@@ -273,7 +273,7 @@ def _find_answer(
     return KeptAnswer(kept[0]["child"], kept[0]["answer"], kept[0]["text"]) if kept else None
 
 
-def look_again(
+def reread_node(
     workspace_id: WorkspaceId, seen: NodeRecord, edge: str
 ) -> Transaction[NodeRecord | FirstTransition | KeptAnswer | None]:
     """Read the node again under the run's lock. Returns like `find_step`."""

@@ -1,9 +1,9 @@
 """Keeps OAuth access tokens fresh: renews them before they expire, in one process at a time.
 
-A rotating refresh token can be used once. So a renewal needs a lock over all processes (`Turns`),
-reads the tokens again under the lock, and is never cancelled between the provider's answer and the
-commit: if the caller leaves, the renewal goes on. If the provider has ended the grant, the
-connection is marked and a person is asked to connect again.
+A rotating refresh token can be used once. So a renewal needs a lock over all processes
+(`ConnectionLocks`), reads the tokens again under the lock, and is never cancelled between the
+provider's answer and the commit: if the caller leaves, the renewal goes on. If the provider has
+ended the grant, the connection is marked and a person is asked to connect again.
 
 Knows nothing of the provider's API.
 """
@@ -35,7 +35,7 @@ ACCESS: Final = "accessToken"
 REFRESH: Final = "refreshToken"
 
 
-class Turns(Protocol):
+class ConnectionLocks(Protocol):
     """A lock per connection over all processes of a store. Raises `TimeoutError` after a while."""
 
     def __call__(self, workspace_id: WorkspaceId, provider: str) -> AbstractAsyncContextManager[None]: ...
@@ -43,7 +43,12 @@ class Turns(Protocol):
 
 class OAuthAccess:
     def __init__(
-        self, provider: OAuthProvider, label: str, connections: Connections, turns: Turns, clock: Clock
+        self,
+        provider: OAuthProvider,
+        label: str,
+        connections: Connections,
+        turns: ConnectionLocks,
+        clock: Clock,
     ) -> None:
         self.provider = provider
         self.label = label

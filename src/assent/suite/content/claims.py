@@ -132,7 +132,7 @@ def warnings_for(claims: tuple[Claim, ...], evidence: Evidence) -> list[str]:
 
 def _name_source(made: Claim) -> str:
     wordings = risky_wordings(made.text)
-    holding = (each for each in made.evidence if all(_says(each.text, wording) for wording in wordings))
+    holding = (each for each in made.evidence if all(_contains(each.text, wording) for wording in wordings))
     return next(holding, made.evidence[0]).source
 
 
@@ -149,7 +149,8 @@ def _find_support(sentence: str, tokens: set[str], facts: list[_Fact]) -> list[i
     near = [
         fact
         for fact in ranked
-        if _share(tokens, fact.tokens) >= _SHARE and all(_says(fact.text, wording) for wording in wordings)
+        if _share(tokens, fact.tokens) >= _SHARE
+        and all(_contains(fact.text, wording) for wording in wordings)
     ][:2]
     if not near and not wordings and _share(tokens, set().union(*(f.tokens for f in ranked[:2]))) >= _SHARE:
         near = ranked[:2]
@@ -165,7 +166,7 @@ def _share(tokens: set[str], known: set[str]) -> float:
     return len(tokens & known) / max(1, len(tokens))
 
 
-def _says(text: str, wording: str) -> bool:
+def _contains(text: str, wording: str) -> bool:
     words = _words(wording)
     return wording.casefold() in text.casefold() or (bool(words) and words <= _words(text))
 

@@ -102,7 +102,7 @@ async def add_one_picture(
 ) -> Preparation:
     """Add one picture beside the posts, as S3 has it, if it can be drawn and stored."""
     workspace_id = call.caller.workspace_id
-    if not await call.services.store.read(lambda: pictures.fits(workspace_id, MAX_PICTURE_BYTES)):
+    if not await call.services.store.read(lambda: pictures.has_room(workspace_id, MAX_PICTURE_BYTES)):
         return preparation
     candidates = dict.fromkeys(filter(None, map(graphics.one_line, headlines)))
     for headline in list(candidates)[: graphics.MOST_HEADLINES]:

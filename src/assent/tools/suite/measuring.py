@@ -98,7 +98,7 @@ async def measure(call: Call, request: Measure) -> MeasureReply:
     found, asset = await measurement.measure(call.services, workspace_id, run_id, by=call.caller.name)
     sent = tuple(action for action in of_run if action.executed_ms is not None)
     left = [action for action in of_run if find_section(action, call.now_ms) in result_texts.OPEN]
-    around = await circumstances.look(call.services, call.caller, left)
+    around = await circumstances.read_circumstances(call.services, call.caller, left)
     shown = result_texts.show_results(found, of_run, around, call.now_ms)
     said = f"{result_texts.describe_sent(of_run)} {result_texts.describe_results(found, of_run)}"
     following = _following(run_id, left, around)

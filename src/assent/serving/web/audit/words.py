@@ -14,7 +14,7 @@ from assent.engine.audit.views import RecordedEvent
 from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
 from assent.serving.web.audit.sentences import WORDS
-from assent.serving.web.review.history import NOTES, Facts, capital, say, who
+from assent.serving.web.review.history import NOTES, Facts, capital, name_actor, write_sentence
 from assent.serving.web.review.times import when
 
 SESSION: Final = "session:"
@@ -127,10 +127,10 @@ def audit_lines(events: Iterable[RecordedEvent], now_ms: int) -> tuple[dict[str,
 def sentence(kind: str, facts: Facts) -> str:
     """Return the sentence of an event, whatever shape its facts have."""
     try:
-        return say(WORDS[kind], facts)
+        return write_sentence(WORDS[kind], facts)
     except (KeyError, TypeError, AttributeError, ValueError):
         named = capital(kind.replace("_", " "))
-        return f"{named}, by {who(facts)}" if kind not in WORDS and "by" in facts else named
+        return f"{named}, by {name_actor(facts)}" if kind not in WORDS and "by" in facts else named
 
 
 def _facts(body: str) -> dict[str, Any]:

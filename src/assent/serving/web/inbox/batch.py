@@ -137,7 +137,7 @@ def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
 
 
 def _item(action: Action, now_ms: int) -> dict[str, Any]:
-    happens, late = review_words.what_happens(action.effect), is_overdue(action, now_ms)
+    happens, late = review_words.describe_effect(action.effect), is_overdue(action, now_ms)
     return {
         "action_id": action.action_id,
         "happens": happens,

@@ -52,7 +52,7 @@ async def show(visit: Visit) -> Response:
     skipped = (page_number(visit.query("page")) - 1) * INBOX_PAGE
     today_ms = now_ms - now_ms % DAY_MS
     found = await visit.read(
-        lambda: inbox.look(visit.person, wanted, (skipped, INBOX_PAGE), today_ms, now_ms)
+        lambda: inbox.read_inbox(visit.person, wanted, (skipped, INBOX_PAGE), today_ms, now_ms)
     )
     lines = [inbox_line(each, now_ms) for each in found.waiting]
     values = {

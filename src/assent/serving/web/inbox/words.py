@@ -81,7 +81,7 @@ def inbox_line(waiting: Waiting, now_ms: int) -> dict[str, Any]:
         "missing": review_words.missing(action.effect) if state == AWAITING else "",
         "stopped": _explain_stop(action, state),
         "severity": SEVERITIES[severity],
-        "why": review_words.why_severe(action),
+        "why": review_words.explain_severity(action),
         "needs": review_words.needs(waiting.policy, severity),
         "cost": review_words.cost(action.preflight.estimated_cost_credits),
         "agent": review_words.agent_name(waiting.prepared_by) if waiting.prepared_by else "",

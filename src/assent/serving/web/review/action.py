@@ -81,7 +81,7 @@ async def show(visit: Visit) -> Response:
         "summary": review_words.summary(action.effect),
         "badge": review_words.status_badge(action, now_ms),
         "severity": review_words.SEVERITIES[action.preflight.severity],
-        "why": review_words.why_severe(action),
+        "why": review_words.explain_severity(action),
         "needs": review_words.needs(policy, action.preflight.severity),
         "cost": review_words.cost(action.preflight.estimated_cost_credits),
         "destination": review_words.destination(action.effect),
@@ -111,7 +111,9 @@ def moments(events: list[Event], action: Action, now_ms: int) -> list[TimelineEn
         facts = msgspec.json.decode(event.body)
         shown_ms = parse_time(str(facts.get("shownAt", ""))) if isinstance(facts, dict) else None
         if shown_ms is not None:
-            found.append(TimelineEntry(f"Viewed by {review_history.who(facts)}", "", when(shown_ms, now_ms)))
+            found.append(
+                TimelineEntry(f"Viewed by {review_history.name_actor(facts)}", "", when(shown_ms, now_ms))
+            )
         tone = TONES.get(event.kind, "")
         if event.kind == "action_approve" and facts.get("assurance") in review_words.UNSURE:
             tone = "warn"

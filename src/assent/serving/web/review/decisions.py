@@ -186,7 +186,7 @@ def resolve(wish: SubmittedForm) -> Transaction[Action]:
         "evidence": evidence,
     }
     if outcome == "not_yet_known":
-        return (yield from review.still_unknown(wish.viewer.run, wish.action.action_id, facts, wish.now_ms))
+        return (yield from review.record_unknown(wish.viewer.run, wish.action.action_id, facts, wish.now_ms))
     return (
         yield from reconciliation.resolve(
             wish.viewer.run.workspace_id, wish.action.action_id, outcome == "happened", facts, wish.now_ms

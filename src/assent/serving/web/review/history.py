@@ -26,7 +26,7 @@ class HistoryEntry(Record):
 Facts = dict[str, Any]
 
 
-def who(facts: Facts) -> str:
+def name_actor(facts: Facts) -> str:
     """Name the actor, worded by assurance."""
     by, assurance = str(facts.get("by", "someone")), facts.get("assurance")
     if assurance == Assurance.AGENT:
@@ -58,7 +58,7 @@ class FactWords(dict[str, object]):
         super().__init__(facts)
         relayed = facts.get("assurance") == Assurance.AGENT
         self["agent"] = agent_name(str(facts.get("by", "someone")))
-        self["who"] = who(facts)
+        self["who"] = name_actor(facts)
         self["approval"] = f"{'Approval relayed' if relayed else 'Approved'} by {self['who']}"
         self["connector"] = connector_name(str(facts.get("provider", "a connector")))
         self["named"] = facts.get("name") or facts.get("person", "someone")
@@ -68,13 +68,13 @@ class FactWords(dict[str, object]):
 
 
 def _tell_answer(facts: Facts) -> str:
-    return f"{who(facts)} says that it {'happened' if facts.get('happened') else 'did not happen'}"
+    return f"{name_actor(facts)} says that it {'happened' if facts.get('happened') else 'did not happen'}"
 
 
 def _tell_handover(facts: Facts) -> str:
     if facts.get("via") == ADVANCE:
         return f"The workflow went on past this step, led by {agent_name(str(facts.get('by', 'someone')))}"
-    return f"Published by hand, recorded by {who(facts)}"
+    return f"Published by hand, recorded by {name_actor(facts)}"
 
 
 def _tell_readiness(facts: Facts) -> str:
@@ -113,7 +113,7 @@ SENTENCES: Final[dict[str, Sentence]] = {
 }
 
 
-def say(sentence: Sentence, facts: Facts) -> str:
+def write_sentence(sentence: Sentence, facts: Facts) -> str:
     """The sentence about an event with these facts."""
     return capital(sentence.format_map(FactWords(facts)) if isinstance(sentence, str) else sentence(facts))
 
@@ -139,7 +139,7 @@ def of_action(
 
 def _entry(event: Event, now_ms: int) -> tuple[str | None, HistoryEntry]:
     facts: Facts = msgspec.json.decode(event.body)
-    what = say(SENTENCES.get(event.kind, event.kind.replace("_", " ")), facts)
+    what = write_sentence(SENTENCES.get(event.kind, event.kind.replace("_", " ")), facts)
     note = next((text for name in NOTES if isinstance(text := facts.get(name), str) and text), "")
     if event.kind == "action_edit" and isinstance(facts.get("digest"), str):
         note = f"Content is now {short_digest(facts['digest'])}"

@@ -261,7 +261,7 @@ class ReviewPages:
             waiting = 0
             if viewer.session is not None:
                 waiting = yield from members.count_waiting(viewer.session.person, now_ms)
-            return viewer, (yield from review.look_at(viewer.run)), waiting
+            return viewer, (yield from review.read_review(viewer.run)), waiting
 
         viewer, found, waiting = await store.read(look)
         nonces = await self._nonces()
@@ -298,7 +298,7 @@ class ReviewPages:
             "find": " ".join(request.query_params.get("find", "").split())[:MAX_FIND_CHARS],
             "headline": review_view.headline(cards, has_actions=bool(found.actions)),
             "others": await run_apart(review_view.others, found),
-            "loose_pictures": review_pictures.loose(found),
+            "loose_pictures": review_pictures.list_unattached(found),
             "tried": tried,
             "done": review_after.say_done(request, found, cards) if tried is None else None,
             "looks_again": look_again is not None,

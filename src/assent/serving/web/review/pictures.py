@@ -57,7 +57,7 @@ def list_attached(action: Action) -> tuple[PictureView, ...]:
     )
 
 
-def loose(found: RunReview) -> tuple[PictureView, ...]:
+def list_unattached(found: RunReview) -> tuple[PictureView, ...]:
     """Pictures without a post for their channel."""
     channels = {action.effect.channel for action in found.actions}
     return tuple(

@@ -171,7 +171,7 @@ def is_mail(effect: Effect) -> bool:
     return effect.verb in MAIL_VERBS or bool(effect.recipients or effect.subject)
 
 
-def what_happens(effect: Effect) -> str:
+def describe_effect(effect: Effect) -> str:
     """Say in one sentence what an approval permits."""
     through = connector_name(effect.connector)
     if effect.connector == "manual":
@@ -239,7 +239,7 @@ def _account(effect: Effect) -> str:
     return f" as {account}" if account else ""
 
 
-def why_severe(action: Action) -> str:
+def explain_severity(action: Action) -> str:
     """The rule of C8 that gave this action its severity."""
     effect, severity = action.effect, action.preflight.severity
     if severity is Severity.HIGH:

@@ -58,7 +58,7 @@ def as_written(number: int, url: str) -> str:
 def render(text: str, href: Href = as_written, *, most_marks: int = MAX_MARKS) -> Rendered:
     import nh3
 
-    if too_marked(text, most_marks):
+    if has_many_marks(text, most_marks):
         return Rendered(f"<pre>{escape(text)}</pre>", ())
 
     parser = _parser()
@@ -79,7 +79,7 @@ def render(text: str, href: Href = as_written, *, most_marks: int = MAX_MARKS) -
     return Rendered(cleaned, tuple(links))
 
 
-def too_marked(text: str, most_marks: int = MAX_MARKS) -> bool:
+def has_many_marks(text: str, most_marks: int = MAX_MARKS) -> bool:
     return sum(1 for _ in islice(_MARKS.finditer(text), most_marks + 1)) > most_marks
 
 
@@ -97,7 +97,7 @@ def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
-    parser.validateLink = _leads_somewhere  # type: ignore[method-assign]
+    parser.validateLink = _is_target  # type: ignore[method-assign]
     return parser
 
 
@@ -112,7 +112,7 @@ def _order_headings(tokens: list[Token]) -> None:
         token.tag = f"h{above}"
 
 
-def _leads_somewhere(url: str) -> bool:
+def _is_target(url: str) -> bool:
     return len(url) <= MAX_LINK_CHARS and _TARGET.match(url) is not None
 
 
@@ -136,7 +136,7 @@ def _with_links(text: str) -> list[Token]:
     found: list[Token] = []
     end = 0
     for match in _BARE.finditer(text):
-        if len(match[0]) > MAX_LINK_CHARS or not _leads_somewhere(url := _without_punctuation(match[0])):
+        if len(match[0]) > MAX_LINK_CHARS or not _is_target(url := _without_punctuation(match[0])):
             continue
         found += [_text(text[end : match.start()]), *_link(url, url)]
         end = match.start() + len(url)
