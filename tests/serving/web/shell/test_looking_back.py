@@ -465,7 +465,7 @@ async def test_a_session_whose_steps_were_changed_is_not_taken_out(world: World)
     for path in ("/export", "/markdown", "/print"):
         answer = await world.owner.get(f"/sessions/{other}{path}")
         assert answer.status_code == 409
-        assert "differs from its log" in answer.text
+        assert "differs from its event log" in answer.text
 
 
 async def test_a_long_note_is_shown_whole_and_as_it_is(world: World) -> None:
