@@ -61,7 +61,7 @@ class JobAttempt:
         """Run the handler and record its end."""
         claims = len(self._kind.retry_delays_ms) + 1 + jobs.LOST_WORKERS_ALLOWED
         if self._job.attempts > claims:
-            await self._record(self._failed(jobs.LOST))
+            await self._record(self._retry_or_fail(jobs.LOST))
             return
         handler = self._handler = asyncio.create_task(self._call())
         try:
@@ -98,12 +98,12 @@ class JobAttempt:
         while not handler.done():
             left = ends - loop.time()
             if left <= 0:
-                return self._failed(f"took longer than {limit_seconds:g} s")
+                return self._retry_or_fail(f"took longer than {limit_seconds:g} s")
             await asyncio.wait({handler}, timeout=min(renewal_seconds, left))
             if not handler.done() and not await self._renew():
                 _log.warning("job %s (%s) was taken over by another worker", self._job.job_id, self._job.kind)
                 return None
-        return self._ended(handler)
+        return self._conclude(handler)
 
     async def _renew(self) -> bool:
         lease_until_ms = self._clock.now_ms() + self._kind.lease_ms
@@ -114,19 +114,19 @@ class JobAttempt:
         self._lease_until_ms = lease_until_ms
         return held
 
-    def _ended(self, handler: asyncio.Task[bool | None]) -> Begin[Any] | None:
+    def _conclude(self, handler: asyncio.Task[bool | None]) -> Begin[Any] | None:
         job, now_ms = self._job, self._clock.now_ms()
         if handler.cancelled():
-            return partial(jobs.release, job, now_ms) if self._abandoned else self._failed("cancelled")
+            return partial(jobs.release, job, now_ms) if self._abandoned else self._retry_or_fail("cancelled")
         error = handler.exception()
         if error is None:
             return None if handler.result() else partial(jobs.complete, job, now_ms)
         log_failure(f"job {job.job_id} ({job.kind}) failed in attempt {job.attempts}", error)
         if isinstance(error, StoreUnavailable):
             return partial(jobs.release, job, now_ms + self._poll_ms)
-        return self._failed(describe(error))
+        return self._retry_or_fail(describe(error))
 
-    def _failed(self, error: str) -> Begin[JobState | None]:
+    def _retry_or_fail(self, error: str) -> Begin[JobState | None]:
         job, delays_ms = self._job, self._kind.retry_delays_ms
         if job.attempts > len(delays_ms):
             _log.error("job %s (%s) is dead and waits for a human: %s", job.job_id, job.kind, error)

@@ -120,7 +120,7 @@ class Runner:
             attempt = self._attempt(job)
             task = asyncio.create_task(attempt.run())
             self._running[task] = attempt
-            task.add_done_callback(self._ended)
+            task.add_done_callback(self._release_slot)
         # A job was ready but could not be claimed: another runner has it.
         return 0 if claimed else self._poll_ms
 
@@ -137,7 +137,7 @@ class Runner:
             stopping=self._stopping,
         )
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
+    def _release_slot(self, task: asyncio.Task[None]) -> None:
         del self._running[task]
         self._woken.set()
         if not task.cancelled() and (error := task.exception()) is not None:

@@ -74,7 +74,7 @@ class StdioSession:
                 peer = Peer(self._over.wait, place.leave)
                 task = self._in_flight[key] = asyncio.create_task(self._answer(line, head, peer))
                 self._tasks.add(task)
-                task.add_done_callback(partial(self._landed, key, place))
+                task.add_done_callback(partial(self._finish_task, key, place))
         self._over.set()
         if self._tasks:
             # Not by id: a client may have used one twice, and is owed both answers.
@@ -100,7 +100,7 @@ class StdioSession:
         if (task := self._in_flight.get(_key(target))) is not None:
             task.cancel()
 
-    def _landed(self, key: tuple[type, Any], place: _Slot, task: asyncio.Task[None]) -> None:
+    def _finish_task(self, key: tuple[type, Any], place: _Slot, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         if self._in_flight.get(key) is task:
             del self._in_flight[key]

@@ -77,23 +77,23 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         deadline = Deadline(timeout_seconds)
         if len(action.effect.media) > MOST_PICTURES:
             raise refusal(f"Bluesky takes {MOST_PICTURES} pictures")
-        session = await self._signed_in(action, deadline)
+        session = await self._sign_in(action, deadline)
         record = await self._record(session, action)
         key = record_key(action)
         body = {"repo": session.did, "collection": POST, "rkey": key, "validate": True, "record": record}
         try:
             answer = await self._ask("POST", "com.atproto.repo.createRecord", session, body=body)
         except OutcomeUnknown:
-            if (found := await self._found(session, action)) is not None:
+            if (found := await self._find_post(session, action)) is not None:
                 return found
             raise
         if answer.ok and isinstance(answer.at("uri"), str):
             return _make_delivered(session, key, answer.at("uri"), answer.at("cid"), "created")
         # Bluesky refuses a repetition in several ways; the record under our key tells which one
         # this is.
-        if (found := await self._found(session, action)) is not None:
+        if (found := await self._find_post(session, action)) is not None:
             return found
-        raise self._failed(answer)
+        raise self._judge_failure(answer)
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
         deadline = Deadline(timeout_seconds)
@@ -112,7 +112,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
             return self.count_nothing(action, "Bluesky gives no numbers")
         return self.count(action, numbers, left_out)
 
-    async def _signed_in(self, action: Action, deadline: Deadline) -> BlueskySession:
+    async def _sign_in(self, action: Action, deadline: Deadline) -> BlueskySession:
         """Sign in and check that this is the account that was approved."""
         access = await self._access.access(action.workspace_id)
         try:
@@ -122,7 +122,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         if isinstance(session, Exchanged):
             if session.status == 401:
                 raise await self._access.ended(access, str(session.at("message") or ""))
-            failed = self._failed(session)
+            failed = self._judge_failure(session)
             raise failed if isinstance(failed, NotSent) else not_now(str(failed))
         if action.effect.account_id not in (None, session.did):
             raise not_connected(
@@ -171,7 +171,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
             answer = await self._ask("POST", "com.atproto.repo.uploadBlob", session, **sent)
             blob = answer.at("blob")
             if not answer.ok or not isinstance(blob, dict):
-                raise self._failed(answer)
+                raise self._judge_failure(answer)
             ratio = {"width": picture.width, "height": picture.height}
             images.append({"alt": picture.alt, "image": blob, "aspectRatio": ratio})
         if images:
@@ -193,7 +193,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
         did = answer.at("did")
         return did if answer.ok and isinstance(did, str) else None
 
-    async def _found(self, session: BlueskySession, action: Action) -> Delivered | None:
+    async def _find_post(self, session: BlueskySession, action: Action) -> Delivered | None:
         key = record_key(action)
         query = {"repo": session.did, "collection": POST, "rkey": key}
         try:
@@ -204,7 +204,7 @@ class BlueskyConnector(NoLookUp, KeyConnector):
             return None
         return _make_delivered(session, key, str(answer.at("uri")), answer.at("cid"), "found")
 
-    def _failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
+    def _judge_failure(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
         said = answer.at("message") or answer.at("error") or ""
         if answer.at("error") in ("ExpiredToken", "InvalidToken"):
             return not_now(f"the session ended: {said}")

@@ -52,14 +52,14 @@ class KeyAccess:
         if found is not None and found.live:
             return Readiness(ready=True)
         ended = found is not None and found.state is ConnectionState.EXPIRED
-        said = self._ended(found) if ended else f"{self.label} is not connected."
-        return not_ready(self._how(found, workspace_id), said)
+        said = self._explain_end(found) if ended else f"{self.label} is not connected."
+        return not_ready(self._explain(found, workspace_id), said)
 
     async def access(self, workspace_id: WorkspaceId) -> Access:
         """Return the connection with its key. Raises `NotSent`."""
         access = await self._connections.access(workspace_id, self._provider)
         if access is None or access.secrets.get(API_KEY) is None:
-            raise not_connected(self._how(None, workspace_id))
+            raise not_connected(self._explain(None, workspace_id))
         return access
 
     def key(self, access: Access) -> str:
@@ -83,13 +83,13 @@ class KeyAccess:
             )
         return not_now(f"{self.label} could not check the key (HTTP {answer.status}). Try again later.")
 
-    def _ended(self, found: Connection | None) -> str:
+    def _explain_end(self, found: Connection | None) -> str:
         why = found.problem if found is not None else None
         return f"{why or f'{self.label} does not accept its key any more'}."
 
-    def _how(self, found: Connection | None, workspace_id: WorkspaceId) -> str:
+    def _explain(self, found: Connection | None, workspace_id: WorkspaceId) -> str:
         if found is not None and found.state is ConnectionState.EXPIRED:
-            return f"{self._ended(found)} Connect it again."
+            return f"{self._explain_end(found)} Connect it again."
         return (
             f"{self.label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
             f"this server: assent connect {self._provider} --workspace {workspace_id} --key-stdin"

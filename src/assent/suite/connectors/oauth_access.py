@@ -68,7 +68,7 @@ class OAuthAccess:
         if connection is None or not connection.live:
             ended = connection is not None and connection.state is ConnectionState.EXPIRED
             said = f"The access to {self.label} has ended." if ended else f"{self.label} is not connected."
-            return not_ready(self._how(connection), said)
+            return not_ready(self._explain(connection), said)
         return Readiness(ready=True)
 
     async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
@@ -92,20 +92,20 @@ class OAuthAccess:
         answer = await self._ask(held, method, url, body, timeout_seconds)
         if answer.status == 401:
             await self._connections.mark_expired(held.connection, f"{self.label} refuses a fresh token")
-            raise not_connected(self._how(held.connection))
+            raise not_connected(self._explain(held.connection))
         return answer
 
     async def open(self, workspace_id: WorkspaceId, *, instead_of: str | None = None) -> Access:
         """Return the access with a token that is valid for a while and differs from
         `instead_of`."""
-        held = await self._held(workspace_id)
-        if self._good(held, instead_of):
+        held = await self._require_access(workspace_id)
+        if self._is_fresh(held, instead_of):
             return held
         task = self._renewing.get(workspace_id)
         if task is None:
             task = asyncio.create_task(self._renew(workspace_id, instead_of))
             self._renewing[workspace_id] = task
-            task.add_done_callback(lambda ended: self._over(workspace_id, ended))
+            task.add_done_callback(lambda ended: self._end_renewal(workspace_id, ended))
         return await asyncio.shield(task)
 
     async def finish(self) -> None:
@@ -113,7 +113,7 @@ class OAuthAccess:
         if self._renewing:
             await asyncio.wait(set(self._renewing.values()))
 
-    def _over(self, workspace_id: WorkspaceId, ended: asyncio.Task[Access]) -> None:
+    def _end_renewal(self, workspace_id: WorkspaceId, ended: asyncio.Task[Access]) -> None:
         self._renewing.pop(workspace_id, None)
         if not ended.cancelled():
             ended.exception()  # a caller that still waits gets the exception; without one it is dropped
@@ -121,15 +121,15 @@ class OAuthAccess:
     async def _renew(self, workspace_id: WorkspaceId, instead_of: str | None) -> Access:
         try:
             async with self._turns(workspace_id, self.provider.id):
-                held = await self._held(workspace_id)
+                held = await self._require_access(workspace_id)
                 # The previous holder of the lock may have renewed it.
-                return held if self._good(held, instead_of) else await self._renewed(held, instead_of)
+                return held if self._is_fresh(held, instead_of) else await self._redeem(held, instead_of)
         except TimeoutError:
             raise not_now(
                 f"another process is renewing the access to {self.label}", retry_after_seconds=30
             ) from None
 
-    async def _renewed(self, held: Access, instead_of: str | None) -> Access:
+    async def _redeem(self, held: Access, instead_of: str | None) -> Access:
         spent = held.secrets.get(REFRESH)
         try:
             if spent is None:
@@ -137,29 +137,30 @@ class OAuthAccess:
             fresh = await oauth.refresh(self.provider, spent)
         except GrantEnded as ended:
             await self._connections.mark_expired(held.connection, str(ended))
-            raise not_connected(self._how(held.connection)) from None
+            raise not_connected(self._explain(held.connection)) from None
         except GrantFailed as failed:
-            if self._good(held, instead_of, early_ms=0):
+            if self._is_fresh(held, instead_of, early_ms=0):
                 return held  # renewed early, so there is time to retry
             raise not_now(str(failed), retry_after_seconds=30) from None
         kept = OpenedSecrets({ACCESS: fresh.access_token, REFRESH: fresh.refresh_token or spent})
         expires_ms = expiry(fresh.expires_in, self._clock.now_ms())
         if not await self._connections.renew(held.connection, kept, expires_ms):
-            return await self._held(held.connection.workspace_id)  # ended, or connected again meanwhile
+            # Ended, or connected again meanwhile.
+            return await self._require_access(held.connection.workspace_id)
         return Access(msgspec.structs.replace(held.connection, expires_ms=expires_ms), kept)
 
-    async def _held(self, workspace_id: WorkspaceId) -> Access:
+    async def _require_access(self, workspace_id: WorkspaceId) -> Access:
         held = await self._connections.access(workspace_id, self.provider.id)
         if held is None or held.secrets.get(ACCESS) is None:
-            raise not_connected(self._how(await self.connection(workspace_id)))
+            raise not_connected(self._explain(await self.connection(workspace_id)))
         return held
 
-    def _good(self, held: Access, instead_of: str | None, early_ms: int = EARLY_MS) -> bool:
+    def _is_fresh(self, held: Access, instead_of: str | None, early_ms: int = EARLY_MS) -> bool:
         expires_ms = held.connection.expires_ms
         valid = expires_ms is None or expires_ms - early_ms > self._clock.now_ms()
         return valid and held.secrets[ACCESS] != instead_of
 
-    def _how(self, connection: Connection | None) -> str:
+    def _explain(self, connection: Connection | None) -> str:
         if connection is None or connection.state is ConnectionState.REVOKED:
             return f"{self.label} is not connected yet. Connect it on its page."
         return f"The access to {self.label} has ended. Connect it again on its page."

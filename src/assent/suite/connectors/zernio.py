@@ -93,7 +93,7 @@ class ZernioConnector(KeyConnector):
         access = await self._access.access(action.workspace_id)
         if not account_ids(action.effect) or _missing(access.connection, action.effect):
             raise not_connected("the account it is for is not connected any more")
-        media = await self._uploaded(access, action, deadline)
+        media = await self._upload_media(access, action, deadline)
         answer = await self.client.ask(
             access,
             "POST",
@@ -103,7 +103,7 @@ class ZernioConnector(KeyConnector):
             headers={"x-request-id": request_id(action)},
         )
         if answer.status == 409:
-            post, found = await self._existing(access, action, answer, deadline), True
+            post, found = await self._find_existing(access, action, answer, deadline), True
         elif answer.ok:
             found = isinstance(answer.at("existingPost"), dict)
             post = answer.at("existingPost") if found else answer.at("post")
@@ -111,7 +111,7 @@ class ZernioConnector(KeyConnector):
             raise self.client.failed(answer)
         if not isinstance(post, dict):
             raise OutcomeUnknown("a success that cannot be read")
-        return await self._settled(access, action, post, deadline, again=found)
+        return await self._settle_post(access, action, post, deadline, again=found)
 
     async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
         action = action_of(approved)
@@ -125,7 +125,7 @@ class ZernioConnector(KeyConnector):
             found = next((post for post in posts if is_ours(post, action)), None)
         if found is None:
             raise OutcomeUnknown("no post of this action was found, which does not prove that there is none")
-        return await self._settled(access, action, found, deadline, again=False)
+        return await self._settle_post(access, action, found, deadline, again=False)
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
         access = await self._access.access(action.workspace_id)
@@ -148,7 +148,7 @@ class ZernioConnector(KeyConnector):
         if accounts is not None:
             await self._access.update_accounts(access, accounts, "asked the provider again")
 
-    async def _uploaded(
+    async def _upload_media(
         self, access: Access, action: Action, deadline: Deadline
     ) -> tuple[dict[str, str], ...]:
         media = action.effect.media
@@ -161,7 +161,7 @@ class ZernioConnector(KeyConnector):
         ]
         return (*uploaded, *linked)
 
-    async def _existing(
+    async def _find_existing(
         self, access: Access, action: Action, answer: Exchanged, deadline: Deadline
     ) -> dict[str, Any]:
         """Return the post that Zernio takes for the same one, if it is ours."""
@@ -176,7 +176,7 @@ class ZernioConnector(KeyConnector):
             )
         return post
 
-    async def _settled(
+    async def _settle_post(
         self, access: Access, action: Action, post: dict[str, Any], deadline: Deadline, *, again: bool
     ) -> Delivered:
         """Wait for every platform's result. `again`: retry platforms that refused."""
@@ -190,7 +190,7 @@ class ZernioConnector(KeyConnector):
             return outcome
         if again and outcome.curable and await self.client.try_again(access, post_id, deadline):
             post = await self.client.post(access, post_id, deadline)
-            return await self._settled(access, action, post, deadline, again=False)
+            return await self._settle_post(access, action, post, deadline, again=False)
         await self._note_ended_accounts(access, action, post)
         raise outcome
 

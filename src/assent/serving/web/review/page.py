@@ -126,7 +126,7 @@ class ReviewPages:
             return await self.edit(request)
         if request.method != "POST":
             return see_other(f"/runs/{run_id}")
-        shown = await self._shown(request, run_id)
+        shown = await self._require_access(request, run_id)
         form = await read_form(request, MAX_DECISION_BYTES)
         name = request.path_params["decision"]
         try:
@@ -136,7 +136,7 @@ class ReviewPages:
                 return await self.edit(request, form)
             checked = await self._check(request, form) if name == "edit" else None
             await self._refuse_unready(request, name, form)
-            viewer, action = await self._decided(shown, action_id, name, form, shown_ms, checked)
+            viewer, action = await self._apply_decision(shown, action_id, name, form, shown_ms, checked)
         except PageRefused as stale:
             if stale.problem is not STALE_FORM:
                 raise
@@ -148,12 +148,12 @@ class ReviewPages:
         except (BadFields, NotReady, NowBound, NeedsPerson) as problem:
             refused = problem
         else:
-            return self._went_well(viewer, action, name, form)
+            return self._confirm(viewer, action, name, form)
         return await self._show(request, shown, review_problems.explain(refused, action_id, name, form))
 
     async def end_links(self, request: Request) -> Response:
         run_id = request.path_params["run_id"]
-        shown = await self._shown(request, run_id)
+        shown = await self._require_access(request, run_id)
         form = await read_form(request)
         await self._check_nonce(request, form, f"end-links {run_id}")
         now_ms = self._services.clock.now_ms()
@@ -171,7 +171,7 @@ class ReviewPages:
         """Check edited content before the transaction. Returns None for invalid edits, which the
         transaction refuses."""
         try:
-            _, action = await self._looked_up(request)
+            _, action = await self._find_action(request)
             changes = review_decisions.changes(action, form)
             chars = sum(map(len, form.values()))
             effect = await run_long_apart(chars, editing.apply_edit, action.effect, changes)
@@ -184,7 +184,7 @@ class ReviewPages:
         bind it and show it to the person before they decide."""
         if decision not in ("approve", "send"):
             return
-        viewer, action = await self._looked_up(request)
+        viewer, action = await self._find_action(request)
         readiness = await self._ready_now(action)
         if readiness is None or readiness.ready:
             return
@@ -198,7 +198,7 @@ class ReviewPages:
             name = review_words.connector_name(action.effect.connector)
             raise NotReady(readiness.fix_hint or f"{name} is not ready.")
 
-    async def _decided(
+    async def _apply_decision(
         self,
         shown: PresentedAccess,
         action_id: str,
@@ -236,7 +236,7 @@ class ReviewPages:
 
         return await self._services.store.write(begin)
 
-    def _went_well(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
+    def _confirm(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
         sent = decision == "send" or (decision == "approve" and form.get("then") == "send")
         if decision == "approve" and state_of(action) == AWAITING:
             decision = "recorded"
@@ -315,13 +315,13 @@ class ReviewPages:
         return response
 
     async def html(self, request: Request) -> Response:
-        _, action = await self._looked_up(request)
+        _, action = await self._find_action(request)
         html = action.effect.html
         return PageResponse(lambda: frame(html), headers=FRAMED_HEADERS)
 
     async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
         """The edit page, with limits and differences. Changes nothing."""
-        viewer, action = await self._looked_up(request)
+        viewer, action = await self._find_action(request)
         if not permits(viewer.scope, "edit"):
             return see_other(f"/runs/{action.run_id}")
         now_ms = self._services.clock.now_ms()
@@ -339,10 +339,10 @@ class ReviewPages:
         nonces.remember(browser, response)
         return response
 
-    async def _looked_up(self, request: Request) -> tuple[Viewer, Action]:
+    async def _find_action(self, request: Request) -> tuple[Viewer, Action]:
         run_id, action_id = request.path_params["run_id"], request.path_params["action_id"]
         now_ms = self._services.clock.now_ms()
-        shown = await self._shown(request, run_id)
+        shown = await self._require_access(request, run_id)
 
         def look() -> Transaction[tuple[Viewer, Action]]:
             viewer = yield from admit(shown, now_ms)
@@ -378,7 +378,7 @@ class ReviewPages:
             log.warning("connector %s does not say whether it is ready: %s", connector.id, name)
             return None
 
-    async def _shown(self, request: Request, run_id: str) -> PresentedAccess:
+    async def _require_access(self, request: Request, run_id: str) -> PresentedAccess:
         """Return the credentials of a form's sender. Refuses a sender without any."""
         shown = (await self._access()).shown(request, run_id, self._services.clock.now_ms())
         if shown.claims is None and shown.session_secret is None and not shown.bad_cookie:

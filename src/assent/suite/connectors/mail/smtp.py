@@ -89,7 +89,7 @@ class SmtpConnector(NoLookUp):
         return self._default is not None
 
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
-        found = await self._found(workspace_id)
+        found = await self._find_connection(workspace_id)
         if self._default is not None or (found is not None and found.live):
             return Readiness(ready=True)
         if found is not None and found.state is ConnectionState.EXPIRED:
@@ -103,7 +103,7 @@ class SmtpConnector(NoLookUp):
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """Set the server and the sender that will be used, so that they are shown and approved."""
-        found = await self._found(workspace_id)
+        found = await self._find_connection(workspace_id)
         if found is None or not found.live or not found.accounts:
             sender = effect.sender or self._written_sender
             return msgspec.structs.replace(effect, target=None, sender=sender)
@@ -125,51 +125,51 @@ class SmtpConnector(NoLookUp):
     async def _is_named(self, workspace_id: WorkspaceId, effect: Effect) -> bool:
         if effect.account_id is None:
             return self._default is not None
-        found = await self._found(workspace_id)
+        found = await self._find_connection(workspace_id)
         return found is not None and found.live and found.account(effect.account_id) is not None
 
     async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
         action = action_of(approved)
         deadline = Deadline(timeout_seconds)
-        way = await self._way(action.workspace_id, action.effect)
+        route = await self._find_route(action.workspace_id, action.effect)
         from assent.suite.connectors.mail.smtp_message import compose
 
         # In a thread: composing and checking a long text would block the event loop.
-        letter = await asyncio.to_thread(compose, action, way.sender, self._clock.now_ms())
+        letter = await asyncio.to_thread(compose, action, route.sender, self._clock.now_ms())
         try:
-            return await self._hand_over(way.server, letter, deadline.left())
+            return await self._hand_over(route.server, letter, deadline.left())
         except NotSent as refused:
-            if refused.reason is Reason.MISSING_CONNECTOR and way.connection is not None:
-                await self._stored().mark_expired(
-                    way.connection, f"{refused.detail[:1].upper()}{refused.detail[1:]}"
+            if refused.reason is Reason.MISSING_CONNECTOR and route.connection is not None:
+                await self._require_store().mark_expired(
+                    route.connection, f"{refused.detail[:1].upper()}{refused.detail[1:]}"
                 )
             raise
 
     async def tell(self, to: str, subject: str, text: str, key: str, timeout_seconds: float) -> None:
         """Send a note of the server to one of its people. It is no action, and no agent wrote
         it."""
-        way = self._for_everybody()
+        route = self._for_everybody()
         from assent.suite.connectors.mail.smtp_message import note
 
-        letter = note(to, subject, text, key, way.sender, self._clock.now_ms())
-        await self._hand_over(way.server, letter, timeout_seconds * PATIENCE)
+        letter = note(to, subject, text, key, route.sender, self._clock.now_ms())
+        await self._hand_over(route.server, letter, timeout_seconds * PATIENCE)
 
     async def verify(self, key: str, timeout_seconds: float) -> Verified:
         """Check a server's address, such as smtp://user:password@mail.example.org:587."""
-        return await self._verified(key, timeout_seconds, {})
+        return await self._verify_server(key, timeout_seconds, {})
 
     async def verify_anywhere(self, key: str, timeout_seconds: float) -> Verified:
         """Like `verify`, but accepts private networks, for a person at this server's terminal."""
-        return await self._verified(key, timeout_seconds, {ANY_ADDRESS: True})
+        return await self._verify_server(key, timeout_seconds, {ANY_ADDRESS: True})
 
     async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
         """Do nothing: a mail server is one account."""
 
-    async def _verified(self, key: str, timeout_seconds: float, settings: dict[str, Any]) -> Verified:
+    async def _verify_server(self, key: str, timeout_seconds: float, settings: dict[str, Any]) -> Verified:
         from assent.suite.connectors.mail.smtp_conversation import Conversation
         from assent.suite.connectors.mail.smtp_message import Letter
 
-        server = await self._placed(_parse(key), settings)
+        server = await self._resolve_server(_parse(key), settings)
         nothing = Letter("", "assent@localhost", (), b"")
         patience = timeout_seconds * PATIENCE
         check = Conversation(server, nothing, context=self._tls(), timeout=patience)
@@ -180,18 +180,18 @@ class SmtpConnector(NoLookUp):
             raise not_now(f"the mail server did not answer within {patience:g} seconds") from None
         return Verified(label=server.host, accounts=(_account(server),), settings=settings)
 
-    async def _way(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
+    async def _find_route(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
         if effect.account_id is None:
             return self._for_everybody()
-        held = await self._stored().access(workspace_id, self.id)
+        held = await self._require_store().access(workspace_id, self.id)
         url = held.secrets.get(API_KEY) if held is not None else None
         if held is None or url is None or held.connection.account(effect.account_id) is None:
             raise not_connected("the mail server it was approved for is not connected any more")
         settings = held.connection.settings
-        server = await self._placed(_parse(url), settings)
+        server = await self._resolve_server(_parse(url), settings)
         return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or effect.sender)), held.connection)
 
-    async def _placed(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
+    async def _resolve_server(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
         """Return the server with its resolved IP, if a workspace chose the host."""
         if settings.get(ANY_ADDRESS) or self._reach is None:
             return server
@@ -209,12 +209,12 @@ class SmtpConnector(NoLookUp):
             raise not_connected(NONE_THERE)
         return self._default
 
-    def _stored(self) -> Connections:
+    def _require_store(self) -> Connections:
         if self._connections is None:
             raise not_connected(NONE_THERE)
         return self._connections
 
-    async def _found(self, workspace_id: WorkspaceId) -> Connection | None:
+    async def _find_connection(self, workspace_id: WorkspaceId) -> Connection | None:
         return await self._connections.find(workspace_id, self.id) if self._connections is not None else None
 
     async def _hand_over(self, server: MailServer, letter: Letter, patience: float) -> Delivered:
