@@ -59,7 +59,7 @@ class Circumstances(Record, kw_only=True):
 
     @property
     def link_note(self) -> str:
-        """The end of a sentence about the review page."""
+        """The URL of the review page with a space before it, to end a sentence; empty without one."""
         return f" {self.review_url}" if self.review_url else ""
 
     @property

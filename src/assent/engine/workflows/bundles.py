@@ -225,7 +225,8 @@ def _steps_taken(lineage: Lineage) -> dict[Edge, int]:
 
 
 def _first(lineage: Lineage) -> set[Edge]:
-    """Return the first transition of each node, whose answer is computed from the child."""
+    """Return the first transition out of each node. Its answer is not stored: the node that it leads
+    to determines it."""
     transitions: dict[int | None, Edge] = {}
     for step in lineage.steps:
         transitions.setdefault(step.parent, (step.parent, step.edge))

@@ -135,7 +135,7 @@ async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ..
 
 
 def _warn_about_page(page: Page) -> tuple[str, ...]:
-    """Return warnings for the reviewer about an unusual page."""
+    """Warn the reviewer of a product page without words, with text for AI systems, or cut short."""
     texts = (page.title, page.description, page.og_title, page.og_description, page.site_name, page.headline)
     said = [text for text in (*texts, *page.headings, *page.paragraphs) if text]
     found = {

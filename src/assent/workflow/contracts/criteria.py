@@ -101,8 +101,8 @@ def _check_composition(criteria: dict[str, Any], composed: list[str], path: str,
 
 
 def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[FailedRule]:
-    """Return the rules that do not hold, with their messages (W35), in the author's order. Notes
-    that a rule cannot be applied to are the only failure."""
+    """Return the rules that do not hold, with their messages (W35), in the author's order. If the
+    notes are too long to be checked, return that as the only failure."""
     applying = _applying(criteria, scope) if criteria is not None else None
     try:
         return [] if applying is None else _failures(applying, notes, output, scope.engine)
