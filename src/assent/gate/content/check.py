@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final, Literal
 
 import msgspec
@@ -265,7 +266,7 @@ POINTER_WORDS: Final = 14
 
 def find_pointer(parts: Parts) -> str | None:
     """Return the text if it only says where the real text is: words that point or name records."""
-    tokens = list(_TOKEN.finditer(parts.text[:400]))
+    tokens = list(islice(_TOKEN.finditer(parts.text[:400]), POINTER_WORDS + 1))
     if len(parts.text) > 400 or not 0 < len(tokens) <= POINTER_WORDS:
         return None
     named = [each.lastgroup is not None for each in tokens]
