@@ -16,6 +16,7 @@ import argparse
 import asyncio
 import dis
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -187,7 +188,10 @@ async def trace_approve(profiler: Profiler, folder: Path) -> None:
 async def trace_advance(profiler: Profiler, folder: Path) -> None:
     """A step in the middle of a workflow is finished, over stdio."""
     (folder / "workflows").mkdir()
-    (folder / "workflows" / "steps.json").write_text(json.dumps(WORKFLOW))
+    definition = folder / "workflows" / "steps.json"
+    definition.write_text(json.dumps(WORKFLOW))
+    os.utime(definition, (1_000_000_000, 1_000_000_000))  # a file that has just changed is read again
+    os.utime(definition.parent, (1_000_000_000, 1_000_000_000))
     async with serve(folder, "stdio") as surface:
         at = await call(surface, "workflow_start", workflowId=WORKFLOW["id"])
         for _ in range(WARM_UPS + 1):
