@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.docs.script import load_script
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
 def figures() -> ModuleType:
-    """The script, which belongs to no package."""
-    spec = importlib.util.spec_from_file_location("figures", ROOT / "scripts" / "figures.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["figures"] = module  # its dataclasses look for themselves there
-    spec.loader.exec_module(module)
-    return module
+    return load_script("figures")
 
 
 @pytest.fixture

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
-import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from tests.docs.script import load_script
 
 ROOT = Path(__file__).parents[2]
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
@@ -18,14 +17,7 @@ MOST_SWITCHES = {"approve": 44, "advance": 68, "measure": 83}
 
 @pytest.fixture(scope="module")
 def tracer() -> ModuleType:
-    """The script, which belongs to no package."""
-    spec = importlib.util.spec_from_file_location("trace_calls", ROOT / "scripts" / "trace_calls.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["trace_calls"] = module  # its dataclasses look for themselves there
-    spec.loader.exec_module(module)
-    return module
+    return load_script("trace_calls")
 
 
 @pytest.mark.parametrize("flow", MOST_SWITCHES)
