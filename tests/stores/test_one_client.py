@@ -11,7 +11,7 @@ import pytest
 from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, at_rest, marks
 
 from assent.ports import StoreUnavailable, Transaction, UniqueViolation
-from assent.stores import sqlite_transactions
+from assent.stores import sqlite, sqlite_transactions
 from assent.stores.sqlite import SqliteStore
 from assent.stores.sqlite_transactions import Turnstile
 
@@ -24,6 +24,12 @@ def noted(value: object) -> Transaction[bool]:
     """Append, and say whether that ran on the thread of the test."""
     yield from append("s", value)
     return threading.current_thread() is threading.main_thread()
+
+
+def counted() -> Transaction[tuple[int, bool]]:
+    """How many streams there are, and whether that was read on the thread of the test."""
+    rows = yield SQL["count"](workspace_id=WORKSPACE)
+    return rows[0]["n"], threading.current_thread() is threading.main_thread()
 
 
 class Stopped(Exception):  # noqa: N818 - what happened
@@ -75,6 +81,37 @@ async def test_writes_that_come_together_share_the_writer(store: SqliteStore) ->
     assert await one_by_one(store, ["alone again"]) == [HERE]
 
 
+async def test_what_one_task_writes_in_a_row_changes_no_thread(store: SqliteStore) -> None:
+    assert [await store.write(lambda n=n: noted(n)) for n in range(5)] == [HERE] * 5  # type: ignore[misc]
+
+
+async def test_a_short_read_changes_no_thread(store: SqliteStore) -> None:
+    await one_by_one(store, ["seen"])
+    assert await store.read(counted) == (1, HERE)
+
+
+async def test_a_long_read_is_left_to_a_thread(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "STEPS", 1)
+    with monkeypatch.context() as slow:
+        slow.setattr(sqlite, "SHORT_SECONDS", -1.0)
+        assert await store.read(counted) == (0, not HERE)
+    await one_by_one(store, ["seen"])
+    monkeypatch.setattr(sqlite, "SHORT_SECONDS", DEADLINE_SECONDS)
+    assert await store.read(counted) == (1, HERE)
+
+
+async def test_a_read_that_fails_raises_its_own_error(store: SqliteStore) -> None:
+    def refused() -> Transaction[None]:
+        yield SQL["count"](workspace_id=WORKSPACE)
+        raise Stopped
+
+    with pytest.raises(Stopped):
+        await store.read(refused)
+    with pytest.raises(StoreUnavailable):
+        await store.read(lambda: noted("a read may not write"))
+    assert await store.read(counted) == (0, HERE)
+
+
 async def test_a_task_that_writes_on_and_on_lets_others_run(store: SqliteStore) -> None:
     written: list[bool] = []
     seen: list[int] = []
@@ -89,9 +126,10 @@ async def test_a_task_that_writes_on_and_on_lets_others_run(store: SqliteStore) 
     assert seen[0] < 10
 
 
-async def test_a_server_of_many_clients_never_writes_on_the_event_loop(tmp_path: Path) -> None:
+async def test_a_server_of_many_clients_keeps_off_the_event_loop(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db")
     assert await one_by_one(store, range(3)) == [not HERE] * 3
+    assert await store.read(counted) == (1, not HERE)
     await store.close()
 
 
@@ -200,3 +238,5 @@ async def test_a_closed_store_says_so(tmp_path: Path) -> None:
     await store.close()
     with pytest.raises(StoreUnavailable):
         await store.write(lambda: noted("late"))
+    with pytest.raises(StoreUnavailable):
+        await store.read(counted)

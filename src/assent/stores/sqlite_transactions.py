@@ -27,7 +27,7 @@ A store with one client therefore calls `run_here`, which runs a single transact
 thread. It returns False, and the caller uses the queue, unless all of these hold: the writer is
 idle (`_in_use` is free), the connection is open, the last commit took less than `BRIEF_SECONDS`,
 the WAL is short, and the turnstile is free at once. `_in_use` guarantees that only one thread uses
-the connection at a time.
+the connection at a time. Such a store also reads on the caller's thread (`SqliteReader.run_short`).
 
 The WAL. Readers get slower as the WAL grows, and SQLite restarts it only while no reader uses it.
 After each batch, once the results are delivered, `_shorten_log` runs a truncating checkpoint if the
@@ -82,7 +82,7 @@ from assent.stores.sqlite_connection import (
 )
 
 if TYPE_CHECKING:
-    from assent.stores.sqlite import Request
+    from assent.stores.sqlite import Request, SqliteReader
 
 T = TypeVar("T")
 
@@ -131,12 +131,13 @@ def deliver(requests: list[Request]) -> None:
         by_loop.setdefault(request.loop, []).append(request)
     for loop, mine in by_loop.items():
         try:
-            loop.call_soon_threadsafe(_settle, mine)
+            loop.call_soon_threadsafe(settle, mine)
         except RuntimeError:
             continue  # the loop was closed, so no caller waits
 
 
-def _settle(requests: list[Request]) -> None:
+def settle(requests: list[Request]) -> None:
+    """Set the futures, on their event loop."""
     for request in requests:
         if request.future.done():
             continue  # cancelled meanwhile
@@ -149,7 +150,7 @@ def _settle(requests: list[Request]) -> None:
 class SqliteWriter:
     """The writing connection of a process and its inter-process lock."""
 
-    def __init__(self, path: Path, clock: Clock | None, *, retired: list[sqlite3.Connection]) -> None:
+    def __init__(self, path: Path, clock: Clock | None, *, retired: list[SqliteReader]) -> None:
         self._path = path
         self._clock = clock
         self._retired = retired
@@ -184,6 +185,7 @@ class SqliteWriter:
             if not self._may_write_here():
                 return False
             self._in_turn([request])
+            settle([request])
             return True
         finally:
             self._in_use.release()
@@ -300,8 +302,8 @@ class SqliteWriter:
         with suppress(Exception):
             if self._connection is not None:
                 self._turnstile.acquire(TURN_SECONDS)
-            for connection in self._retired:
-                connection.close()
+            for reader in self._retired:
+                reader.close()
         self._drop_connection()
         self._turnstile.close()
 
