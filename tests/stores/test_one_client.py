@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 import pytest
-from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, at_rest, marks
+from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, at_rest, marks, put
 
 from assent.ports import StoreUnavailable, Transaction, UniqueViolation
-from assent.stores import sqlite, sqlite_transactions
+from assent.stores import sqlite_transactions
 from assent.stores.sqlite import SqliteStore
 from assent.stores.sqlite_transactions import Turnstile
 
@@ -91,13 +91,12 @@ async def test_a_short_read_changes_no_thread(store: SqliteStore) -> None:
 
 
 async def test_a_long_read_is_left_to_a_thread(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "STEPS", 1)
+    await store.write(lambda: put(*map(str, range(1_000))))
     with monkeypatch.context() as slow:
-        slow.setattr(sqlite, "SHORT_SECONDS", -1.0)
-        assert await store.read(counted) == (0, not HERE)
-    await one_by_one(store, ["seen"])
-    monkeypatch.setattr(sqlite, "SHORT_SECONDS", DEADLINE_SECONDS)
-    assert await store.read(counted) == (1, HERE)
+        slow.setattr(sqlite_transactions, "BRIEF_SECONDS", -1.0)
+        assert await store.read(counted) == (1_000, not HERE)
+    assert await one_by_one(store, ["seen"]) == [HERE]
+    assert await store.read(counted) == (1_001, HERE)
 
 
 async def test_a_read_that_fails_raises_its_own_error(store: SqliteStore) -> None:
@@ -109,7 +108,9 @@ async def test_a_read_that_fails_raises_its_own_error(store: SqliteStore) -> Non
         await store.read(refused)
     with pytest.raises(StoreUnavailable):
         await store.read(lambda: noted("a read may not write"))
-    assert await store.read(counted) == (0, HERE)
+    await at_rest(store)
+    assert await one_by_one(store, ["after it"]) == [HERE]
+    assert await store.read(counted) == (1, HERE)
 
 
 async def test_a_task_that_writes_on_and_on_lets_others_run(store: SqliteStore) -> None:

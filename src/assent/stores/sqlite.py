@@ -1,9 +1,8 @@
 """The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
 
 The writer (`sqlite_transactions`, which describes the theory) commits queued transactions in
-batches. Readers have read-only connections. In a process with one client, a write that need not
-wait and a short read run on the event loop, because changing to a thread and back costs 100 µs,
-ten times as much as such a read (docs/decisions/0006).
+batches. Readers have read-only connections. In a process with one client, what need not wait runs
+on the event loop: changing to a thread and back costs 100 µs, a short read 10 (docs/decisions/0006).
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import asyncio
 import os
 import queue
 import threading
-import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -31,11 +29,6 @@ T = TypeVar("T")
 
 READERS: Final = 4
 """Reader threads. Reads are short, and the interpreter runs one thread at a time."""
-
-SHORT_SECONDS: Final = 0.001
-"""A read on the event loop that takes longer is interrupted, and a reader thread repeats it."""
-STEPS: Final = 1_000
-"""Steps of SQLite between two looks at the clock, about 50 µs."""
 
 
 class Request(msgspec.Struct, eq=False):
@@ -74,13 +67,12 @@ class SqliteStore:
         self._one_client = one_client
         self._wrote_here: set[asyncio.Task[Any] | None] = set()
         """The task that wrote on the event loop, until the loop's next iteration."""
-        self._reader_here = SqliteReader(self.path)
         self._readers: list[threading.Thread] = []
         self._max_readers = readers
         self._unread = 0
         self._opened = False
         self._closed = False
-        self._retired = [self._reader_here]
+        self._retired: list[sqlite3.Connection] = []
 
     async def open(self) -> None:
         if not self._first_use.done:
@@ -120,7 +112,8 @@ class SqliteStore:
             await self.open()
         loop = asyncio.get_running_loop()
         request = Request(begin, loop, loop.create_future())
-        if not self._one_client or self._closed or not self._reader_here.run_short(request):
+        writer = self._writer if self._one_client else None
+        if writer is None or not writer.run_here(request, reads=True):
             with self._lifecycle:
                 self._refuse_when_closed()
                 if len(self._readers) < min(self._unread + 1, self._max_readers):
@@ -163,66 +156,35 @@ class SqliteStore:
     # On a reader thread
 
     def _read_until_closed(self) -> None:
-        from assent.stores.sqlite_transactions import deliver
+        from assent.stores.sqlite_connection import connect_reader, translate
+        from assent.stores.sqlite_transactions import deliver, drive
 
-        reader = SqliteReader(self.path)
+        connection: sqlite3.Connection | None = None
+        place: tuple[int, int] | None = None
         while (request := self._reads.get()) is not None:
-            reader.run(request)
+            try:
+                found = os.stat(self.path)  # noqa: PTH116 - at every read
+                if connection is not None and place != (found.st_dev, found.st_ino):
+                    # The file was replaced, so the open connection reads stale data.
+                    connection.close()
+                    connection = None
+                place = (found.st_dev, found.st_ino)
+                connection = connection or connect_reader(self.path)
+                connection.execute("BEGIN")  # one snapshot
+                request.result, request.error = drive(connection, request.begin)
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+            except Exception as error:
+                if connection is not None:
+                    connection.close()
+                    connection = None
+                request.error = translate(error)
             with self._lifecycle:
                 self._unread -= 1
             deliver([request])
             del request  # an idle thread must not keep callers' objects alive
-        self._retired.append(reader)
-
-
-class SqliteReader:
-    """A read-only connection, opened when it is first used."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection: sqlite3.Connection | None = None
-        self._place: tuple[int, int] | None = None
-        self._in_use = threading.Lock()
-        self._until = 0.0
-
-    def run_short(self, request: Request) -> bool:
-        """Run a read on the event loop. Returns False if it was not short or the database failed; a
-        reader thread then repeats it."""
-        from assent.stores.sqlite_transactions import settle
-
-        with self._in_use:
-            self._until = time.monotonic() + SHORT_SECONDS
-            self.run(request)
-        if isinstance(request.error, StoreUnavailable):
-            return False
-        settle([request])
-        return True
-
-    def run(self, request: Request) -> None:
-        from assent.stores.sqlite_connection import connect_reader, translate
-        from assent.stores.sqlite_transactions import drive
-
-        try:
-            found = os.stat(self._path)  # noqa: PTH116 - at every read
-            if self._place != (found.st_dev, found.st_ino):
-                self.close()  # the file was replaced, so an open connection reads stale data
-            self._place = (found.st_dev, found.st_ino)
-            if self._connection is None:
-                self._connection = connect_reader(self._path)
-                if self._until:
-                    self._connection.set_progress_handler(lambda: time.monotonic() > self._until, STEPS)
-            self._connection.execute("BEGIN")  # one snapshot
-            request.result, request.error = drive(self._connection, request.begin)
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-        except Exception as error:
-            self.close()
-            request.error = translate(error)
-
-    def close(self) -> None:
-        connection, self._connection = self._connection, None
         if connection is not None:
-            connection.close()
+            self._retired.append(connection)
 
 
 def _nothing() -> Transaction[None]:

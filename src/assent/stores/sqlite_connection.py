@@ -32,7 +32,6 @@ WORLD: Final = frozenset(
         sqlite3.SQLITE_BUSY,
         sqlite3.SQLITE_LOCKED,
         sqlite3.SQLITE_NOMEM,
-        sqlite3.SQLITE_INTERRUPT,
         sqlite3.SQLITE_READONLY,
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_CORRUPT,

@@ -27,7 +27,7 @@ A store with one client therefore calls `run_here`, which runs a single transact
 thread. It returns False, and the caller uses the queue, unless all of these hold: the writer is
 idle (`_in_use` is free), the connection is open, the last commit took less than `BRIEF_SECONDS`,
 the WAL is short, and the turnstile is free at once. `_in_use` guarantees that only one thread uses
-the connection at a time. Such a store also reads on the caller's thread (`SqliteReader.run_short`).
+the connection at a time. Short reads run there too: the connection has the pages it just wrote.
 
 The WAL. Readers get slower as the WAL grows, and SQLite restarts it only while no reader uses it.
 After each batch, once the results are delivered, `_shorten_log` runs a truncating checkpoint if the
@@ -73,16 +73,10 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from msgspec.structs import astuple
 
 from assent.ports import Begin, Clock, Rows, StoreUnavailable
-from assent.stores.sqlite_connection import (
-    OUT_OF_SPACE,
-    Broken,
-    connect_writer,
-    empty_log,
-    translate,
-)
+from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, connect_writer, empty_log, translate
 
 if TYPE_CHECKING:
-    from assent.stores.sqlite import Request, SqliteReader
+    from assent.stores.sqlite import Request
 
 T = TypeVar("T")
 
@@ -98,7 +92,7 @@ checkpoints on its own while no reader blocks it."""
 
 BRIEF_SECONDS: Final = 0.005
 """A commit that takes longer sends the next write to the writer thread, so that a slow disk does
-not block an event loop."""
+not block an event loop. A read that takes longer is interrupted there and repeated by a reader."""
 
 
 def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, BaseException | None]:
@@ -131,13 +125,12 @@ def deliver(requests: list[Request]) -> None:
         by_loop.setdefault(request.loop, []).append(request)
     for loop, mine in by_loop.items():
         try:
-            loop.call_soon_threadsafe(settle, mine)
+            loop.call_soon_threadsafe(_settle, mine)
         except RuntimeError:
             continue  # the loop was closed, so no caller waits
 
 
-def settle(requests: list[Request]) -> None:
-    """Set the futures, on their event loop."""
+def _settle(requests: list[Request]) -> None:
     for request in requests:
         if request.future.done():
             continue  # cancelled meanwhile
@@ -150,7 +143,7 @@ def settle(requests: list[Request]) -> None:
 class SqliteWriter:
     """The writing connection of a process and its inter-process lock."""
 
-    def __init__(self, path: Path, clock: Clock | None, *, retired: list[SqliteReader]) -> None:
+    def __init__(self, path: Path, clock: Clock | None, *, retired: list[sqlite3.Connection]) -> None:
         self._path = path
         self._clock = clock
         self._retired = retired
@@ -176,19 +169,40 @@ class SqliteWriter:
         with self._in_use:
             self._close_connections()
 
-    def run_here(self, request: Request) -> bool:
-        """Run one transaction on the caller's thread. Returns False, having run nothing, where it
-        would wait or may be slow."""
+    def run_here(self, request: Request, *, reads: bool = False) -> bool:
+        """Run one transaction on the caller's thread. Returns False, having written nothing, where
+        it would wait or may be slow."""
         if not self._in_use.acquire(blocking=False):
             return False
         try:
-            if not self._may_write_here():
-                return False
-            self._in_turn([request])
-            settle([request])
-            return True
+            ran = self._read(request) if reads else self._may_write_here()
+            if ran and not reads:
+                self._in_turn([request])
+            if ran:
+                _settle([request])
+            return ran
         finally:
             self._in_use.release()
+
+    def _read(self, request: Request) -> bool:
+        """Run a read. Returns False if it is not short or SQLite failed; a reader then repeats it."""
+        connection, until = self._connection, time.monotonic() + BRIEF_SECONDS
+        if connection is None or self._measure_log() is None:
+            return False
+        written = connection.total_changes
+        try:
+            connection.execute("BEGIN")  # one snapshot
+            connection.set_progress_handler(lambda: time.monotonic() > until, 1_000)  # every 50 µs
+            request.result, request.error = drive(connection, request.begin)
+            connection.set_progress_handler(None, 0)
+            connection.execute("ROLLBACK")
+        except BaseException as error:
+            self._drop_connection()
+            if not isinstance(error, Exception):
+                raise
+            return False
+        # A pragma against writes would have every statement prepared again.
+        return connection.total_changes == written and not isinstance(request.error, sqlite3.Error)
 
     def _may_write_here(self) -> bool:
         """Take the turnstile if a write on this thread would be quick."""
@@ -302,8 +316,8 @@ class SqliteWriter:
         with suppress(Exception):
             if self._connection is not None:
                 self._turnstile.acquire(TURN_SECONDS)
-            for reader in self._retired:
-                reader.close()
+            for connection in self._retired:
+                connection.close()
         self._drop_connection()
         self._turnstile.close()
 
