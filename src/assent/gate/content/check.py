@@ -23,6 +23,7 @@ from assent.gate.content.text_parts import (
     Field,
     Parts,
     fold,
+    parse,
     parse_field,
     says_something,
     sign,
@@ -62,7 +63,7 @@ def find_flaw(text: str) -> Flaw | None:
 def _judge(text: str) -> Flaw | None:
     if not says_something(fold(text)):
         return _flaw("empty", text)
-    parts = Parts(text)
+    parts = parse(text)
     for kind, look in CHECKS:
         if (passage := look(parts)) is not None:
             return _flaw(kind, passage)
@@ -261,6 +262,7 @@ _BESIDE: Final = words(
     "launch,part,item,number,no,ref,urn,linkedin,twitter,x,facebook,instagram,threads,bluesky,reddit,slack,blog,"
     "newsletter,here,there,below,doc,file,page,left,unchanged"
 )
+_IN_POINTERS: Final = _POINTS | _RECORDS | _BESIDE
 POINTER_WORDS: Final = 14
 
 
@@ -271,7 +273,7 @@ def find_pointer(parts: Parts) -> str | None:
         return None
     named = [each.lastgroup is not None for each in tokens]
     said = [each[0].casefold() for each, known in zip(tokens, named, strict=True) if not known]
-    if not all(word in _POINTS | _RECORDS | _BESIDE or word.isdigit() for word in said):
+    if not all(word in _IN_POINTERS or word.isdigit() for word in said):
         return None
     points = not _POINTS.isdisjoint(said) and not _RECORDS.isdisjoint(said)
     return parts.text if any(named) or (points and len(said) > 1) else None

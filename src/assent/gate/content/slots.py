@@ -44,8 +44,8 @@ _OPEN: Final = tuple(
         r"(?i:(?:^|[\n.!?>:]\s{0,3})\W{0,4}(?P<any>lorem ipsum dolor sit amet(?=,? consec|\W{0,4}(?:\n|$))))",
     )
 )
-_MARKS: Final = re.compile(r"[{%#\[\]<]|__|@@|\*\||(?i:lorem)")
-"""Every pattern of `_OPEN` needs one of these. Most texts have none, and looking costs a tenth."""
+_MARKS: Final = ("{", "%", "#", "[", "]", "<", "__", "@@", "*|", "lorem")
+"""Every pattern of `_OPEN` needs one of these. Most texts have none, and looking costs 2 µs of 40."""
 _GREETED: Final = re.compile(
     r"\b(?i:dear|hi|hello|hey|hallo|liebe[rs]?|hola|bonjour|ciao|regards|cheers),?\s{1,3}\W{0,3}$"
 )
@@ -91,7 +91,8 @@ def find_stand_in(text: str) -> str | None:
 
 def find_open(text: str, *, explained: bool) -> Iterator[str]:
     """Yield the unfilled slots: the explained ones if `explained`, else the others."""
-    if _MARKS.search(text) is None:
+    folded = text.lower()
+    if not any(mark in folded for mark in _MARKS):
         return
     for pattern in _OPEN:
         for match in pattern.finditer(text):
