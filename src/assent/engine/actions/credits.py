@@ -61,10 +61,15 @@ def limit(
     return (yield from _write(workspace_id, rows, "limit", amount, by, now_ms))
 
 
+def may_lack(action: Action) -> bool:
+    """Whether the balance matters to an action."""
+    return CREDITS_MISSING in action.preflight.gates or bool(action.preflight.estimated_cost_credits)
+
+
 def weigh_costs(workspace_id: WorkspaceId, staged: tuple[Action, ...]) -> Transaction[tuple[Action, ...]]:
     """Subtract the costs from the balance, in order, and add a gate to each action that it no
     longer covers. The reviewer sees the gate before approving."""
-    if not any(CREDITS_MISSING in a.preflight.gates or a.preflight.estimated_cost_credits for a in staged):
+    if not any(map(may_lack, staged)):
         return staged
     left = (yield from account(workspace_id)).available
     weighed = []

@@ -223,7 +223,8 @@ async def _build(
         others = await services.store.read(lambda: recipients.list_recent(workspace_id, "", now_ms))
         others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
         staged = tuple(recipients.with_people(action, others) for action in staged)
-    staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
+    if any(map(credits.may_lack, staged)):
+        staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
     made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
     return _StagedRun(run, assets, staged, made)
 
