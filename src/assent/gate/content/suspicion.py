@@ -73,9 +73,15 @@ _TAG: Final = sign(
     r"<(?:draft|output|post|response|answer|result|copy|tweet|\w{1,20}_(?:post|draft))(?:\s[^<>\n]{0,80})?>"
 )
 
-_ANYWHERE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
+# With each pattern, parts of which every match has one, in any case: most texts have none, and a search
+# costs up to 80 µs. None has an i, which also matches letters that `str.lower` leaves as they are.
+_ANYWHERE: Final[tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]] = (
     (
         NOTE,
+        (
+            *("here", "follow", "to come", "ss", "not yet", "folgt", "kommt", "steht", "geh"),
+            *("be wr", "be gen", "be supp", "be add", "be draft"),
+        ),
         sign(
             rf"\b{_THING}\b[^.!?\n]{{0,120}}?\b(?:would go|will go|goes|would be|will be|belongs) (?:in )?here\b",
             r"\(?\b(?:draft|copy|text|body|caption|wording)\b(?: [\w-]+){0,3}? (?:to follow|to come|will follow|is "
@@ -87,6 +93,7 @@ _ANYWHERE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     (
         CHAT,
+        ("model", "tant", "cannot", "can't", "can’t", "could", "ve ", "'d ", "’d ", "would ", "kept", "made"),
         sign(
             r"\bas an? (?:ai|large language|language)(?: language)? (?:model|assistant)\b,? i\b",
             r"\bi(?:['’]m sorry,? but i)? (?:cannot|can['’]t) (?:assist|help|comply) with (?:that|this)(?: request)?\b",
@@ -102,6 +109,7 @@ _ANYWHERE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ),
     (
         LEFT,
+        ("[", "(", "todo", "xme"),
         sign(
             r"\[(?:image|photo|picture|screenshot|video|gif|graphic|logo|chart|bild|"
             r"imagen)s?\s?[:–-][^\]\n]{2,120}\]",
@@ -111,12 +119,6 @@ _ANYWHERE: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
         ),
     ),
 )
-_IN_NOTES: Final = (
-    *("here", "follow", "to come", "ss", "not yet", "folgt", "kommt", "steht", "geh"),
-    *("be wr", "be gen", "be supp", "be add", "be draft"),
-)
-"""Every NOTE has one of these, in any case; most texts have none, and a search costs 80 µs. None has
-an i, which also matches letters that `str.lower` leaves as they are."""
 _OFFER: Final = sign(
     r"\blet me know if you(?:['’]d| would)? (?:like|want|need)\b[^.!?\n]{0,60}\b(?:chang\w+|adjust\w*|tweak\w*|"
     r"revis\w+|edits?|it (?:shorter|longer)|(?:shorter|longer|different) (?:version|one)|another version|tone|"
@@ -216,8 +218,11 @@ def _leads_with_fields(parts: Parts) -> bool:
 def _suspect_body(parts: Parts) -> list[tuple[str, str]]:
     head = parts.unquoted[: len(parts.head)]
     folded = head.lower()
-    signs = _ANYWHERE if any(part in folded for part in _IN_NOTES) else _ANYWHERE[1:]
-    found = [(warning, match[0]) for warning, sign in signs if (match := sign.search(head)) is not None]
+    found = [
+        (warning, match[0])
+        for warning, parts_of, sign in _ANYWHERE
+        if any(part in folded for part in parts_of) and (match := sign.search(head)) is not None
+    ]
     found += [(LEFT, slot) for slot in islice(slots.find_open(head, explained=True), 1)]
     # People end their e-mails in the same way.
     if not _GREETING.match(parts.text) and (offer := _OFFER.search(parts.unquoted[-600:])) is not None:
