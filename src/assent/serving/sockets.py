@@ -98,7 +98,7 @@ class WaitingConnections:
 
 
 class HttpConnection(HttpToolsProtocol):
-    """One connection."""
+    """A client's connection, closed when it sends too slowly or too much."""
 
     patience: ReadTimeouts
     crowd: WaitingConnections

@@ -33,7 +33,7 @@ class UnreadableContact(ValueError):  # noqa: N818 - what it is
 
 
 def contact_text(contact: dict[str, str]) -> str:
-    """Return the text of a contact, in the order of the table."""
+    """Write the fields of a contact, one per line, in the order of `FIELDS`."""
     return "\n".join(f"{label}: {contact[name]}" for label, name in FIELDS.items() if contact.get(name))
 
 

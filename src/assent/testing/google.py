@@ -95,7 +95,7 @@ class DailyVisits(Record):
 
 
 class Ga4(_GoogleData):
-    """analyticsdata.googleapis.com, and the list of properties of analyticsadmin.googleapis.com."""
+    """Emulates analyticsdata.googleapis.com, and the list of properties of analyticsadmin.googleapis.com."""
 
     name = "ga4"
     scope = ANALYTICS

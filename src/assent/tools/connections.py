@@ -36,7 +36,7 @@ class ListConnectors(Record, forbid_unknown_fields=True):
 
 
 class ConnectorView(WireRecord, kw_only=True, omit_defaults=True):
-    """A connector as it is for the caller now. `says` is for a person."""
+    """A connector and its state for the caller. `says` describes the state to a person."""
 
     id: str
     label: str

@@ -1,4 +1,5 @@
-"""Resume a run: rehydrate and checkpoint."""
+"""Give the context of a run to an agent that lost it (rehydrate), and store a note without advancing
+(checkpoint)."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ class Screen(Record):
 
 
 class Console:
-    """Authenticates people and builds their visits."""
+    """Authenticates the person of a request and builds their `Visit`."""
 
     def __init__(
         self,
