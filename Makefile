@@ -19,7 +19,7 @@ install: ## Put the server and its dependencies into .venv
 dev: ## The same with everything the tests need
 	@scripts/environment.sh dev
 
-run: install ## Serve on http://127.0.0.1:8080
+run: install ## Serve on http://localhost:8080
 	@exec .venv/bin/assent serve
 
 demo: install ## Play the whole loop on a server of its own, in under a minute
@@ -43,7 +43,7 @@ static: dev ## Only lint, types and import rules
 
 fast: dev ## Only the fast tests, over stdio and the embedded store, without providers and commands
 	@$(PYTEST) -m "not slow" -k "not postgres and not http-sqlite" --quiet \
-		--ignore=tests/suite/providers --ignore=tests/serving/web/connections --ignore=tests/cli
+		--ignore=tests/suite/channels --ignore=tests/serving/web/connections --ignore=tests/cli
 
 # What could not be had is said at the end of a run, in a line each.
 programs: dev
@@ -56,7 +56,7 @@ conformance: dev ## The official MCP conformance suite against the real server
 
 bluesky: dev ## Bluesky's reference server, and our connector and emulator against it
 	@scripts/atproto.sh
-	@.venv/bin/python -m pytest -v tests/suite/providers/bluesky_reference.py
+	@.venv/bin/python -m pytest -v tests/suite/channels/bluesky_reference.py
 
 bench: dev ## Measure, and print the table
 	@.venv/bin/python -m benchmarks

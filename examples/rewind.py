@@ -46,7 +46,7 @@ class Server:
         self._ids = count(1)
         command = [sys.executable, "-m", "assent", "stdio", "--data-dir", str(data_dir)]
         pipe = subprocess.PIPE
-        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)  # noqa: S603
+        self._process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL)
         if self._process.stdin is None or self._process.stdout is None:
             raise RuntimeError("no pipes")
         self._requests, self._answers = self._process.stdin, self._process.stdout

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 PROGRAM = shutil.which("chromium-headless-shell") or shutil.which("chromium")
 """The shell is the same engine without the windows around it, for half of the work."""
@@ -91,7 +91,7 @@ async def connected(address: str) -> AsyncIterator[Browser]:
             await closed(browser)
 
 
-async def closed(opened: Browser | BrowserContext) -> None:
+async def closed(opened: Browser | BrowserContext | Page) -> None:
     """Close it. A busy machine's Chromium may never say that it has: what a test has found out stands all the same, and
     what is left goes with the browser."""
     with suppress(TimeoutError):

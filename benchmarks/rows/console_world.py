@@ -24,6 +24,7 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.engine.people import people
 from assent.engine.workflows import sessions, starting
 from assent.engine.workflows.answers import WorkflowCall, WorkflowReply
+from assent.gate.views import Severity
 from assent.kernel.ids import RunId
 from assent.ports import Transaction
 from assent.processes.serve import Surfaces
@@ -109,6 +110,7 @@ async def _long_run(app: App, nodes: int) -> str:
         new_id=app.services.new_id,
         seals=app.keys.seals,
         review_url=lambda run_id: "",
+        grade_tool=lambda tool: Severity.LOW,
     )
 
     def follow() -> Transaction[None]:

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from assent.app import App
+from assent.engine.connections.approved import action_of
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
-from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
+from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.ports import Delivered, Delivery
+from assent.ports import Context, Delivered, Delivery
 from assent.settings.load import load_settings
-from assent.suite.connectors.approved import action_of
+from assent.suite.testing.effect_types import any_effects
 from assent.testing.operator import PUBLISH, TestingStage, testing_stage
 from assent.tools.approvals import approve_action
 from assent.tools.decision_requests import ApproveAction
@@ -55,11 +56,11 @@ class StillConnector:
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return Readiness(ready=True)
 
-    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
-        action = action_of(approved)
-        return Delivered(action.provider_key, f"https://provider.example/{action.action_id}")
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        action_of(ctx, effect)
+        return Delivered(ctx.key, f"https://provider.example/{ctx.action_id}")
 
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+    async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
         return None
 
 
@@ -72,7 +73,7 @@ def world(data_dir: Path, *, one_client: bool = False) -> App:
         "ASSENT_STORAGE_QUOTA_MB": "100000000",
     }
     settings = load_settings({}, given).settings
-    return App(settings, connectors={"still": StillConnector()}, one_client=one_client)
+    return App(settings, connectors={"still": StillConnector()}, effects=any_effects(), one_client=one_client)
 
 
 def database(data_dir: Path) -> Path:

@@ -17,6 +17,7 @@ from assent.kernel.toolsets import TOOLSETS
 from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials, RequestContext
 from assent.serving.instructions import INSTRUCTIONS
+from assent.suite.testing.catalog import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from benchmarks.figures import Figure, Limit, compared, require
 from benchmarks.rows.gate_world import world
@@ -53,9 +54,9 @@ POST: Final = {"channel": "site", "body": "Tern v2 is out."}
 
 
 def measure(scratch: Path) -> list[Figure]:
-    listed = Catalog().listing()
+    listed = Catalog(ALL_TOOLS).listing()
     told = [{part: tool[part] for part in ("name", "description", "inputSchema")} for tool in listed]
-    schemas = [_bytes(tool["outputSchema"]) for tool in Catalog(toolsets=TOOLSETS).listing()]
+    schemas = [_bytes(tool["outputSchema"]) for tool in Catalog(ALL_TOOLS, toolsets=TOOLSETS).listing()]
     launch, post = asyncio.run(_answers(scratch / "data"))
     return [
         _size("tools/list by default, tools", "tools", len(listed), MOST_TOOLS),

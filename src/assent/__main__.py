@@ -13,8 +13,13 @@ STDIO_FLAGS: Final = {
     "--database-url": "database_url",
     "--log-level": "log_level",
     "--log-format": "log_format",
+    "--operators": "operators",
 }
 """Flags of `assent stdio` that take a value, with their settings."""
+
+
+OPERATORS: Final = "--operators"
+"""The flag that may be repeated."""
 
 
 class BadUsage(Exception):  # noqa: N818 - what the caller did
@@ -66,6 +71,7 @@ def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool
     """Parse `--flag value` and `--flag=value`. The few flags do not justify importing a parser."""
     flags: dict[str, object] = {}
     debug = False
+    named: list[str] = []
     waiting = iter(arguments)
     for argument in waiting:
         name, equals, value = argument.partition("=")
@@ -73,12 +79,16 @@ def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool
             debug = True
             flags["log_level"] = "debug"
         elif name in STDIO_FLAGS:
-            flags[STDIO_FLAGS[name]] = given = value if equals else next(waiting, None)
+            given = value if equals else next(waiting, None)
             if given is None:
                 raise BadUsage(f"{name} needs a value.")
+            if name == OPERATORS:
+                named.append(given)
+            else:
+                flags[STDIO_FLAGS[name]] = given
         else:
             raise BadUsage(f"assent stdio does not know {argument!r}.")
-    return flags, debug
+    return flags | ({"operators": named} if named else {}), debug
 
 
 def _say(text: str) -> None:

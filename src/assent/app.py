@@ -6,15 +6,21 @@ at its first use: it is migrated, has the default workspace, and the secrets are
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
+import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from assent.engine.actions import policies
+from assent.engine.actions.describing import fill_views
 from assent.engine.audit import earlier_approvals
 from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core import server_keys, tenancy
@@ -26,26 +32,31 @@ from assent.engine.core.rate import (
     signups_window,
 )
 from assent.engine.core.server_keys import ServerKeys
-from assent.engine.core.services import Background, Drafting, Limits, Outgoing, PageLinks, Services
+from assent.engine.core.services import Background, Limits, Outgoing, PageLinks, Services
 from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
-from assent.engine.learning.site_feed import Visits
+from assent.extensions.bundles import BundleProcess, load_bundle
 from assent.gate import review_link
+from assent.gate.effects import EffectTypes
+from assent.gate.policy import RELAY
 from assent.gate.seals import Seals
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS
-from assent.outgoing_calls import post_webhook, read_product_page, screen_webhook, webhook_host
+from assent.net.mail_server import parse_mailbox, parse_server
+from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
 from assent.ports import (
+    PATIENCE,
     Clock,
     Connector,
-    PicturesOf,
     SchemaMismatch,
     Store,
     StoreUnavailable,
+    Transaction,
 )
 from assent.settings.load import Settings, SettingsError
+from assent.settings.reaching import phone_url
 from assent.settings.secret_files import resolve_secrets
 from assent.settings.welcome import client_entry, in_shell, own_command, stdio_command
 from assent.stores import open_store
@@ -53,12 +64,14 @@ from assent.stores import open_store
 if TYPE_CHECKING:
     from assent.engine.audit.log import Verdict
     from assent.engine.workflows.library import WorkflowLibrary
-    from assent.suite.content.evidence import Evidence
-    from assent.suite.content.lessons import Lessons
-    from assent.suite.content.records import Composed, NeedsDraft
-    from assent.suite.pictures.making import PictureMaker
+    from assent.extensions.registry import Extensions
+    from assent.sql.components import Component
 
 log = logging.getLogger("assent.app")
+
+
+WITHHELD: Final = frozenset({"secrets", "run_token_secrets", "api_key", "database_url", "oidc_client_secret"})
+"""Settings that no extension reads."""
 
 
 class SystemClock:
@@ -84,32 +97,39 @@ class App:
         find_pages: Callable[[], Awaitable[None]] | None = None,
         link_note: Callable[[], str | None] = lambda: None,
         connectors: Mapping[str, Connector] | None = None,
+        effects: EffectTypes | None = None,
         one_client: bool = False,
     ) -> None:
         self.settings = settings
         self.clock = clock or SystemClock()
         self.keys = ServerKeys(self._read_secrets)
         self.executions = ShieldedTasks()
+        self._loading = threading.Lock()
+        self._extensions: Extensions | None = None
         self.store: Store = open_store(
             settings.database_url,
             pool_size=settings.pool_size,
             one_client=one_client,
             prepare=self._prepare_store,
+            list_components=lambda: list_components(self.extensions),
         )
         self.vault = Vault(lambda: self.keys.master, os.urandom)
         self.connections = ConnectionStore(self.store, self.vault, self.clock)
-        self._built_in: dict[str, Connector] = {}
         self.waits = Waits(self.store, self.clock)
+        self._added: dict[str, Connector] = {}
+        """The connectors of extensions, once they are made."""
         self.services = Services(
             store=self.store,
             clock=self.clock,
             entropy=os.urandom,
             keys=self.keys,
             vault=self.vault,
-            make_connectors=self._make_connectors if connectors is None else lambda: connectors,
+            make_connectors=lambda: self._make_connectors(connectors),
+            make_effects=lambda: self._make_effects(effects),
             connections=self.connections,
             workflows=lambda: self.workflows,
             verify_journal=self._verify_journal,
+            make_notifiers=lambda: self.suite.make_notifiers(),
             limits=make_limits(settings, self.store),
             links=PageLinks(
                 page_address=page_address or (lambda: settings.base_url),
@@ -119,34 +139,22 @@ class App:
                 review_url=self._review_url,
                 shell_command=lambda *words: in_shell(own_command(settings, *words)),
                 client_entry=partial(client_entry, stdio_command(settings)),
+                phone_url=phone_url(settings),
             ),
             outgoing=make_outgoing(settings, self.clock),
-            drafting=Drafting(
-                write_draft=draft_writer(settings),
-                make_pictures=lambda work: self._picture_maker.make(work),
-                credit_prices=prices(settings.credit_prices),
-                default_sender=settings.smtp_from or "",
-            ),
+            bundle=lambda: self.suite,
             background=Background(
                 wake_jobs=lambda: self.wake_jobs(), waits=self.waits, executions=self.executions
             ),
         )
-        self.visits = Visits(self.store, self.clock)
         self.wake_jobs: Callable[[], None] = lambda: None
         """Set by the code that runs the jobs in this process."""
 
-    @property
-    def pictures_of(self) -> PicturesOf:
-        """Loads the pictures of an approved action for a connector."""
-        from assent.engine.learning import pictures
-
-        return partial(pictures.of_action, self.store)
-
     @cached_property
-    def _picture_maker(self) -> PictureMaker:
-        from assent.suite.pictures.making import PictureMaker  # imported at the first picture
-
-        return PictureMaker(self.settings.font_dirs)
+    def suite(self) -> BundleProcess:
+        """The suite in this process, loaded at the first use."""
+        values = msgspec.structs.asdict(self.settings)
+        return load_bundle().start(self.services, {k: v for k, v in values.items() if k not in WITHHELD})
 
     @cached_property
     def workflows(self) -> WorkflowLibrary:
@@ -185,19 +193,46 @@ class App:
         signer = audit_log.Signer(self.keys.master)
         return await audit_log.verify(self.store, signer, kept, workspace_id=workspace_id)
 
-    def _make_connectors(self) -> dict[str, Connector]:
-        from assent.built_in_connectors import built_in_connectors
+    @property
+    def extensions(self) -> Extensions:
+        """The operators of other packages. Loaded at the first use, because their code may be slow."""
+        with self._loading:
+            if self._extensions is None:
+                self._extensions = load_operators(self.settings)
+            return self._extensions
 
-        self._built_in = self._built_in or built_in_connectors(self)
-        return self._built_in
+    def _make_effects(self, given: EffectTypes | None) -> EffectTypes:
+        own, found = given or _make_effects(), self.extensions
+        if not found.operators:
+            return own
+        from assent.extensions.wiring import list_connectors, list_types
+
+        names = {each.id: each.label for each in found.operators}
+        return own.extend(list_types(found), list_connectors(found), names)
+
+    def _make_connectors(self, given: Mapping[str, Connector] | None) -> Mapping[str, Connector]:
+        own = self._make_own_connectors() if given is None else given
+        if not self.extensions.operators:
+            return own
+        from assent.extensions.wiring import make_connectors
+
+        hosts = self.settings.allow_hosts
+        self._added = make_connectors(self.extensions, lambda: self.services, hosts, os.environ)
+        return {**own, **self._added}
+
+    def _make_own_connectors(self) -> dict[str, Connector]:
+        from assent.engine.connections.manual import ManualConnector
+        from assent.engine.connections.registering import register
+
+        return register((ManualConnector(), *self.suite.make_connectors()))
 
     async def _finish_renewals(self) -> None:
-        """Wait for the token renewals in flight."""
-        if not self._built_in:
+        """Wait for the token renewals of extensions that are in flight."""
+        if not self._added:
             return
-        from assent.suite.connectors.oauth_access import OAuthAccess
+        from assent.engine.connections.oauth_access import OAuthAccess
 
-        for access in (getattr(connector, "access", None) for connector in self._built_in.values()):
+        for access in (getattr(connector, "access", None) for connector in self._added.values()):
             if isinstance(access, OAuthAccess):
                 await access.finish()
 
@@ -208,23 +243,67 @@ class App:
     async def _prepare_store(self) -> None:
         """Check the secrets against the store, seal with the newest, create the default
         workspace."""
+        await asyncio.to_thread(lambda: self.extensions)  # their tables are the store's
         self.keys.forget()
         await check_secrets(self.store, self.keys)
         if len(self.keys.master) > 1:
             await reseal(self.store, self.vault)
         now_ms = self.clock.now_ms()
         await seal_approvals(self.store, self.keys.seals, now_ms)
-        await self.store.write(
-            lambda: tenancy.create_workspace(tenancy.LOCAL_WORKSPACE, "local", now_ms, by="first start")
-        )
+        await fill_views(self.store, lambda: self.services.effects, self.services.links.base_url)
+        await self.store.write(lambda: self._create_local(now_ms))
+
+    def _create_local(self, now_ms: int) -> Transaction[None]:
+        workspace_id, by = tenancy.LOCAL_WORKSPACE, "first start"
+        if (yield from tenancy.create_workspace(workspace_id, "local", now_ms, by=by)):
+            yield from policies.begin(workspace_id, self.services.limits.policy, now_ms, by=by)
 
     async def close(self) -> None:
         """Close after the sends in flight, because their outcome must be recorded."""
         await self.waits.close()
         await self.executions.finish()
         await self._finish_renewals()
-        await self.visits.close()
+        if "suite" in vars(self):
+            await self.suite.close()
         await self.store.close()
+
+
+def load_operators(settings: Settings) -> Extensions:
+    """Load the operators of other packages that the settings name, and those of entry points."""
+    from assent.extensions.loading import are_offered, load_extensions
+    from assent.extensions.registry import CORE, Extensions, Names
+
+    if not are_offered(settings.operators, settings.effects):
+        return Extensions()
+    own, tables = _make_effects(), load_bundle().list_components()
+    executors = {tool for each in own.types.values() for tool in (each.executor_tool, *each.executor_tools)}
+    taken = Names(
+        types=dict.fromkeys(own.types, CORE),
+        connectors=dict.fromkeys(own.connectors, CORE),
+        components={each.name: CORE for each in tables},
+        prefixes={each.prefix: CORE for each in tables},
+        executors=frozenset(executors),
+    )
+    return load_extensions(
+        settings.operators,
+        taken,
+        sections=settings.effects,
+        settings_file=str(settings.config_file or ""),
+    )
+
+
+def list_components(extensions: Extensions) -> tuple[Component, ...]:
+    """Return the components of this release, then those of other packages."""
+    return (*load_bundle().list_components(), *extensions.components)
+
+
+def _make_effects() -> EffectTypes:
+    suite = load_bundle()
+
+    def name_operators() -> dict[str, str]:
+        return {each.id: each.label for each in suite.list_operators()}
+
+    return EffectTypes(suite.list_types(), suite.list_connectors(), name_operators=name_operators)
 
 
 def make_limits(settings: Settings, store: Store) -> Limits:
@@ -239,30 +318,22 @@ def make_limits(settings: Settings, store: Store) -> Limits:
         execution_lease_seconds=settings.execution_lease_seconds,
         measure_after_ms=int(settings.measure_after_seconds * 1000),
         long_run_seconds=LONG_RUN_SECONDS,
+        client_dialog_seconds=settings.client_dialog_seconds,
+        held_after=settings.held_after,
+        credit_prices=prices(settings.credit_prices),
+        policy=settings.policy or RELAY,
     )
 
 
 def make_outgoing(settings: Settings, clock: Clock) -> Outgoing:
     return Outgoing(
-        read_page=partial(read_product_page, settings.allow_hosts),
+        fetch_page=partial(fetch_page, settings.allow_hosts),
         screen_webhook=partial(screen_webhook, settings.allow_hosts),
         webhook_host=webhook_host,
         post_webhook=partial(post_webhook, settings.allow_hosts),
-        can_send_notes=settings.smtp_url is not None,
+        can_send_notes=settings.smtp_url is not None and settings.smtp_from is not None,
         send_note=note_writer(settings, clock),
     )
-
-
-def draft_writer(
-    settings: Settings,
-) -> Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None:
-    """Return a function that drafts with the configured model; None if only the composer writes."""
-    if settings.model_url is None or settings.model_name is None:
-        return None
-    from assent.suite.model_writer import Model, draft
-
-    kind: Literal["openai", "anthropic"] = "anthropic" if settings.model_kind == "anthropic" else "openai"
-    return partial(draft, Model(settings.model_url, settings.model_name, kind, settings.model_api_key))
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:
@@ -274,10 +345,14 @@ def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, st
     """Sends the server's own e-mails to its people, through the configured mail server."""
 
     async def send(to: str, subject: str, text: str, key: str) -> None:
-        from assent.suite.connectors.mail.smtp import SmtpConnector
+        from assent.net.http_outcomes import not_connected
+        from assent.net.mail.sending import send_note
 
-        mailer = SmtpConnector(settings.smtp_url, settings.smtp_from, clock)
-        await mailer.tell(to, subject, text, key, settings.connector_timeout_seconds)
+        if settings.smtp_url is None or settings.smtp_from is None:
+            raise not_connected("This server has no mail server for its own mail.")
+        server, sender = parse_server(settings.smtp_url), parse_mailbox(settings.smtp_from)
+        seconds, now_ms = settings.connector_timeout_seconds * PATIENCE, clock.now_ms()
+        await send_note(server, sender, to, subject, text, key=key, now_ms=now_ms, seconds=seconds)
 
     return send
 

@@ -10,21 +10,14 @@ from assent.gate.webhooks import WebhookReply
 from assent.kernel.limits import WEBHOOK_TIMEOUT_SECONDS
 
 if TYPE_CHECKING:
-    from assent.suite.content.page import Fetched
+    from assent.net.outgoing import FetchedPage
 
 
-async def read_product_page(allow_hosts: tuple[str, ...], url: str) -> Fetched:
-    """Read a third-party page as data. Returns the reason if that fails."""
-    from assent.net.addresses import FetchRefused
-    from assent.net.outgoing import fetch_page
-    from assent.suite.content.page import Fetched, read_page, read_text
+async def fetch_page(allow_hosts: tuple[str, ...], url: str) -> FetchedPage:
+    """Fetch a page at an untrusted URL. Raises `FetchRefused`."""
+    from assent.net import outgoing
 
-    try:
-        fetched = await fetch_page(url, allow_hosts=allow_hosts)
-    except FetchRefused as refused:
-        return Fetched(problem=str(refused), status=refused.status)
-    page = read_text(fetched.text) if fetched.content_type == "text/plain" else read_page(fetched.text)
-    return Fetched(page=page, status=200, found_at=fetched.url)
+    return await outgoing.fetch_page(url, allow_hosts=allow_hosts)
 
 
 def screen_webhook(allow_hosts: tuple[str, ...], url: str) -> str | None:
@@ -64,4 +57,4 @@ async def post_webhook(
         )
     except FetchRefused as refused:
         return WebhookReply(None, refused.why, str(refused))
-    return WebhookReply(posted.status)
+    return WebhookReply(posted.status, body=posted.body)

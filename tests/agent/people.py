@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-import httpx
+from tests.keyed_browser import KeyedBrowser
 from tests.serving.web.review.kit import BROWSER, forms
 from tests.surfaces import BASE_URL, Surface
 
@@ -25,7 +25,7 @@ class Person:
         self.provider_key = provider_key
         self.by_hand = False
         self.opened: list[str] = []
-        self.browser = httpx.AsyncClient(
+        self.browser = KeyedBrowser(
             transport=surface.wire,
             base_url=BASE_URL,
             headers={**BROWSER, "Origin": BASE_URL},

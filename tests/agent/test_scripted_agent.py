@@ -24,7 +24,8 @@ from assent.jobs.worker import Runner
 from assent.ports import Single
 from assent.processes.serve import Surfaces
 from assent.sql.loader import statements
-from assent.testing import zernio
+from assent.suite.channels.zernio import emulator as zernio
+from assent.suite.testing.catalog import ALL_TOOLS
 from assent.testing.provider_server import Outcome
 from assent.tools.catalog import Catalog
 
@@ -104,7 +105,9 @@ def test_it_holds_no_tool_name() -> None:
     text = (Path(__file__).parent / "scripted.py").read_text() + (
         Path(__file__).parent / "people.py"
     ).read_text()
-    names = [name for tool in Catalog().tools for name in (tool.name, *tool.aliases, *tool.legacy_names)]
+    names = [
+        name for tool in Catalog(ALL_TOOLS).tools for name in (tool.name, *tool.aliases, *tool.legacy_names)
+    ]
 
     assert [name for name in names if name in text] == []
     assert re.findall(r"\b(?:chieflab|chiefmo|workflow)_", text) == []
@@ -128,7 +131,7 @@ async def test_a_key_that_cannot_decide_waits_for_the_person_on_the_page(scene: 
 
 async def test_where_people_decide_everything_the_agent_leads_to_the_page(scene: Scene) -> None:
     await scene.key()
-    policy = msgspec.json.encode(PRESETS["strict"]).decode()
+    policy = msgspec.json.encode(PRESETS["people"]).decode()
     await scene.surface.app.store.write(
         Single(statements.set_policy(workspace_id=LOCAL_WORKSPACE, policy=policy))
     )

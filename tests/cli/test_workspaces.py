@@ -153,6 +153,24 @@ def test_a_rotated_key_has_a_successor_with_the_same_rights(assent: Assent, data
     assert caller.scopes == {"runs:write"}
 
 
+def test_a_key_can_keep_its_client_from_asking_and_so_does_its_successor(
+    assent: Assent, data_dir: Path
+) -> None:
+    assert assent("init").code == 0
+    quiet = assent("keys", "create", "--no-client-dialog", "--json").data
+    usual = assent("keys", "create", "--json").data
+    next_quiet, next_usual = (assent("keys", "rotate", key["keyId"], "--json").data for key in (quiet, usual))
+    asks = {key["keyId"]: key["clientDialog"] for key in assent("keys", "list", "--json").data["keys"]}
+    assert [asks[key["keyId"]] for key in (quiet, usual, next_quiet, next_usual)] == [
+        False,
+        True,
+        False,
+        True,
+    ]
+    assert assent("keys", "list").out.count("no dialog") == 2
+    assert not principal(data_dir, next_quiet["apiKey"]).client_dialog
+
+
 def test_a_whole_key_that_was_pasted_is_understood_and_not_repeated(assent: Assent, data_dir: Path) -> None:
     made = assent("workspace", "create", "acme", "--json").data
     done = assent("keys", "revoke", made["apiKey"])

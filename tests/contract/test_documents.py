@@ -12,7 +12,7 @@ from tests.contract.talk import KEYED, PUBLIC, SIGNUP
 from tests.surfaces import BASE_URL, Surface
 
 from assent.kernel.refusals import Reason
-from assent.tools.catalog import ALL_TOOLS
+from assent.suite.testing.catalog import ALL_TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = "https://chieflab.io/spec/v0.1"

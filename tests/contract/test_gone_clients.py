@@ -10,7 +10,8 @@ import msgspec
 from tests.contract.talk import PUBLIC, SIGNUP, converse, count_rows, request, tool_call
 from tests.surfaces import Surface
 
-from assent.tools.catalog import ALL_TOOLS, Catalog
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.tools.catalog import Catalog
 
 
 async def post_and_go(web: Surface, path: str, *chunks: bytes) -> list[Any]:

@@ -27,6 +27,7 @@ import assent
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 from assent.serving.instructions import INSTRUCTIONS, instructions
+from assent.suite.testing.catalog import ALL_TOOLS
 from assent.tools.catalog import Catalog
 
 
@@ -116,7 +117,7 @@ def test_the_instructions_name_only_tools_that_are_listed(toolsets: tuple[str, .
     named = set(re.findall(r"\b(?:chieflab|chiefmo|workflow)_[a-z_]+", instructions(toolsets)))
 
     assert "chieflab_status" in named
-    assert named <= Catalog(toolsets=toolsets).offered
+    assert named <= Catalog(ALL_TOOLS, toolsets=toolsets).offered
 
 
 async def test_ping_is_answered_with_an_empty_result(surface: Surface) -> None:

@@ -19,7 +19,8 @@ from assent.engine.core.tenancy import KeyEntropy
 from assent.kernel.reasons import MEANINGS, Reason
 from assent.kernel.toolsets import GATE, TOOLSETS, choose
 from assent.serving.offering import drop_unoffered
-from assent.tools.catalog import ALL_TOOLS, Catalog
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.tools.catalog import Catalog
 from assent.tools.toolsets import TOOLSET_OF
 
 TOOL_NAME = re.compile(r"\b(?:chieflab|chiefmo|workflow)_[a-z_]+")
@@ -59,7 +60,7 @@ def suggested(node: Any) -> Iterator[str]:
 async def test_a_key_is_shown_its_own_groups_and_the_gate(surface: Surface) -> None:
     await key_with(surface, "workflows")
 
-    assert await listed(surface) == Catalog(toolsets=("workflows",)).offered
+    assert await listed(surface) == Catalog(ALL_TOOLS, toolsets=("workflows",)).offered
 
 
 @pytest.mark.parametrize("toolsets", [(), ("workflows",), ("admin", "legacy"), TOOLSETS], ids=str)
@@ -98,7 +99,7 @@ async def test_no_answer_suggests_a_tool_outside_the_list(
 
 
 def test_a_suggestion_gets_the_listed_name_or_is_left_out_and_reports_stay() -> None:
-    catalog = Catalog()
+    catalog = Catalog(ALL_TOOLS)
 
     def call(name: str) -> dict[str, Any]:
         return {"name": f"chieflab_{name}", "args": {}, "when": "now"}
@@ -127,7 +128,7 @@ def test_the_words_of_a_refusal_name_only_tools_of_the_default_list(reason: Reas
     meaning = MEANINGS[reason]
     words = " ".join((meaning.summary, meaning.fix, meaning.stop_rule, meaning.recovery_tool or ""))
 
-    assert set(TOOL_NAME.findall(words)) & CALLABLE <= Catalog().offered
+    assert set(TOOL_NAME.findall(words)) & CALLABLE <= Catalog(ALL_TOOLS).offered
 
 
 def test_the_gate_is_in_every_choice_of_groups() -> None:
@@ -146,7 +147,7 @@ def sentences(source: Path) -> Iterator[str]:
 
 
 def test_no_sentence_names_a_tool_that_is_not_in_the_default_list() -> None:
-    offered = Catalog().offered
+    offered = Catalog(ALL_TOOLS).offered
     unlisted = {
         (source.name, name)
         for source in Path(assent.__file__).parent.rglob("*.py")

@@ -20,7 +20,8 @@ from tests.surfaces import Surface
 
 from assent.processes.serve import http_server
 from assent.serving.sockets import ReadTimeouts, fit_descriptors
-from assent.tools.catalog import ALL_TOOLS, Catalog
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.tools.catalog import Catalog
 
 pytestmark = pytest.mark.slow
 

@@ -23,7 +23,8 @@ from tests.kernel.strict_mode import refused
 from tests.surfaces import Surface
 
 from assent.kernel.toolsets import TOOLSETS
-from assent.tools.catalog import ALL_TOOLS, Catalog
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.tools.catalog import Catalog
 from assent.tools.definition import Tool
 from assent.tools.toolsets import TOOLSET_OF
 
@@ -119,18 +120,22 @@ async def test_the_list_fits_a_model_and_has_every_name_of_the_seeds_but_the_old
 
 
 def test_every_tool_is_in_a_group_and_together_they_are_all_there_is() -> None:
-    everything = Catalog(toolsets=TOOLSETS).offered
+    everything = Catalog(ALL_TOOLS, toolsets=TOOLSETS).offered
 
     assert {tool.name for tool in ALL_TOOLS} <= TOOLSET_OF.keys()
     assert everything == {tool.name for tool in ALL_TOOLS} | OLD_NAMES | {"chieflab_send_email"}
 
 
-@pytest.mark.parametrize("entry", Catalog(toolsets=TOOLSETS).listing(), ids=lambda entry: entry["name"])
+@pytest.mark.parametrize(
+    "entry", Catalog(ALL_TOOLS, toolsets=TOOLSETS).listing(), ids=lambda entry: entry["name"]
+)
 def test_a_client_that_closes_every_object_can_take_the_arguments(entry: dict[str, Any]) -> None:
     assert refused(entry["inputSchema"]) == []
 
 
-@pytest.mark.parametrize("entry", Catalog(toolsets=TOOLSETS).listing(), ids=lambda entry: entry["name"])
+@pytest.mark.parametrize(
+    "entry", Catalog(ALL_TOOLS, toolsets=TOOLSETS).listing(), ids=lambda entry: entry["name"]
+)
 def test_an_output_schema_names_the_fields_and_requires_ok_alone(entry: dict[str, Any]) -> None:
     schema = entry["outputSchema"]
 
@@ -140,11 +145,11 @@ def test_an_output_schema_names_the_fields_and_requires_ok_alone(entry: dict[str
     assert size(schema) <= MOST_OUTPUT_BYTES
 
 
-@pytest.mark.parametrize("entry", Catalog().listing(), ids=lambda entry: entry["name"])
+@pytest.mark.parametrize("entry", Catalog(ALL_TOOLS).listing(), ids=lambda entry: entry["name"])
 def test_a_description_names_only_tools_that_are_listed_with_it(entry: dict[str, Any]) -> None:
     texts = str(entry["description"]) + str(entry["inputSchema"])
     named = set(re.findall(r"\b(?:chieflab|chiefmo|workflow)_[a-z_]+", texts)) & everything_callable()
-    beside = Catalog(toolsets=[TOOLSET_OF[entry["name"]]]).offered
+    beside = Catalog(ALL_TOOLS, toolsets=[TOOLSET_OF[entry["name"]]]).offered
 
     assert named <= beside
 

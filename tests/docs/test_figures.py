@@ -21,7 +21,7 @@ def checkout(tmp_path: Path) -> Path:
     """A package of two parts, with one of each complaint."""
     package = tmp_path / "src" / "assent"
     (package / "engine").mkdir(parents=True)
-    (package / "operators").mkdir()
+    (package / "suite").mkdir()
     (package / "__init__.py").write_text("")
     (package / "engine" / "__init__.py").write_text('"""Names E1 here, which is no home."""\n')
     (package / "engine" / "one.py").write_text(
@@ -31,7 +31,7 @@ def checkout(tmp_path: Path) -> Path:
     (package / "engine" / "two.py").write_text(
         "class Same: ...\n\n\ndef ask() -> None:\n    from assent.engine import one\n"
     )
-    (package / "operators" / "__init__.py").write_text("# one line\n")
+    (package / "suite" / "__init__.py").write_text("# one line\n")
     (tmp_path / "contracts").mkdir()
     (tmp_path / "contracts" / "rules.toml").write_text(
         "".join(
@@ -60,7 +60,7 @@ def test_each_complaint_is_counted_and_named(figures: ModuleType, checkout: Path
 
 
 def test_the_table_of_parts_names_modules_that_exist(figures: ModuleType) -> None:
-    named = {name for names in figures.PARTS.values() for name in names} - set(figures.EARLIER)
+    named = {name for names in figures.PARTS.values() for name in names}
     assert named <= {module.name for module in figures.load_modules(ROOT)}
 
 

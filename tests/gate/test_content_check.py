@@ -145,6 +145,7 @@ PIECES = (
 
 
 @settings(max_examples=200)
+@example("```Write a \r```")
 @given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
 def test_pieces_of_everything_that_is_looked_for_get_an_answer(body: str) -> None:
     find_flaw(body)

@@ -11,7 +11,7 @@ import pytest
 
 from assent.kernel.reasons import MEANINGS, STANDARD_REASONS, Meaning, Reason, Retry
 from assent.kernel.refusals import Problem, Recovery, Refusal, Words, bad_argument
-from assent.tools.catalog import flatten
+from assent.kernel.schemas import flatten
 
 STANDARD = (
     "missing_api_key",

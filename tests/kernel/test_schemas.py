@@ -10,7 +10,9 @@ import msgspec
 import pytest
 
 from assent.kernel.refusals import Reason, Refusal
-from assent.tools.catalog import ALL_TOOLS, Catalog, flatten, input_schema, output_schema
+from assent.kernel.schemas import flatten
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.tools.catalog import Catalog, input_schema, output_schema
 from assent.tools.definition import Tool
 
 every_tool = pytest.mark.parametrize("tool", ALL_TOOLS, ids=lambda tool: tool.name)
@@ -109,7 +111,7 @@ def test_two_tools_of_one_name_cannot_be_listed() -> None:
     "tool", [tool for tool in ALL_TOOLS if tool.name.startswith("chieflab_")], ids=lambda tool: tool.name
 )
 def test_every_old_name_leads_to_its_tool_and_no_other_prefix_does(tool: Tool) -> None:
-    catalog = Catalog()
+    catalog = Catalog(ALL_TOOLS)
     ending = tool.name.removeprefix("chieflab_")
 
     assert catalog.by_name.get(tool.name) is tool

@@ -37,11 +37,18 @@ FEW: Final = 2_000
 
 
 WAITING: Final = frozenset(
-    {"actions_by_risk", "actions_waiting", "actions_waiting_anywhere", "actions_unsent_anywhere"}
+    {
+        "actions_by_risk",
+        "actions_waiting",
+        "actions_waiting_anywhere",
+        "actions_unsent_anywhere",
+        "actions_held",
+    }
 )
 """Indexes that hold what waits for a human or to be sent, and nothing else: no history."""
 SORTED: Final = {
     "list_workspaces": "no table that grows with use",
+    "list_held_groups": "one row for each caller whose proposals are held",
     "list_inbox": "the rows of one page, picked in the order of an index",
     "list_stopped_for": "the rows of one page of each sort, picked in the order of an index",
     "list_unknown_for": "the rows of one page, picked in the order of an index",

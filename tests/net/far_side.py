@@ -86,6 +86,9 @@ def far_side(tls: ssl.SSLContext | None = None) -> Iterator[FarSide]:
         def do_POST(self) -> None:
             self.do_GET()
 
+        def do_PUT(self) -> None:
+            self.do_GET()
+
         def log_message(self, format: str, *args: Any) -> None:
             """Silent."""
 

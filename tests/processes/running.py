@@ -70,7 +70,7 @@ class Serve:
     ) -> None:
         self.port = port or free_port()
         self.data_dir = data_dir
-        self.base_url = f"http://127.0.0.1:{self.port}"
+        self.base_url = f"http://localhost:{self.port}"
         self.process = subprocess.Popen(
             [*command, "serve", "--port", str(self.port), "--data-dir", str(data_dir)],
             stdin=subprocess.DEVNULL,

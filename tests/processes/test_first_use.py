@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("jsonschema", "assent.built_in_connectors", "assent.suite.connectors", "re2")
+HEAVY = ("jsonschema", "assent.suite.channels", "re2")
 
 
 @pytest.mark.slow

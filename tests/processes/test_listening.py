@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from tests.processes.running import free_port
 
+from assent.net.loopback import LOOPBACKS
 from assent.processes.listening import (
-    LOOPBACKS,
     StdioPages,
     bind,
     leadership_of,
@@ -95,7 +95,7 @@ def test_two_data_directories_do_not_share_an_address(tmp_path: Path) -> None:
     with pages_of(one) as first, pages_of(two) as second:
         assert first.look() == one.base_url
         assert second.look() not in (None, one.base_url)
-        assert second.address == f"http://127.0.0.1:{other_ports(two)[0]}"
+        assert second.address == f"http://localhost:{other_ports(two)[0]}"
 
 
 def test_chats_on_the_same_data_hand_out_the_address_of_the_one_that_listens(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from assent.settings import load
 from assent.settings.load import SECRET_PAIRS, Settings, load_settings
 from assent.settings.table import TABLE
 
@@ -24,7 +25,7 @@ def test_everything_has_a_default(home: dict[str, str], tmp_path: Path) -> None:
     loaded = load_settings({}, home)
     data_dir = tmp_path / ".local/share/assent"
     assert loaded.settings == Settings(
-        data_dir=data_dir, database_url=f"sqlite:///{data_dir}/assent.db", base_url="http://127.0.0.1:8080"
+        data_dir=data_dir, database_url=f"sqlite:///{data_dir}/assent.db", base_url="http://localhost:8080"
     )
     assert loaded.settings.sqlite_path == data_dir / "assent.db"
     assert loaded.warnings == ()
@@ -33,7 +34,7 @@ def test_everything_has_a_default(home: dict[str, str], tmp_path: Path) -> None:
 
 def test_the_table_and_the_struct_have_the_same_settings() -> None:
     paired = {name for current, previous, _ in SECRET_PAIRS for name in (current, previous)}
-    gathered = {name for _, _, name in SECRET_PAIRS} | {"config_file", "database_in_file"}
+    gathered = {name for _, _, name in SECRET_PAIRS} | {"config_file", "database_in_file", "effects"}
     assert {row.name for row in TABLE} - paired == set(Settings.__struct_fields__) - gathered
 
 
@@ -45,7 +46,7 @@ def test_a_flag_beats_a_variable_beats_the_file_beats_the_default(
     environ = home | {"ASSENT_PORT": "2", "ASSENT_HOST": "::1", "ASSENT_CONFIG": str(file)}
     loaded = load_settings({"port": 3, "host": None}, environ)
     assert (loaded.settings.port, loaded.settings.host, loaded.settings.pool_size) == (3, "::1", 3)
-    assert loaded.settings.base_url == "http://[::1]:3"
+    assert loaded.settings.base_url == "http://localhost:3"
     assert loaded.sources["port"] == "flag --port"
     assert loaded.sources["host"] == "environment ASSENT_HOST"
     assert loaded.sources["pool_size"] == f"file {file}"
@@ -97,6 +98,14 @@ def test_an_empty_variable_counts_as_not_set(home: dict[str, str]) -> None:
 def test_an_address_that_means_every_interface_is_linked_to_as_loopback(home: dict[str, str]) -> None:
     assert load_settings({"host": str(IPv4Address(0))}, home).settings.base_url == "http://127.0.0.1:8080"
     assert load_settings({"host": "::"}, home).settings.base_url == "http://[::1]:8080"
+
+
+def test_without_both_loopback_addresses_no_name_is_offered(
+    home: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "has_both", lambda: False)
+    assert load_settings({}, home).settings.base_url == "http://127.0.0.1:8080"
+    assert load_settings({"host": "localhost"}, home).settings.base_url == "http://127.0.0.1:8080"
 
 
 def test_each_kind_of_value_is_read_from_text_and_from_the_file(home: dict[str, str], tmp_path: Path) -> None:

@@ -52,11 +52,11 @@ def mounted(directory: Path, *options: str) -> bool:
 
 
 class SmallDisk:
-    """A place that can be full: a disk of one megabyte, or where mounting is not allowed a limit on file sizes."""
+    """A place that can be full: a disk of two megabytes, or where mounting is not allowed a limit on file sizes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.real = mounted(path, "size=1m")
+        self.real = mounted(path, "size=2m")
 
     @contextmanager
     def full(self) -> Iterator[None]:
@@ -115,7 +115,7 @@ class TestSqlite:
         store = opened(f"sqlite:///{file}")
         await store.open()
         huge = "x" * 3 * MEGABYTE
-        with limit(resource.RLIMIT_FSIZE, 500_000):
+        with limit(resource.RLIMIT_FSIZE, 800_000):
             bodies = ["a", huge, "b", huge, "c"]
             results = await asyncio.gather(*(unavailable(store, body) for body in bodies))
         assert results == [False, True, False, True, False]

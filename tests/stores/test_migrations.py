@@ -13,8 +13,11 @@ from typing import Any
 import pytest
 from tests.stores.kit import NOON, ROOT, SQL, append, children, marks, put
 
+from assent.engine.core import journal
+from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.ports import SchemaMismatch, SchemaOutdated, SchemaTooNew, Transaction
 from assent.sql import schema
+from assent.sql.loader import statements
 from assent.sql.schema import MigrationReport, SchemaState, file_name, migrations
 from assent.stores import open_store
 from assent.stores.migrate import migrate, schema_state
@@ -140,6 +143,38 @@ class TestBothStores:
         assert sum(len(report.applied) for report in reports) == len(VERSIONS) - 1
         assert len([report for report in reports if report.backup_path]) == empty_url.startswith("sqlite")
         assert await once_opened(empty_url) == VERSIONS
+
+    async def test_only_people_who_were_invited_before_are_vouched_for(
+        self, empty_url: str, release: Release
+    ) -> None:
+        release.keep(35)
+        older = open_store(empty_url)
+
+        def meet() -> Transaction[None]:
+            for name in ("invited", "signed-up"):
+                yield statements.insert_person(
+                    workspace_id=SYSTEM_WORKSPACE,
+                    person_id=name,
+                    name=name,
+                    role="member",
+                    email="ada@example.org",
+                    created_ms=NOON,
+                )
+            facts = {"person": "invited", "name": '"person":"signed-up"', "by": "signed-up"}
+            yield from journal.note(SYSTEM_WORKSPACE, "person_invited", facts, NOON)
+
+        await older.write(meet)
+        await older.close()
+        release.catch_up()
+        await migrate(empty_url, NOON)
+
+        def vouched() -> Transaction[list[str]]:
+            rows = yield statements.list_vouched_at(workspace_id=SYSTEM_WORKSPACE, email="ada@example.org")
+            return [row["person_id"] for row in rows]
+
+        store = open_store(empty_url)
+        assert await store.read(vouched) == ["invited"]
+        await store.close()
 
 
 class TestSqlite:

@@ -10,12 +10,21 @@ from pathlib import Path
 import pytest
 
 from assent.gate.records import Action
+from assent.ports import Statement
+from assent.sql.components import check_component, list_core_tables
 from assent.sql.loader import NOT_HERE, SKIPPED, load
+from assent.sql.tables import list_tables
 from assent.stores.migrate import migrate
 from assent.stores.sqlite_connection import register_functions
+from assent.suite.component import COMPONENT
 
-STATEMENTS = load()
-FIELDS = Action.__struct_fields__
+CORE = load()
+SUITE = load(COMPONENT.folder / "statements", COMPONENT.name)
+STATEMENTS = CORE | SUITE
+TABLES = list_core_tables() | {"brain_words_docsize"}
+"""The tables of the server. The last is a part of SQLite's index of words."""
+FIELDS = tuple(name for name in Action.__struct_fields__ if name != "view")
+"""The fields that are read by position. The column of the view was added later."""
 READ_BY_POSITION = [
     statement
     for statement in STATEMENTS.values()
@@ -48,3 +57,52 @@ async def test_postgresql_understands_every_statement(postgres_url: str) -> None
         prepared = await connection.prepare(statement.postgres)
         assert tuple(column.name for column in prepared.get_attributes())[: len(FIELDS)] == FIELDS
     await connection.close()
+
+
+def texts_of(statements: dict[str, Statement]) -> list[tuple[str, str]]:
+    return [
+        (each.name, text)
+        for each in statements.values()
+        for text in (each.sqlite, each.postgres)
+        if text not in (NOT_HERE, SKIPPED)
+    ]
+
+
+def test_core_statements_touch_no_table_of_a_component() -> None:
+    own = TABLES - COMPONENT.tables
+    joined = {name: odd for name, text in texts_of(CORE) if (odd := list_tables(text) - own)}
+    assert joined == {}
+
+
+def test_statements_of_the_suite_touch_its_own_tables_only() -> None:
+    check_component(COMPONENT)
+    assert {table for _, text in texts_of(SUITE) for table in list_tables(text)} == COMPONENT.tables
+    assert not CORE.keys() & SUITE.keys()
+
+
+def test_the_tables_found_in_a_statement_are_those_that_sqlite_reads_and_writes(tmp_path: Path) -> None:
+    asyncio.run(migrate(f"sqlite:///{tmp_path}/store.db", 0))
+    touched: set[str | None] = set()
+
+    def notice(action: int, table: str | None, *_: str | None) -> int:
+        if action in (
+            sqlite3.SQLITE_READ,
+            sqlite3.SQLITE_INSERT,
+            sqlite3.SQLITE_UPDATE,
+            sqlite3.SQLITE_DELETE,
+        ):
+            touched.add(table)
+        return sqlite3.SQLITE_OK
+
+    wrong = {}
+    with closing(sqlite3.connect(tmp_path / "store.db", cached_statements=0)) as connection:
+        register_functions(connection)
+        connection.set_authorizer(notice)
+        for statement in STATEMENTS.values():
+            if statement.sqlite not in (NOT_HERE, SKIPPED):
+                touched.clear()
+                connection.execute(f"EXPLAIN {statement.sqlite}", (None,) * len(statement.params))
+                known = touched & TABLES
+                if known != list_tables(statement.sqlite):
+                    wrong[statement.name] = (known, list_tables(statement.sqlite))
+    assert wrong == {}

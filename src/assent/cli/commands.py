@@ -10,14 +10,19 @@ import typer
 from assent import __version__
 from assent.cli import (
     audit,
+    cert,
     conform,
     connect,
     credits,
     demo,
     doctor,
     keys,
+    new,
+    open,
     owner,
     people,
+    policy,
+    secrets,
     server,
     sessions,
     webhooks,
@@ -53,6 +58,8 @@ def root(
 
 server.register(app)
 owner.register(app)
+open.register(app)
+cert.register(app)
 webhooks.register(workspaces.app)
 credits.register(workspaces.app)
 connect.register(app)
@@ -61,7 +68,10 @@ conform.register(app)
 demo.register(app)
 app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")
 app.add_typer(people.app, name="people", help="Invite people, list them, take their access away.")
+app.add_typer(policy.app, name="policy", help="Show, check, set and replay who may approve what.")
 app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the keys of a workspace.")
+app.add_typer(secrets.app, name="secret", help="Store, list and remove the secrets of HTTP effects.")
+app.add_typer(new.app, name="new", help="Write an operator of your own.")
 app.add_typer(audit.app, name="audit", help="Verify and export the journal.")
 app.add_typer(workflows.app, name="workflow", help="List, check and try workflows.")
 app.add_typer(sessions.app, name="session", help="List, export and import sessions of workflows.")

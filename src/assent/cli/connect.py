@@ -6,15 +6,15 @@ which the list of processes would show, and never written unsealed.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from assent.cli.failures import Failure
+from assent.cli.hidden_input import read_hidden
 from assent.cli.keys import OfWorkspace
 from assent.cli.owner import pages_address
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession, Operators, command
 from assent.cli.workspaces import BY, find_workspace, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.gate.connection import Connection
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 MAX_KEY_CHARS: Final = 512
 """Longer than any provider's key. Longer input is something else."""
-
-MAIL: Final = "smtp"
 
 WhichProvider = Annotated[
     str, typer.Argument(metavar="PROVIDER", help="Such as zernio, resend or smtp.", show_default=False)
@@ -54,17 +52,19 @@ def connect(
         str | None,
         typer.Option("--from", metavar="MAILBOX", help="The sender of this workspace's e-mails."),
     ] = None,
+    operators: Operators = None,
 ) -> None:
     """Connect a workspace to a provider by its key, which is read from standard input and never
     shown.
 
     The key of smtp is the address of a mail server: smtp://user:password@mail.example.org:587
     """
+    from assent.engine.connections.key_access import API_KEY
     from assent.gate.connection import NewConnection, OpenedSecrets
     from assent.net.mail_server import parse_mailbox
     from assent.ports import KeyChecked, NotSent, OutcomeUnknown
-    from assent.suite.connectors.key_access import API_KEY
 
+    session.add_flags(operators=operators or None)
     if sender is not None:
         try:
             parse_mailbox(sender)
@@ -74,7 +74,7 @@ def connect(
     async def wire(app: App) -> Connection:
         connector = _key_checked(app, provider)
         found = await find_workspace(app, workspace)
-        if provider == MAIL and sender is None:
+        if app.services.effects.connector(provider).auth_mode == "password" and sender is None:
             raise Failure('Name the sender: --from "Ann <ann@example.org>".')
         key = _read_key(key_stdin, provider)
         # A person with the terminal may name a mail server of this network.
@@ -162,15 +162,7 @@ def _read_key(key_stdin: bool, provider: str) -> str:
         raise Failure(
             f"The key is read from standard input only.\nRun: assent connect {provider} --key-stdin < key-file"
         )
-    if sys.stdin.isatty():
-        import getpass
-
-        text = getpass.getpass(f"Key of {provider} (not shown): ")
-    else:
-        text = sys.stdin.read(MAX_KEY_CHARS + 2)
-    key = text.strip()
-    if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable() or " " in key:
-        raise Failure(
-            "What came on standard input is not a key: one line of printable characters is expected."
-        )
+    key = read_hidden(f"Key of {provider}", MAX_KEY_CHARS)
+    if " " in key:
+        raise Failure("What came on standard input is not a key: a key has no spaces.")
     return key

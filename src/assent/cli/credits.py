@@ -11,10 +11,10 @@ from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, use_workspace
 from assent.engine.actions import credits
 from assent.engine.core.tenancy import Workspace
+from assent.gate.credits import CreditAccount, CreditEntry
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.suite.credits import CreditAccount, CreditEntry
 
 if TYPE_CHECKING:
     from assent.app import App

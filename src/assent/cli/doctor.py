@@ -9,13 +9,13 @@ import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from assent import __version__
 from assent.cli.failures import explain
-from assent.cli.session import BaseUrl, CommandSession, Host, Port, command
+from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, command
 from assent.kernel.structs import Record
 from assent.net.probes import PortState, look_at_port, reaches_assent
 from assent.ports import Store, Transaction
@@ -24,9 +24,14 @@ from assent.settings.secret_files import HOMES, MASTER, RUN_TOKEN, SHARED_BITS, 
 from assent.settings.table import TABLE
 from assent.settings.welcome import in_shell, own_command
 
+if TYPE_CHECKING:
+    from assent.extensions.registry import Extensions
+    from assent.sql.components import Component
+    from assent.sql.schema import ComponentState
+
 HONEST_LIMIT: Final = (
     "An agent with a shell under the same OS user can read the files of a local server, its secrets among them. "
-    "A passkey, another OS user or another host is a real boundary."
+    "Only another OS user or another host is a real boundary; no policy and no passkey helps against it."
 )
 
 MANY_JOBS: Final = 100
@@ -52,10 +57,18 @@ def register(app: typer.Typer) -> None:
     command(app, "doctor")(doctor)
 
 
-def doctor(session: CommandSession, host: Host = None, port: Port = None, base_url: BaseUrl = None) -> int:
+def doctor(
+    session: CommandSession,
+    host: Host = None,
+    port: Port = None,
+    base_url: BaseUrl = None,
+    operators: Operators = None,
+) -> int:
     """Check settings, files, database, port and pages. Changes nothing; exits with 1 where
     something is wrong."""
-    session.add_flags(host=host, port=port, base_url=base_url)
+    from assent.app import list_components, load_operators
+
+    session.add_flags(host=host, port=port, base_url=base_url, operators=operators or None)
     try:
         loaded = session.loaded
     except SettingsError as error:
@@ -64,11 +77,14 @@ def doctor(session: CommandSession, host: Host = None, port: Port = None, base_u
     settings = loaded.settings
     # Only settings that exist under their own name: a value combined from two is shown as the two.
     sources = {row.name: loaded.sources[row.name] for row in TABLE}
+    extensions = load_operators(settings)
     checks = [
         _settings(sources, loaded.warnings),
         _data_dir(settings),
         _secrets(settings),
-        *asyncio.run(_database(settings)),
+        *asyncio.run(_database(settings, list_components(extensions))),
+        *_operators(extensions),
+        *_extras(),
         _cap(settings),
         *_address(settings),
         DoctorCheck("limit of a local server", True, HONEST_LIMIT),
@@ -146,21 +162,21 @@ def _secrets(settings: Settings) -> DoctorCheck:
     return DoctorCheck(name, True, ", ".join(where))
 
 
-async def _database(settings: Settings) -> list[DoctorCheck]:
+async def _database(settings: Settings, components: tuple[Component, ...]) -> list[DoctorCheck]:
     from assent.stores import open_store
     from assent.stores.migrate import schema_state
 
     name, shown = "database", hide_password(settings.database_url)
     try:
-        state = await schema_state(settings.database_url)
+        state = await schema_state(settings.database_url, components)
     except Exception as error:
         what, _, fix = explain(error, settings).partition("\n")
         return [DoctorCheck(name, False, f"{shown}: {what}", fix or None)]
     if state.current == 0:
         return [DoctorCheck(name, True, f"{shown} is empty; the first start makes its tables", "assent init")]
+    embedded = settings.sqlite_path is not None
     if state.pending:
         behind = f"{shown} is at schema version {state.current}, this release is at {state.latest}"
-        embedded = settings.sqlite_path is not None
         return [
             DoctorCheck(
                 name,
@@ -170,6 +186,7 @@ async def _database(settings: Settings) -> list[DoctorCheck]:
             )
         ]
     checks = [DoctorCheck(name, True, f"{shown}, schema version {state.current}")]
+    checks += (check for each in state.components if (check := _component(each, embedded)) is not None)
     store = open_store(settings.database_url, pool_size=1)
     try:
         for look, about in ((_jobs, "jobs"), (_connections, "connections"), (_storage, "storage")):
@@ -181,6 +198,20 @@ async def _database(settings: Settings) -> list[DoctorCheck]:
     finally:
         await store.close()
     return checks
+
+
+def _component(state: ComponentState, embedded: bool) -> DoctorCheck | None:
+    """Check the tables of an extension. Returns None if they are up to date."""
+    name = f"tables of {state.component}"
+    if state.problem is not None:
+        what, _, fix = state.problem.partition(". ")
+        return DoctorCheck(name, False, what, fix or None)
+    if not state.pending:
+        return None
+    waits = f"the database waits for {', '.join(state.pending)}"
+    return DoctorCheck(
+        name, embedded, waits + ("; the next start migrates it" if embedded else ""), "assent migrate"
+    )
 
 
 async def _jobs(settings: Settings, store: Store) -> DoctorCheck:
@@ -232,6 +263,23 @@ async def _storage(settings: Settings, store: Store) -> DoctorCheck:
     full = most >= settings.storage_quota_mb * 1_000_000
     fix = "Wait until midnight (UTC), or allow more with ASSENT_STORAGE_QUOTA_MB." if full else None
     return DoctorCheck("storage", not full, detail, fix)
+
+
+def _operators(loaded: Extensions) -> Iterator[DoctorCheck]:
+    """Check the operators of other packages."""
+    for failure in loaded.failures:
+        yield DoctorCheck("operators", False, f"{failure.source} is left out", failure.why)
+    named = [f"{operator.id} ({loaded.sources[operator.id]})" for operator in loaded.operators]
+    if named or not loaded.failures:
+        yield DoctorCheck("operators", True, ", ".join(named) or "none beside those of Assent")
+
+
+def _extras() -> Iterator[DoctorCheck]:
+    """Name the optional dependencies that are not installed."""
+    from assent.extensions.bundles import load_bundle
+
+    for extra in load_bundle().list_missing_extras():
+        yield DoctorCheck(extra.name, True, extra.without, f"pip install 'assent[{extra.name}]'")
 
 
 def _cap(settings: Settings) -> DoctorCheck:

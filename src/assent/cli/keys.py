@@ -46,7 +46,7 @@ def create(
     ] = False,
     scope: Annotated[
         list[str] | None,
-        typer.Option("--scope", help=f"Limit it; may be repeated: {', '.join(tenancy.SCOPES)}."),
+        typer.Option("--scope", help=f"Limit it; may be repeated: {', '.join(tenancy.ALL_SCOPES)}."),
     ] = None,
     toolset: Annotated[
         list[str] | None,
@@ -58,13 +58,20 @@ def create(
     expires_in_days: Annotated[
         int | None, typer.Option("--expires-in-days", min=1, max=36_500, help="When it ends (never).")
     ] = None,
+    client_dialog: Annotated[
+        bool,
+        typer.Option(
+            "--client-dialog/--no-client-dialog",
+            help="Whether its client may be asked to show a dialog; some decline without showing it.",
+        ),
+    ] = True,
 ) -> None:
     """Make a key. It is shown now and never again."""
     session.require_data()
     scopes = tuple(dict.fromkeys(scope or tenancy.SCOPES))
-    unknown = [each for each in scopes if each not in tenancy.SCOPES]
+    unknown = [each for each in scopes if each not in tenancy.ALL_SCOPES]
     if unknown:
-        raise Failure(f"There is no scope {unknown[0]!r}.\nPossible: {', '.join(tenancy.SCOPES)}.")
+        raise Failure(f"There is no scope {unknown[0]!r}.\nPossible: {', '.join(tenancy.ALL_SCOPES)}.")
     toolsets = tuple(dict.fromkeys(toolset or ()))
     if strange := [each for each in toolsets if each not in TOOLSETS]:
         raise Failure(f"There is no toolset {strange[0]!r}.\nPossible: {', '.join(TOOLSETS)}.")
@@ -83,6 +90,7 @@ def create(
                 scopes=scopes,
                 expires_ms=expires_ms,
                 toolsets=toolsets,
+                client_dialog=client_dialog,
                 by=BY,
             )
         )

@@ -36,6 +36,8 @@ def owner_link(
     trail says so.
     """
     from assent.processes import owner_link as links
+    from assent.processes.phone import draw_code
+    from assent.settings.reaching import phone_url
 
     watched = sys.stdout.isatty()
     if not watched and not session.json:
@@ -57,6 +59,8 @@ def owner_link(
     session.say(f"Open this in your browser. It works once, for {links.LIFE}:")
     view = {"url": url, "expiresAt": iso_time(expires_ms), "pagesReachable": address is not None}
     session.give(view, url)
+    if watched and address is not None and address == phone_url(session.settings):
+        session.say(f"Or scan it with your phone:\n\n{draw_code(url)}")
     if address is None:
         session.say(
             f"No server is running here yet. Start one before you open the link: {session.again('serve')}"

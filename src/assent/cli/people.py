@@ -1,9 +1,11 @@
-"""`assent people`: list, invite and remove people. An invitation prints a one-time link."""
+"""`assent people`: list, invite and remove people, one by one or by a file. An invitation prints a
+one-time link."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,6 +19,7 @@ from assent.kernel.limits import DAY_MS, INVITATION_TTL_MS
 
 if TYPE_CHECKING:
     from assent.app import App
+    from assent.engine.people.roster import RosterPlan
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -113,6 +116,103 @@ def remove(
     session.give({"personId": person_id, "removed": True}, f"Removed {person_id}.")
 
 
+def apply(
+    session: CommandSession,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="People, as [[person]] tables (TOML).")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Apply without asking.")] = False,
+    prune: Annotated[
+        bool,
+        typer.Option("--prune", help="Remove the people who are not in the file, but never the first owner."),
+    ] = False,
+) -> None:
+    """Make the people of this server those of a file: shows the differences, then asks.
+
+    Each [[person]] has a name, an email (or the id that `people list` shows), a role (owner or member) and
+    workspaces. Applying the same file again changes nothing. New people get an invitation link, which is
+    shown to a terminal only, or with --json.
+    """
+    from assent.cli.people_file import PeopleFile
+    from assent.engine.people import members, people, roster
+
+    listed = PeopleFile(file)
+    watched = sys.stdout.isatty()
+    address = pages_address(session.settings)
+
+    async def compare(app: App) -> RosterPlan:
+        return await app.store.read(lambda: roster.plan(listed.entries, prune=prune))
+
+    async def write(app: App, plan: RosterPlan) -> list[dict[str, Any]]:
+        now_ms, made = app.clock.now_ms(), []
+        ids = tuple(app.services.new_id(now_ms) for _ in plan.added)
+        shown = watched or session.json
+        entropy = tuple(app.services.entropy(people.ENTROPY_BYTES) for _ in plan.added) if shown else ()
+        by = members.TERMINAL if watched else "pipe"
+        for person, token in await app.store.write(
+            lambda: roster.apply(listed.entries, plan, ids, entropy, now_ms, prune=prune, by=by)
+        ):
+            url = f"{address or app.settings.base_url}/sign-in/{token}" if token is not None else None
+            made.append(
+                {"personId": person.person_id, "name": person.name, "email": person.email, "url": url}
+            )
+        return made
+
+    try:
+        plan = session.use_app(compare)
+        session.say(_describe(plan))
+        if not plan.is_empty and not yes:
+            _confirm(session)
+        made = session.use_app(lambda app: write(app, plan)) if not plan.is_empty else []
+    except roster.RosterProblem as problem:
+        raise listed.fail(problem.entry, problem.key, str(problem)) from None
+    except roster.RosterMoved:
+        raise Failure(
+            "The people of this server changed in the meantime, so nothing was applied. Run this again."
+        ) from None
+    if made and watched and not session.json:
+        session.say(
+            f"Give each new person their link. It works once, for {INVITATION_TTL_MS // DAY_MS} days:"
+        )
+    elif made and not session.json:
+        session.say(
+            "Invitation links are shown to a terminal only. New people can sign in by mail or with your identity "
+            "provider, if one is set up."
+        )
+    view = {
+        "added": made,
+        "changed": [
+            {"personId": each.person.person_id, "changes": each.differences} for each in plan.changed
+        ],
+        "removed": [each.person_id for each in plan.removed],
+        "kept": [each.person_id for each in plan.kept],
+    }
+    lines = [f"{each['name']}: {each['url']}" for each in made if each["url"] is not None]
+    if session.json or lines:
+        session.give(view, "\n".join(lines))
+
+
+def _confirm(session: CommandSession) -> None:
+    """Ask before anything changes. Raises `Failure` without a yes."""
+    if not sys.stdin.isatty():
+        raise Failure(
+            "Nothing was changed: this is no terminal, so no one can be asked. Add --yes to apply it."
+        )
+    session.say("Apply this? [y/N]")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise Failure("Nothing was changed.")
+
+
+def _describe(plan: RosterPlan) -> str:
+    """The differences, one person on a line."""
+    added = [
+        f"+ {each.person.name} <{each.person.email or ''}>, {each.person.role.value}" for each in plan.added
+    ]
+    changed = [f"~ {each.person.name}: {', '.join(each.differences)}" for each in plan.changed]
+    removed = [f"- {each.name} ({each.person_id}): loses access" for each in plan.removed]
+    kept = [f"  {each.name} ({each.person_id}) is not in the file and stays" for each in plan.kept]
+    return "\n".join([*added, *changed, *removed, *kept, *(["Nothing to change."] if plan.is_empty else [])])
+
+
+command(app, "apply")(apply)
 command(app, "invite")(invite)
 command(app, "list")(list_all)
 command(app, "remove")(remove)

@@ -6,9 +6,11 @@ import asyncio
 import time
 from typing import Annotated
 
+import msgspec
 import typer
 
-from assent.cli.session import BaseUrl, CommandSession, Host, Port, command
+from assent.cli.first_start import ask_policy
+from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, command
 from assent.settings.load import hide_password
 from assent.settings.welcome import claude_code_stdio
 
@@ -56,39 +58,62 @@ def serve(
     host: Host = None,
     port: Port = None,
     base_url: BaseUrl = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    operators: Operators = None,
     log_level: Annotated[
         str | None, typer.Option("--log-level", metavar="LEVEL", help="debug, info, warning or error.")
     ] = None,
     log_format: Annotated[
         str | None, typer.Option("--log-format", metavar="FORMAT", help="auto, json or text.")
     ] = None,
+    no_open: Annotated[
+        bool, typer.Option("--no-open", help="Do not open your sign-in link in a browser.")
+    ] = False,
 ) -> int:
-    """Serve MCP, REST and the pages over HTTP until stopped."""
+    """Serve MCP, REST and the pages over HTTP, or HTTPS with a certificate, until stopped.
+
+    On a terminal it shows a link by which you sign in, and opens it in your browser if you are not
+    signed in yet.
+    """
     from assent.processes import serve as processes
 
     session.add_flags(host=host, port=port, base_url=base_url, log_level=log_level, log_format=log_format)
-    return processes.serve(session.settings)
+    session.add_flags(operators=operators or None, open_browser=False if no_open else None)
+    session.add_flags(tls_cert=tls_cert, tls_key=tls_key)
+    settings = session.settings
+    chosen = ask_policy(settings)
+    return processes.serve(msgspec.structs.replace(settings, policy=chosen) if chosen else settings)
 
 
-def stdio(session: CommandSession) -> int:
+def stdio(session: CommandSession, operators: Operators = None) -> int:
     """Serve MCP on standard input and output, for a client that starts this command.
 
     Uses the key in ASSENT_API_KEY, or the local default workspace where none is set.
     """
     from assent.processes import stdio as stdio_process
 
+    session.add_flags(operators=operators or None)
     return stdio_process.stdio(session.settings)
 
 
-def migrate(session: CommandSession) -> None:
-    """Bring the database up to date with this release. A SQLite file is backed up first."""
+def migrate(session: CommandSession, operators: Operators = None) -> int:
+    """Bring the database up to date with this release and the loaded operators. A SQLite file is
+    backed up first. Exits with 1 where the tables of an operator could not be migrated."""
+    from assent.app import list_components, load_operators
     from assent.stores.migrate import migrate as bring_up_to_date
 
-    report = asyncio.run(bring_up_to_date(session.settings.database_url, time.time_ns() // 1_000_000))
+    session.add_flags(operators=operators or None)
+    components = list_components(load_operators(session.settings))
+    now_ms = time.time_ns() // 1_000_000
+    report = asyncio.run(bring_up_to_date(session.settings.database_url, now_ms, components))
     if not report.applied:
         text = f"Up to date: schema version {report.to_version}."
+    elif report.from_version == report.to_version:
+        text = f"Applied {', '.join(report.applied)}."
     else:
         text = f"Migrated from schema version {report.from_version} to {report.to_version}."
+    text = "\n".join([text, *report.failures])
     if report.backup_path is not None:
         text += f"\nThe database as it was: {report.backup_path}"
     session.give(
@@ -97,6 +122,8 @@ def migrate(session: CommandSession) -> None:
             "toVersion": report.to_version,
             "applied": report.applied,
             "backupPath": report.backup_path,
+            **({"failures": report.failures} if report.failures else {}),
         },
         text,
     )
+    return 1 if report.failures else 0

@@ -63,6 +63,20 @@ BaseUrl = Annotated[
     str | None, typer.Option("--base-url", metavar="URL", help="Address that browsers reach it at.")
 ]
 
+TlsCert = Annotated[
+    str | None, typer.Option("--tls-cert", metavar="FILE", help="Certificate for https (PEM).")
+]
+TlsKey = Annotated[str | None, typer.Option("--tls-key", metavar="FILE", help="Its private key (PEM).")]
+
+Operators = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--operators",
+        metavar="FILE|MODULE",
+        help="A Python file or module with operators of your own; may be repeated.",
+    ),
+]
+
 PLACE_FLAGS: Final = ("data_dir", "config", "database_url")
 
 _COMMON: Final[dict[str, tuple[Any, object]]] = {

@@ -10,6 +10,7 @@ import typer
 
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, T, command
+from assent.engine.actions import policies
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import (
     KEY_ID_BYTES,
@@ -54,11 +55,12 @@ def create(
         now_ms = app.clock.now_ms()
         workspace_id = WorkspaceId(ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))
 
-        def both() -> Transaction[IssuedKey]:
+        def begin() -> Transaction[IssuedKey]:
             yield from tenancy.create_workspace(workspace_id, checked, now_ms, email=email, by=BY)
+            yield from policies.begin(workspace_id, app.services.limits.policy, now_ms, by=BY)
             return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by=BY))
 
-        return await app.store.write(both)
+        return await app.store.write(begin)
 
     issued = session.use_app(make)
     session.say(f"Workspace {checked!r} is {issued.workspace_id}. This is its key; it is not shown again:")
@@ -152,6 +154,7 @@ def describe_key(key: KeyRecord) -> dict[str, Any]:
         "expiresAt": iso_time(key.expires_ms),
         "revokedAt": iso_time(key.revoked_ms),
         "toolsets": key.toolsets,
+        "clientDialog": key.client_dialog,
     }
 
 
@@ -163,7 +166,7 @@ def keys_table(session: CommandSession, keys: list[KeyRecord]) -> str:
             key.label,
             " ".join(key.scopes),
             iso_time(key.created_ms) or "",
-            _describe_end(key),
+            ", ".join(filter(None, (_describe_end(key), "" if key.client_dialog else "no dialog"))),
         )
         for key in keys
     ]

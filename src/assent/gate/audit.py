@@ -15,6 +15,7 @@ from assent.gate.policy import RANK
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Approval, Assurance, Effect, Preflight
 from assent.gate.step_calls import CALL
+from assent.gate.views import Facets
 from assent.kernel.refusals import Replay
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
@@ -57,6 +58,8 @@ class ActionRecord(WireRecord, kw_only=True):
     expired: bool
     schedule_for: str | None
     target: dict[str, str] | None
+    facets: Facets | msgspec.UnsetType = msgspec.UNSET
+    """Amount, currency, target and recipients that its type names, if any."""
     content: Effect
     metadata: dict[str, Any]
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
@@ -94,6 +97,7 @@ def build_record(action: Action, now_ms: int) -> ActionRecord:
         expired=is_expired(action, now_ms),
         schedule_for=iso_time(action.schedule_ms),
         target=action.effect.target,
+        facets=facets if (facets := action.view.facets) != Facets() else msgspec.UNSET,
         content=action.effect,
         # The arguments of a repeated call are no fact about the action.
         metadata={name: value for name, value in action.metadata.items() if name != CALL},
@@ -106,8 +110,8 @@ def describe_approval(approval: Approval) -> str:
     said = {
         Assurance.AGENT: "passed on by your agent; the server did not see who said it",
         Assurance.LINK: f"on the review page by someone who had its link, as “{approval.by}”",
-        Assurance.CLIENT: f"confirmed in the chat program by {approval.by}",
+        Assurance.CLIENT: f"{approval.by}, in the chat program or in a signed-in browser",
         Assurance.PERSON: f"{approval.by}, signed in",
-        Assurance.PASSKEY: f"{approval.by}, signed in with a passkey",
+        Assurance.PASSKEY: f"{approval.by}, with a passkey",
     }
     return said[approval.assurance] + several

@@ -8,27 +8,19 @@ from __future__ import annotations
 from typing import Any, Final
 
 from assent.gate.calls import EXECUTE, Command, SuggestedCall, about_content, wait_call
-from assent.gate.mail import is_mail
-from assent.gate.preflight import blocking_gate
 from assent.gate.records import Action, is_by_hand, when_taken_down
 from assent.gate.step_calls import WORKFLOW, calls_after_decision
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.structs import Record
 from assent.kernel.times import full_time, iso_time
 
-MANUAL: Final = "manual"
+APPROVE: Final = "chieflab_approve_action"
 EDIT: Final = "chieflab_edit_action"
-UNPUBLISH: Final = "unpublish"
-"""The verb of an action that removes a published page."""
 
 
 class Circumstances(Record, kw_only=True):
     """Present facts that are not stored with the action."""
 
-    label: str = ""
-    """The channel's name for people."""
-    place: str | None = None
-    """The destination if it is no account: the address of this server's feed."""
     blocker: str | None = None
     """Why it cannot be delivered yet, in a sentence for the person."""
     help_url: str | None = None
@@ -36,13 +28,17 @@ class Circumstances(Record, kw_only=True):
     nameable: bool = False
     """Whether only the account is missing, and a new check would bind one."""
     unfit: bool = False
-    """Whether the content must be changed before it can be approved."""
+    """Whether it cannot be approved as it is: the content must be changed, or its type is missing."""
+    missing: bool = False
+    """Whether its type is not registered any more. It can only be rejected or withdrawn."""
     may_edit: bool = True
     may_decide: bool = True
     """Whether this caller can approve this action in the chat."""
     may_execute: bool = True
     may_write: bool = True
     """Whether this caller may prepare drafts and connect providers."""
+    client_asks: bool = False
+    """Whether an approval in the chat is confirmed in the client's own dialog."""
     who_decides: str | None = None
     review_url: str | None = None
     views: dict[str, str] = {}
@@ -85,23 +81,44 @@ def ask(key: str, action: Action, circumstances: Circumstances) -> str | None:
         return _after_approval(key, action, circumstances)
     if action.status != "awaiting_approval":
         return None
+    if circumstances.missing:
+        return f"Say “reject {key}” to close it." if circumstances.may_edit else None
     if circumstances.unfit and circumstances.may_edit:
         return "Tell me what to change; it can be approved after that."
     if circumstances.overdue and circumstances.may_edit:
         return "Its time has passed. Tell me when it should go out; it can be approved after that."
     if circumstances.may_decide:
-        if action.effect.verb == UNPUBLISH:
-            return f"Say “approve {key}” or “reject {key}”."
-        return f"Say “approve {key}”, “reject {key}”, or what to change."
+        confirm = " Your chat program then asks you to confirm." if circumstances.client_asks else ""
+        if action.view.fixed:
+            return f"Say “{say_approve(key, action)}” or “reject {key}”.{confirm}"
+        return f"Say “{say_approve(key, action)}”, “reject {key}”, or what to change.{confirm}"
     change = " You can still tell me what to change." if _is_editable(action, circumstances) else ""
     return f"{circumstances.decider_note}{circumstances.link_note}{change}"
 
 
+def say_approve(key: str, action: Action) -> str:
+    """Return the words of an approval. They name the execution if the approval starts it."""
+    return f"approve and execute {key}" if _starts_at_once(action) else f"approve {key}"
+
+
+def _starts_at_once(action: Action) -> bool:
+    return action.view.approval_executes and action.schedule_ms is None
+
+
 def _is_editable(action: Action, circumstances: Circumstances) -> bool:
-    return circumstances.may_edit and action.effect.verb != UNPUBLISH
+    return circumstances.may_edit and not (action.view.fixed or circumstances.missing)
+
+
+def _list_editable(action: Action) -> dict[str, str]:
+    """Return the argument of an edit that replaces the content, and what to ask for."""
+    if action.effect.arguments:
+        return {"arguments": "an object with the arguments to change"}
+    return {"body": "the new text"}
 
 
 def _after_expiry(action: Action, circumstances: Circumstances) -> str:
+    if circumstances.missing:
+        return "It has expired and does not go out any more."
     said = "It has expired and does not go out any more. Tell me if you want it prepared again."
     return f"{said} If you did it by hand, tell me that." if is_by_hand_only(action, circumstances) else said
 
@@ -109,7 +126,7 @@ def _after_expiry(action: Action, circumstances: Circumstances) -> str:
 def is_by_hand_only(action: Action, circumstances: Circumstances) -> bool:
     """Whether an action was approved and only a person can perform it."""
     stuck = circumstances.blocker is not None and not circumstances.unfit
-    return action.status == "approved" and (action.effect.connector == MANUAL or stuck)
+    return action.status == "approved" and (action.view.executes == "person" or stuck)
 
 
 def _after_approval(key: str, action: Action, circumstances: Circumstances) -> str | None:
@@ -117,22 +134,39 @@ def _after_approval(key: str, action: Action, circumstances: Circumstances) -> s
     if action.execution_state not in ("none", "retryable") or effect.connector == WORKFLOW:
         return None
     link = circumstances.link_note
-    if effect.connector == MANUAL:
+    if action.view.executes == "person":
         if not circumstances.may_execute:
             return f"Do it by hand. This chat may not record it; record it on the review page.{link}"
-        done = BY_MAIL if is_mail(effect) else BY_HAND
+        done = ask_to_do(action)
         return f"It is planned for {full_time(action.schedule_ms)}. {done}" if action.schedule_ms else done
     if circumstances.blocker is not None:
         return None
     if action.schedule_ms is not None and not circumstances.overdue:
         return f"It goes out on {full_time(action.schedule_ms)}. Until then say “withdraw {key}” to stop it."
+    if _starts_at_once(action) and action.execution_state == "none":
+        return (
+            f"It is executed now, because it was approved. Until it starts, say “withdraw {key}” to stop it."
+        )
+    do, _, happens = _name_execution(action)
     if not circumstances.may_execute:
-        return f"This chat may not send it. Open the review page and send it there.{link}"
-    return f"Say “send {key}” and it goes out, or “withdraw {key}”."
+        return f"This chat may not {do} it. Open the review page and {do} it there.{link}"
+    return f"Say “{do} {key}” and it {happens}, or “withdraw {key}”."
 
 
-BY_HAND: Final = "Publish it by hand, then tell me the address where it is."
-BY_MAIL: Final = "Send it from your own mail program, then tell me that you did."
+def _name_execution(action: Action) -> tuple[str, str, str]:
+    """Return the verb for the execution, its participle, and what then happens."""
+    if action.effect.arguments:
+        return "execute", "executed", "is executed"
+    return "send", "sent", "goes out"
+
+
+def ask_to_do(action: Action) -> str:
+    """Ask the person to perform an action by hand and to report it."""
+    if action.view.mail:
+        return "Send it from your own mail program, then tell me that you did."
+    if action.view.has_address:
+        return "Publish it by hand, then tell me the address where it is."
+    return "Do it by hand, then tell me that you did."
 
 
 def describe_decision(move: str, key: str, action: Action, circumstances: Circumstances) -> str:
@@ -149,8 +183,10 @@ def describe_decision(move: str, key: str, action: Action, circumstances: Circum
         return f"This is the new version. {circumstances.decider_note}"
     if circumstances.blocker is not None:
         return f"Approved. It cannot be sent yet: {circumstances.blocker}{circumstances.help_note}"
-    ending = _after_approval(key, action, circumstances)
-    return f"Approved. Nothing has been sent yet. {ending or ''}".rstrip()
+    ending, sent = _after_approval(key, action, circumstances), _name_execution(action)[1]
+    if move == "approve" and _starts_at_once(action):
+        return f"Approved. {ending or ''}".rstrip()
+    return f"Approved. Nothing has been {sent} yet. {ending or ''}".rstrip()
 
 
 def describe_stuck(action: Action, circumstances: Circumstances, now_ms: int) -> str | None:
@@ -161,21 +197,12 @@ def describe_stuck(action: Action, circumstances: Circumstances, now_ms: int) ->
     return f"Approved for {full_time(due_ms)}, but it cannot go out yet: {blocker}{circumstances.help_note}"
 
 
-def describe_outcome(action: Action, label: str, measured_after_ms: int | None) -> str:
+def describe_outcome(action: Action, measured_after_ms: int | None) -> str:
     """Describe what was delivered and where, and when its results arrive."""
-    effect = action.effect
-    name = label or effect.channel
-    if is_by_hand(action):
-        said = f"Recorded as done by hand: {name}."
-    elif effect.verb == UNPUBLISH:
-        return f"Taken down: {action.external_url or name}"
-    elif is_mail(effect):
-        people = len(effect.recipients)
-        said = f"Sent to {effect.recipients[0] if people == 1 else f'{people} people'}: “{effect.subject}”."
-    else:
-        said = f"Published: {name}."
-    if action.external_url:
-        said += f" {action.external_url}"
+    view = action.view
+    said = f"Recorded as done by hand: {view.label}." if is_by_hand(action) else view.outcome
+    if action.external_url or said.endswith(":"):
+        said += f" {action.external_url or view.label}"
     hours = round((measured_after_ms or 0) / HOUR_MS)
     return said + (f"\nResults arrive in about {hours} hours." if hours else "")
 
@@ -192,14 +219,14 @@ def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Co
         return ()
     found = []
     if circumstances.may_decide and not (circumstances.unfit or circumstances.overdue):
-        found.append(Command(f"approve {key}", "chieflab_approve_action", about_content(action)))
+        found.append(Command(say_approve(key, action), APPROVE, about_content(action)))
     if circumstances.may_edit:
         found.append(Command(f"reject {key}", "chieflab_reject_action", about, {"reason": "why not"}))
     if _is_editable(action, circumstances):
         if circumstances.unfit:
             repair = repair_call(action)
             return (Command(f"edit {key}", repair.name, repair.args, repair.needs), *found)
-        wanted = {"scheduleFor": "when it goes out"} if circumstances.overdue else {"body": "the new text"}
+        wanted = {"scheduleFor": "when it goes out"} if circumstances.overdue else _list_editable(action)
         found.append(Command(f"edit {key}", EDIT, about, wanted))
     return tuple(found)
 
@@ -207,17 +234,20 @@ def commands(key: str, action: Action, circumstances: Circumstances) -> tuple[Co
 def repair_call(action: Action) -> SuggestedCall:
     """Build the edit that repairs content which cannot be delivered."""
     about: dict[str, Any] = {"actionId": action.action_id}
-    if blocking_gate(action.effect) == "picture_cannot_be_sent":
-        return SuggestedCall(EDIT, {**about, "imageAssetId": ""}, "the user agrees to leave the picture out")
-    return SuggestedCall(EDIT, about, "the user said who gets it", {"to": "who gets it"})
+    repair = action.view.unfit.repair if action.view.unfit is not None else None
+    if repair is None:
+        return SuggestedCall(EDIT, about, "the user said what to change", _list_editable(action))
+    return SuggestedCall(repair.tool, {**about, **repair.args}, repair.when, repair.needs)
 
 
 def _commands_after_approval(key: str, action: Action, circumstances: Circumstances) -> tuple[Command, ...]:
     if action.effect.connector == WORKFLOW:
         return ()
     calls = {
-        "chieflab_execute_approved_action": f"send {key}",
-        "chieflab_record_manual_publish": f"{key} is out",
+        EXECUTE: f"{_name_execution(action)[0]} {key}",
+        "chieflab_record_manual_publish": f"{key} is out"
+        if not action.effect.arguments
+        else f"{key} is done",
         "chieflab_withdraw_approval": f"withdraw {key}",
     }
     return tuple(
@@ -235,7 +265,7 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
         return _calls_after_expiry(action, circumstances)
     if action.status == "awaiting_approval":
         said = tuple(
-            SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs)
+            SuggestedCall(each.tool, each.args, _when(each, circumstances), each.needs)
             for each in commands(key, action, circumstances)
         )
         if circumstances.may_decide or (circumstances.unfit and circumstances.may_edit):
@@ -247,8 +277,15 @@ def next_calls(key: str, action: Action, circumstances: Circumstances) -> tuple[
         return _calls_after_approval(action, circumstances)
     if action.status == "executed":
         return _calls_after_execution(action, circumstances)
-    may_revise = circumstances.may_write and action.effect.verb != UNPUBLISH
-    return (_call_for_revision(action),) if may_revise else ()
+    again = _call_for_revision(action, circumstances)
+    return (again,) if circumstances.may_write and again is not None else ()
+
+
+def _when(command: Command, circumstances: Circumstances) -> str:
+    """Return the condition of a call: the person's words, and what the client then asks."""
+    said = f"the user said “{command.say}”"
+    asks = circumstances.client_asks and command.tool == APPROVE
+    return f"{said}; the client then asks them to confirm" if asks else said
 
 
 def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
@@ -264,31 +301,35 @@ def _calls_after_doubt(action: Action, circumstances: Circumstances) -> tuple[Su
 
 def _calls_after_expiry(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
     """Suggest to prepare the same content again. An approved action may have been done by hand."""
-    if action.effect.connector == WORKFLOW or action.effect.verb == UNPUBLISH:
+    again = _call_for_revision(action, circumstances)
+    if action.effect.connector == WORKFLOW or again is None:
         return ()
-    again = _call_for_revision(action)
-    args = {**again.args, "body": action.effect.body}
-    found = [SuggestedCall(again.name, args, "the user wants it prepared again")]
+    needs = {name: words for name, words in again.needs.items() if name != "body"}
+    args = {**again.args, "body": action.effect.body} if "body" in again.needs else again.args
+    found = [SuggestedCall(again.name, args, "the user wants it prepared again", needs)]
     if circumstances.may_execute and is_by_hand_only(action, circumstances):
         found.append(_record(action, _DONE_BY_HAND))
     return tuple(found)
 
 
 def _calls_after_execution(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
-    effect = action.effect
-    if effect.verb == UNPUBLISH:
-        return ()
-    found = [SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did")]
-    if effect.connector == "site" and circumstances.may_write and when_taken_down(action) is None:
-        about = {"actionId": action.action_id}
-        found.append(SuggestedCall("chieflab_take_down_post", about, "the user wants the page gone"))
+    found, undo = [], action.view.undo
+    if action.view.measured:
+        found.append(SuggestedCall("chieflab_measure", {"runId": action.run_id}, "the user asks how it did"))
+    may_undo = circumstances.may_write and not circumstances.missing
+    if undo is not None and may_undo and when_taken_down(action) is None:
+        about = {"actionId": action.action_id, **undo.args}
+        found.append(SuggestedCall(undo.tool, about, undo.when, undo.needs))
     return tuple(found)
 
 
 def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple[SuggestedCall, ...]:
     about: dict[str, Any] = {"actionId": action.action_id}
     found = []
-    if action.effect.connector == MANUAL:
+    withdraw = SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind")
+    if circumstances.missing:
+        return (withdraw,) if circumstances.may_edit else ()
+    if action.view.executes == "person":
         if circumstances.may_execute:
             found.append(_record(action, "the user says that it is out"))
     elif circumstances.blocker is not None:
@@ -303,6 +344,8 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
             found.append(SuggestedCall("chieflab_use_manual_fallback", about, brief))
         if circumstances.may_execute:
             found.append(_record(action, _DONE_BY_HAND))
+    elif _starts_at_once(action) and action.execution_state == "none":
+        found.append(wait_call(action, "now: it is executed because it was approved"))
     elif circumstances.may_execute:
         key = execution_key(action.action_id, action.revision)
         at_once = action.schedule_ms is None or circumstances.overdue
@@ -312,7 +355,7 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
     if not circumstances.may_execute:
         found.append(wait_call(action, "the user goes on with it on the review page"))
     if circumstances.may_edit:
-        found.append(SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind"))
+        found.append(withdraw)
     return tuple(found)
 
 
@@ -320,7 +363,7 @@ _DONE_BY_HAND: Final = "the user did it by hand and says so"
 
 
 def _record(action: Action, when: str) -> SuggestedCall:
-    needs = {} if is_mail(action.effect) else {"url": "the address where it is live"}
+    needs = {"url": "the address where it is live"} if action.view.has_address else {}
     return SuggestedCall("chieflab_record_manual_publish", {"actionId": action.action_id}, when, needs)
 
 
@@ -329,11 +372,10 @@ def execution_key(action_id: str, revision: int) -> str:
     return f"execute-{action_id}-r{revision}"
 
 
-def _call_for_revision(action: Action) -> SuggestedCall:
-    """Suggest a new version of rejected or failed content."""
-    effect = action.effect
-    tool = "chieflab_post"
-    args: dict[str, Any] = {"channel": effect.channel, "runId": action.run_id}
-    if is_mail(effect):
-        tool, args = "chieflab_send", {"to": list(effect.recipients), "subject": effect.subject}
-    return SuggestedCall(tool, args, "the user wants another version", {"body": "the new text"})
+def _call_for_revision(action: Action, circumstances: Circumstances) -> SuggestedCall | None:
+    """Suggest a new version of rejected or failed content, if its type names a tool for that."""
+    again = action.view.again
+    if again is None or circumstances.missing:
+        return None
+    args = {**again.args, "runId": action.run_id} if again.in_run else again.args or action.effect.arguments
+    return SuggestedCall(again.tool, args, again.when, again.needs)

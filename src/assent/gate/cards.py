@@ -7,19 +7,18 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.gate.card_calls import MANUAL, PLAIN, Circumstances, ask
-from assent.gate.domains import with_ascii_form
-from assent.gate.mail import is_mail
+from assent.gate.card_calls import PLAIN, Circumstances, ask
 from assent.gate.records import Action, Effect
+from assent.gate.rules.drift import describe_changes, read_changes
+from assent.gate.views import Block, Diff, Facts, Table, Text
+from assent.kernel.canonical import short_digest
+from assent.kernel.domains import with_ascii_form
+from assent.kernel.limits import MAX_DIALOG_CHARS
+from assent.kernel.texts import name_unseen
 from assent.kernel.times import full_time
 
 NAMED_IN_CHAT: Final = 50
 """Most recipients listed one by one. A mail to more has high risk and is decided on its page."""
-
-SENDS_LINK: Final = frozenset({"site", "slack", "bluesky", MANUAL})
-"""Connectors that put the link of an effect beside its text."""
-HIDES_RECIPIENTS: Final = frozenset({"smtp", "resend"})
-"""Connectors that hide the recipients of a mail from each other."""
 
 
 def readable_body(action: Action, circumstances: Circumstances = PLAIN) -> str:
@@ -51,13 +50,13 @@ def _mail_head(effect: Effect) -> list[tuple[str, str]]:
 
 
 def _list_extras(action: Action, circumstances: Circumstances) -> list[tuple[str, str]]:
-    effect, views = action.effect, circumstances.views
-    found = [("Picture", f"{media.alt} ({views.get(media.url, media.url)})") for media in effect.media]
-    if effect.link and effect.link not in effect.body and effect.connector in SENDS_LINK:
+    effect, view, pictures = action.effect, action.view, circumstances.views
+    found = [("Picture", f"{media.alt} ({pictures.get(media.url, media.url)})") for media in effect.media]
+    if effect.link and effect.link not in effect.body and view.sends_link:
         found.append(("Link", effect.link))
     if action.schedule_ms is not None:
         passed = ", a time that has passed" if circumstances.overdue else ""
-        name = "Planned for" if effect.connector == MANUAL else "Goes out"
+        name = "Planned for" if view.executes == "person" else "Goes out"
         found.append((name, full_time(action.schedule_ms) + passed))
     return found
 
@@ -70,23 +69,34 @@ def goes_to(target: dict[str, str] | None) -> str | None:
     return f"{named} ({platform})" if platform else named
 
 
-def destination(action: Action, circumstances: Circumstances) -> str | None:
-    """Describe the effect's destination: a mail's recipients, else the account."""
-    effect = action.effect
-    if effect.connector == MANUAL:
-        return f"{_label(action, circumstances)}, by your own hand"
-    return circumstances.place or (None if is_mail(effect) else goes_to(effect.target))
+def destination(action: Action) -> str | None:
+    """Describe the effect's destination unless it is a message, whose recipients are listed."""
+    return action.view.place or (None if action.view.mail else goes_to(action.effect.target))
 
 
 def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
-    """Render the card of an action as Markdown. The content is quoted, so that it cannot pass for
-    the server's words."""
+    """Render the card of an action as Markdown: the content, then what can be done."""
+    parts = [render_content(action, circumstances)]
+    if (blocked := explain_block(action, circumstances)) is not None:
+        parts.append(blocked)
+    if (ending := ask(key, action, circumstances)) is not None:
+        parts.append(ending)
+    return "\n\n".join(parts)
+
+
+def render_content(action: Action, circumstances: Circumstances = PLAIN) -> str:
+    """Render an action's effect with its warnings as Markdown. The content is quoted, so that it cannot
+    pass for the server's words."""
     effect = action.effect
     facts = []
-    if (where := destination(action, circumstances)) is not None:
+    # The label of a channel says what happens. That of an operator does not: it may have many functions.
+    said = "" if action.view.preview.kind == "arguments" else action.view.noun
+    if action.view.title not in ("", said):
+        facts.append(("Action", action.view.title))
+    if (where := destination(action)) is not None:
         facts.append(("Goes to", where))
     facts += [
-        (name, _with_privacy(effect, value) if name == "To" else value) for name, value in _mail_head(effect)
+        (name, _with_privacy(action, value) if name == "To" else value) for name, value in _mail_head(effect)
     ]
     if _has_title(effect):
         facts.append(("Title", effect.title))
@@ -94,18 +104,63 @@ def render_card(key: str, action: Action, circumstances: Circumstances) -> str:
     found = action.preflight
     facts.append(("Risk", _risk(action)))
     parts = [
-        "\n".join([f"**{_label(action, circumstances)}**", *(f"- {name}: {value}" for name, value in facts)]),
+        "\n".join(
+            [
+                f"**{action.view.label}**",
+                *(f"- {name}: {value}" for name, value in facts),
+            ]
+        ),
         quote(effect.body),
+        *(quote(write_block(block)) for block in action.view.blocks),
     ]
     notes = [f"- Check: {warning.removeprefix('Check this claim: ')}" for warning in found.warnings]
     notes += [f"- Advice: {advice}" for advice in found.recommendations]
     if notes:
         parts.append("\n".join(notes))
-    if (blocked := explain_block(action, circumstances)) is not None:
-        parts.append(blocked)
-    if (ending := ask(key, action, circumstances)) is not None:
-        parts.append(ending)
+    if changes := read_changes(action):
+        parts.append(f"**Changed since it was shown or approved:** {describe_changes(changes)}.")
     return "\n\n".join(parts)
+
+
+def render_question(action: Action) -> str:
+    """Render the content for a client's dialog, which may show it as plain text. Invisible characters
+    are named."""
+    about = f"Revision {action.revision}, content {short_digest(action.digest)}"
+    return name_unseen(f"{render_content(action)}\n\n{about}")
+
+
+def explain_no_dialog(action: Action) -> str | None:
+    """Explain why a client's dialog cannot show an action whole; None if it can."""
+    if action.effect.media:
+        return "A dialog cannot show its picture."
+    if len(action.effect.recipients) > NAMED_IN_CHAT:
+        return f"A dialog cannot show its {len(action.effect.recipients)} recipients."
+    if len(render_question(action)) > MAX_DIALOG_CHARS:
+        return "It is too long for a dialog."
+    return None
+
+
+def write_block(block: Block) -> str:
+    """Write what a type shows beside the content as plain text, complete. Values are indented, so that
+    none can look like an argument, and invisible characters are named."""
+    match block:
+        case Facts(rows):
+            found = "\n".join(_write_fact(label, value) for label, value in rows)
+        case Text(label, text, _):
+            found = f"{label}:\n{_indent(text)}"
+        case Table(label, columns, rows):
+            found = "\n".join([f"{label}:", *(_indent(" | ".join(row)) for row in (columns, *rows))])
+        case Diff(label, before, after):
+            found = f"{label}, before:\n{_indent(before)}\n{label}, after:\n{_indent(after)}"
+    return name_unseen(found)
+
+
+def _write_fact(label: str, value: str) -> str:
+    return f"{label}: {value}" if len(value.splitlines()) <= 1 else f"{label}:\n{_indent(value)}"
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"    {line}" for line in text.splitlines())
 
 
 def quote(text: str) -> str:
@@ -117,14 +172,10 @@ def _risk(action: Action) -> str:
     return str(action.preflight.severity) + (f", costs {cost} credits" if cost else "")
 
 
-def _label(action: Action, circumstances: Circumstances) -> str:
-    return circumstances.label or action.effect.channel.replace("_", " ").capitalize()
-
-
-def _with_privacy(effect: Effect, to: str) -> str:
-    several = len(effect.recipients) > 1
-    if several and effect.connector in HIDES_RECIPIENTS:
-        return f"{to} ({len(effect.recipients)} people; they do not see each other)"
+def _with_privacy(action: Action, to: str) -> str:
+    people = len(action.effect.recipients)
+    if people > 1 and action.view.hides_recipients:
+        return f"{to} ({people} people; they do not see each other)"
     return to
 
 
@@ -136,6 +187,8 @@ def explain_block(action: Action, circumstances: Circumstances) -> str | None:
         or action.status not in ("awaiting_approval", "approved")
     ):
         return None
+    if circumstances.missing:
+        return f"**It cannot go out.** {circumstances.blocker}"
     said = f"**It cannot go out yet.** {circumstances.blocker}"
     if circumstances.unfit:
         return said

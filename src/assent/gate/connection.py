@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record, WireRecord
@@ -130,3 +130,64 @@ class Verified(Record, kw_only=True):
     label: str
     accounts: tuple[Account, ...] = ()
     settings: dict[str, Any] = {}
+
+
+AuthMode = Literal["none", "api_key", "oauth", "password"]
+"""`password`: a mail server with user and password, of the workspace or of the whole server."""
+
+
+class KeyWords(Record):
+    """The field for a key: where the provider gives it out, what it looks like, what it is called."""
+
+    where: str
+    looks: str
+    label: str = "Key"
+
+
+class ChoiceWords(Record):
+    """The form for one of several things of an account (`assent.ports.Choosing`)."""
+
+    title: str
+    label: str
+    hint: str
+    wrong: str
+
+
+class ProviderWords(Record, kw_only=True):
+    """The page on which a person connects a provider."""
+
+    gives: str
+    asks: str
+    key: KeyWords | None = None
+    choice: ChoiceWords | None = None
+
+
+class ConnectorInfo(WireRecord):
+    """A connector: its channels, how it is connected and how it treats an effect. Not whether it
+    works now."""
+
+    id: str
+    label: str
+    description: str
+    auth_mode: AuthMode
+    channels: tuple[str, ...]
+    does: tuple[str, ...]
+    """Its activities: `publish`, `send`, `measure`, or another word."""
+    needed: str = ""
+    """Tells a person what they need to connect it."""
+    on_page: bool = False
+    """Whether a person connects it on a page of this server."""
+    sends_link: bool = False
+    """Whether it puts the link of an effect beside its text."""
+    hides_recipients: bool = False
+    """Whether it hides the recipients of a message from each other."""
+    most_recipients: int | None = None
+    sends_pictures: bool = True
+    decodes_headers: bool = False
+    """Whether its provider composes the mail and might decode an encoded word in a header."""
+    connect: ProviderWords | None = None
+    """The words of the page on which a person connects it."""
+    activities: tuple[str, ...] = ()
+    """Its activities in words for people, where `does` has other words than these three."""
+    platforms: dict[str, str] = {}
+    """Names for people of platforms that the provider calls otherwise than the channel."""

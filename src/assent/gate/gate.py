@@ -13,10 +13,10 @@ import msgspec
 
 from assent.gate import refusal_words as words_for
 from assent.gate.guidance import view_alone
-from assent.gate.names import read_claim
-from assent.gate.policy import Policy, Requirement, satisfies, suffices
-from assent.gate.preflight import blocking_gate, is_expired, is_overdue
-from assent.gate.records import Action, Assurance, Status
+from assent.gate.names import OPENING, read_claim
+from assent.gate.policy import KEY, PERSON, Policy, Requirement, counts, satisfies
+from assent.gate.preflight import is_expired, is_overdue
+from assent.gate.records import OBSERVED, Action, Assurance, Observation, Status, Voice
 from assent.gate.seals import Seals
 from assent.gate.step_calls import WORKFLOW, is_cut
 from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, State, Step, path, state_of
@@ -64,17 +64,20 @@ def judge_execution(
         raise refuse_closed(action, Reason.REQUIRES_APPROVAL, links(action))
     if is_expired(action, now_ms) and (state == AWAITING or not by_hand):
         raise refuse_expired(action)
+    needed = policy.require(action)
+    if needed.denied:
+        raise refuse_denied(action, needed)
     if state == AWAITING:
-        raise needs_approval(action, links(action), words_for.describe_waiting(action, policy))
+        raise needs_approval(action, links(action), words_for.describe_waiting(action, needed))
     approval = action.approval
     if approval is None or approval.digest != action.digest or not is_intact(action):
-        raise _refuse_by_policy(action, policy, links)
+        raise _refuse_by_policy(action, needed, links)
     if not seals.hold(action):
         raise needs_approval(action, links(action), words_for.NOT_OURS)
     if not by_hand and action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
         raise needs_approval(action, links(action), words_for.describe_early(action.effect.schedule_ms))
-    if not satisfies(approval, policy.requirement(action.preflight.severity)):
-        raise _refuse_by_policy(action, policy, links)
+    if not satisfies(action, approval, needed, now_ms):
+        raise _refuse_by_policy(action, needed, links)
 
 
 def open_gate(action: Action) -> ApprovedAction:
@@ -107,15 +110,27 @@ class Decider(Record):
     """The id of a signed-in person. It distinguishes approvers."""
     shown_ms: int | None = None
     """When the page that this decision came from was shown."""
+    role: str = ""
+    """The role of a signed-in person."""
 
     @property
     def approver(self) -> str:
         return approver_key(self.person_id, self.by)
 
+    def speak(self, now_ms: int) -> Voice:
+        """Return this decider's yes, as it counts for the policy."""
+        return Voice(self.approver, self.assurance, now_ms, self.role)
+
 
 def approver_key(person_id: str, name: str) -> str:
     """Key that identifies an approver: the person id if signed in, else the given name."""
-    return f"person:{person_id}" if person_id else read_claim(name)
+    if person_id:
+        return f"{PERSON}{person_id}"
+    if name.startswith(OPENING):
+        name = read_claim(name)
+        # No name that someone gives may look like the key of a person or of an agent.
+        return f"name:{name}" if name.startswith((PERSON, KEY)) else name
+    return name
 
 
 class SeenVersion(Record):
@@ -157,15 +172,22 @@ def judge_decision(
     return steps
 
 
+def read_observation(action: Action) -> Observation:
+    """Return what was observed of the present content, on which an approval rests (`assent.gate.rules.drift`);
+    empty for an action of an earlier version."""
+    return msgspec.convert(action.metadata.get(OBSERVED, {}), Observation)
+
+
 def judge_approval(
     action: Action, policy: Policy, decider: Decider, seen: SeenVersion, now_ms: int, links: Links
-) -> tuple[tuple[Step, ...], Requirement]:
+) -> tuple[tuple[Step, ...], Requirement, Voice]:
     """Judge everything about an approval: the decision, whether the content could be delivered and
-    was shown whole, its time, and the assurance that the workspace's policy requires (C8). Returns
-    the moves and that requirement."""
+    was shown whole, its time, and the approval that the workspace's policy requires (C8). Returns
+    the moves, that requirement, and this approval as it counts for it."""
+    voice = decider.speak(now_ms)
     steps = judge_decision(action, Move.APPROVE, seen, now_ms, links)
-    if (unfit := blocking_gate(action.effect)) is not None:
-        raise words_for.refuse_unfit(action, unfit)
+    if action.view.unfit is not None:
+        raise words_for.refuse_unfit(action, action.view.unfit)
     if action.effect.connector == WORKFLOW and is_cut(action):
         raise words_for.refuse_cut(action)
     due_ms, shown_ms = action.schedule_ms, decider.shown_ms
@@ -175,10 +197,14 @@ def judge_approval(
     waits = action.status is Status.AWAITING_APPROVAL
     if due_ms is not None and waits and not warned and is_overdue(action, now_ms):
         raise words_for.refuse_overdue(action, due_ms)
-    needed = policy.requirement(action.preflight.severity)
-    if not suffices(decider.assurance, needed.assurance):
-        raise _refuse_by_policy(action, policy, links)
-    return steps, needed
+    needed = policy.require(action)
+    if needed.denied:
+        raise refuse_denied(action, needed)
+    if waits and needed.within_ms is not None and now_ms > action.created_ms + needed.within_ms:
+        raise refuse_expired(action)
+    if not counts(voice, needed, action):
+        raise _refuse_by_policy(action, needed, links)
+    return steps, needed, voice
 
 
 def refuse_stale(action: Action, *, user_message: str | None = None) -> Refusal:
@@ -214,8 +240,18 @@ def _read_settled(action: Action, links: Links) -> State:
     return state
 
 
-def _refuse_by_policy(action: Action, policy: Policy, links: Links) -> Refusal:
-    return needs_approval(action, links(action), words_for.describe_policy(action, policy))
+def _refuse_by_policy(action: Action, needed: Requirement, links: Links) -> Refusal:
+    return needs_approval(action, links(action), words_for.describe_policy(action, needed))
+
+
+def refuse_denied(action: Action, needed: Requirement) -> Refusal:
+    """Build the refusal for an action that the policy denies, no matter who approves it."""
+    return Refusal(
+        Reason.DENIED_BY_POLICY,
+        facts={"rule": needed.rules[-1] if needed.rules else "", "why": needed.denied},
+        action_id=action.action_id,
+        status=action.status,
+    )
 
 
 def in_progress(action: Action) -> Refusal:
@@ -230,7 +266,7 @@ def in_progress(action: Action) -> Refusal:
 def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
     return Refusal(
         Reason.OUTCOME_UNKNOWN,
-        facts={"connector": action.effect.connector},
+        facts={"connector": action.view.via or action.effect.connector},
         action_id=action.action_id,
         status=action.status,
         review_url=review_url,

@@ -18,9 +18,8 @@ from assent.gate.calls import (
     about_content,
     wait_call,
 )
-from assent.gate.card_calls import EDIT, PLAIN, UNPUBLISH, Circumstances, commands, repair_call
+from assent.gate.card_calls import EDIT, PLAIN, Circumstances, commands, repair_call, say_approve
 from assent.gate.cards import goes_to, quote, readable_body, render_card
-from assent.gate.mail import is_mail
 from assent.gate.records import Action, Asset, Preflight
 from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest
@@ -280,7 +279,7 @@ def _primary(keyed: dict[str, Action], around: Mapping[str, Circumstances]) -> S
             return SuggestedCall("chieflab_approve_action", about_content(action), when)
     for action in keyed.values():
         found = around.get(action.action_id, PLAIN)
-        if found.unfit and found.may_edit:
+        if found.unfit and found.may_edit and not found.missing:
             return repair_call(action)
     first = next(iter(keyed.values()))
     return wait_call(first)
@@ -290,10 +289,14 @@ def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], note
     found = {key: around.get(action.action_id, PLAIN) for key, action in keyed.items()}
     count = "One draft is" if len(keyed) == 1 else f"{len(keyed)} drafts are"
     said = [f"{count} ready and nothing was sent.", *notes]
-    said += [f"{each.label or key} cannot go out yet." for key, each in found.items() if each.blocker]
-    yes = [f"“approve {key}”" for key, each in found.items() if each.may_decide and not each.unfit]
+    said += [f"{keyed[key].view.label} cannot go out yet." for key, each in found.items() if each.blocker]
+    yes = [
+        f"“{say_approve(key, keyed[key])}”"
+        for key, each in found.items()
+        if each.may_decide and not each.unfit
+    ]
     if yes:
-        editable = any(action.effect.verb != UNPUBLISH for action in keyed.values())
+        editable = any(not action.view.fixed for action in keyed.values())
         said.append(f"Say {', '.join(yes)}, or {'what to change' if editable else 'no'}.")
     broken = [each for each in found.values() if each.unfit and each.may_edit]
     said += dict.fromkeys(each.blocker for each in broken if each.blocker)
@@ -323,7 +326,7 @@ def in_chat(key: str, action: Action, circumstances: Circumstances = PLAIN) -> I
         action_id=action.action_id,
         digest=short_digest(action.digest),
         commands=tuple(each for each in said if circumstances.unfit or each.tool != EDIT),
-        goes_to=None if is_mail(action.effect) else goes_to(action.effect.target),
+        goes_to=None if action.view.mail else goes_to(action.effect.target),
     )
 
 

@@ -7,45 +7,40 @@ contact is stored in the memory, which every agent of the workspace can read.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from assent.gate.preflight import MANY_RECIPIENTS
-from assent.gate.records import Action, Effect
+from assent.gate.records import Action
 from assent.gate.step_calls import WORKFLOW
-
-MAIL_VERBS: Final = frozenset({"email", "send"})
-
-CONTACTS: Final = "contacts"
-"""The channel of contacts."""
 
 ALONE: Final = "ownWords"
 """Metadata key of a mail that is not part of a launch."""
 
 
-def is_mail(effect: Effect) -> bool:
-    return effect.verb in MAIL_VERBS
-
-
-def is_personal_mail(effect: Effect, metadata: dict[str, Any]) -> bool:
-    """Whether an effect is personal mail, by its present recipients and the action's metadata."""
-    return _reaches_few(effect) and metadata.get(ALONE) is True
+def reached_addresses(action: Action) -> frozenset[str]:
+    """Return whom an action reaches, by its facets and its recipients, normalised so that each mailbox
+    counts once."""
+    reached = (*action.view.facets.recipients, *action.effect.recipients)
+    return frozenset(text.rpartition("<")[2].rstrip("> ").strip().casefold() for text in reached)
 
 
 def is_personal(action: Action) -> bool:
-    """Whether an action is a contact or personal mail."""
-    return action.effect.channel == CONTACTS or is_personal_mail(action.effect, action.metadata)
+    """Whether an action holds personal data: always by its type, or as a message to few recipients
+    outside a launch."""
+    return action.view.personal == "always" or (_reaches_few(action) and action.metadata.get(ALONE) is True)
 
 
 def keeps_text(action: Action) -> bool:
     """Whether the memory keeps a decision with the present text. The text of an edited mail to few
     recipients may be about people, also in a launch."""
-    return keeps_requests(action) and not (_reaches_few(action.effect) and action.revision > 1)
+    return keeps_requests(action) and not (_reaches_few(action) and action.revision > 1)
 
 
 def keeps_requests(action: Action) -> bool:
-    """Whether memory keeps a request for later drafts: not about steps or personal data."""
-    return action.effect.connector != WORKFLOW and not is_personal(action)
+    """Whether memory keeps a request for later drafts: not about steps, personal data, or effects that
+    no draft can learn from."""
+    return action.effect.connector != WORKFLOW and action.view.teaches and not is_personal(action)
 
 
-def _reaches_few(effect: Effect) -> bool:
-    return is_mail(effect) and len(effect.recipients) <= MANY_RECIPIENTS
+def _reaches_few(action: Action) -> bool:
+    return action.view.personal == "few" and len(action.effect.recipients) <= MANY_RECIPIENTS

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-_OPENING: Final = "someone with the review link, calling themselves “"
+OPENING: Final = "someone with the review link, calling themselves “"
 _CLOSING: Final = "”"
 
 ROLES: Final = (
@@ -38,12 +38,12 @@ _LOOKALIKES: Final = str.maketrans(
 
 def name_by_link(name: str) -> str:
     """Mark a name as given over a link. A marked name is returned unchanged."""
-    return name if name.startswith(_OPENING) else f"{_OPENING}{name}{_CLOSING}"
+    return name if name.startswith(OPENING) else f"{OPENING}{name}{_CLOSING}"
 
 
 def read_claim(by: str) -> str:
     """Return the name inside `name_by_link`; other text unchanged."""
-    return by.removeprefix(_OPENING).removesuffix(_CLOSING) if by.startswith(_OPENING) else by
+    return by.removeprefix(OPENING).removesuffix(_CLOSING) if by.startswith(OPENING) else by
 
 
 def is_taken(name: str, known: Iterable[str]) -> bool:

@@ -1,11 +1,21 @@
-"""The assurance that a decision needs (C8). A workspace may require more, per severity."""
+"""The policy of a workspace: which approval an action needs (C8).
+
+A policy has a requirement for each risk, which its preset sets, and rules that ask for more or deny.
+Every rule that matches counts: a denial wins, then the strictest part of each ask. There is no rule
+that allows: an action never runs without an approval. A rule whose match is unknown, because the
+action lacks a value or has one of another type, asks for the strictest approval that the policy
+names, and at least for a signed-in person. So does an action that nothing matches. Pure.
+"""
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Iterable
+from functools import lru_cache, reduce
 from typing import Final
 
-from assent.gate.records import Approval, Assurance, Severity
+from assent.gate.records import Action, Approval, Assurance, Voice, read_proposal
+from assent.gate.rules.matching import Match, Matched, match_action
+from assent.gate.views import Severity
 from assent.kernel import canonical
 from assent.kernel.structs import WireRecord
 
@@ -18,53 +28,217 @@ RANK: Final[dict[Assurance, int]] = {
 }
 
 
-class Requirement(WireRecord):
-    """The least assurance, and the number of different people who must approve."""
+PERSON: Final = "person:"
+"""Beginning of the approver key of a signed-in person."""
+KEY: Final = "key:"
+"""Beginning of the name of a caller with an API key."""
+
+
+class ApproverGroup(WireRecord, omit_defaults=True):
+    """People of whom some must approve: `person:ID`, or a role as `role:owner`."""
+
+    people: tuple[str, ...]
+    approvers: int = 1
+    names: tuple[str, ...] = ()
+    """The same people as the policy's author named them."""
+
+
+class Requirement(WireRecord, omit_defaults=True):
+    """The approval that an action needs. All parts must hold."""
 
     assurance: Assurance
     approvers: int = 1
+    """The number of different people who must approve."""
+    groups: tuple[ApproverGroup, ...] = ()
+    not_proposer: bool = False
+    """Whether the person whose agent proposed it may not approve it."""
+    within_ms: int | None = None
+    """How long an action waits for its approval, and how long the approval counts."""
+    denied: str = ""
+    """Why it may not be approved at all."""
+    rules: tuple[str, ...] = ()
+    """The names of the rules that ask for this or deny it."""
 
 
-class Policy(WireRecord):
-    low: Requirement
-    medium: Requirement
-    high: Requirement
+class PolicyRule(WireRecord, kw_only=True, omit_defaults=True):
+    """A rule: what it matches, and what it asks for or why it denies."""
 
-    def requirement(self, severity: Severity) -> Requirement:
-        return {Severity.LOW: self.low, Severity.MEDIUM: self.medium, Severity.HIGH: self.high}[severity]
+    name: str
+    when: Match = Match()
+    ask: Requirement | None = None
+    deny: str = ""
+
+
+_WEAKEST: Final = Requirement(Assurance.AGENT)
+_PERSON: Final = Requirement(Assurance.PERSON)
+
+
+class Policy(WireRecord, omit_defaults=True):
+    """A requirement for each risk, and rules. Without the requirements, what no rule matches needs the
+    strictest approval."""
+
+    low: Requirement | None = None
+    medium: Requirement | None = None
+    high: Requirement | None = None
+    rules: tuple[PolicyRule, ...] = ()
+
+    def require(self, action: Action) -> Requirement:
+        """Return the approval that an action needs."""
+        severity = action.preflight.severity
+        if not self.rules:
+            return self.require_for_risk(severity) or find_strictest(self)
+        return _combine(self, severity, tuple(match_action(rule.when, action) for rule in self.rules))
+
+    def require_for_risk(self, severity: Severity) -> Requirement | None:
+        """Return the requirement for a risk, without the rules."""
+        if severity is Severity.LOW:
+            return self.low
+        return self.medium if severity is Severity.MEDIUM else self.high
+
+
+@lru_cache(maxsize=256)
+def _combine(policy: Policy, severity: Severity, matched: tuple[Matched, ...]) -> Requirement:
+    """Return what a policy asks for, given which of its rules match; cached, since these are few."""
+    base = policy.require_for_risk(severity)
+    asked = [base] if base is not None else []
+    for rule, found in zip(policy.rules, matched, strict=True):
+        if found is True:
+            asked.append(_name_rule(rule))
+        elif found is None:
+            asked.append(find_strictest(policy))
+    return reduce(join, asked) if asked else find_strictest(policy)
+
+
+def _name_rule(rule: PolicyRule) -> Requirement:
+    """Return the requirement of a rule that matches, with its name."""
+    asked = rule.ask or _WEAKEST
+    return Requirement(
+        asked.assurance,
+        asked.approvers,
+        asked.groups,
+        asked.not_proposer,
+        asked.within_ms,
+        rule.deny,
+        (rule.name,),
+    )
+
+
+def join(one: Requirement, other: Requirement) -> Requirement:
+    """Return the requirement that holds only if both hold."""
+    shortest = [each for each in (one.within_ms, other.within_ms) if each is not None]
+    return Requirement(
+        assurance=max(one.assurance, other.assurance, key=RANK.__getitem__),
+        approvers=max(one.approvers, other.approvers),
+        groups=tuple(dict.fromkeys((*one.groups, *other.groups))),
+        not_proposer=one.not_proposer or other.not_proposer,
+        within_ms=min(shortest, default=None),
+        denied=one.denied or other.denied,
+        rules=tuple(dict.fromkeys((*one.rules, *other.rules))),
+    )
+
+
+@lru_cache(maxsize=64)
+def find_strictest(policy: Policy) -> Requirement:
+    """Return all that any part of a policy asks for, and at least a signed-in person."""
+    named = (policy.low, policy.medium, policy.high, *(rule.ask for rule in policy.rules))
+    return reduce(join, (each for each in named if each is not None), _PERSON)
 
 
 PRESETS: Final[dict[str, Policy]] = {
-    "default": Policy(
-        low=Requirement(Assurance.AGENT),
-        medium=Requirement(Assurance.AGENT),
-        high=Requirement(Assurance.PERSON),
-    ),
-    "strict": Policy(
-        low=Requirement(Assurance.PERSON),
-        medium=Requirement(Assurance.PERSON),
-        high=Requirement(Assurance.PERSON),
-    ),
-    "two_people": Policy(
-        low=Requirement(Assurance.PERSON),
-        medium=Requirement(Assurance.PERSON),
-        high=Requirement(Assurance.PERSON, 2),
-    ),
+    "relay": Policy(low=_WEAKEST, medium=_WEAKEST, high=_PERSON),
+    "people": Policy(low=_PERSON, medium=_PERSON, high=_PERSON),
+    "two_people": Policy(low=_PERSON, medium=_PERSON, high=Requirement(Assurance.PERSON, 2)),
 }
+"""`relay`: an agent may pass on a yes for low and medium risk. `people`: a signed-in person decides
+everything. `two_people`: high risk needs two people, the rest one."""
 
-DEFAULT: Final = PRESETS["default"]
+RELAY: Final = "relay"
+"""The contract's default."""
+FORMER_NAMES: Final = {"default": "relay", "strict": "people"}
+"""Names of presets in earlier versions, which are still accepted."""
+
+DEFAULT: Final = PRESETS[RELAY]
+
+
+def find_preset(name: str) -> Policy | None:
+    """Return a preset by its name or its former name."""
+    return PRESETS.get(FORMER_NAMES.get(name, name))
+
+
+def name_preset(policy: Policy) -> str:
+    """Return the name of the preset whose requirements a policy has; empty if there is none."""
+    base = Policy(policy.low, policy.medium, policy.high)
+    return next((name for name, preset in PRESETS.items() if preset == base), "")
 
 
 def suffices(assurance: Assurance, needed: Assurance) -> bool:
     return RANK[assurance] >= RANK[needed]
 
 
-def satisfies(approval: Approval, requirement: Requirement) -> bool:
-    """Whether a stored approval meets the present policy, which may have become stricter."""
-    return suffices(approval.assurance, requirement.assurance) and approval.approvers >= requirement.approvers
+def client_decides(needed: Requirement) -> bool:
+    """Whether the dialog of a client can meet a requirement. It names no person, so it cannot tell who
+    approves."""
+    return needed == Requirement(Assurance.CLIENT, within_ms=needed.within_ms, rules=needed.rules)
 
 
-@lru_cache(maxsize=16)
+def satisfies(action: Action, approval: Approval, needed: Requirement, now_ms: int) -> bool:
+    """Whether a stored approval meets the present policy, which may have become stricter. The time for
+    which it counts begins when the action is due, if that is later."""
+    since_ms = max(approval.at_ms, action.schedule_ms or 0)
+    if needed.within_ms is not None and now_ms > since_ms + needed.within_ms:
+        return False
+    return holds(list_voices(approval), needed, action)
+
+
+def list_voices(approval: Approval) -> tuple[Voice, ...]:
+    """Return everyone who approved. Of an earlier version only the number is known."""
+    if approval.voices:
+        return approval.voices
+    name = f"{PERSON}{approval.person_id}" if approval.person_id else approval.by
+    return (Voice(name, approval.assurance, approval.at_ms),) * approval.approvers
+
+
+def holds(voices: Iterable[Voice], needed: Requirement, action: Action) -> bool:
+    """Whether these people, each once, are all that is needed."""
+    counted = [voice for voice in voices if counts(voice, needed, action)]
+    return (
+        not needed.denied
+        and len(counted) >= needed.approvers
+        and all(sum(belongs(voice, group) for voice in counted) >= group.approvers for group in needed.groups)
+    )
+
+
+def counts(voice: Voice, needed: Requirement, action: Action) -> bool:
+    """Whether a yes counts as one of those that are needed."""
+    if RANK[voice.assurance] < RANK[needed.assurance]:
+        return False
+    if needed.not_proposer and is_proposer(voice.approver, action):
+        return False
+    # Where all must be of groups, the yes of anyone else would never count.
+    reserved = sum(group.approvers for group in needed.groups) >= needed.approvers
+    return not needed.groups or not reserved or any(belongs(voice, group) for group in needed.groups)
+
+
+def is_proposer(approver: str, action: Action) -> bool:
+    """Whether an approver is the one whose agent proposed the action, or has edited it. Of those who are
+    not signed in, only the holder of another API key is surely someone else."""
+    proposal = read_proposal(action)
+    if any(revision <= action.revision and who == approver for revision, who in proposal.editors):
+        return True
+    if approver.startswith(PERSON):
+        return approver == f"{PERSON}{proposal.person_id}"
+    return not approver.startswith(KEY) or not proposal.caller or approver == proposal.caller
+
+
+def belongs(voice: Voice, group: ApproverGroup) -> bool:
+    """Whether a yes is of one of these people. Only someone who is signed in is; a name that someone
+    gives may read like a role."""
+    return voice.approver.startswith(PERSON) and (
+        voice.approver in group.people or f"role:{voice.role}" in group.people
+    )
+
+
+@lru_cache(maxsize=64)
 def digest_policy(policy: Policy) -> str:
     """Return the digest of a policy; cached, since workspaces share few policies."""
     return canonical.digest(policy)

@@ -11,30 +11,18 @@ from typing import Final
 
 import msgspec
 
-from assent.gate.records import Action, Effect, ExecutionState, Preflight, Severity, Status
+from assent.gate.records import Action, Effect, ExecutionState, Preflight, Status
+from assent.gate.views import Severity, View
 from assent.kernel.limits import DAY_MS, MAX_SCHEDULE_AHEAD_MS
 from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.times import full_time, iso_time
 
 MANY_RECIPIENTS: Final = 50
-HIGH_VERBS: Final = frozenset({"charge", "refund", "delete"})
-LOW_CONNECTORS: Final = frozenset({"site", "manual", "workflow"})
-
 NOT_READY: Final = "connector_not_ready"
 
 LEEWAY_MS: Final = DAY_MS
 """How long an action stays open after its time, in case sending is delayed."""
-
-RESEND_RECIPIENTS: Final = 50
-"""Most recipients that Resend takes in one mail."""
-
-BLOCKING_GATES: Final[dict[str, str]] = {
-    "recipients_missing": "It has no recipients. Tell me who gets it.",
-    "too_many_recipients": f"The mail service takes at most {RESEND_RECIPIENTS} recipients in one mail. Name fewer.",
-    "picture_cannot_be_sent": "It has a picture, and this mail service sends only text. Remove the picture.",
-}
-"""Gates for content that can never be delivered, with their messages."""
 
 
 class Readiness(Record):
@@ -49,26 +37,33 @@ class Readiness(Record):
     nameable: bool = False
 
 
-class Checked(Record, kw_only=True):
-    """Findings about edited content. `outdated` are the remarks about the earlier text."""
+class Remarks(Record, kw_only=True):
+    """Remarks about edited content. `outdated` are those about the earlier text."""
 
-    readiness: Readiness
     outdated: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     recommendations: tuple[str, ...] = ()
 
 
-def grade_severity(effect: Effect, declared: Severity | None, warned: bool) -> Severity:
+class Checked(Remarks, kw_only=True):
+    """Remarks about edited content, and the readiness of its connector."""
+
+    readiness: Readiness
+
+
+def grade_severity(effect: Effect, view: View, declared: Severity | None, warned: bool) -> Severity:
     """Return the severity on C8's scale. Warnings raise low to medium; operators only raise."""
-    if effect.verb in HIGH_VERBS or len(effect.recipients) > MANY_RECIPIENTS or declared is Severity.HIGH:
+    people = max(len(view.facets.recipients), len(effect.recipients))
+    if view.risk is Severity.HIGH or people > MANY_RECIPIENTS or declared is Severity.HIGH:
         return Severity.HIGH
-    if effect.connector in LOW_CONNECTORS and not warned and declared is not Severity.MEDIUM:
+    if view.risk is Severity.LOW and not warned and declared is not Severity.MEDIUM:
         return Severity.LOW
     return Severity.MEDIUM
 
 
 def preflight(
     effect: Effect,
+    view: View,
     readiness: Readiness,
     *,
     declared: Severity | None = None,
@@ -79,12 +74,12 @@ def preflight(
 ) -> Preflight:
     """Compute the preflight. `human_approval` is always a gate; defects add more (E44)."""
     found = ["human_approval", *gates]
-    if (unfit := blocking_gate(effect)) is not None:
-        found.append(unfit)
+    if view.unfit is not None:
+        found.append(view.unfit.gate)
     if not readiness.ready:
         found.append(NOT_READY)
     return Preflight(
-        severity=grade_severity(effect, declared, bool(warnings)),
+        severity=grade_severity(effect, view, declared, bool(warnings)),
         warnings=warnings,
         recommendations=recommendations,
         gates=tuple(dict.fromkeys(found)),
@@ -92,7 +87,7 @@ def preflight(
         connector_blocker=readiness.blocker,
         connector_fix_hint=readiness.fix_hint,
         # Publishing by hand costs nothing.
-        estimated_cost_credits=0 if effect.connector == "manual" else cost_credits,
+        estimated_cost_credits=0 if view.executes == "person" else cost_credits,
     )
 
 
@@ -109,37 +104,38 @@ def with_readiness(found: Preflight, readiness: Readiness) -> Preflight:
 
 
 def after_edit(
-    old: Preflight,
-    before: Effect,
-    effect: Effect,
-    checked: Checked | None,
-    recommendations: tuple[str, ...] = (),
+    before: Action, effect: Effect, view: View, checked: Checked | None, recommendations: tuple[str, ...] = ()
 ) -> Preflight:
     """Compute the preflight of an edit: remarks about the old text go, others stay."""
+    old = before.preflight
     if checked is None:
-        same = effect.connector == before.connector
+        same = effect.connector == before.effect.connector
         was = Readiness(old.connector_ready, old.connector_blocker, old.connector_fix_hint)
         checked = Checked(readiness=was if same else Readiness(ready=True))
     gone = {*checked.outdated, TOO_MANY_TODAY}
     kept = tuple(each for each in old.warnings if each not in gone)
     advice = tuple(each for each in old.recommendations if each not in gone)
+    unfit = before.view.unfit
+    answered = {NOT_READY, *((unfit.gate,) if unfit is not None else ())}
     return preflight(
         effect,
+        view,
         checked.readiness,
-        declared=_find_declared(old, before),
+        declared=_find_declared(before),
         warnings=tuple(dict.fromkeys((*checked.warnings, *kept))),
         recommendations=tuple(dict.fromkeys((*checked.recommendations, *advice, *recommendations))),
-        gates=tuple(each for each in old.gates if each not in (*BLOCKING_GATES, "connector_not_ready")),
+        gates=tuple(each for each in old.gates if each not in answered),
         cost_credits=old.estimated_cost_credits,
     )
 
 
-def _find_declared(old: Preflight, effect: Effect) -> Severity | None:
+def _find_declared(before: Action) -> Severity | None:
     """Infer the severity that the operator declared: one that effect and warnings do not
     explain."""
+    old = before.preflight
     if TOO_MANY_TODAY in old.warnings:
         return None
-    explained = grade_severity(effect, None, bool(old.warnings))
+    explained = grade_severity(before.effect, before.view, None, bool(old.warnings))
     return old.severity if old.severity is not explained else None
 
 
@@ -177,19 +173,6 @@ def price(found: Preflight, left: int | None) -> Preflight:
     return msgspec.structs.replace(found, warnings=said, gates=gates)
 
 
-def blocking_gate(effect: Effect) -> str | None:
-    """Return the gate that blocks this effect even if it was approved, else None."""
-    if effect.verb not in ("email", "send"):
-        return None
-    if not effect.recipients:
-        return "recipients_missing"
-    if effect.connector == "resend" and len(effect.recipients) > RESEND_RECIPIENTS:
-        return "too_many_recipients"
-    if effect.connector == "smtp" and effect.media:
-        return "picture_cannot_be_sent"
-    return None
-
-
 def is_expired(action: Action, now_ms: int) -> bool:
     """Whether an action expired while it could be approved or sent (C10)."""
     if action.expires_ms is None or action.expires_ms > now_ms:
@@ -200,14 +183,18 @@ def is_expired(action: Action, now_ms: int) -> bool:
 
 def is_overdue(action: Action, now_ms: int) -> bool:
     """Whether an action's time has passed. Actions published by hand are never overdue."""
-    due_ms, by_hand = action.schedule_ms, action.effect.connector == "manual"
+    due_ms, by_hand = action.schedule_ms, action.view.executes == "person"
     return due_ms is not None and due_ms <= now_ms and not by_hand
 
 
-def refuse_schedule(schedule_ms: int | None, now_ms: int, path: str = "scheduleFor") -> None:
-    """Raise `Refusal` for a time in the past or too far ahead."""
+def refuse_schedule(
+    schedule_ms: int | None, now_ms: int, path: str = "scheduleFor", *, schedulable: bool = True
+) -> None:
+    """Raise `Refusal` for a time in the past or too far ahead, or for any time if its type takes none."""
     if schedule_ms is None:
         return
+    if not schedulable:
+        raise bad_argument(path, "no time: this is executed when a person decides", "a time")
     if schedule_ms <= now_ms:
         raise bad_argument(path, f"a time after now, which is {iso_time(now_ms)}", "a time that is over")
     if schedule_ms > now_ms + MAX_SCHEDULE_AHEAD_MS:

@@ -10,6 +10,9 @@ from __future__ import annotations
 import enum
 from typing import Any, Final
 
+import msgspec
+
+from assent.gate.views import Severity, View
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.structs import Record, WireRecord
@@ -34,12 +37,6 @@ class ExecutionState(enum.StrEnum):
     OUTCOME_UNKNOWN = "outcome_unknown"
     RETRYABLE = "retryable"
     DONE = "done"
-
-
-class Severity(enum.StrEnum):
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
 
 
 class Assurance(enum.StrEnum):
@@ -81,6 +78,8 @@ class Effect(WireRecord, kw_only=True, omit_defaults=True):
     details: dict[str, Any] = {}
     schedule_ms: int | None = None
     """When the server sends it. Effects of earlier versions lack it."""
+    arguments: dict[str, Any] = {}
+    """The arguments of an effect that is a function. Its body is their text form."""
 
     @property
     def type(self) -> str:
@@ -123,6 +122,35 @@ class Attempt(Record, kw_only=True):
     """The API key that owns the stored answer."""
 
 
+class Voice(WireRecord, omit_defaults=True):
+    """One person's approval, as it counts for the policy."""
+
+    approver: str
+    """Key that identifies the approver (`assent.gate.gate.approver_key`)."""
+    assurance: Assurance
+    at_ms: int
+    role: str = ""
+    """The role of a signed-in approver."""
+
+
+class Observation(WireRecord, kw_only=True, omit_defaults=True):
+    """Facts that a person relies on and that the content does not fix (`assent.gate.rules.drift`). None and
+    empty: not observed."""
+
+    account: dict[str, str] = {}
+    """The account at the provider: its id and name, and what else identifies it."""
+    recipients: int | None = None
+    recipients_digest: str = ""
+    """Which people these are, if they are resolved when it is executed."""
+    credits: int | None = None
+    listed: int = 0
+    """The price of its connector by the settings. The price of an action may be another."""
+    amount: str = ""
+    target: dict[str, Any] | None = None
+    """The state of what would be changed, as its type observes it."""
+    since_ms: int = 0
+
+
 class Approval(WireRecord, kw_only=True):
     """An approval: the approver, the approved digest, the assurance."""
 
@@ -137,6 +165,10 @@ class Approval(WireRecord, kw_only=True):
     """The id of a signed-in approver. Names change, and two people may share one."""
     policy: str = ""
     """The digest of the policy under which it was given."""
+    voices: tuple[Voice, ...] = ()
+    """Everyone who approved. Approvals of earlier versions have none."""
+    observed: Observation | None = None
+    """What was observed when it was given. Approvals of earlier versions lack it."""
     mac: str = ""
     """The seal, which only this server can compute (`assent.gate.seals`)."""
 
@@ -168,6 +200,7 @@ class Action(Record, kw_only=True):
     external_id: str | None = None
     external_url: str | None = None
     metadata: dict[str, Any] = {}
+    view: View = View()
 
     @property
     def provider_key(self) -> str:
@@ -207,6 +240,32 @@ class Run(Record, kw_only=True):
     """Review links made before this time are invalid."""
 
 
+PROPOSAL: Final = "proposal"
+"""Metadata key: who proposed the action, as a `Proposal`."""
+
+
+class Proposal(WireRecord, omit_defaults=True):
+    """Who proposed an action. Actions of earlier versions have an empty one."""
+
+    operator: str = ""
+    caller: str = ""
+    """`key:ID` of the API key, or `local`."""
+    label: str = ""
+    """The label of the key."""
+    person_id: str = ""
+    """The person whose key it is, if that is known."""
+    editors: tuple[tuple[int, str], ...] = ()
+    """Revisions, and the approver keys of those who made them by an edit."""
+
+
+def read_proposal(action: Action) -> Proposal:
+    """Return who proposed an action."""
+    return msgspec.convert(action.metadata.get(PROPOSAL) or {}, Proposal)
+
+
+OBSERVED: Final = "observed"
+"""Metadata key: the observation of the present content."""
+
 BY_HAND: Final = "byHand"
 """Metadata key of an action that a person performed by hand."""
 
@@ -226,4 +285,4 @@ def when_taken_down(action: Action) -> int | None:
 
 def is_by_hand(action: Action) -> bool:
     """Whether a person recorded that they performed the action, instead of a connector."""
-    return action.effect.connector == "manual" or action.metadata.get(BY_HAND) is True
+    return action.view.executes == "person" or action.metadata.get(BY_HAND) is True

@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
-from assent.gate.mail import is_mail
-from assent.gate.policy import RANK, Policy
-from assent.gate.preflight import BLOCKING_GATES
+from assent.gate.policy import Requirement, client_decides
 from assent.gate.records import Action, Assurance, Status
+from assent.gate.rules.words import describe_need
 from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW
+from assent.gate.views import Unfit
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.times import full_time
 
@@ -108,7 +108,7 @@ def describe_closed(action: Action) -> Words:
 
 
 def _past_verb(action: Action) -> str:
-    return "sent" if is_mail(action.effect) else "published"
+    return action.view.done.lower()
 
 
 def describe_early(schedule_ms: int) -> Words:
@@ -133,27 +133,39 @@ _WAITING_STEP: Final = Words(
 )
 
 
-def describe_waiting(action: Action, policy: Policy) -> Words | None:
+def describe_waiting(action: Action, needed: Requirement) -> Words | None:
     """Words for an executor called on an action that waits for approval; None for the usual
     ones."""
-    return describe_policy(action, policy) or (_WAITING_STEP if is_step(action) else None)
+    return describe_policy(action, needed) or (_WAITING_STEP if is_step(action) else None)
 
 
-def describe_policy(action: Action, policy: Policy) -> Words | None:
+def describe_policy(action: Action, needed: Requirement) -> Words | None:
     """Words if the policy requires more than an approval in the chat, else None."""
-    needed = policy.requirement(action.preflight.severity)
-    if RANK[needed.assurance] <= RANK[Assurance.AGENT] and needed.approvers == 1:
+    if needed == Requirement(Assurance.AGENT, rules=needed.rules):
         return None
-    who = _WHO[needed.assurance] if needed.approvers == 1 else f"{needed.approvers} {_WHO_OF_MANY}"
+    if client_decides(needed):
+        return _BY_CLIENT
+    who = describe_need(needed)
     has = "has" if needed.approvers == 1 else "have"
+    named = f" ({', '.join(needed.rules)})" if needed.rules else ""
     return Words(
         summary=f"{who[0].upper()}{who[1:]} {has} to approve this.",
-        user_message=f"This workspace's policy asks for {who} to approve a {action.preflight.severity}-risk action. "
-        "Open the review link, sign in there and decide.",
+        user_message=f"This workspace's policy{named} asks for {who} to approve a {action.preflight.severity}-risk "
+        "action. Open the review link, sign in there and decide.",
         fix="STOP. Show the content and give the user the review link (reviewUrl): an approval in the chat does not "
         "count for this action.",
         stop_rule="Do not approve, publish or send this action; people decide it on the review page.",
     )
+
+
+_BY_CLIENT: Final = Words(
+    summary="You have to confirm this yourself.",
+    user_message="This workspace's policy asks you to confirm this in your chat program's own dialog, or signed in on "
+    "the review page.",
+    fix="STOP. Show the content. When the user says yes, chieflab_approve_action makes the client ask them, if it can; "
+    "else give them the review link (reviewUrl).",
+    stop_rule="Do not publish or send this action before it is approved.",
+)
 
 
 def describe_elsewhere(decider_note: str) -> Words:
@@ -167,15 +179,43 @@ def describe_elsewhere(decider_note: str) -> Words:
 
 def describe_by_hand(action: Action) -> Words:
     """Words for an executor called on an action that a person publishes."""
-    done = "post it, and tell me the address it is at"
-    if is_mail(action.effect):
-        done = "send it from your own mail program, and tell me that you did"
+    done = "copy the text, do it, and tell me that you did"
+    if action.view.mail:
+        done = "copy the text, send it from your own mail program, and tell me that you did"
+    elif action.view.has_address:
+        done = "copy the text, post it, and tell me the address it is at"
     return Words(
         summary=f"This is {_past_verb(action)} by hand.",
-        user_message=f"This one is {_past_verb(action)} by hand: copy the text, {done}.",
+        user_message=f"This one is {_past_verb(action)} by hand: {done}.",
         fix="STOP. Show the text to copy (chieflab_use_manual_fallback tells where and how). When the user says that "
         "it is out, call chieflab_record_manual_publish.",
         stop_rule="Do not say that it was published or sent before the user said so.",
+    )
+
+
+def describe_missing_type(action: Action) -> Words:
+    """Words for an action whose type is not registered any more."""
+    name = f"“{action.view.title or action.view.noun}” ({action.effect.type})"
+    return Words(
+        summary="The extension for this is not installed any more.",
+        user_message=f"The extension that does {name} is not installed on this server any more. It cannot be approved, "
+        "changed or executed. You can reject it.",
+        fix="STOP. Show the message. Only rejecting the action and withdrawing its approval are possible, until the "
+        "person who runs the server installs the extension again.",
+        stop_rule="Do not pretend that it was executed.",
+    )
+
+
+def describe_changed_type(action: Action) -> Words:
+    """Words for an action whose type has another version or a higher risk than it was prepared with."""
+    name = f"“{action.view.title or action.view.noun}” ({action.effect.type})"
+    return Words(
+        summary="The extension for this has changed since it was prepared.",
+        user_message=f"The extension that does {name} was changed after this was prepared, and may do something else "
+        "now. It cannot be approved, changed or executed. You can reject it, and I can prepare it again.",
+        fix="STOP. Show the message. If the user still wants it, reject this action and prepare it again with the same "
+        "arguments; it then needs a new approval.",
+        stop_rule="Do not pretend that it was executed.",
     )
 
 
@@ -184,25 +224,17 @@ def is_step(action: Action) -> bool:
     return action.effect.connector == WORKFLOW
 
 
-_WHO: Final = {
-    Assurance.AGENT: "a person",
-    Assurance.LINK: "a person",
-    Assurance.CLIENT: "a person in the confirmation window of the chat application",
-    Assurance.PERSON: "a signed-in person",
-    Assurance.PASSKEY: "a person with a passkey",
-}
-_WHO_OF_MANY: Final = "different signed-in people"
-
-
-def refuse_unfit(action: Action, unfit: str) -> Refusal:
+def refuse_unfit(action: Action, unfit: Unfit) -> Refusal:
     """Build the refusal for undeliverable content, such as a mail without recipients."""
     words = Words(
-        user_message=BLOCKING_GATES[unfit],
+        user_message=unfit.words,
         fix="STOP. Ask the user, change the action with the recovery tool, show the new version and wait for a yes.",
-        stop_rule="Do not approve this action before the user has seen the changed version.",
+        stop_rule="Do not approve or execute this action before the user has seen the changed version.",
     )
-    needs = {"to": "who gets it"} if "recipients" in unfit else {"body": "what to change"}
-    return _refuse_unedited(action, words, "an action that could go out once it is approved", unfit, needs)
+    needs = (unfit.repair.needs if unfit.repair is not None else {}) or {"body": "what to change"}
+    return _refuse_unedited(
+        action, words, "an action that could go out once it is approved", unfit.gate, needs
+    )
 
 
 def refuse_overdue(action: Action, due_ms: int) -> Refusal:

@@ -7,6 +7,7 @@ from typing import Final
 
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action
+from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import (
     APPROVED,
     AWAITING,
@@ -45,6 +46,6 @@ def _describe(action: Action, now_ms: int) -> str:
     state = state_of(action)
     if is_expired(action, now_ms) and state in (AWAITING, APPROVED, RETRYABLE):
         return f"{action.effect.channel} has expired"
-    if action.effect.connector == "workflow":
+    if action.effect.connector == WORKFLOW:
         return f"the step {_NOW_OF_A_STEP[state]}"
     return f"{action.effect.channel} {_NOW[state]}"

@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from assent.gate.card_calls import UNPUBLISH
 from assent.gate.preflight import is_expired
 from assent.gate.records import (
     OUTCOME_TOLD,
@@ -26,7 +25,6 @@ from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
 from assent.kernel.texts import truncate
 from assent.kernel.times import full_time, readable_time
 
-BY_HAND_CONNECTOR: Final = "manual"
 EXPIRED: Final = "expired"
 MAX_HEADLINE: Final = 80
 MAX_DESCRIPTION: Final = 120
@@ -79,16 +77,10 @@ def find_section(action: Action, now_ms: int) -> Section:
     if is_expired(action, now_ms):
         return Section.EXPIRED
     if action.status is Status.APPROVED:
-        by_hand = action.effect.connector == BY_HAND_CONNECTOR
-        return Section.BY_HAND if by_hand else Section.APPROVED_NOT_SENT
-    if action.status is Status.EXECUTED and (removes(action) or when_taken_down(action) is not None):
+        return Section.BY_HAND if action.view.executes == "person" else Section.APPROVED_NOT_SENT
+    if action.status is Status.EXECUTED and (action.view.removes or when_taken_down(action) is not None):
         return Section.TAKEN_DOWN
     return _BY_STATUS[action.status]
-
-
-def removes(action: Action) -> bool:
-    """Whether an action takes a published page down."""
-    return action.effect.verb == UNPUBLISH
 
 
 def describe_removal(action: Action, now_ms: int) -> str:

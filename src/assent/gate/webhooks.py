@@ -38,6 +38,7 @@ class WebhookReply(Record):
     status: int | None
     why: str = ""
     detail: str = ""
+    body: bytes = b""
 
 
 class DeliveryVerdict(Record):

@@ -13,7 +13,7 @@ from assent.engine.core import jobs, signup
 from assent.engine.core.jobs import Handler, Job, JobKind
 from assent.engine.learning import pictures
 from assent.engine.learning.measurement import MEASURE_JOB, measure_job
-from assent.engine.people import notifications, people, sign_in_mail
+from assent.engine.people import notifications, people, reminders, sign_in_mail
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
 from assent.engine.workflows.retention import FORGET_JOB, forget_old_sessions
@@ -21,8 +21,8 @@ from assent.gate.webhooks import RETRY_DELAYS_MS
 from assent.jobs import checkpoint_files
 from assent.jobs.worker import Sweep, sweeping
 from assent.kernel.limits import DAY_MS, HOUR_MS
+from assent.tools import long_runs
 from assent.tools.definition import Tool
-from assent.tools.suite import long_runs
 
 
 def job_kinds(app: App) -> dict[str, JobKind]:
@@ -38,6 +38,11 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         CONTINUE_JOB: JobKind(partial(long_runs.finish, services, _tool), apart=True),
         sign_in_mail.MAIL_JOB: JobKind(partial(sign_in_mail.send, services), apart=True),
         notifications.NOTIFY_JOB: JobKind(partial(notifications.notify_target, services), apart=True),
+        "remind_people": JobKind(sweeping(store, clock, reminders.enqueue_due), every_ms=reminders.EVERY_MS),
+        "forget_reminders": JobKind(sweeping(store, clock, reminders.forget_old), every_ms=HOUR_MS),
+        "forget_notifications": JobKind(
+            sweeping(store, clock, notifications.forget_messages), every_ms=HOUR_MS
+        ),
         "forget_webhook_deliveries": JobKind(sweeping(store, clock, webhooks.forget_old), every_ms=HOUR_MS),
         "write_audit_checkpoint": JobKind(_checkpointing(app), every_ms=HOUR_MS),
         "forget_signup_links": JobKind(sweeping(store, clock, signup.forget_expired_links), every_ms=HOUR_MS),
@@ -51,9 +56,10 @@ def job_kinds(app: App) -> dict[str, JobKind]:
 
 def _tool(name: str) -> Tool | None:
     # Imported late: the table of tools is large, and most processes have no long run.
-    from assent.tools.catalog import Catalog
+    from assent.extensions.bundles import load_bundle
+    from assent.tools.catalog import Catalog, arrange
 
-    return Catalog().by_name.get(name)
+    return Catalog(arrange(load_bundle().list_tools())).by_name.get(name)
 
 
 def _old_sessions(app: App) -> Sweep:

@@ -89,6 +89,15 @@ JOB_RETENTION_MS: Final = 30 * DAY_MS
 WORKFLOW_RETENTION_DAYS: Final = 90
 """Default for how long a workflow session is kept after its last use."""
 
+CLIENT_DIALOG_SECONDS: Final = 300
+"""Default for how long a person may take to answer in the dialog of their client."""
+
+MAX_DIALOG_CHARS: Final = 4_000
+"""Longest text that a client is asked to show in a dialog: a person must be able to read it whole."""
+
+MAX_OPEN_DIALOGS: Final = 8
+"""Dialogs that wait for an answer at once on one stdio connection. Their calls hold no slot."""
+
 MAX_ASKED_CHARS: Final = 500
 """Length of a request for later drafts that comes with an edit."""
 
@@ -214,3 +223,15 @@ MAX_PROMPT_CHARS: Final = 200_000
 
 MAX_BUNDLE_BYTES: Final = 32 * 1_048_576
 """A session imported on a page: about 10,000 steps with notes. The command imports larger ones."""
+
+HELD_AFTER: Final = 30
+"""How many waiting actions of one caller people are asked about one by one. A launch has about ten."""
+
+FLOOD_WINDOW_MS: Final = 10 * MINUTE_MS
+"""The time in which proposals count together: longer than a person takes for one launch."""
+
+OBSERVE_SECONDS: Final = 5.0
+"""How long a connector may take to observe a target: a person who approves waits for it."""
+
+MAX_OBSERVED_BYTES: Final = 2_000
+"""What an effect type observes of a target: a version, a state, a few numbers. A person reads it."""

@@ -39,6 +39,7 @@ class Reason(enum.StrEnum):
     STALE_REVISION = "stale_revision"
     ACTION_EXPIRED = "action_expired"
     ACTION_CLOSED = "action_closed"
+    DENIED_BY_POLICY = "denied_by_policy"
     VALIDATION_ERROR = "validation_error"
     TOO_MANY_PICTURES = "too_many_pictures"
     PICTURES_FAILED = "pictures_failed"
@@ -93,7 +94,7 @@ class Meaning(Record):
 
 WHAT_IT_DOES: Final = (
     "This server prepares posts and e-mails, asks for approval, publishes or sends them, measures the results, and "
-    "leads through workflows. It cannot refund or charge anyone, or change and delete what it did not publish."
+    "leads through workflows. Anything else, such as a refund, needs an operator that was added to it."
 )
 
 MEANINGS: Final[dict[Reason, Meaning]] = {
@@ -265,6 +266,16 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         fix="STOP. Show the message. If the user wants it, stage it again with the tool that made it and ask for "
         "approval.",
         stop_rule="Do not try to revive the old action.",
+    ),
+    Reason.DENIED_BY_POLICY: Meaning(
+        status=403,
+        retry=Retry.NEVER,
+        summary="The policy of this workspace does not permit this.",
+        user_message="The policy of this workspace does not permit this: {why} Nothing was sent. An owner can change "
+        "the policy.",
+        fix="STOP. Show the message. If the user wants something that the policy permits, change the action with "
+        "chieflab_edit_action or prepare a new one.",
+        stop_rule="Do not approve, publish or send this action, and do not split it to get around the policy.",
     ),
     Reason.ACTION_CLOSED: Meaning(
         status=409,

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Final
 
 import msgspec
+
+_UNSEEN: Final = re.compile(
+    "[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
+)
+"""Characters that are invisible or change the direction, without those that scripts and emoji need."""
 
 
 def truncate(text: str, most: int) -> str:
@@ -20,3 +27,8 @@ def to_text(value: Any) -> str:
 def indent_json(value: Any) -> str:
     """Write a value as indented JSON."""
     return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def name_unseen(text: str) -> str:
+    """Return a text with `⟨U+202E⟩` instead of characters that are invisible or change the direction."""
+    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)

@@ -14,7 +14,7 @@ import re
 from typing import Final, Literal
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
-from assent.gate.domains import ascii_domain
+from assent.kernel.domains import ascii_domain
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
 from assent.kernel.structs import Record
 

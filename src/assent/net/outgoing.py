@@ -30,6 +30,8 @@ MAX_PAGE_BYTES: Final = 2_000_000
 """Limit of a decompressed page. Title, description and headings come far earlier."""
 MAX_REPLY_BYTES: Final = 65_536
 """Limit of a webhook's response, which is only logged."""
+CONNECT_SHARE: Final = 0.8
+"""Share of the time that the connections to all addresses may take."""
 AGENT: Final = "Assent/0.1"
 READABLE: Final = frozenset({"text/html", "application/xhtml+xml", "text/plain"})
 
@@ -87,14 +89,44 @@ async def post_json(
     timeout_seconds: float = 10.0,
 ) -> Posted:
     """Redirects are not followed: their status is returned."""
-    sent = {"content-type": "application/json", "accept-encoding": "identity", **(headers or {})}
     async with _limit_time(timeout_seconds):
         target = await check(url, allow_hosts=allow_hosts)
-        async with _ask("POST", target, sent, body, timeout_seconds, None) as response:
-            answered, _ = await _read(response, MAX_REPLY_BYTES)
-            return Posted(
-                status=response.status_code, body=answered, retry_after=response.headers.get("retry-after")
-            )
+        return await _send("POST", target, body, headers or {}, timeout_seconds, MAX_REPLY_BYTES)
+
+
+NOTHING_SENT: Final = frozenset({"url", "scheme", "port", "address", "dns", "connect", "tls"})
+"""Reasons of `FetchRefused` after which the other side has received no request."""
+
+
+async def send_json(
+    method: str,
+    target: CheckedTarget,
+    body: bytes,
+    *,
+    headers: Mapping[str, str],
+    timeout_seconds: float,
+    max_bytes: int = MAX_REPLY_BYTES,
+) -> Posted:
+    """Send one request to a checked target, at most once. Redirects are not followed. Raises
+    `FetchRefused`; its `why` is in `NOTHING_SENT` if no request can have arrived."""
+    async with _limit_time(timeout_seconds):
+        return await _send(method, target, body, headers, timeout_seconds, max_bytes)
+
+
+async def _send(
+    method: str,
+    target: CheckedTarget,
+    body: bytes,
+    headers: Mapping[str, str],
+    timeout_seconds: float,
+    max_bytes: int,
+) -> Posted:
+    sent = {"content-type": "application/json", "accept-encoding": "identity", **headers}
+    async with _ask(method, target, sent, body, timeout_seconds, None) as response:
+        answered, _ = await _read(response, max_bytes)
+        return Posted(
+            status=response.status_code, body=answered, retry_after=response.headers.get("retry-after")
+        )
 
 
 def _next(url: httpx.URL, location: str) -> str:
@@ -126,7 +158,9 @@ async def _ask(
     named = target.url.netloc.decode("ascii")
     sent = {"host": named, "user-agent": AGENT, **headers}
     # Ignore the environment: a proxy would resolve the name again. No connection is reused.
-    options: dict[str, Any] = {"trust_env": False, "follow_redirects": False, "timeout": timeout_seconds}
+    # A share of the time for each address: whether one was reached is known before the time is over.
+    patience = httpx.Timeout(timeout_seconds, connect=timeout_seconds * CONNECT_SHARE / len(target.addresses))
+    options: dict[str, Any] = {"trust_env": False, "follow_redirects": False, "timeout": patience}
     async with httpx.AsyncClient(verify=tls if tls is not None else True, **options) as client:
         response = await _connect(client, method, target, sent, body)
         try:
@@ -156,8 +190,11 @@ async def _connect(
                 or "certificate" in str(error).lower()
             ):
                 raise FetchRefused("tls", f"{target.host} has no valid certificate.") from None
+        except httpx.ConnectTimeout:
+            refused = FetchRefused("connect", f"{target.host} could not be reached in time.")
         except httpx.TimeoutException:
-            refused = FetchRefused("timeout", f"{target.host} did not answer in time.")
+            # The request may have arrived, so no other address gets it.
+            raise FetchRefused("timeout", f"{target.host} did not answer in time.") from None
         except (httpx.TransportError, httpx.StreamError):
             raise FetchRefused("broken", f"{target.host} closed the connection.") from None
     raise refused

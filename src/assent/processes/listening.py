@@ -18,8 +18,9 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from assent.net.loopback import LOOPBACK_HOSTS, LOOPBACKS
 from assent.serving.leader import Leadership
-from assent.settings.load import Settings, SettingsError, hide_password, own_address
+from assent.settings.load import Settings, SettingsError, hide_password, literal_address, own_address
 from assent.settings.welcome import in_shell, own_command
 
 if TYPE_CHECKING:
@@ -30,8 +31,6 @@ log = logging.getLogger("assent.process")
 WAITING_TO_CONNECT: Final = 1_024
 """Backlog of connections not yet accepted."""
 
-LOOPBACKS: Final = ("127.0.0.1", "::1")
-_LOOPBACK_HOSTS: Final = frozenset({*LOOPBACKS, "localhost"})
 _ABSENT: Final = frozenset({errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT})
 """Error codes for an address that this machine does not have."""
 
@@ -46,7 +45,7 @@ FIND_SECONDS: Final = 3.0
 
 def listen(host: str, port: int) -> list[socket.socket]:
     """Bind sockets for every address of the host. Raises OSError and then leaves none bound."""
-    wanted = LOOPBACKS if host in _LOOPBACK_HOSTS else (host,)
+    wanted = LOOPBACKS if host in LOOPBACK_HOSTS else (host,)
     made: list[socket.socket] = []
     try:
         for address in wanted:
@@ -104,7 +103,7 @@ def _describe_holder(settings: Settings, address: str) -> str:
         return (
             f"{where} is in use by Assent itself: a {who} serves this data at {said.address} already. Use it"
         )
-    if reaches_assent(own_address(address, settings.port)):
+    if reaches_assent(literal_address(address, settings.port)):
         return f"{where} is in use by another Assent, which serves other data or is a chat that is open. Stop that one"
     return f"{where} is in use by another program. Stop that program"
 
@@ -178,7 +177,9 @@ class StdioPages:
         self._leadership.announce(self.own)
 
     def _listen(self) -> tuple[list[socket.socket], str | None]:
-        for port in (self._settings.port, *other_ports(self._settings)):
+        # The address of the settings is https then, which a chat's own pages are not.
+        usual_ports = () if self._settings.tls_cert is not None else (self._settings.port,)
+        for port in (*usual_ports, *other_ports(self._settings)):
             host = self._settings.host if port == self._settings.port else LOOPBACKS[0]
             with contextlib.suppress(OSError):
                 made = listen(host, port)

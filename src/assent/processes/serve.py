@@ -14,10 +14,12 @@ import logging
 import os
 import signal
 import socket
+import ssl
 import sys
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from assent.app import UNFIT, App
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
+    from assent.extensions.registry import Extensions
     from assent.serving.discovery import Documents
     from assent.serving.sockets import ReadTimeouts
     from assent.serving.web.people.people import PageKeys
@@ -56,27 +59,43 @@ ACCEPTED_AT_ONCE: Final = 32
 """Connections accepted per turn of the event loop: fewer than the reserved descriptors."""
 
 
-def catalog_for(settings: Settings) -> Catalog:
-    """The tools that this server offers."""
-    from assent.tools.catalog import ALL_TOOLS, Catalog
+def catalog_for(settings: Settings, extensions: Extensions) -> Catalog:
+    """The tools that this server offers: its own, then those of other operators."""
+    from assent.extensions.bundles import load_bundle
+    from assent.tools.catalog import Catalog, arrange
+    from assent.tools.channel_messages import make_message_tool
+    from assent.tools.operator_effects import make_tool
 
     hidden = () if settings.workflow_checkpoints else ("workflow_checkpoint",)
-    offered = [tool for tool in ALL_TOOLS if tool.name not in hidden]
-    return Catalog(offered, toolsets=settings.toolsets)
+    offered = (
+        *load_bundle().list_tools(),
+        *map(make_tool, extensions.effects),
+        *map(make_message_tool, extensions.channels),
+    )
+    tools = [tool for tool in arrange(offered) if tool.name not in hidden]
+    return Catalog(tools, toolsets=settings.toolsets)
 
 
 class Surfaces:
     """The edge of one process and its surfaces. The HTTP part is built at the first connection."""
 
-    def __init__(self, app: App, own_address: Callable[[], str | None] = lambda: None) -> None:
-        """`own_address` returns this process's address, if it differs from the settings."""
+    def __init__(
+        self,
+        app: App,
+        own_address: Callable[[], str | None] = lambda: None,
+        *,
+        tls: tuple[Path, Path] | None = None,
+    ) -> None:
+        """`own_address` returns this process's address, if it differs from the settings. `tls` has the
+        certificate and the key for https."""
         self._app = app
         self._own_address = own_address
         settings = app.settings
-        self.edge = Edge(partial(catalog_for, settings), app.services)
+        self.edge = Edge(lambda: catalog_for(settings, app.extensions), app.services)
         self.messages = McpServer(
             self.edge, open_discovery=settings.open_discovery, toolsets=settings.toolsets
         )
+        self._tls = tls
         self._live: Live | None = None
         self._documents: Documents | None = None
 
@@ -84,8 +103,7 @@ class Surfaces:
         """Import rarely used modules now, so that no call imports them on the event loop."""
         import jsonschema  # noqa: F401 - for arguments that are wrong
 
-        from assent import built_in_connectors  # noqa: F401 - for the first action
-
+        self._app.suite.preload()
         self._app.workflows.list_definitions()
         if self._documents is not None:
             _ = self._documents.openapi
@@ -101,13 +119,13 @@ class Surfaces:
         from assent.serving.sockets import ReadTimeouts
 
         patience = ReadTimeouts(connections=limit_connections(self._app.settings))
-        return http_server(self.site(), self.end_streams, patience)
+        return http_server(self.site(), self.end_streams, patience, tls=self._tls)
 
     def site(self) -> ASGIApp:
+        from assent.processes.sign_in_with import offer_oidc
         from assent.serving.discovery import Documents, operators
         from assent.serving.http import AllowedPeers
         from assent.serving.site import build_site
-        from assent.serving.web.feed.page import feed_routes
         from assent.serving.web.review.routes import review_routes
         from assent.serving.web.shell.live import Live
         from assent.serving.web.shell.pages import page_routes
@@ -117,15 +135,18 @@ class Surfaces:
         seen_as: dict[str, Any] = {"base_url": base_url, "trust_proxy": settings.trust_proxy_headers}
         catalog = self.edge.catalog
         self._live = Live(self._app.services)
-        self._documents = Documents(catalog, base_url, operators())
+        offered = (*operators(), *self._app.extensions.describe())
+        self._documents = Documents(catalog, base_url, offered)
         return build_site(
             self.edge,
             self.messages,
             self._documents,
             [
                 *page_routes(self._app.services, catalog=catalog, **seen_as),
-                *review_routes(self._app.services, self._page_keys, self._live, **seen_as),
-                *feed_routes(self._app.services, self._app.visits, **seen_as),
+                *review_routes(
+                    self._app.services, self._page_keys, self._live, oidc=offer_oidc(settings), **seen_as
+                ),
+                *self._app.suite.make_routes(**seen_as),
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
@@ -153,7 +174,11 @@ def limit_connections(settings: Settings) -> int:
 
 
 def http_server(
-    site: ASGIApp, stopping: Callable[[], None], patience: ReadTimeouts | None = None
+    site: ASGIApp,
+    stopping: Callable[[], None],
+    patience: ReadTimeouts | None = None,
+    *,
+    tls: tuple[Path, Path] | None = None,
 ) -> uvicorn.Server:
     """Return uvicorn around the site. `stopping` ends streams that would stay open."""
     import uvicorn
@@ -187,6 +212,8 @@ def http_server(
         backlog=ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=SHUTDOWN_GRACE_SECONDS,
         timeout_keep_alive=75,
+        ssl_certfile=tls[0] if tls else None,
+        ssl_keyfile=tls[1] if tls else None,
     )
     return Quiet(config)
 
@@ -237,7 +264,7 @@ def serve(settings: Settings) -> int:
 
 
 async def _serve(settings: Settings) -> int:
-    app = App(settings)
+    app, tls = App(settings), _check_certificate(settings)
     leadership = _announce(settings)
     try:
         try:
@@ -247,8 +274,9 @@ async def _serve(settings: Settings) -> int:
         except StoreUnavailable as error:
             _refuse_what_is_no_database(settings)
             log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
+        await asyncio.to_thread(lambda: app.extensions)  # before the first call, which needs them
         listeners = await _listen(settings, leadership)
-        surfaces = Surfaces(app)
+        surfaces = Surfaces(app, tls=tls)
         server = surfaces.server()
         leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
         loading = asyncio.create_task(_load_rest(surfaces))
@@ -268,6 +296,23 @@ async def _serve(settings: Settings) -> int:
         if leadership is not None:
             leadership.release()
     return 0
+
+
+def _check_certificate(settings: Settings) -> tuple[Path, Path] | None:
+    """Return certificate and key, if there are any. Raises with a plain reason if they do not work."""
+    if settings.tls_cert is None or settings.tls_key is None:
+        return None
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+            settings.tls_cert, settings.tls_key
+        )
+    except OSError as error:  # SSLError is one
+        why = error.strerror or type(error).__name__
+        raise SettingsError(
+            f"https does not work with the certificate {settings.tls_cert} and the key {settings.tls_key}: {why}.\n"
+            "Name a PEM file with the certificate and one with its own key, or make both: assent cert"
+        ) from error
+    return settings.tls_cert, settings.tls_key
 
 
 async def _load_rest(surfaces: Surfaces) -> None:
@@ -338,13 +383,47 @@ async def _lead_jobs(app: App, leadership: Leadership | None, address: str) -> N
         await asyncio.Event().wait()
 
 
+def _describe_extensions(loaded: Extensions) -> list[str]:
+    """The operators of other packages, and those that were left out."""
+    shown = [
+        f"Operator {operator.id}: {', '.join(effect.tool for effect in operator.declared)}"
+        f" ({loaded.sources[operator.id]})"
+        for operator in loaded.operators
+    ]
+    shown += [f"LEFT OUT: {failure.source}: {failure.why}" for failure in loaded.failures]
+    return ["", *shown] if shown else []
+
+
 async def _welcome(app: App) -> None:
-    from assent.processes import owner_link
+    from assent.engine.actions import policies
+    from assent.engine.core.tenancy import LOCAL_WORKSPACE
+    from assent.gate.policy import DEFAULT
+    from assent.processes import owner_link, phone
     from assent.settings.welcome import owner_text, welcome_text
 
-    text = welcome_text(app.settings)
+    policy = DEFAULT
+    with contextlib.suppress(StoreUnavailable):
+        policy = await app.store.read(lambda: policies.find(LOCAL_WORKSPACE))
+    text = "\n".join([welcome_text(app.settings, policy), *_describe_extensions(app.extensions)])
+    link = None
     if sys.stderr.isatty():
         # Only on a terminal: an agent that started this reads a pipe and must not get the link.
         with contextlib.suppress(StoreUnavailable):
-            text += "\n\n" + owner_text(app.settings, await owner_link.make(app, shown_to="terminal"))
+            link = await owner_link.make(app, shown_to="terminal")
+            text += "\n\n" + owner_text(app.settings, link)
+            text += await phone.invite_phone(app)
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - talk belongs on stderr
+    if link is not None and app.settings.open_browser:
+        await _open_browser(app, link)
+
+
+async def _open_browser(app: App, link: str) -> None:
+    """Open the owner's link, unless a browser of theirs is signed in."""
+    from assent.engine.people import members
+    from assent.engine.people.people import OWNER
+    from assent.processes import opening
+
+    now_ms = app.clock.now_ms()
+    if opening.can_open() and not await app.store.read(lambda: members.devices(OWNER, now_ms)):
+        # Not awaited: the browser asks this process for the page.
+        threading.Thread(target=opening.open_link, args=(link, app.settings.data_dir), daemon=True).start()

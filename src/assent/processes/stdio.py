@@ -76,6 +76,7 @@ async def _start_background(
 
     await answered.wait()
     await asyncio.to_thread(configure_logging, app.settings)
+    await asyncio.to_thread(lambda: app.extensions)  # before the pages, which would wait for them
     gc.freeze()  # as in `serve`: a pause here blocks every process that waits to write
     await _warn_of_bad_key(surfaces.edge, credentials)
     shared = app.store.dialect != "sqlite"

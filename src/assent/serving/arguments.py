@@ -17,6 +17,7 @@ import msgspec
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.schemas import explain_mismatch, flatten
 from assent.tools.definition import Tool
 
 
@@ -123,8 +124,6 @@ def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Proble
     """Return the problems that the schema finds; if it finds none, the message of the decoder."""
     import jsonschema  # only on this path: it costs more to import than all the rest of a call
 
-    from assent.tools.catalog import flatten
-
     # Not the published one, which leaves open objects to the codec.
     validator = jsonschema.Draft202012Validator(flatten(tool.request, keep_null=False))
     # A hostile megabyte has a hundred thousand mistakes: only as many are read as are reported.
@@ -135,12 +134,22 @@ def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Proble
         for problem in _explain(error)
     ]
     if not found:
-        path, _, _ = first_message.rpartition(" - at `")
-        where = first_message[len(path) + len(" - at `") :].rstrip("`") if path else ""
-        found = [
-            Problem(where.removeprefix("$").lstrip(".") or "arguments", path or first_message, "this value")
-        ]
+        place, expected = explain_mismatch(first_message)
+        found = [Problem(place or "arguments", expected, _find(arguments, place))]
     return found[:MAX_PROBLEMS]
+
+
+def _find(arguments: Any, place: str) -> str:
+    """Return the value at a place in words."""
+    value = arguments
+    for step in place.split("."):
+        if isinstance(value, dict) and step in value:
+            value = value[step]
+        elif isinstance(value, list) and step.isdigit() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return "this value"
+    return _excerpt(value)
 
 
 def _explain(error: Any) -> list[Problem]:
@@ -175,6 +184,8 @@ def _expectation(error: Any) -> str:
     rule, value = error.validator, error.validator_value
     if rule == "enum":
         return "one of " + ", ".join(map(str, value))
+    if rule == "pattern" and (described := error.schema.get("description")):
+        return f"text that matches {value} ({described})"
     return _EXPECTED[rule].format(value) if rule in _EXPECTED else f"{rule} {value}"[:200]
 
 

@@ -13,9 +13,11 @@ import msgspec
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from assent import __version__
+from assent.extensions.bundles import load_bundle
 from assent.kernel.refusals import MEANINGS, Recovery
+from assent.kernel.schemas import flatten
 from assent.serving.instructions import SPEC_URL, instructions
-from assent.tools.catalog import Catalog, flatten, input_schema
+from assent.tools.catalog import Catalog, input_schema
 from assent.tools.definition import Tool
 
 CONTRACT: Final = "ChiefLab Execution Contract v0.1"
@@ -23,9 +25,7 @@ CONTRACT: Final = "ChiefLab Execution Contract v0.1"
 
 def operators() -> tuple[dict[str, Any], ...]:
     """The operators as the discovery documents list them (E50)."""
-    from assent.suite.operators.registry import OPERATORS
-
-    return tuple(msgspec.to_builtins(each) for each in OPERATORS)
+    return tuple(msgspec.to_builtins(each) for each in load_bundle().list_operators())
 
 
 class Documents:

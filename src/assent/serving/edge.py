@@ -26,7 +26,7 @@ from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
 from assent.serving.offering import NAMED, drop_unoffered
-from assent.tools.definition import Call, Peer, Prose, PublicCall, Tool
+from assent.tools.definition import Call, Dialog, InputRequired, Peer, Prose, PublicCall, Tool
 
 if TYPE_CHECKING:
     from assent.tools.catalog import Catalog
@@ -55,6 +55,8 @@ class RequestContext:
     address: str
     request_id: str
     peer: Peer | None = None
+    dialog: Dialog | None = None
+    """The dialog that the client declares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class Answer:
     retry_after_seconds: int | None = None
     prose: str | None = None
     """A readable text that goes before the payload (W76)."""
+    required: InputRequired | None = None
+    """The question that the client has to ask first. There is no payload then."""
 
     @property
     def is_error(self) -> bool:
@@ -140,6 +144,8 @@ class Edge:
     async def _answer(self, call: Incoming) -> Answer:
         try:
             reply = await self._run(call)
+            if isinstance(reply, InputRequired):
+                return Answer("", required=reply)
             prose = reply.text if isinstance(reply, Prose) else None
             payload = reply.reply if isinstance(reply, Prose) else reply
             return Answer(self._write(payload), prose=prose)
@@ -176,7 +182,11 @@ class Edge:
     async def _run(self, call: Incoming) -> Any:
         """Let a call in and run its tool. Without a key only public tools run (E84)."""
         services, tool = self.services, call.tool
-        principal = call.caller = await self.authenticate(call.context.credentials)
+        principal = await self.authenticate(call.context.credentials)
+        dialog = call.context.dialog if services.limits.client_dialog_seconds else None
+        if principal is not None and principal.client_dialog and dialog is None:
+            principal = msgspec.structs.replace(principal, client_dialog=False)
+        call.caller = principal
         if principal is None and tool is not None and not tool.public:
             raise Refusal(Reason.MISSING_API_KEY)
         if principal is not None and principal.key_id is not None:
@@ -192,7 +202,9 @@ class Edge:
                 raise tenancy.lack_scope(tool.scope)
             request = decode(tool, call.arguments)
             context = call.context
-            origin = context.address, context.request_id, services.clock.now_ms(), context.peer
+            if principal is None or not principal.client_dialog:
+                dialog = None
+            origin = context.address, context.request_id, services.clock.now_ms(), context.peer, dialog
             if principal is None or tool.public:
                 return await tool.handler(PublicCall(services, principal, *origin), request)
             return await tool.handler(Call(services, principal, *origin, keyed_as=tool.keyed_as), request)

@@ -36,8 +36,8 @@ SAFETY: only what is stored as approved is sent, else requires_approval. Approve
 reviewUrl is a fallback for users away from chat. On ok:false do what `retry` says: same, changed, \
 after_recovery (recoveryTool first) or never: stop and show userMessage.
 
-DO NOT USE to brainstorm, or to send anything unapproved. It cannot refund, charge, change or delete what it \
-did not publish."""
+DO NOT USE to brainstorm, or to send anything unapproved. It cannot refund, charge, change or delete, \
+unless a listed tool does."""
 
 _LAUNCH: Final = "drafts in chieflab_launch_product, "
 _WORKFLOWS: Final = "; or wants a workflow followed (workflow_list)"

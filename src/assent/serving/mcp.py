@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import anyio
@@ -52,11 +52,12 @@ from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import KEY_REASONS, Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
-from assent.serving import unreadable
+from assent.serving import elicitation, unreadable
 from assent.serving.arguments import check_depth
 from assent.serving.edge import Answer, Edge, RequestContext, toolsets_of
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.unreadable import Unreadable
+from assent.tools.definition import Dialog
 
 log = logging.getLogger("assent.exchange")
 
@@ -190,6 +191,9 @@ class McpServer:
                 return make_error(request_id, route.code, route.message, route.data)
             exchange.version = route.protocol_version
             envelope = (route.client_info, route.client_capabilities)
+            able = elicitation.declares_forms(route.client_capabilities, route.protocol_version)
+            # A dialog that an earlier handshake declared does not hold for a message that stands alone.
+            exchange.context = replace(exchange.context, dialog=Dialog() if able else None)
         elif method == "initialize":
             params = complete_initialize(params)
         try:
@@ -252,7 +256,9 @@ class McpServer:
         """Call a tool. Its payload is JSON in a text content, after its readable text (E80)."""
         exchange: Exchange = ctx.request
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
-        answer = await self._edge.answer(params.name, arguments, exchange.context)
+        answer = await self._edge.answer(params.name, arguments, _with_answer(exchange.context, params))
+        if answer.required is not None:
+            return elicitation.write_result(answer.required)
         if answer.reason is Reason.UNKNOWN_TOOL:
             raise to_error(INVALID_PARAMS, answer)
         if answer.reason is Reason.INTERNAL_ERROR:
@@ -272,6 +278,14 @@ class McpServer:
             "structuredContent": {},
             "isError": answer.is_error,
         }
+
+
+def _with_answer(context: RequestContext, params: CallToolRequestParams) -> RequestContext:
+    """Add the answer of a dialog, where the client repeats the call with it."""
+    if context.dialog is None or context.dialog.ask is not None or params.request_state is None:
+        return context
+    answer = elicitation.read_responses(params.input_responses)
+    return replace(context, dialog=Dialog(state=params.request_state, answer=answer))
 
 
 def acknowledge(version: str | None) -> Reply:
@@ -305,7 +319,7 @@ def parse(body: bytes) -> dict[str, Any] | Reply:
             problem = f"The message nests deeper than {MAX_WRAPPED_DEPTH} levels"
             return make_error(request_id, INVALID_REQUEST, problem)
     if "method" not in message and ("result" in message or "error" in message):
-        return ACKNOWLEDGED  # a response, although this server sends no requests
+        return ACKNOWLEDGED  # a response that no request waits for
     if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
         return make_error(request_id, INVALID_REQUEST, 'A JSON-RPC request has "jsonrpc": "2.0" and a method')
     if not isinstance(message.get("params", {}), dict):

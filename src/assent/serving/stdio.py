@@ -4,6 +4,9 @@ The process's stdout is replaced before anything can print to it: descriptor 1 t
 stderr, and only the protocol writes to the real stdout. Reading and writing each have a thread, so
 that neither a slow nor a silent client blocks the event loop. At end of input the process finishes
 the calls in flight and ends.
+
+The server's only requests are the dialogs that a legacy client declared (`elicitation/create`). The
+call waits for the response; a client that ends it, or disconnects, ends the dialog.
 """
 
 from __future__ import annotations
@@ -15,16 +18,18 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from functools import partial
+from itertools import count
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
 from assent.kernel.ids import REQUEST_ID
-from assent.kernel.limits import MAX_BODY_BYTES
+from assent.kernel.limits import MAX_BODY_BYTES, MAX_OPEN_DIALOGS
+from assent.serving import elicitation
 from assent.serving.edge import Credentials, RequestContext
 from assent.serving.mcp import FIRST_VERSION, McpServer, make_error
 from assent.serving.unreadable import TOO_LONG, Unreadable, find_request_id
-from assent.tools.definition import Peer
+from assent.tools.definition import Dialog, DialogAnswer, Peer, Question
 
 INVALID_REQUEST: Final = -32600
 MAX_IN_FLIGHT: Final = 64
@@ -50,6 +55,9 @@ class StdioSession:
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(MAX_IN_FLIGHT)
         self._over = asyncio.Event()
+        self._dialog: Dialog | None = None
+        self._asked: dict[str, asyncio.Future[Any]] = {}
+        self._numbers = count(1)
 
     async def run(self, lines: AsyncIterator[bytes | Unreadable]) -> None:
         """Serve until the input ends. A line that was too long arrives as `Unreadable`, with its id
@@ -62,7 +70,9 @@ class StdioSession:
             if not line.strip():
                 continue
             head = _peek(line)
-            if head.method == "notifications/cancelled":
+            if head.method is None and isinstance(head.id, str) and head.id in self._asked:
+                self._asked.pop(head.id).set_result(head.result)
+            elif head.method == "notifications/cancelled":
                 self._cancel(head)
             elif head.method == "initialize" or head.id is msgspec.UNSET:
                 # The handshake sets the version of later messages, so it is awaited. Its task has
@@ -81,13 +91,34 @@ class StdioSession:
             await asyncio.wait(set(self._tasks))
 
     async def _answer(self, line: bytes, head: _Head, peer: Peer | None = None) -> None:
-        context = RequestContext(self._credentials, "local", os.urandom(8).hex(), peer)
+        context = RequestContext(self._credentials, "local", os.urandom(8).hex(), peer, self._dialog)
         REQUEST_ID.set(context.request_id)
         reply = await self._messages.over_stdio(line, self._version, context)
         if reply.body is not None:
             if head.method == "initialize" and "result" in reply.body:
                 self._version = reply.body["result"]["protocolVersion"]
+                able = head.params.get("capabilities") if isinstance(head.params, dict) else None
+                declared = elicitation.declares_forms(able, self._version)
+                self._dialog = Dialog(self._ask) if declared else None
             self._send(reply.body)
+
+    async def _ask(self, question: Question, seconds: float) -> DialogAnswer:
+        """Have the client show a question, and return its answer."""
+        if len(self._asked) >= MAX_OPEN_DIALOGS:
+            return DialogAnswer("busy")
+        request_id, answer = f"assent-{next(self._numbers)}", asyncio.get_running_loop().create_future()
+        self._asked[request_id] = answer
+        ending = asyncio.create_task(self._over.wait())
+        params = elicitation.write_params(question)
+        self._send({"jsonrpc": "2.0", "id": request_id, "method": elicitation.METHOD, "params": params})
+        try:
+            await asyncio.wait({answer, ending}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+            return elicitation.read_result(answer.result()) if answer.done() else DialogAnswer("no_answer")
+        finally:
+            ending.cancel()
+            if self._asked.pop(request_id, None) is not None:
+                ended = {"requestId": request_id, "reason": "The question is closed."}
+                self._send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": ended})
 
     def _send(self, body: dict[str, Any] | None) -> None:
         self._write(msgspec.json.encode(body) + b"\n")
@@ -125,6 +156,8 @@ class _Head(msgspec.Struct):
     method: Any = None
     id: Any = msgspec.UNSET
     params: Any = None
+    result: Any = None
+    """Of a response. One with an error has none."""
 
 
 def _peek(line: bytes) -> _Head:

@@ -17,6 +17,7 @@ class Kind(enum.Enum):
     TEXT = "text"
     HOST = "an address or host name to bind, such as 127.0.0.1, 0.0.0.0 or ::1"
     PATH = "a directory"
+    FILE = "a file"
     DATABASE = (
         "sqlite:///relative.db, sqlite:////absolute/path.db or postgresql://user:password@host/database"
     )
@@ -28,7 +29,9 @@ class Kind(enum.Enum):
     CHOICE = "one of the listed words"
     FOLDERS = "folders, separated by colons in a variable, an array of strings in the file"
     NAMES = "a list: separated by commas or spaces in a variable, an array of strings in the file"
+    OPERATORS = "files and modules, separated by commas in a variable, an array of strings in the file"
     PRICES = "a list of connectors with a whole number of credits each, such as zernio=2, resend=1"
+    ROLES = "a list of claim values with a workspace each, such as sales=Acme"
     KEY = "a workspace key, which starts with clp_live_ or clp_dev_"
     SECRET = "32 or more random characters"  # noqa: S105 - a description
     SECRETS = "a list of secrets, newest first"

@@ -17,6 +17,8 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.limits import (
+    CLIENT_DIALOG_SECONDS,
+    HELD_AFTER,
     MAX_CONNECTIONS,
     PAGES_PER_MINUTE,
     RATE_LIMIT_PER_MINUTE,
@@ -26,8 +28,9 @@ from assent.kernel.limits import (
 )
 from assent.kernel.structs import Record
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
+from assent.net.loopback import LOOPBACK_HOSTS, LOOPBACKS, has_both
 from assent.settings.kinds import OWN_PREFIX, Setting
-from assent.settings.table import BY_ENV, BY_NAME, CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, TABLE
+from assent.settings.table import BY_ENV, BY_NAME, CONFIG_ENV, CONFIG_FILE, CONFIG_FLAG, EFFECTS, TABLE
 from assent.settings.values import BadValue, absolute_path, parse_value
 
 
@@ -47,15 +50,19 @@ class Settings(Record, kw_only=True):
     base_url: str
     host: str = "127.0.0.1"
     port: int = 8080
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
     api_key: str | None = None
     rate_limit_per_minute: int = RATE_LIMIT_PER_MINUTE
     page_limit_per_minute: int = PAGES_PER_MINUTE
     signups_per_hour: int = SIGNUPS_PER_HOUR
     storage_quota_mb: int = STORAGE_QUOTA_MB
+    held_after: int = HELD_AFTER
     max_connections: int = MAX_CONNECTIONS
     run_token_secrets: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     toolsets: tuple[str, ...] = DEFAULT_TOOLSETS
+    policy: str | None = None
     open_discovery: bool = True
     allowed_hosts: tuple[str, ...] = ()
     allowed_origins: tuple[str, ...] = ()
@@ -64,16 +71,28 @@ class Settings(Record, kw_only=True):
     log_format: str = "auto"
     connector_timeout_seconds: float = 20.0
     review_ttl_seconds: int = 604_800
+    client_dialog_seconds: int = CLIENT_DIALOG_SECONDS
     measure_after_seconds: float = 86_400.0
     allow_hosts: tuple[str, ...] = ()
     credit_prices: tuple[str, ...] = ()
     workflow_dirs: tuple[str, ...] = ()
+    operators: tuple[str, ...] = ()
     font_dirs: tuple[str, ...] = ("/usr/share/fonts",)
     workflow_checkpoints: bool = True
     workflow_retention_days: int = WORKFLOW_RETENTION_DAYS
     execution_lease_seconds: float = 60.0
     smtp_url: str | None = None
     smtp_from: str | None = None
+    open_browser: bool = True
+    oidc_issuer: str | None = None
+    oidc_client_id: str | None = None
+    oidc_client_secret: str | None = None
+    oidc_name: str | None = None
+    oidc_domains: tuple[str, ...] = ()
+    oidc_workspaces: tuple[str, ...] = ("local",)
+    oidc_claim: str = "groups"
+    oidc_owners: tuple[str, ...] = ()
+    oidc_members: tuple[str, ...] = ()
     zernio_url: str = "https://zernio.com/api"
     bluesky_url: str = "https://bsky.social"
     resend_url: str = "https://api.resend.com"
@@ -89,10 +108,13 @@ class Settings(Record, kw_only=True):
     hubspot_client_id: str | None = None
     hubspot_client_secret: str | None = None
     hubspot_url: str = "https://api.hubapi.com"
+    telegram_url: str = "https://api.telegram.org"
     pool_size: int = 10
     no_color: bool = False
     database_in_file: bool = False
     """Another process that reads the file then needs no flag for it."""
+    effects: Any = None
+    """The sections `[effect.NAME]` of the file, not yet checked."""
     config_file: Path | None = None
     """The file that was read, if any."""
 
@@ -146,13 +168,19 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
     values["data_dir"] = data_dir = values["data_dir"] or default_data_dir
     if values["database_url"] is None:
         values["database_url"] = reader.database_in(data_dir)
-    values["base_url"] = values["base_url"] or own_address(values["host"], values["port"])
+    values["base_url"] = values["base_url"] or own_address(
+        values["host"], values["port"], secure=values["tls_cert"] is not None
+    )
+    _require_pair(values)
     for current, previous, gathered in SECRET_PAIRS:
         newest, earlier = values.pop(current), values.pop(previous)
         values[gathered] = _gather(BY_NAME[current].env, BY_NAME[previous].env, newest, earlier)
     warnings += _fit_timeout_into_lease(values)
+    _check_oidc(values)
     in_file = reader.sources["database_url"].startswith("file ")
-    settings = Settings(**values, config_file=config_file, database_in_file=in_file)
+    settings = Settings(
+        **values, effects=file_values.get(EFFECTS), config_file=config_file, database_in_file=in_file
+    )
     return Loaded(settings, tuple(warnings), reader.sources)
 
 
@@ -215,6 +243,22 @@ class _SettingReader:
             ) from None
 
 
+def _check_oidc(values: Mapping[str, Any]) -> None:
+    """Refuse an issuer with which no one could sign in."""
+    if values["oidc_issuer"] is None:
+        return
+    if values["oidc_client_id"] is None:
+        raise SettingsError(
+            "oidc_issuer is set but oidc_client_id is not, so no one can sign in with it.\n"
+            "Set the client id that the issuer gave to this server."
+        )
+    if not (values["oidc_domains"] or values["oidc_owners"] or values["oidc_members"]):
+        raise SettingsError(
+            "oidc_issuer is set, but no setting says who may sign in with it.\n"
+            "Set oidc_domains, oidc_owners or oidc_members."
+        )
+
+
 def _default_data_dir(environ: Mapping[str, str], home: Path) -> Path:
     """XDG base directories: a relative value must be ignored."""
     xdg = environ.get("XDG_DATA_HOME", "")
@@ -253,7 +297,7 @@ def _read_file(path: Path) -> dict[str, Any]:
         ) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"The settings file {path} is not TOML: {error}.\nCorrect that line.") from error
-    known = [row.name for row in TABLE if row.in_file]
+    known = [*(row.name for row in TABLE if row.in_file), EFFECTS]
     for key in values:
         if key not in known:
             hint = suggestion(key.replace("-", "_").removeprefix("assent_"), known)
@@ -297,7 +341,7 @@ def _unknown_variables(environ: Mapping[str, str]) -> list[str]:
 
 def _warn_of_exposed(path: Path | None, values: Mapping[str, Any]) -> list[str]:
     """Warn if others can read a settings file that holds a secret."""
-    held = [name for name in values if BY_NAME[name].secret]
+    held = [name for name in values if name != EFFECTS and BY_NAME[name].secret]
     if path is None or not held or os.name != "posix" or not path.stat().st_mode & 0o077:
         return []
     return [f"The settings file {path} holds {held[0]} and other users can read it. Run: chmod 600 {path}"]
@@ -314,15 +358,29 @@ def _gather(
     return () if newest is None else (newest, *(earlier or ()))
 
 
-def own_address(host: str, port: int) -> str:
-    """The URL at which a browser on this machine reaches the listener."""
-    return f"http://{_reachable(host)}:{port}"
+def own_address(host: str, port: int, *, secure: bool = False) -> str:
+    """The URL at which a browser on this machine reaches the listener: `localhost` where the server
+    binds both loopback addresses, because passkeys need a name."""
+    if host in LOOPBACK_HOSTS and has_both():
+        return f"http{'s' if secure else ''}://localhost:{port}"
+    return literal_address(LOOPBACKS[0] if host == "localhost" else host, port, secure=secure)
 
 
-def _reachable(host: str) -> str:
-    """Wildcard addresses are reached over loopback."""
+def _require_pair(values: Mapping[str, Any]) -> None:
+    """Refuse a certificate without its key, and a key without its certificate."""
+    for given, missing in (("tls_cert", "tls_key"), ("tls_key", "tls_cert")):
+        if values[given] is not None and values[missing] is None:
+            raise SettingsError(
+                f"{given} is set but {missing} is not, and https needs both.\n"
+                f"Set {BY_NAME[missing].env} too, or remove {given}."
+            )
+
+
+def literal_address(host: str, port: int, *, secure: bool = False) -> str:
+    """The URL of one address. Wildcard addresses are reached over loopback."""
     name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - read, not bound
-    return f"[{name}]" if ":" in name else name
+    scheme = "https" if secure else "http"
+    return f"{scheme}://[{name}]:{port}" if ":" in name else f"{scheme}://{name}:{port}"
 
 
 def _fit_timeout_into_lease(values: dict[str, Any]) -> list[str]:

@@ -35,6 +35,8 @@ allowed_hosts = ["assent.internal"]
 """
 
 _TAIL: Final = """
+Sections `[effect.NAME]` of the file are [HTTP effects](http-effects.md): approved actions that send a request.
+
 ## Secrets
 
 With SQLite the first start makes both secrets in the data directory, in files that only their owner can read.
@@ -54,6 +56,7 @@ _SHORT: Final = {
     Kind.TEXT: "text",
     Kind.HOST: "address",
     Kind.PATH: "directory",
+    Kind.FILE: "file",
     Kind.DATABASE: "database address",
     Kind.ORIGIN: "web address",
     Kind.COUNT: "whole number",
@@ -62,6 +65,8 @@ _SHORT: Final = {
     Kind.PRESENCE: "anything",
     Kind.NAMES: "list",
     Kind.FOLDERS: "folders",
+    Kind.OPERATORS: "files and modules",
+    Kind.ROLES: "list of value=workspace",
     Kind.PRICES: "list of prices",
     Kind.KEY: "workspace key",
     Kind.SECRET: "secret, 32 characters or more",

@@ -47,8 +47,22 @@ TABLE: Final = (
         name="base_url",
         flag="--base-url",
         kind=Kind.ORIGIN,
-        default_text="`http://{host}:{port}`",
-        doc="The address at which browsers reach this server; every link in an answer starts with it.",
+        default_text="`http://localhost:{port}`, or https with `tls_cert`",
+        doc="The address at which browsers reach this server; every link in an answer starts with it. The default is "
+        "`http://{host}:{port}` where the server does not listen on both loopback addresses.",
+    ),
+    Setting(
+        name="tls_cert",
+        flag="--tls-cert",
+        kind=Kind.FILE,
+        doc="The certificate with which `assent serve` speaks https, in PEM. `assent cert` makes one for a local "
+        "network; behind a proxy that speaks https it is not needed.",
+    ),
+    Setting(
+        name="tls_key",
+        flag="--tls-key",
+        kind=Kind.FILE,
+        doc="The private key of `tls_cert`, in PEM.",
     ),
     Setting(
         name="api_key",
@@ -84,6 +98,14 @@ TABLE: Final = (
         high=1_000_000_000,
         doc="Megabytes that the calls of a workspace may store in a day (UTC). What is stored can still be decided, "
         "sent and read.",
+    ),
+    Setting(
+        name="held_after",
+        kind=Kind.COUNT,
+        low=1,
+        high=1_000_000,
+        doc="How many waiting actions one key may propose in ten minutes before people are asked about the rest as one "
+        "question, in the inbox and by one notification.",
     ),
     Setting(
         name="max_connections",
@@ -123,6 +145,14 @@ TABLE: Final = (
         choices=TOOLSETS,
         doc="Which groups of tools are listed; `gate` always is. `legacy` has the `chiefmo_*` names. A tool can be "
         "called whether it is listed or not, and a key may have groups of its own.",
+    ),
+    Setting(
+        name="policy",
+        kind=Kind.CHOICE,
+        choices=("relay", "people", "two_people"),
+        default_text="`relay`; `serve` asks at its first start on a terminal",
+        doc="Who may approve in new workspaces. `relay`: an agent with a full key may pass on a person's yes for low "
+        "and medium risk. `people`: a signed-in person decides everything. `two_people`: high risk needs two of them.",
     ),
     Setting(
         name="open_discovery",
@@ -173,6 +203,14 @@ TABLE: Final = (
         doc="How long a review link is valid.",
     ),
     Setting(
+        name="client_dialog_seconds",
+        kind=Kind.COUNT,
+        low=0,
+        high=HOUR,
+        doc="How long a person may take to answer in the dialog of their client, where the policy asks for one; 0 for "
+        "no dialogs. `assent keys create --no-client-dialog` switches them off for one key.",
+    ),
+    Setting(
         name="measure_after_seconds",
         kind=Kind.SECONDS,
         low=0,
@@ -194,6 +232,14 @@ TABLE: Final = (
         name="workflow_dirs",
         kind=Kind.FOLDERS,
         doc="Folders with workflow definitions of your own, read beside the built-in ones.",
+    ),
+    Setting(
+        name="operators",
+        flag="--operators",
+        kind=Kind.OPERATORS,
+        doc="Operators of your own: Python files and modules. Installed packages "
+        "offer theirs by the entry point group `assent.operators`. One that cannot be loaded is left out, which the "
+        "log and `assent doctor` say.",
     ),
     Setting(
         name="font_dirs",
@@ -230,6 +276,60 @@ TABLE: Final = (
         name="smtp_from",
         kind=Kind.MAILBOX,
         doc="The sender of e-mails, unless an action names another.",
+    ),
+    Setting(
+        name="open_browser",
+        flag="--no-open",
+        kind=Kind.SWITCH,
+        doc="Let `assent serve` open the owner's one-time link in a browser: on a terminal with a display, while no "
+        "browser of the owner is signed in.",
+    ),
+    Setting(
+        name="oidc_issuer",
+        kind=Kind.ENDPOINT,
+        doc="The OpenID Connect issuer with which people [sign in](sign-in.md). The address to register there is "
+        "`{base_url}/sign-in/oidc/callback`.",
+    ),
+    Setting(
+        name="oidc_client_id",
+        kind=Kind.TEXT,
+        doc="This server's client id with the issuer.",
+    ),
+    Setting(
+        name="oidc_client_secret",
+        kind=Kind.TOKEN,
+        doc="The secret that belongs to `ASSENT_OIDC_CLIENT_ID`; none for a public client.",
+    ),
+    Setting(
+        name="oidc_name",
+        kind=Kind.TEXT,
+        default_text="the host of the issuer",
+        doc="The issuer's name on the button “Sign in with …”.",
+    ),
+    Setting(
+        name="oidc_domains",
+        kind=Kind.NAMES,
+        doc="Domains whose verified e-mail addresses may sign in with the issuer.",
+    ),
+    Setting(
+        name="oidc_workspaces",
+        kind=Kind.NAMES,
+        doc="Workspaces (name or id) of everyone who signs in by a domain.",
+    ),
+    Setting(
+        name="oidc_claim",
+        kind=Kind.TEXT,
+        doc="The claim whose values give roles; `a.b` names a part of a claim.",
+    ),
+    Setting(
+        name="oidc_owners",
+        kind=Kind.NAMES,
+        doc="Values of that claim that make an owner.",
+    ),
+    Setting(
+        name="oidc_members",
+        kind=Kind.ROLES,
+        doc="Values of that claim that make a member, each with a workspace (name or id).",
     ),
     Setting(
         name="zernio_url",
@@ -312,6 +412,11 @@ TABLE: Final = (
         doc="The address of HubSpot's API. At another address its consent page is expected there, too.",
     ),
     Setting(
+        name="telegram_url",
+        kind=Kind.ENDPOINT,
+        doc="The address of Telegram's bot API, for notifications.",
+    ),
+    Setting(
         name="pool_size",
         kind=Kind.COUNT,
         low=1,
@@ -333,3 +438,5 @@ BY_ENV: Final = {row.env: row for row in TABLE}
 CONFIG_ENV: Final = "ASSENT_CONFIG"
 CONFIG_FLAG: Final = "--config"
 CONFIG_FILE: Final = "assent.toml"
+EFFECTS: Final = "effect"
+"""The table of the file whose sections are HTTP effects."""

@@ -17,7 +17,7 @@ class BadValue(ValueError):  # noqa: N818 - a state of the value
     """Why a value is invalid: a clause that fits after a colon."""
 
 
-_LISTS: Final = frozenset({Kind.NAMES, Kind.FOLDERS, Kind.PRICES, Kind.SECRETS})
+_LISTS: Final = frozenset({Kind.NAMES, Kind.FOLDERS, Kind.PRICES, Kind.ROLES, Kind.SECRETS})
 
 
 def parse_value(row: Setting, raw: object, *, base: Path, home: Path) -> Any:
@@ -28,9 +28,11 @@ def parse_value(row: Setting, raw: object, *, base: Path, home: Path) -> Any:
         return _switch(raw)
     if row.kind is Kind.COUNT or row.kind is Kind.SECONDS:
         return _number(row, raw)
+    if row.kind is Kind.OPERATORS:
+        return _operators(raw, base, home)
     if row.kind in _LISTS:
         return _names(row, raw)
-    if row.kind is Kind.PATH and isinstance(raw, Path):
+    if row.kind in (Kind.PATH, Kind.FILE) and isinstance(raw, Path):
         raw = str(raw)
     if not isinstance(raw, str) or not raw.strip():
         raise BadValue("it must be text that is not empty")
@@ -41,7 +43,7 @@ def _text(row: Setting, text: str, base: Path, home: Path) -> str | Path:
     match row.kind:
         case Kind.HOST:
             return _host(text)
-        case Kind.PATH:
+        case Kind.PATH | Kind.FILE:
             return absolute_path(text, base=base, home=home)
         case Kind.DATABASE:
             return _database(text, base, home)
@@ -158,7 +160,21 @@ def _names(row: Setting, raw: object) -> tuple[str, ...]:
             raise BadValue(f"{each!r} is not one of {', '.join(row.choices)}")
         if row.kind is Kind.PRICES and re.fullmatch(r"[a-z0-9_]{1,40}=[0-9]{1,9}", each) is None:
             raise BadValue(f"{each!r} is not a connector and its price")
+        if row.kind is Kind.ROLES and not all(part.strip() for part in each.rpartition("=")):
+            raise BadValue(f"{each!r} is not a claim value, = and a workspace")
     return names
+
+
+def _operators(raw: object, base: Path, home: Path) -> tuple[str, ...]:
+    """The names of modules as they are, and the absolute paths of files."""
+    listed = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(listed, list | tuple) or not all(isinstance(each, str) for each in listed):
+        raise BadValue("it is not a list of files and modules")
+    names = [each.strip() for each in listed if each.strip()]
+    return tuple(
+        str(absolute_path(each, base=base, home=home)) if each.endswith(".py") or "/" in each else each
+        for each in names
+    )
 
 
 def _mail(kind: Kind, text: str) -> str:

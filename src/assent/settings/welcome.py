@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from assent.gate.policy import DEFAULT, RELAY, Policy, name_preset
+from assent.gate.rules.words import describe_policy, name_policy
 from assent.settings.load import SQLITE_SCHEME, Settings
 from assent.settings.table import CONFIG_FILE
 
@@ -23,7 +25,7 @@ DRAFTS_ONLY: Final = ("runs:write",)
 """Scopes of a key that prepares and reads, but cannot decide or send."""
 
 
-def welcome_text(settings: Settings) -> str:
+def welcome_text(settings: Settings, policy: Policy = DEFAULT) -> str:
     """The text that `assent serve` shows once it listens."""
     return "\n".join(
         [
@@ -43,18 +45,22 @@ def welcome_text(settings: Settings) -> str:
             "",
             f"Other people get a key of their own at {settings.base_url}/get-key",
             "",
-            *_consent_lines(settings),
+            *_consent_lines(settings, policy),
         ]
     )
 
 
-def _consent_lines(settings: Settings) -> tuple[str, ...]:
-    return (
-        "Current policy: an agent with a full key may pass on your yes for low and medium risk; high risk needs a",
-        "signed-in person. To close that, choose the strict policy, under which a signed-in person decides everything",
-        f"({settings.base_url}/settings/policy), or give the agent a key that cannot decide:",
-        f"    {key_command(settings, 'drafts-only', *DRAFTS_ONLY)}",
-    )
+def _consent_lines(settings: Settings, policy: Policy) -> tuple[str, ...]:
+    """Which policy holds, what it means and how to change it."""
+    change = in_shell(own_command(settings, "policy", "set"))
+    lines = [f"Who may approve: {name_policy(policy)}.", *(f"  {line}" for line in describe_policy(policy))]
+    lines += [f"Change it at {settings.base_url}/settings/policy, or with:", f"    {change} people"]
+    if name_preset(policy) == RELAY:
+        lines += [
+            "Or give an agent a key that cannot decide:",
+            f"    {key_command(settings, 'drafts-only', *DRAFTS_ONLY)}",
+        ]
+    return tuple(lines)
 
 
 def owner_text(settings: Settings, link: str) -> str:
@@ -130,8 +136,10 @@ def in_shell(words: Iterable[str]) -> str:
 
 
 def own_command(settings: Settings, *words: str) -> list[str]:
-    """A command of this installation on the same data."""
-    return [*this_command(), *words, *same_settings(settings)]
+    """A command of this installation on the same data; one that serves has the same operators."""
+    serves = words[0] in ("serve", "stdio")
+    named = [word for each in settings.operators for word in ("--operators", each)] if serves else []
+    return [*this_command(), *words, *named, *same_settings(settings)]
 
 
 def stdio_command(settings: Settings) -> list[str]:

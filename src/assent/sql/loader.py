@@ -21,6 +21,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from assent.ports import Bound, Statement
 
 STATEMENTS = Path(__file__).parent / "statements"
@@ -194,12 +196,18 @@ def _scan(block: SqlBlock) -> Scan:
     return Scan(pieces, tuple(dict.fromkeys(names)), writes)
 
 
-def load(directory: Path = STATEMENTS) -> dict[str, Statement]:
-    """Load every statement of a directory, by name."""
+def load(directory: Path = STATEMENTS, component: str = "") -> dict[str, Statement]:
+    """Load every statement of a directory, by name. The statements of a component are named
+    `component.name`."""
     blocks: list[SqlBlock] = []
     for path in sorted(directory.glob("*.sql")):
         blocks.extend(parse(path.read_text(encoding="utf-8"), path.name))
-    return compile_blocks(blocks)
+    found = compile_blocks(blocks)
+    if component:
+        return {
+            name: msgspec.structs.replace(each, name=f"{component}.{name}") for name, each in found.items()
+        }
+    return found
 
 
 class Statements:
@@ -210,18 +218,24 @@ class Statements:
     statement is made at the first use of that statement.
     """
 
-    def __init__(self, directory: Path = STATEMENTS) -> None:
+    def __init__(self, directory: Path = STATEMENTS, component: str = "") -> None:
         self._directory = directory
+        self._component = component
         self._loaded: dict[str, Statement] | None = None
+
+    def read(self) -> dict[str, Statement]:
+        """Read the files, if no statement was used before. Returns the statements by name."""
+        if self._loaded is None:
+            self._loaded = load(self._directory, self._component)
+        return self._loaded
 
     def __getattr__(self, name: str) -> type[Bound]:
         if name.startswith("_"):
             raise AttributeError(name)
-        if self._loaded is None:
-            self._loaded = load(self._directory)
-        if name not in self._loaded:
+        loaded = self.read()
+        if name not in loaded:
             raise AttributeError(f"no statement named {name!r} in {self._directory.name}/*.sql")
-        made = self._loaded[name].bound_type()
+        made = loaded[name].bound_type()
         setattr(self, name, made)
         return made
 

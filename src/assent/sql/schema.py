@@ -1,7 +1,8 @@
 """The schema of this release, and whether a database's schema matches it.
 
 Migrations are numbered SQL files in `migrations/{sqlite,postgres}/`, applied once each, in order.
-The table `schema_versions` lists those that were applied to a database.
+The table `schema_versions` lists those that were applied to a database. Components have their own
+migrations (`components`), listed in `component_versions`.
 """
 
 from __future__ import annotations
@@ -27,27 +28,43 @@ class Migration(Record):
     digest: str
 
 
+class ComponentState(Record):
+    """The migrations of a component that a database lacks, or why it cannot be migrated."""
+
+    component: str
+    pending: tuple[str, ...]
+    problem: str | None = None
+
+
 class SchemaState(Record):
     """A database's version (0 without tables), this release's, and the pending migrations."""
 
     current: int
     latest: int
     pending: tuple[str, ...]
+    components: tuple[ComponentState, ...] = ()
 
 
 class MigrationReport(Record):
-    """The result of a migration. `backup_path` is None if no backup was made."""
+    """The result of a migration. `backup_path` is None if no backup was made; `failures` says which
+    components were not migrated, and why."""
 
     from_version: int
     to_version: int
     applied: tuple[str, ...]
     backup_path: str | None
+    failures: tuple[str, ...] = ()
 
 
 def migrations(dialect: str) -> list[Migration]:
-    """List the migrations of a dialect, in order."""
+    """List the server's own migrations of a dialect, in order."""
+    return read_migrations(MIGRATIONS / dialect)
+
+
+def read_migrations(folder: Path) -> list[Migration]:
+    """Read the migrations in a folder, in order. Raises `ValueError` for a wrong or repeated number."""
     found: list[Migration] = []
-    for path in sorted((MIGRATIONS / dialect).glob("*.sql")):
+    for path in sorted(folder.glob("*.sql")):
         named = re.fullmatch(r"(\d{4})_([a-z0-9_]+)", path.stem)
         if named is None:
             raise ValueError(f"{path.name} is not named NNNN_name.sql")
@@ -84,10 +101,15 @@ def pending(known: Sequence[Migration], applied: Mapping[int, str], where: str) 
     return [migration for migration in known if migration.version not in applied]
 
 
-def state(known: Sequence[Migration], applied: Mapping[int, str], where: str) -> SchemaState:
+def state(
+    known: Sequence[Migration],
+    applied: Mapping[int, str],
+    where: str,
+    components: tuple[ComponentState, ...] = (),
+) -> SchemaState:
     """Return the state of a database. Raises like `pending`."""
     waiting = pending(known, applied, where)
-    return SchemaState(max(applied, default=0), known[-1].version, tuple(map(file_name, waiting)))
+    return SchemaState(max(applied, default=0), known[-1].version, tuple(map(file_name, waiting)), components)
 
 
 def file_name(migration: Migration) -> str:

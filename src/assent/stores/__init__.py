@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from assent.ports import Clock, Store
+    from assent.sql.components import ListComponents
 
 __all__ = ["open_store", "sqlite_path"]
 
@@ -27,6 +28,7 @@ def open_store(
     clock: Clock | None = None,
     one_client: bool = False,
     prepare: Callable[[], Awaitable[None]] | None = None,
+    list_components: ListComponents = tuple,
 ) -> Store:
     """Return the store for a database URL. Does no I/O: the store connects in `open` or at its
     first call.
@@ -34,16 +36,28 @@ def open_store(
     `pool_size` is the number of connections to PostgreSQL, or of SQLite readers. `one_client` says
     that calls mostly come one at a time, as over stdio. `prepare` runs before the first call and
     may use the store; other calls wait for it, share its error, and a later call repeats it.
+    `list_components` gives the components whose tables the store creates and migrates.
     """
     if url.startswith(POSTGRES):
         from assent.stores.postgres import POOL_SIZE, PostgresStore
 
-        return PostgresStore(url, pool_size=pool_size or POOL_SIZE, clock=clock, prepare=prepare)
+        return PostgresStore(
+            url,
+            pool_size=pool_size or POOL_SIZE,
+            clock=clock,
+            prepare=prepare,
+            list_components=list_components,
+        )
     path = sqlite_path(url)
     from assent.stores.sqlite import READERS, SqliteStore
 
     return SqliteStore(
-        path, readers=pool_size or READERS, clock=clock, one_client=one_client, prepare=prepare
+        path,
+        readers=pool_size or READERS,
+        clock=clock,
+        one_client=one_client,
+        prepare=prepare,
+        list_components=list_components,
     )
 
 

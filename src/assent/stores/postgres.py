@@ -22,6 +22,7 @@ from assent.stores.first_use import FirstUse
 if TYPE_CHECKING:
     import asyncpg
 
+    from assent.sql.components import ListComponents
     from assent.stores.postgres_connection import Connection
 
     Pool = asyncpg.Pool[asyncpg.Record]
@@ -63,6 +64,7 @@ class PostgresStore:
         pool_size: int = POOL_SIZE,
         clock: Clock | None = None,
         prepare: Callable[[], Awaitable[None]] | None = None,
+        list_components: ListComponents = tuple,
     ) -> None:
         require_driver()
         self.written = asyncio.Event()
@@ -70,6 +72,7 @@ class PostgresStore:
         self._url = url
         self._pool_size = pool_size
         self._clock = clock
+        self._list_components = list_components
         self._places: dict[asyncio.AbstractEventLoop, _LoopState] = {}
         self._closed = False
 
@@ -163,7 +166,7 @@ class PostgresStore:
 
         now_ms = self._clock.now_ms() if self._clock is not None else time.time_ns() // 1_000_000
         async with connect(self._url) as connection:
-            await check_or_create(connection, now_ms)
+            await check_or_create(connection, now_ms, self._list_components())
         return await asyncpg.create_pool(
             self._url,
             min_size=0,

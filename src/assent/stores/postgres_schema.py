@@ -1,21 +1,33 @@
 """Create and migrate the tables in a PostgreSQL database.
 
 Concurrent processes queue on a lock of the `schema_versions` table. The first one migrates in one
-transaction, so no process sees an incomplete schema. The tables are in the first schema of the
-connection's search path.
+transaction, so no process sees an incomplete schema. Each component is a savepoint in it; one that
+fails stops no other. The tables are in the first schema of the connection's search path.
 """
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from assent.ports import SchemaOutdated
+from assent.ports import SchemaMismatch, SchemaOutdated
+from assent.sql.components import (
+    AppliedMigration,
+    Component,
+    component_state,
+    explain_failure,
+    list_upgraded,
+    pending_of,
+)
 from assent.sql.schema import MigrationReport, file_name, migrations, pending
 
 if TYPE_CHECKING:
     import asyncpg
 
     Connection = asyncpg.Connection[Any] | asyncpg.pool.PoolConnectionProxy[Any]
+
+log = logging.getLogger("assent.stores")
 
 WHERE = "The PostgreSQL database"
 VERSIONS_TABLE = (
@@ -32,25 +44,60 @@ async def read_versions(connection: Connection) -> dict[int, str]:
     return {row["version"]: row["digest"] for row in rows}
 
 
-async def check_or_create(connection: Connection, now_ms: int) -> None:
-    """Create the schema in an empty database. Raises for one that needs `assent migrate`."""
+async def read_component_versions(connection: Connection) -> list[AppliedMigration]:
+    """Return the applied migrations of all components."""
+    if await connection.fetchval("SELECT to_regclass('component_versions')") is None:
+        return []
+    rows = await connection.fetch("SELECT component, version, prefix, digest FROM component_versions")
+    return [AppliedMigration(**row) for row in rows]
+
+
+async def check_or_create(connection: Connection, now_ms: int, components: Sequence[Component] = ()) -> None:
+    """Create the schema in an empty database, and the tables of new components. Raises for one that
+    needs `assent migrate`. A component that needs it is logged if it is not required."""
     applied = await read_versions(connection)
-    waiting = pending(migrations("postgres"), applied, WHERE)
-    if not waiting:
-        return
+    waiting = list(map(file_name, pending(migrations("postgres"), applied, WHERE)))
     if not applied and await _is_empty(connection):
-        await bring_up_to_date(connection, now_ms)
+        _log_failures(await bring_up_to_date(connection, now_ms, components))
         return
-    raise SchemaOutdated(
-        f"{WHERE} holds schema version {max(applied, default=0)} and waits for "
-        f"{', '.join(map(file_name, waiting))}. Make a backup, then run `assent migrate`."
-    )
+    recorded = await read_component_versions(connection)
+    required = [each for each in components if each.required]
+    waiting += list_upgraded(required, "postgres", recorded, WHERE)
+    if waiting:
+        raise SchemaOutdated(
+            f"{WHERE} holds schema version {max(applied, default=0)} and waits for "
+            f"{', '.join(waiting)}. Make a backup, then run `assent migrate`."
+        )
+    present = {row.component for row in recorded}
+    for name in list_upgraded(components, "postgres", recorded, WHERE):
+        log.error("%s waits for %s. Make a backup, then run `assent migrate`.", WHERE, name)
+    new = [each for each in components if each.name not in present]
+    if any(_needs_work(each, recorded) for each in new):
+        _log_failures(await bring_up_to_date(connection, now_ms, new))
 
 
-async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationReport:
+def _needs_work(component: Component, recorded: Sequence[AppliedMigration]) -> bool:
+    found = component_state(component, "postgres", recorded, WHERE)
+    return bool(found.pending or found.problem)
+
+
+def _log_failures(report: MigrationReport) -> None:
+    for failure in report.failures:
+        log.error("%s", failure)
+
+
+async def bring_up_to_date(
+    connection: Connection, now_ms: int, components: Sequence[Component] = ()
+) -> MigrationReport:
     """Apply all missing migrations in one transaction."""
     import asyncpg
 
+    bad = (
+        SchemaMismatch,
+        asyncpg.SyntaxOrAccessError,
+        asyncpg.DataError,
+        asyncpg.IntegrityConstraintViolationError,
+    )
     try:
         if await connection.fetchval("SELECT to_regclass('schema_versions')") is None:
             await connection.execute(VERSIONS_TABLE)
@@ -61,7 +108,9 @@ async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationRepo
         applied = await read_versions(connection)
         before = max(applied, default=0)
         waiting = pending(migrations("postgres"), applied, WHERE)
+        done, failures = [], []
         for migration in waiting:
+            done.append(file_name(migration))
             await connection.execute(migration.sql)
             await connection.execute(
                 "INSERT INTO schema_versions (version, name, applied_at, digest) VALUES ($1, $2, $3, $4)",
@@ -70,12 +119,38 @@ async def bring_up_to_date(connection: Connection, now_ms: int) -> MigrationRepo
                 now_ms,
                 migration.digest,
             )
+        for component in components:
+            try:
+                async with connection.transaction():
+                    done += await _migrate_component(connection, component, now_ms)
+            except bad as error:
+                failures.append(explain_failure(component, error))
     return MigrationReport(
         from_version=before,
         to_version=max([before, *(migration.version for migration in waiting)]),
-        applied=tuple(map(file_name, waiting)),
+        applied=tuple(done),
         backup_path=None,
+        failures=tuple(failures),
     )
+
+
+async def _migrate_component(connection: Connection, component: Component, now_ms: int) -> list[str]:
+    """Apply the missing migrations of a component and return their names."""
+    recorded = await read_component_versions(connection)
+    waiting = pending_of(component, "postgres", recorded, WHERE)
+    for migration in waiting:
+        await connection.execute(migration.sql)
+        await connection.execute(
+            "INSERT INTO component_versions (component, prefix, version, name, applied_at, digest) "
+            "VALUES ($1, $2, $3, $4, $5, $6)",
+            component.name,
+            component.prefix,
+            migration.version,
+            migration.name,
+            now_ms,
+            migration.digest,
+        )
+    return list(map(component.name_file, waiting))
 
 
 async def _is_empty(connection: Connection) -> bool:

@@ -12,6 +12,7 @@ import os
 import queue
 import threading
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -23,6 +24,7 @@ from assent.stores.first_use import FirstUse
 if TYPE_CHECKING:
     import sqlite3
 
+    from assent.sql.components import ListComponents
     from assent.stores.sqlite_transactions import SqliteWriter
 
 T = TypeVar("T")
@@ -54,10 +56,12 @@ class SqliteStore:
         clock: Clock | None = None,
         one_client: bool = False,
         prepare: Callable[[], Awaitable[None]] | None = None,
+        list_components: ListComponents = tuple,
     ) -> None:
         self.path = Path(path).absolute()
         self.written = asyncio.Event()
         self._clock = clock
+        self._list_components = list_components
         self._first_use = FirstUse(prepare)
         self._writes: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._reads: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
@@ -148,9 +152,11 @@ class SqliteStore:
     # On the writer thread
 
     def _write_until_closed(self) -> None:
+        from assent.stores.sqlite_connection import connect_writer
         from assent.stores.sqlite_transactions import SqliteWriter
 
-        self._writer = SqliteWriter(self.path, self._clock, retired=self._retired)
+        connect = partial(connect_writer, self.path, self._clock, self._list_components)
+        self._writer = SqliteWriter(self.path, connect, retired=self._retired)
         self._writer.work_off(self._writes)
 
     # On a reader thread

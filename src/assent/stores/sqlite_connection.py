@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sqlite3
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from assent.ports import Clock, ConstraintViolation, StoreUnavailable, UniqueViolation
+from assent.sql.components import Component, ListComponents
 from assent.sql.schema import MigrationReport
 from assent.stores.sqlite_schema import bring_up_to_date
+
+log = logging.getLogger("assent.stores")
 
 BUSY_SECONDS: Final = 5.0
 """Busy timeout, for writers that do not take the turnstile, such as a shell on the same file."""
@@ -85,19 +90,28 @@ def empty_log(connection: sqlite3.Connection) -> bool:
     return not busy
 
 
-def connect_writer(path: Path, clock: Clock | None) -> sqlite3.Connection:
-    """Open the writing connection, create the file and migrate it. Needs the turnstile."""
-    return _open(path, clock.now_ms() if clock is not None else time.time_ns() // 1_000_000)[0]
+def connect_writer(
+    path: Path, clock: Clock | None, list_components: ListComponents = tuple
+) -> sqlite3.Connection:
+    """Open the writing connection, create the file and migrate it. Needs the turnstile. Logs the
+    components that were not migrated."""
+    now_ms = clock.now_ms() if clock is not None else time.time_ns() // 1_000_000
+    connection, report = _open(path, now_ms, list_components())
+    for failure in report.failures:
+        log.error("%s", failure)
+    return connection
 
 
-def migrate_file(path: Path, now_ms: int) -> MigrationReport:
+def migrate_file(path: Path, now_ms: int, components: Sequence[Component] = ()) -> MigrationReport:
     """Create or migrate the file and return the report."""
-    connection, report = _open(path, now_ms)
+    connection, report = _open(path, now_ms, components)
     connection.close()
     return report
 
 
-def _open(path: Path, now_ms: int) -> tuple[sqlite3.Connection, MigrationReport]:
+def _open(
+    path: Path, now_ms: int, components: Sequence[Component]
+) -> tuple[sqlite3.Connection, MigrationReport]:
     if not path.exists():
         # The WAL and its index inherit these permissions.
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
@@ -108,7 +122,7 @@ def _open(path: Path, now_ms: int) -> tuple[sqlite3.Connection, MigrationReport]
             raise StoreUnavailable(f"sqlite: {path.parent} cannot hold a write-ahead log; use a local disk")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
-        report = bring_up_to_date(connection, path, now_ms)
+        report = bring_up_to_date(connection, path, now_ms, components)
         connection.execute("PRAGMA foreign_keys = ON")
     except BaseException:
         connection.close()

@@ -65,15 +65,15 @@ import queue
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import astuple
 
-from assent.ports import Begin, Clock, Rows, StoreUnavailable
-from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, connect_writer, empty_log, translate
+from assent.ports import Begin, Rows, StoreUnavailable
+from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, empty_log, translate
 
 if TYPE_CHECKING:
     from assent.stores.sqlite import Request
@@ -143,9 +143,11 @@ def _settle(requests: list[Request]) -> None:
 class SqliteWriter:
     """The writing connection of a process and its inter-process lock."""
 
-    def __init__(self, path: Path, clock: Clock | None, *, retired: list[sqlite3.Connection]) -> None:
+    def __init__(
+        self, path: Path, connect: Callable[[], sqlite3.Connection], *, retired: list[sqlite3.Connection]
+    ) -> None:
         self._path = path
-        self._clock = clock
+        self._connect = connect
         self._retired = retired
         self._turnstile = Turnstile(path)
         self._log = f"{path}-wal"
@@ -259,7 +261,7 @@ class SqliteWriter:
 
     def _commit(self, batch: list[Request]) -> None:
         if self._connection is None:
-            self._connection = connect_writer(self._path, self._clock)
+            self._connection = self._connect()
             self._was_there = True
         connection = self._connection
         wanted = [request for request in batch if not request.future.cancelled()]

@@ -12,13 +12,12 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent.gate.content.check import find_flaw
-from assent.gate.content.suspicion import suspicions_in
-from assent.kernel.structs import Record
+from assent.platform.content import find_flaw, printable, suspicions_in
+from assent.platform.values import Record
+from assent.suite.channels.channel import needs
+from assent.suite.channels.registry import BY_ID
 from assent.suite.composer.composer import compose
-from assent.suite.content import channels
 from assent.suite.content.adapter import adapt
-from assent.suite.content.cleaning import printable
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.lessons import NOTHING_LEARNED, Lessons
 from assent.suite.content.records import Composed, NeedsDraft
@@ -102,7 +101,7 @@ async def ask(
 
 def _question(channel_id: str, evidence: Evidence, lessons: Lessons) -> str:
     """Return the channel's requirements and the help for writing as one JSON object."""
-    wanted = channels.needs(channels.BY_ID[channel_id])
+    wanted = needs(BY_ID[channel_id])
     known = msgspec.to_builtins(gather_writing((channel_id,), evidence, lessons))
     return msgspec.json.encode({"channel": wanted, **known}).decode()
 

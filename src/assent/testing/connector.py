@@ -12,14 +12,12 @@ from urllib.parse import quote, urlsplit
 
 import msgspec
 
-from assent.gate.gate import ApprovedAction
+from assent.engine.connections.approved import action_of
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action
+from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
-from assent.ports import Delivered, Delivery, OutcomeUnknown
-from assent.suite.connectors.approved import action_of
-from assent.suite.connectors.http_outcomes import failure, not_now
-from assent.suite.connectors.key_access import PATIENCE
+from assent.net.http_outcomes import failure, not_now
+from assent.ports import Context, Delivered, Delivery, OutcomeUnknown
 from assent.testing.emulator import KEY_WINDOW_MS
 from assent.testing.wire import Malformed, Message, read_message, request
 
@@ -49,22 +47,21 @@ class EmulatedConnector:
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return self.ready
 
-    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
-        action = action_of(approved)
-        key = action.provider_key
-        body: dict[str, Any] = {"reference": key, "effect": msgspec.to_builtins(action.effect)}
-        headers = {"Idempotency-Key": key} if self.delivery.kind == "native_key" else {}
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        action_of(ctx, effect)
+        body: dict[str, Any] = {"reference": ctx.key, "effect": msgspec.to_builtins(effect)}
+        headers = {"Idempotency-Key": ctx.key} if self.delivery.kind == "native_key" else {}
         if self.delivery.kind == "natural_key":
-            body["naturalKey"] = key
-        answer = await self._exchange("POST", "/effects", msgspec.json.encode(body), headers, timeout_seconds)
+            body["naturalKey"] = ctx.key
+        answer = await self._exchange("POST", "/effects", msgspec.json.encode(body), headers, ctx.left())
         return _read_delivered(answer)
 
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
-        action: Action = action_of(approved)
+    async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
+        action_of(ctx, effect)
         if self.delivery.kind != "read_back":
             raise OutcomeUnknown("this provider cannot be asked")
-        target = f"/effects?reference={quote(action.provider_key)}"
-        answer = await self._exchange("GET", target, b"", {}, timeout_seconds)
+        target = f"/effects?reference={quote(ctx.key)}"
+        answer = await self._exchange("GET", target, b"", {}, ctx.left())
         status = _status(answer)
         if status == 404:
             return None
@@ -73,14 +70,14 @@ class EmulatedConnector:
         return _read_delivered(answer)
 
     async def _exchange(
-        self, method: str, target: str, body: bytes, headers: dict[str, str], timeout_seconds: float
+        self, method: str, target: str, body: bytes, headers: dict[str, str], seconds: float
     ) -> Message:
         """Send a request. Without a connection nothing was sent, with one the outcome is
         unknown."""
         address = urlsplit(self.url)
         host, port = address.hostname or "", address.port or 80
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + timeout_seconds * PATIENCE
+        deadline = loop.time() + seconds
         try:
             async with asyncio.timeout_at(deadline):
                 reader, writer = await asyncio.open_connection(host, port)

@@ -22,8 +22,9 @@ from assent.gate.records import (
     ExecutionState,
     Status,
 )
+from assent.gate.views import View
 from assent.kernel.ids import ActionId, RunId, WorkspaceId, uuid7
-from assent.ports import Connector, Delivered, Delivery, NotSent
+from assent.ports import ConnectionContext, Connector, Context, Delivered, Delivery, NotSent
 
 CHECKED_AT_MS: Final = 1_800_000_000_000
 TIMEOUT_SECONDS: Final = 5.0
@@ -61,7 +62,7 @@ def claim_action(effect: Effect, *, number: int = 1, revision: int = 1) -> Actio
         executor_tool="chieflab_execute_approved_action",
         status=Status.APPROVED,
         execution_state=ExecutionState.EXECUTING,
-        preflight=preflight(effect, Readiness(ready=True)),
+        preflight=preflight(effect, View(), Readiness(ready=True)),
         created_ms=CHECKED_AT_MS,
         expires_ms=None,
         approval=Approval(by="kit", at_ms=CHECKED_AT_MS, assurance=Assurance.PERSON, digest=digest),
@@ -73,6 +74,13 @@ def claim_action(effect: Effect, *, number: int = 1, revision: int = 1) -> Actio
             tool="chieflab_execute_approved_action",
         ),
     )
+
+
+async def perform_claimed(
+    connector: Connector, action: Action, timeout_seconds: float = TIMEOUT_SECONDS
+) -> Delivered:
+    """Let a connector perform a claimed action, as the engine does."""
+    return await connector.perform(Context(gate.open_gate(action), timeout_seconds), action.effect)
 
 
 async def check_connector(
@@ -113,13 +121,14 @@ async def _readiness(connector: Connector) -> list[str]:
 
 
 async def _only_approved(connector: Connector, effect: Effect, effects: CountEffects | None) -> list[str]:
-    """Try to perform an action without the gate: bare, and in an imitation of the gate's seal."""
+    """Try to perform an action without the gate: bare, and in an imitation of the context."""
     action = claim_action(effect, number=1)
     before = await effects() if effects is not None else 0
-    problems = []
-    for impostor in (action, SimpleNamespace(action=action)):
+    problems: list[str] = []
+    impostor: Any
+    for impostor in (action, _imitate_context(action)):
         try:
-            await connector.perform(impostor, TIMEOUT_SECONDS)  # type: ignore[arg-type]
+            await connector.perform(impostor, effect)
         except NotSent:
             problems.append(
                 f"perform takes orders from a {type(impostor).__name__}, though it refuses this one"
@@ -133,16 +142,25 @@ async def _only_approved(connector: Connector, effect: Effect, effects: CountEff
     return problems
 
 
+def _imitate_context(action: Action) -> Any:
+    """Return an object with the attributes of a `Context` that no gate made. It lacks what only the
+    server opens."""
+    ctx = Context(gate.open_gate(action), TIMEOUT_SECONDS)
+    opened = dir(ConnectionContext)
+    names = (name for name in dir(ctx) if not name.startswith("_") and name not in opened)
+    return SimpleNamespace(**{name: getattr(ctx, name) for name in names})
+
+
 async def _repetition(connector: Connector, effect: Effect, effects: CountEffects | None) -> list[str]:
-    approved = gate.open_gate(claim_action(effect, number=2))
+    action = claim_action(effect, number=2)
     before = await effects() if effects is not None else 0
     try:
-        first: object = await connector.perform(approved, TIMEOUT_SECONDS)
+        first: object = await perform_claimed(connector, action)
         if not isinstance(first, Delivered) or not first.external_id:
             return ["perform does not return what was delivered, with its external id"]
         if connector.delivery.kind not in RECOGNISES:
             return []
-        second = await connector.perform(approved, TIMEOUT_SECONDS)
+        second = await perform_claimed(connector, action)
     except NotSent as not_sent:
         return [] if not_sent.detail else ["it refuses without saying why"]
     problems = []

@@ -14,7 +14,8 @@ from assent.engine.actions import staging
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
-from assent.gate.records import Effect, Severity
+from assent.gate.records import Effect
+from assent.gate.views import Severity
 from assent.kernel.refusals import bad_argument
 from assent.kernel.structs import Arguments
 from assent.kernel.times import parse_time

@@ -1,7 +1,7 @@
 """Runs an emulated provider as a process, for checks from outside and for tests that kill the
 server under test.
 
-    python -m assent.testing.zernio --ledger FILE [--port N] [--outcomes timeout_after,deliver]
+    python -m assent.testing.emulator --ledger FILE [--port N] [--outcomes timeout_after,deliver]
 
 prints its address as one line of JSON and stays until it is ended. `POST /emulate` changes how it
 behaves: a JSON object of the attributes that the provider's module lists, and `advanceMs` for its
@@ -57,9 +57,9 @@ class Scripted(ProviderServer):
 
 
 @contextmanager
-def provider_process(name: str, ledger: Path, *outcomes: Outcome) -> Iterator[str]:
-    """Run an emulated provider in another process for the block; yields its address."""
-    command = [sys.executable, "-m", f"assent.testing.{name}", "--ledger", str(ledger)]
+def provider_process(module: str, ledger: Path, *outcomes: Outcome) -> Iterator[str]:
+    """Run the emulated provider of a module in another process for the block; yields its address."""
+    command = [sys.executable, "-m", module, "--ledger", str(ledger)]
     command += ["--outcomes", ",".join(outcomes)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:  # noqa: S603 - ourselves
         try:

@@ -1,8 +1,9 @@
 """Tools for decisions that an agent relays (C8).
 
 A decision made here has the assurance `agent`: the server knows that a key of the workspace asked
-for it, not that a person did, and records that. The review page calls the same engine functions
-with a signed-in person.
+for it, not that a person did, and records that. Where the policy asks for `client`, an approval is
+confirmed in the client's own dialog (`tools/client_dialog.py`). The review page calls the same engine
+functions with a signed-in person.
 """
 
 from __future__ import annotations
@@ -11,20 +12,13 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import (
-    actions,
-    blocked,
-    circumstances,
-    decisions,
-    editing,
-    execution,
-    explaining,
-    rechecking,
-)
+from assent.engine.actions import actions, blocked, circumstances, decisions, editing, execution, explaining
 from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.missing_types import refuse_missing_type
+from assent.engine.connections import observing
 from assent.engine.core.failpoints import failpoint
-from assent.engine.core.offloading import run_long_apart
+from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
 from assent.engine.workflows.answers import ADVANCE
 from assent.gate.audit import ActionRecord, build_record
@@ -33,7 +27,7 @@ from assent.gate.card_calls import describe_stuck, execution_key, next_calls
 from assent.gate.cards import render_card
 from assent.gate.gate import Decider, Links, SeenVersion, refuse_stale
 from assent.gate.guidance import channel_keys
-from assent.gate.preflight import Checked, is_expired
+from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, ExecutionState, Media
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.ids import ActionId, require_action_id, require_run_id
@@ -41,6 +35,7 @@ from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
+from assent.tools import client_dialog
 from assent.tools.arguments import (
     Cursor,
     PageSize,
@@ -48,8 +43,9 @@ from assent.tools.arguments import (
     addresses,
     moment,
 )
+from assent.tools.client_dialog import AskedQuestion
 from assent.tools.decision_requests import ApproveAction, EditAction, RejectAction, WithdrawApproval
-from assent.tools.definition import DECIDES, READS, Call, Tool
+from assent.tools.definition import DECIDES, READS, Call, InputRequired, Tool
 
 SCOPE = "actions:decide"
 
@@ -71,16 +67,27 @@ class PendingActions(WireRecord, kw_only=True):
     """For each pending action, the decisions about the listed content that the caller may make."""
 
 
-async def approve_action(call: Call, request: ApproveAction) -> Decided:
-    """Approve an action by its id (E20). No other tool approves; it must be one's own (E69)."""
+async def approve_action(call: Call, request: ApproveAction) -> Decided | InputRequired:
+    """Approve an action by its id (E20). No other tool approves; it must be one's own (E69).
+
+    The approval is the one that the agent passes on. If the policy asks for `client`, the client asks
+    its person, and that is recorded instead.
+    """
     services, arguments, decider = call.services, _key_arguments(request), decider_for(call)
     action_id = require_action_id(request.action_id)
     before, outlook = await circumstances.read_action(services, call.caller, action_id)
+    if outlook.missing:
+        refuse_missing_type(services.effects, before)
+    if before.view.approval_executes and EXECUTE_RIGHT not in call.caller.scopes:
+        raise lack_scope(EXECUTE_RIGHT)
     bound = None
     if outlook.unready:
         bound = await blocked.bind_before_approval(services, before, by=decider.by, via=decider.via)
         # It may have become ready as it is: binding asks the provider again.
         _, outlook = await circumstances.read_action(services, call.caller, action_id)
+    connector = services.connectors.get(before.effect.connector)
+    if bound is None and services.effects.must_observe(before, connector):
+        await observing.check_before_approval(services, before, by=decider.by, via=decider.via)
     seen, seals = SeenVersion(digest=request.digest), services.keys.seals
 
     def begin() -> Transaction[Decided]:
@@ -89,13 +96,27 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided:
         )
         return outlook.answer(action, "approve")
 
-    try:
-        answer = await call.write_once(request, begin, Decided, arguments)
-    except Refusal as refusal:
-        if bound is None or refusal.reason is not Reason.STALE_REVISION:
-            raise
-        raise refuse_stale(bound, user_message=blocked.describe_binding(bound)) from None
+    asked: AskedQuestion | InputRequired | Action | None = None
+    if call.dialog is not None and call.dialog.state is not None:
+        asked = await client_dialog.find_confirmed(call, request, before)
+    if asked is None:
+        try:
+            answer = await call.write_once(request, begin, Decided, arguments)
+        except Refusal as refusal:
+            if bound is not None and refusal.reason is Reason.STALE_REVISION:
+                raise refuse_stale(bound, user_message=blocked.describe_binding(bound)) from None
+            asked = await client_dialog.ask(call, request, refusal)
+    if isinstance(asked, InputRequired):
+        return asked
+    if isinstance(asked, AskedQuestion):
+        decider, seen = client_dialog.make_decider(call, asked), SeenVersion(asked.revision, asked.digest)
+        confirmed = client_dialog.approve_once(call, asked, Decided, begin)
+        answer = await call.write_once(request, confirmed, Decided, arguments)
+    elif asked is not None:
+        answer = outlook.answer(asked, "approve")
     failpoint("approve.committed")
+    if before.view.approval_executes:
+        services.background.wake_jobs()
     return await _send(call, answer) if request.send and not _is_workflow_step(answer) else answer
 
 
@@ -207,6 +228,8 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
         for name in ("title", "subject", "preheader", "body")
         if (value := getattr(request, name)) is not None
     }
+    if request.arguments is not None:
+        changes["arguments"] = request.arguments
     if request.to is not None:
         changes["recipients"] = addresses("to", request.to)
     if request.image_asset_id is not None:
@@ -215,37 +238,30 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
     if not changes and schedule_ms is None:
         raise bad_argument(
             "body",
-            "at least one of body, title, subject, preheader, to, imageAssetId, scheduleFor",
+            "at least one of body, title, subject, preheader, to, imageAssetId, arguments, scheduleFor",
             "no change",
         )
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
-    checked = await _check(call, before, changes)
+    found = call.services.effects.find(before.effect)
+    if schedule_ms is not None and found is not None and not found.schedulable:
+        raise bad_argument("scheduleFor", "no time: this is done when it is executed", "a time")
+    prepared = await editing.prepare_edit(call.services, before, changes) if changes else None
 
     def begin() -> Transaction[Decided]:
         action = yield from decisions.edit(
             decider_for(call),
             action_id,
-            changes,
+            prepared,
             SeenVersion(digest=request.digest),
             links_for(call),
             call.now_ms,
             schedule_ms=schedule_ms,
-            checked=checked,
             asked=request.asked or "",
+            key_of=call.caller.person_id,
         )
         return outlook.answer(action, "edit")
 
     return await call.write_once(request, call.metered(begin), Decided, _key_arguments(request))
-
-
-async def _check(call: Call, action: Action, changes: dict[str, Any]) -> Checked | None:
-    """Check the new content before the transaction, which refuses invalid content."""
-    chars = sum(len(text) for text in changes.values() if isinstance(text, str))
-    try:
-        effect = await run_long_apart(chars, editing.apply_edit, action.effect, changes)
-    except Refusal:
-        return None
-    return await rechecking.recheck(call.services, action, effect)
 
 
 async def _pick(call: Call, action_id: ActionId, asset_id: str) -> tuple[Media, ...]:
@@ -320,8 +336,8 @@ TOOLS = (
         description="Records the user's approval of one staged action, bound to its current content. USE WHEN the user "
         "has read the content and said yes to it, in this chat; digest says which content that was, and is needed "
         "once it was edited. With send: true it goes out in the same call, which is right when the user said so; else "
-        "nothing is sent. High-risk actions are refused here and need a signed-in person on the review page. DO NOT "
-        "call it on your own judgement.",
+        "nothing is sent, unless its card says that the approval executes it. High-risk actions are refused here and "
+        "need a signed-in person on the review page. DO NOT call it on your own judgement.",
         category="review",
         behaviour=DECIDES,
         request=ApproveAction,

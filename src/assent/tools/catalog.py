@@ -12,8 +12,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import msgspec
-
+from assent.kernel.schemas import flatten
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, LEGACY, Toolset, choose
 from assent.tools import (
     approvals,
@@ -22,58 +21,49 @@ from assent.tools import (
     execution,
     guide,
     manual,
+    policy,
     report,
     runs,
     showing,
-    taking_down,
     workflow_choice,
     workflows,
     workspaces,
 )
 from assent.tools.definition import Tool
-from assent.tools.suite import (
-    contacts,
-    diagnosing,
-    graphics,
-    measuring,
-    memory,
-    operating,
-)
 from assent.tools.toolsets import list_groups, name_for_answers
 
 CANONICAL: Final = "chieflab_"
 OLD: Final = "chiefmo_"
 
-ALL_TOOLS: Final[tuple[Tool, ...]] = (
-    # The first tool is public, so that a client which tries it gets an answer.
-    *connections.TOOLS,
-    *operating.TOOLS,
-    *taking_down.TOOLS,
-    *graphics.TOOLS,
-    *contacts.TOOLS,
+FIRST_TOOLS: Final = connections.TOOLS
+"""Listed before all others. The first one is public, so that a client which tries it gets an answer."""
+
+CORE_TOOLS: Final[tuple[Tool, ...]] = (
     *guide.TOOLS,
     *report.TOOLS,
     *approvals.TOOLS,
     *showing.TOOLS,
     *execution.TOOLS,
     *manual.TOOLS,
-    *measuring.TOOLS,
-    *diagnosing.TOOLS,
-    *memory.TOOLS,
     *workflow_choice.TOOLS,
     *workflows.TOOLS,
     *audit.TOOLS,
     *runs.TOOLS,
     *workspaces.TOOLS,
+    *policy.TOOLS,
 )
+
+
+def arrange(offered: Iterable[Tool]) -> tuple[Tool, ...]:
+    """Return all tools in the order of the list: those that extensions offer stand before the
+    core's."""
+    return (*FIRST_TOOLS, *offered, *CORE_TOOLS)
 
 
 class Catalog:
     """Finds and lists tools. Immutable."""
 
-    def __init__(
-        self, tools: Iterable[Tool] = ALL_TOOLS, *, toolsets: Iterable[str] = DEFAULT_TOOLSETS
-    ) -> None:
+    def __init__(self, tools: Iterable[Tool], *, toolsets: Iterable[str] = DEFAULT_TOOLSETS) -> None:
         self.tools = tuple(tools)
         self.toolsets = choose(toolsets)
         """The tool sets for a caller whose key names none."""
@@ -152,6 +142,7 @@ def input_schema(request: type[Any]) -> dict[str, Any]:
 
 
 OPEN_ARGUMENTS: Final[dict[str, str]] = {
+    "arguments": "amount",
     "context": "ticketId",
     "drafts": "linkedin",
     "metrics": "clicks",
@@ -199,49 +190,4 @@ def output_schema(reply: type[Any]) -> dict[str, Any]:
         "type": "object",
         "properties": {"ok": {"type": "boolean"}, **{name: {} for name in names}},
         "required": ["ok"],
-    }
-
-
-_FLATTENED: Final[dict[tuple[type[Any], bool], dict[str, Any]]] = {}
-
-
-def flatten(of: type[Any], *, keep_null: bool) -> dict[str, Any]:
-    """Return a struct's JSON Schema without `$ref` and null branches; cached."""
-    if (made := _FLATTENED.get((of, keep_null))) is not None:
-        return made
-    schema = msgspec.json.schema(of)
-    definitions = schema.pop("$defs", {})
-    inlined = _inline(schema, definitions, keep_null)
-    if not isinstance(inlined, dict):
-        raise TypeError(f"{of!r} has no object schema")
-    _FLATTENED[(of, keep_null)] = inlined
-    return inlined
-
-
-def _inline(node: Any, definitions: dict[str, Any], keep_null: bool) -> Any:
-    if isinstance(node, list):
-        return [_inline(item, definitions, keep_null) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if "$ref" in node:
-        # A struct's docstring is for readers of the source, not for callers.
-        target = {k: v for k, v in definitions[node["$ref"].rpartition("/")[2]].items() if k != "description"}
-        return _inline({**target, **{k: v for k, v in node.items() if k != "$ref"}}, definitions, keep_null)
-    if "anyOf" in node and {"type": "null"} in node["anyOf"]:
-        branches = [branch for branch in node["anyOf"] if branch != {"type": "null"}]
-        rest = {key: value for key, value in node.items() if key not in ("anyOf", "default")}
-        if keep_null:
-            # A nullable field is published without a type: a null branch breaks strict clients.
-            return {key: value for key, value in rest.items() if key == "description"}
-        return _inline(
-            {**rest, **branches[0]} if len(branches) == 1 else {**rest, "anyOf": branches},
-            definitions,
-            keep_null,
-        )
-    return {
-        key: {name: _inline(part, definitions, keep_null) for name, part in value.items()}
-        if key == "properties"
-        else _inline(value, definitions, keep_null)
-        for key, value in node.items()
-        if key != "title" and not (key == "default" and value is None)
     }

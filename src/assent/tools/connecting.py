@@ -9,22 +9,18 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from assent.engine.actions import actions, circumstances
-from assent.gate.connection import Connection
+from assent.engine.connections.oauth_access import find_access
+from assent.gate.connection import Connection, ConnectorInfo
+from assent.gate.effects import MANUAL, EffectType
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, bad_argument
 from assent.kernel.structs import Record
-from assent.suite.connectors.oauth_access import OAuthAccess
-from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
-from assent.suite.content import channels
-from assent.suite.content.channels import Channel
 from assent.tools.definition import Call, PublicCall
 
 State = Literal["live", "needs_connection", "needs_configuration"]
 
-BY_ID: Final = {info.id: info for info in CONNECTORS}
-MANUAL: Final = "manual"
 MOST_WAITING: Final = 5
 """The most pending actions that an answer names."""
 
@@ -66,8 +62,8 @@ async def assess_connector(call: PublicCall, info: ConnectorInfo) -> ConnectorSt
 
 
 def _for_anybody(info: ConnectorInfo, connector: object) -> ConnectorStatus:
-    access = getattr(connector, "access", None)
-    if isinstance(access, OAuthAccess) and not access.provider.configured:
+    access = find_access(connector)
+    if access is not None and not access.provider.configured:
         return ConnectorStatus(info, "needs_configuration", access.provider.not_set_up)
     if info.auth_mode == "none" or getattr(connector, "for_everybody", False):
         return ConnectorStatus(info, "live")
@@ -82,24 +78,34 @@ def find_page(call: PublicCall, info: ConnectorInfo, workspace_id: WorkspaceId) 
     return f"{address}/connect/{info.id}?workspace={workspace_id}"
 
 
-async def choose(call: Call, name: str) -> tuple[ConnectorStatus, Channel | None]:
-    """Return the connector of a name, or the first working one of a channel."""
-    key = name.strip().lower()
-    if key in BY_ID:
-        return await assess_connector(call, BY_ID[key]), channels.BY_ID.get(key)
-    channel = channels.channel(name)
-    known = [each for each in channel.connectors if each in BY_ID] if channel is not None else []
-    if channel is None or not known:
-        names = dict.fromkeys((*BY_ID, *(row.id for row in channels.TABLE if row.action)))
-        raise bad_argument("provider", f"one of {', '.join(names)}", repr(name))
-    found = [await assess_connector(call, BY_ID[each]) for each in known if each != MANUAL or len(known) == 1]
+async def choose(call: Call, name: str) -> tuple[ConnectorStatus, EffectType | None]:
+    """Return the connector of a name, or the first working one of a channel, and the channel."""
+    effects, key = call.services.effects, name.strip().lower()
+    channel = effects.find_channel(name)
+    if key in effects.connectors:
+        return await assess_connector(call, effects.connectors[key]), channel
+    known = [each for each in channel.via if each in effects.connectors] if channel is not None else []
+    if not known:
+        served = (each.channel for each in effects.types.values() if each.via)
+        raise bad_argument(
+            "provider", f"one of {', '.join(dict.fromkeys((*effects.connectors, *served)))}", repr(name)
+        )
+    found = [
+        await assess_connector(call, effects.connectors[each])
+        for each in known
+        if each != MANUAL or len(known) == 1
+    ]
     return next((each for each in found if each.state == "live"), found[-1]), channel
 
 
 async def alternatives(call: Call, info: ConnectorInfo) -> list[ConnectorStatus]:
     """Return other connectors that serve the same channels and can be connected."""
     served = set(info.channels)
-    others = [each for each in CONNECTORS if each.id != info.id and served and served <= set(each.channels)]
+    others = [
+        each
+        for each in call.services.effects.connectors.values()
+        if each.id != info.id and served and served <= set(each.channels)
+    ]
     found = [await assess_connector(call, each) for each in others]
     return [each for each in found if each.state != "needs_configuration"]
 
@@ -150,14 +156,14 @@ def _row(status: ConnectorStatus) -> str:
 
 
 def write_message(
-    status: ConnectorStatus, channel: Channel | None, others: Sequence[ConnectorStatus], waiting: int
+    status: ConnectorStatus, channel: EffectType | None, others: Sequence[ConnectorStatus], waiting: int
 ) -> str:
     """Return the message to the person about connecting it."""
     info, said = status.info, []
     if info.id == MANUAL:
         name = channel.label if channel is not None else "This"
         return f"{name} is published by hand: I give you the text to copy, and there is nothing to connect."
-    if channel is not None and (channel.id != info.id or others):
+    if channel is not None and (channel.channel != info.id or others):
         through = " or ".join(_name_in_sentence(each) for each in (info, *(other.info for other in others)))
         said.append(f"{channel.label} goes out through {through}.")
     if status.state == "live":

@@ -13,6 +13,7 @@ from assent.engine.actions import blocked, staging
 from assent.engine.actions.blocked import LookedAgain
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.gate.calls import NextToolCalls, SuggestedCall
+from assent.gate.connection import AuthMode
 from assent.gate.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.gate.records import Action
 from assent.gate.review_link import DECIDE_RIGHT
@@ -20,7 +21,6 @@ from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.ports import Draft, Preparation, Transaction
-from assent.suite.connectors.registry import CONNECTORS, AuthMode
 from assent.tools import connecting
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.connecting import ConnectorStatus, State
@@ -93,7 +93,9 @@ class RetryBlockedAction(Arguments, kw_only=True):
 
 async def list_connectors(call: PublicCall, request: ListConnectors) -> ConnectorList:
     """List the connectors as they are for the caller, without secrets (E86)."""
-    found = [await connecting.assess_connector(call, info) for info in CONNECTORS]
+    found = [
+        await connecting.assess_connector(call, info) for info in call.services.effects.connectors.values()
+    ]
     return ConnectorList(
         ok=True,
         connectors=tuple(_view(each) for each in found),
@@ -190,9 +192,10 @@ CONNECTED_STOP_RULE = "Say that it is connected and stop: nothing was sent."
 
 
 async def disconnect_provider(call: Call, request: DisconnectProvider) -> Disconnected:
-    info = connecting.BY_ID.get(request.provider)
+    known = call.services.effects.connectors
+    info = known.get(request.provider)
     if info is None:
-        raise bad_argument("provider", f"one of {', '.join(connecting.BY_ID)}", repr(request.provider))
+        raise bad_argument("provider", f"one of {', '.join(known)}", repr(request.provider))
     if info.auth_mode not in BY_PAGE:
         said = "it has no account of this workspace"
         raise bad_argument("provider", "one that this workspace connected", f"{info.id} ({said})")

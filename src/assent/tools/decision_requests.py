@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 
@@ -68,6 +68,15 @@ class EditAction(Arguments, kw_only=True):
             str,
             msgspec.Meta(
                 max_length=100, description="An image asset that goes along; an empty text for none."
+            ),
+        ]
+        | None
+    ) = None
+    arguments: (
+        Annotated[
+            dict[str, Any],
+            msgspec.Meta(
+                description="For an action that has arguments: those that change, by their names in its content."
             ),
         ]
         | None

@@ -36,6 +36,41 @@ class Peer:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """One question for a person, who answers with one of the choices."""
+
+    message: str
+    choices: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DialogAnswer:
+    """What a client reports of a dialog."""
+
+    action: Literal["accept", "decline", "cancel", "no_answer", "busy"]
+    choice: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """The dialog in which a client can ask its person. Where the server cannot send a request, the tool
+    replies with `InputRequired`, and the client repeats the call with its state and the answer."""
+
+    ask: Callable[[Question, float], Awaitable[DialogAnswer]] | None = None
+    """Shows a question for at most so many seconds. None where the call is repeated instead."""
+    state: str | None = None
+    answer: DialogAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InputRequired:
+    """A reply that makes the client ask its person and repeat the call with the answer."""
+
+    question: Question
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
 class PublicCall:
     """One call of a public tool: the server's services, its caller and its origin."""
 
@@ -46,6 +81,8 @@ class PublicCall:
     request_id: str
     now_ms: int
     peer: Peer | None = None
+    dialog: Dialog | None = None
+    """None if the client has no dialog, or the caller may not use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +91,7 @@ class Call(PublicCall):
 
     caller: Principal
     continuing: RunId | None = None
-    """The run that a background job completes with this call (`tools/suite/long_runs.py`)."""
+    """The run that a background job completes with this call (`tools/long_runs.py`)."""
     keyed_as: str = ""
     """The name under which idempotency keys are stored (`Tool.keyed_as`)."""
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from assent.engine.actions import actions, execution, reconciliation, recording
-from assent.engine.actions.execution import EXECUTE_TOOL, PUBLISH_TOOL, SEND_TOOL, ExecutionOrder
+from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.recording import Executed
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall
@@ -25,6 +25,8 @@ from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
 
 SCOPE = "actions:execute"
+PUBLISH_TOOL = "chieflab_publish_approved_post"
+SEND_TOOL = "chieflab_send_approved_email"
 
 
 class ExecuteAction(Arguments, kw_only=True):

@@ -7,18 +7,18 @@ from typing import Any, Final
 
 from assent.engine.actions import circumstances
 from assent.engine.actions.circumstances import WRITE_RIGHT
-from assent.engine.learning.measured import describe_reading
+from assent.engine.learning.measured import decode, describe_reading
 from assent.engine.learning.memory import Entry
 from assent.engine.views import overview
 from assent.engine.views.overview import MOST_COUNTED, Measured, Overview
 from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
 from assent.gate.card_calls import Circumstances, next_calls
+from assent.gate.effects import EffectTypes
 from assent.gate.records import Action
 from assent.gate.standing import SECTION_TITLES, Section, explain, find_section, headline
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.texts import truncate
 from assent.kernel.times import iso_time, readable_time
-from assent.suite.content import channels
 from assent.tools.arguments import TenantIdArgument
 from assent.tools.definition import READS, Call, Tool
 
@@ -27,8 +27,8 @@ MOST_CALLS: Final = 4
 MAX_LESSON: Final = 200
 
 CANNOT: Final = (
-    "This server cannot refund, charge, or delete anything outside itself, and it sends nothing that a person has not "
-    "approved."
+    "This server does only what its tools are for: without one it cannot refund, charge, or delete anything outside "
+    "itself. It sends nothing that a person has not approved."
 )
 
 SHOWN: Final = (
@@ -152,9 +152,9 @@ async def show_help(call: Call, request: Help) -> HelpReply:
 
 
 async def status(call: Call, request: StatusRequest) -> StatusReply:
-    workspace_id, now_ms = call.caller.workspace_id, call.now_ms
+    workspace_id, now_ms, effects = call.caller.workspace_id, call.now_ms, call.services.effects
     found = await call.services.store.read(
-        lambda: overview.read_overview(workspace_id, request.tenant_id, now_ms)
+        lambda: overview.read_overview(workspace_id, request.tenant_id, effects, now_ms)
     )
     listed = tuple(action for section in SHOWN for action in found.sections.get(section, ()))
     around = await circumstances.read_circumstances(call.services, call.caller, listed)
@@ -164,11 +164,12 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
         )
         for section in SHOWN
     }
+    measured = tuple(_make_entry(each, effects) for each in found.measured)
     return StatusReply(
         ok=True,
         workspace_id=workspace_id,
         user_message=_message(found),
-        show=_show(found, entries, now_ms),
+        show=_show(found, entries, measured, now_ms),
         next=_next(found, around, now_ms, call.caller.scopes),
         counts=found.counts,
         went_out=entries[Section.WENT_OUT],
@@ -179,7 +180,7 @@ async def status(call: Call, request: StatusRequest) -> StatusReply:
         unknown=entries[Section.UNKNOWN],
         taken_down=entries[Section.TAKEN_DOWN],
         expired=entries[Section.EXPIRED],
-        measured=tuple(_make_entry(each) for each in found.measured),
+        measured=measured,
         due_measurements=tuple(
             DueMeasurement(run_id=each.run_id, due_at=iso_time(each.due_ms)) for each in found.due
         ),
@@ -193,7 +194,7 @@ def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
         action_id=action.action_id,
         run_id=action.run_id,
         what=headline(action.effect),
-        channel=channels.label_of(action.effect.channel),
+        channel=action.view.label,
         when=iso_time(_moment(action)),
         why=explain(action, around.blocker, now_ms),
         url="" if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url or "",
@@ -210,10 +211,11 @@ def _moment(action: Action) -> int:
     return action.executed_ms or approved_ms or action.created_ms
 
 
-def _make_entry(found: Measured) -> MeasuredEntry:
-    measured = found.scheduled.measurement
+def _make_entry(found: Measured, effects: EffectTypes) -> MeasuredEntry:
+    body = found.scheduled.body
+    measured = decode(body, effects) if body is not None else None
     known = [each for each in measured.sources if each.status == "ok"] if measured is not None else []
-    lines = [f"{channels.label_of(each.channel)}: {describe_reading(each, short=True)}." for each in known]
+    lines = [f"{effects.label(each.channel)}: {describe_reading(each, short=True)}." for each in known]
     return MeasuredEntry(
         run_id=found.scheduled.run_id,
         what=found.about,
@@ -251,7 +253,12 @@ def _short(lesson: Entry) -> str:
     return truncate(" ".join(lesson.body.split()), MAX_LESSON)
 
 
-def _show(found: Overview, entries: dict[Section, tuple[StatusEntry, ...]], now_ms: int) -> str:
+def _show(
+    found: Overview,
+    entries: dict[Section, tuple[StatusEntry, ...]],
+    measured: tuple[MeasuredEntry, ...],
+    now_ms: int,
+) -> str:
     parts = []
     for section in SHOWN:
         if not entries[section]:
@@ -262,11 +269,8 @@ def _show(found: Overview, entries: dict[Section, tuple[StatusEntry, ...]], now_
         by_id = {str(action.action_id): action for action in found.sections[section]}
         lines += [_line(each, _moment(by_id[each.action_id]), now_ms) for each in entries[section]]
         parts.append("\n".join(lines))
-    if found.measured:
-        lines = [
-            f"- {each.what or 'A run'}: {each.results} Next: {each.next_move}"
-            for each in map(_make_entry, found.measured)
-        ]
+    if measured:
+        lines = [f"- {each.what or 'A run'}: {each.results} Next: {each.next_move}" for each in measured]
         parts.append("\n".join(["**Measured lately**", *lines]))
     if waiting := [each for each in found.due if each.due_ms > now_ms]:
         parts.append(f"The next results arrive {readable_time(waiting[0].due_ms, now_ms)}.")

@@ -8,16 +8,17 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent.engine.actions import by_hand, circumstances
+from assent.engine.actions.editing import prepare_edit
+from assent.engine.actions.missing_types import refuse_missing_type
 from assent.engine.actions.recording import Executed, answer_executed
 from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import BY_HAND, BY_MAIL, Circumstances, ask, next_calls
-from assent.gate.mail import is_mail
+from assent.gate.card_calls import Circumstances, ask, ask_to_do, next_calls
+from assent.gate.manual_brief import ManualBrief, manual_brief
 from assent.gate.records import Action
 from assent.kernel.ids import require_action_id
 from assent.kernel.refusals import Replay, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.ports import Transaction
-from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
 from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, Call, Tool
@@ -61,9 +62,12 @@ class RecordManualPublish(Arguments, kw_only=True):
 async def use_manual_fallback(call: Call, request: UseManualFallback) -> HandedOver:
     action_id = require_action_id(request.action_id)
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
+    prepared = await prepare_edit(call.services, before, by_hand.HAND_OVER, recheck=False)
 
     def begin() -> Transaction[HandedOver]:
-        action = yield from by_hand.hand_over(decider_for(call), action_id, links_for(call), call.now_ms)
+        action = yield from by_hand.hand_over(
+            decider_for(call), action_id, prepared, links_for(call), call.now_ms
+        )
         return answer_handover(before, action, outlook.of(action))
 
     return await call.write_once(request, begin, HandedOver, {"actionId": action_id})
@@ -76,6 +80,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
     if url is not None and (parts.scheme not in ("http", "https") or not parts.hostname):
         raise bad_argument("url", EXPECTED_URL, url[:80])
     found, outlook = await circumstances.read_action(call.services, call.caller, action_id)
+    refuse_missing_type(call.services.effects, found)
     around = outlook.of(found)
 
     def begin() -> Transaction[Executed]:
@@ -95,7 +100,7 @@ async def record_manual_publish(call: Call, request: RecordManualPublish) -> Exe
 
 def answer_handover(before: Action, action: Action, around: Circumstances) -> HandedOver:
     """Return the brief, and say that nothing is published yet."""
-    key, brief = action.effect.channel, manual_brief(action.effect)
+    key, brief = action.effect.channel, manual_brief(action.effect, action.view)
     message = _message(before, action, around)
     ending = ask(key, action, around)
     return HandedOver(
@@ -117,7 +122,7 @@ def answer_handover(before: Action, action: Action, around: Circumstances) -> Ha
 def _message(before: Action, action: Action, around: Circumstances) -> str:
     if action.status == "executed":
         return "This was recorded as done by hand."
-    done = BY_MAIL if is_mail(action.effect) else BY_HAND
+    done = ask_to_do(action)
     if action.status == "approved":
         return f"This one goes out by hand. {done}"
     if not around.may_decide:

@@ -19,11 +19,9 @@ from assent.gate.standing import (
     explain,
     find_section,
     headline,
-    removes,
 )
 from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
-from assent.suite.content import channels
 from assent.tools.arguments import Since, since_moment
 from assent.tools.definition import READS, Call, Tool
 from assent.tools.result_texts import OPEN
@@ -165,7 +163,7 @@ def _pages_taken_down(found: Iterable[Action], now_ms: int) -> set[str]:
     """Return the ids of published actions whose page was taken down."""
     gone = (action for action in found if find_section(action, now_ms) is Section.TAKEN_DOWN)
     return {
-        str(action.effect.details["actionId"] if removes(action) else action.action_id) for action in gone
+        str(action.effect.details["actionId"] if action.view.removes else action.action_id) for action in gone
     }
 
 
@@ -174,7 +172,7 @@ def _entry(action: Action, why: str, refused: int, now_ms: int) -> ReportEntry:
         action_id=action.action_id,
         run_id=action.run_id,
         what=headline(action.effect),
-        channel=channels.label_of(action.effect.channel),
+        channel=action.view.label,
         outcome=find_section(action, now_ms),
         why=why,
         sent_at=iso_time(action.executed_ms),
@@ -253,7 +251,7 @@ def _line(action: Action, why: str, now_ms: int) -> str:
         parts.append(
             f"Approved {readable_time(action.approval.at_ms, now_ms)}: {describe_approval(action.approval)}."
         )
-    what = f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”"
+    what = f"- {action.view.label}, “{headline(action.effect)}”"
     return f"{what}: {' '.join(parts)}" if parts else what
 
 

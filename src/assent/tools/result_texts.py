@@ -7,12 +7,12 @@ from typing import Final
 
 from assent.engine.learning.measured import Measurement, describe_reading
 from assent.gate.card_calls import PLAIN, Circumstances
+from assent.gate.effects import EffectTypes
+from assent.gate.measurement.recommend import describe_usual
 from assent.gate.records import Action, when_taken_down
 from assent.gate.standing import SECTION_TITLES, Section, explain, find_section, headline
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import parse_time, readable_time
-from assent.suite.content import channels
-from assent.suite.measurement.recommend import describe_usual
 
 OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Section.WAITING)
 """Sections with something left to do."""
@@ -27,7 +27,7 @@ def describe_sent(of_run: tuple[Action, ...]) -> str:
     return "It went out and was taken down since." if gone else "It went out."
 
 
-def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
+def describe_results(found: Measurement, of_run: tuple[Action, ...], effects: EffectTypes) -> str:
     """The numbers of every source in a sentence: `Site: 0 views, 0 clicks after one day.`"""
     first_ms = min((action.executed_ms for action in of_run if action.executed_ms is not None), default=None)
     read_ms = parse_time(found.measured_at)
@@ -35,14 +35,18 @@ def describe_results(found: Measurement, of_run: tuple[Action, ...]) -> str:
         f" after {_describe_age(read_ms - first_ms)}" if first_ms is not None and read_ms is not None else ""
     )
     parts = [
-        f"{channels.label_of(each.channel)}: {describe_reading(each, short=True)}{after}."
+        f"{effects.label(each.channel)}: {describe_reading(each, short=True)}{after}."
         for each in found.sources
     ]
     return " ".join(parts)
 
 
 def show_results(
-    found: Measurement, of_run: tuple[Action, ...], around: Mapping[str, Circumstances], now_ms: int
+    found: Measurement,
+    of_run: tuple[Action, ...],
+    around: Mapping[str, Circumstances],
+    effects: EffectTypes,
+    now_ms: int,
 ) -> str:
     """Return the whole result as Markdown: what was sent, the numbers, what is left, and the next
     move.
@@ -54,10 +58,10 @@ def show_results(
     parts = ["\n".join(lines)]
     read_ms = parse_time(found.measured_at)
     when = f", read {readable_time(read_ms, now_ms)}" if read_ms is not None else ""
-    numbers = [f"- {channels.label_of(each.channel)}: {describe_reading(each)}" for each in found.sources]
+    numbers = [f"- {effects.label(each.channel)}: {describe_reading(each)}" for each in found.sources]
     parts.append("\n".join([f"**Results**{when}", *numbers]))
     if found.baseline:
-        usual = [f"- {channels.label_of(each.channel)} {describe_usual(each)}" for each in found.baseline]
+        usual = [f"- {effects.label(each.channel)} {describe_usual(each)}" for each in found.baseline]
         parts.append("\n".join(["**Earlier**", *usual]))
     if any(find_section(action, now_ms) in OPEN for action in of_run):
         parts.append("**Next:** finish what is still open above.")
@@ -67,7 +71,7 @@ def show_results(
 
 def _line(action: Action, around: Circumstances, now_ms: int) -> str:
     section = find_section(action, now_ms)
-    parts = [f"- {channels.label_of(action.effect.channel)}, “{headline(action.effect)}”: "]
+    parts = [f"- {action.view.label}, “{headline(action.effect)}”: "]
     if section is Section.TAKEN_DOWN:
         parts.append(explain(action, None, now_ms))
     elif action.executed_ms is not None:

@@ -12,6 +12,8 @@ from assent.engine.audit.last_decision import LastDecision, last_decision
 from assent.engine.core import jobs
 from assent.engine.core.waits import WaitedAction
 from assent.engine.learning import measurement
+from assent.engine.people import approvals
+from assent.engine.people.approvals import GivenApproval
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall, wait_call
 from assent.gate.card_calls import Circumstances, next_calls
@@ -80,6 +82,16 @@ class ResultView(WireRecord, kw_only=True):
     measured_at: str | None
 
 
+class GivenApprovalView(WireRecord, kw_only=True):
+    """One of several approvals of the present content. `counts` is false if that person may no longer
+    decide, or did not decide with enough assurance."""
+
+    by: str
+    at: str
+    assurance: str
+    counts: bool
+
+
 class ShownAction(ActionRecord, frozen=True, kw_only=True, rename="camel"):
     """The audit record of an action with its newest decision, result, and next calls."""
 
@@ -90,6 +102,9 @@ class ShownAction(ActionRecord, frozen=True, kw_only=True, rename="camel"):
     show: str
     user_message: str
     next: tuple[SuggestedCall, ...]
+    approvals: tuple[GivenApprovalView, ...] | msgspec.UnsetType = msgspec.UNSET
+    """The approvals so far, if several people must approve it."""
+    approvals_missing: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class FoundAction(Record):
@@ -98,6 +113,9 @@ class FoundAction(Record):
     action: Action
     decision: LastDecision | None
     measured_ms: int | None
+    given: tuple[GivenApprovalView, ...]
+    missing: int | None
+    """How many approvals are missing; None if one suffices."""
     sending: bool
     """Whether a job sends it before the call stops waiting."""
 
@@ -153,8 +171,16 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
     workspace_id = call.caller.workspace_id
 
     def begin() -> Transaction[FoundAction]:
-        action, _ = yield from actions.find(workspace_id, action_id)
+        action, policy = yield from actions.find(workspace_id, action_id)
         decision = yield from last_decision(action)
+        needed, missing = policy.require(action), None
+        given: tuple[GivenApprovalView, ...] = ()
+        if needed.approvers > 1 or needed.groups:
+            found = yield from approvals.list_given(action)
+            now = tuple(each for each in found if each.revision == action.revision)
+            valid = [each for each in now if approvals.counts(each, action, needed)]
+            missing = max(0, needed.approvers - len(valid))
+            given = tuple(_view_given(each, each in valid) for each in now)
         planned = None
         if action.status is Status.EXECUTED:
             planned = yield from measurement.find(workspace_id, action.run_id)
@@ -164,9 +190,16 @@ async def _look(call: Call, action_id: ActionId, until_ms: int) -> FoundAction:
                 workspace_id, decisions.SEND_JOB, f"{action_id}:{action.version}"
             )
             sending = due_ms is not None and due_ms <= until_ms
-        return FoundAction(action, decision, planned.due_ms if planned is not None else None, sending)
+        measured_ms = planned.due_ms if planned is not None else None
+        return FoundAction(action, decision, measured_ms, given, missing, sending)
 
     return await call.services.store.read(begin)
+
+
+def _view_given(each: GivenApproval, counts: bool) -> GivenApprovalView:
+    return GivenApprovalView(
+        by=each.name, at=iso_time(each.at_ms), assurance=each.assurance.value, counts=counts
+    )
 
 
 def _changes(before: Action, after: Action) -> tuple[str, ...]:
@@ -193,6 +226,8 @@ def answer_shown(stored: FoundAction, waited: Waited, around: Circumstances, now
         show=f"**{_title(action, now_ms)}.** {message.removeprefix('Approved. ')}\n\n{card}",
         user_message=message,
         next=_next(stored, around, now_ms),
+        approvals=stored.given if stored.missing is not None else msgspec.UNSET,
+        approvals_missing=stored.missing if stored.missing is not None else msgspec.UNSET,
     )
 
 
@@ -236,7 +271,18 @@ def _message(stored: FoundAction, blocker: str | None, now_ms: int) -> str:
         return f"{_name(decision)} asked for changes{comment}."
     if decision is not None and decision.what == "edited":
         return f"{_name(decision)} changed it. It waits for approval as it is now."
+    if stored.missing and stored.given:
+        by = ", ".join(each.by for each in stored.given if each.counts)
+        if not by:
+            return (
+                f"No approval counts any more: {_count(stored.missing)} must approve it on the review page."
+            )
+        return f"{by} approved it; {_count(stored.missing)} more must. It waits for them on the review page."
     return "It waits for approval."
+
+
+def _count(people: int) -> str:
+    return "one person" if people == 1 else f"{people} people"
 
 
 def _name(decision: LastDecision) -> str:

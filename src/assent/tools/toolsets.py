@@ -69,6 +69,8 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
         "chieflab_query_audit",
         "chieflab_list_runs",
         "chieflab_get_asset",
+        "chieflab_get_policy",
+        "chieflab_set_policy",
     ),
     "legacy": ("chieflab_send_approved_email",),
 }

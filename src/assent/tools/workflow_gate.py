@@ -15,17 +15,34 @@ from assent.engine.workflows.answers import ADVANCE
 from assent.gate.calls import Command, SuggestedCall
 from assent.gate.card_calls import Circumstances, ask, commands
 from assent.gate.cards import quote
+from assent.gate.effects import EffectTypes
 from assent.gate.records import Action, Status
 from assent.gate.step_calls import OTHER_CONTENT, is_rewritten
+from assent.gate.views import Severity
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import MAX_WAIT_SECONDS
 from assent.kernel.refusals import Reason, Recovery, Refusal
+from assent.kernel.toolsets import Toolset
 from assent.tools.definition import Call
+from assent.tools.toolsets import TOOLSET_OF
 
 KEY: Final = "this step"
 MOST_REPEATED_CHARS: Final = 8_000
 """The longest refused call that is repeated in the answer."""
+RISKS: Final[dict[Toolset, Severity]] = {
+    "workflows": Severity.LOW,
+    "memory": Severity.LOW,
+    "admin": Severity.LOW,
+    "launch": Severity.MEDIUM,
+}
+"""The worst risk of what the tools of a set stage."""
 AS_SENT: Final = "exactly as in the call that was refused"
+
+
+def grade_tool(effects: EffectTypes, name: str) -> Severity:
+    """Return the worst risk of a call that a step makes after its approval: that of the types which the
+    tool prepares or executes, else that of its tool set; high for a tool that is not known."""
+    return effects.grade_tool(name) or RISKS.get(TOOLSET_OF.get(name, "legacy"), Severity.HIGH)
 
 
 async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refusal:

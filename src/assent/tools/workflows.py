@@ -6,6 +6,7 @@ a token are data or a refusal, never an exception.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated, Any, Final
 
 import msgspec
@@ -26,7 +27,7 @@ from assent.ports import Begin
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.tools.workflow_choice import WorkflowId, find_definition
-from assent.tools.workflow_gate import with_gate
+from assent.tools.workflow_gate import grade_tool, with_gate
 from assent.workflow import ContentRefused
 from assent.workflow.text.refusals import render_refusal
 from assent.workflow.tokens import TokenClaims, read
@@ -200,6 +201,7 @@ async def _open_call(call: Call) -> WorkflowCall:
         new_id=call.services.new_id,
         seals=keys.seals,
         review_url=call.review_url,
+        grade_tool=partial(grade_tool, call.services.effects),
     )
 
 

@@ -10,13 +10,13 @@ from assent.engine.actions import credits
 from assent.engine.core import signup, tenancy
 from assent.engine.core.rate import address_owner
 from assent.engine.core.services import Services
+from assent.gate.credits import CreditAccount
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.suite.credits import CreditAccount
 from assent.tools.arguments import is_address
 from assent.tools.definition import READS, WRITES, Call, PublicCall, Tool
 

@@ -17,7 +17,7 @@ from assent.workflow.contracts.registry import REGISTRY
 from assent.workflow.contracts.shapes import mismatches
 
 
-class Table(Record):
+class DashboardTable(Record):
     """Rows with one identity each."""
 
     title: str
@@ -38,7 +38,7 @@ class Dashboard(WireRecord):
     """The folded outputs of a run."""
 
     header: dict[str, Any] = {}
-    tables: dict[str, Table] = {}
+    tables: dict[str, DashboardTable] = {}
     findings: tuple[dict[str, Any], ...] = ()
     comments: tuple[dict[str, Any], ...] = ()
     revision_log: tuple[dict[str, str], ...] = ()
@@ -95,7 +95,7 @@ def _note_changed_files(board: Dashboard, step_key: str, artifact: dict[str, Any
         return str(row.get("path", ""))
 
     rows = _merge(old, artifact.get("changedFiles", ()), path, path)
-    table = Table("Changed files", "path", ("path", "summary", "risk"), rows)
+    table = DashboardTable("Changed files", "path", ("path", "summary", "risk"), rows)
     return msgspec.structs.replace(board, tables={**board.tables, "changedFiles": table})
 
 

@@ -19,6 +19,7 @@ import msgspec
 
 from assent.app import App
 from assent.engine.actions import execution
+from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.core import failpoints
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
@@ -28,6 +29,7 @@ from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import Delivery
 from assent.settings.load import Settings
+from assent.suite.testing.effect_types import any_effects
 from assent.testing.connector import DELIVERIES, EmulatedConnector
 from assent.testing.operator import Wanted, stage
 from assent.tools import approvals
@@ -78,7 +80,7 @@ def app_for(task: Task, clock: Clock) -> App:
         execution_lease_seconds=LEASE_SECONDS,
     )
     connector = EmulatedConnector(task.provider_url, delivery(task.delivery))
-    return App(settings, clock=clock, connectors={connector.id: connector})
+    return App(settings, clock=clock, connectors={connector.id: connector}, effects=any_effects())
 
 
 def call(app: App) -> Call:
@@ -95,7 +97,9 @@ async def staged(app: App, number: int) -> ActionId:
 
 async def approved(app: App, action_id: ActionId, number: int) -> str:
     request = ApproveAction(action_id=action_id, idempotency_key=f"approve {number}")
-    return (await approvals.approve_action(call(app), request)).status
+    answer = await approvals.approve_action(call(app), request)
+    assert isinstance(answer, Decided)
+    return answer.status
 
 
 async def executed(app: App, action_id: ActionId, number: int) -> str:

@@ -13,7 +13,9 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces
-from assent.tools.catalog import ALL_TOOLS, Catalog
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing.effect_types import any_effects
+from assent.tools.catalog import Catalog
 
 
 def gate_over(
@@ -27,7 +29,9 @@ def gate_over(
 ) -> Gate:
     """A server with these providers, and its client."""
     clock = ManualClock()
-    app = App(settings_for(database_url, data_dir, **settings), clock=clock, connectors=world)
+    app = App(
+        settings_for(database_url, data_dir, **settings), clock=clock, connectors=world, effects=any_effects()
+    )
     surfaces = Surfaces(app)
     surfaces.edge.catalog = Catalog((*ALL_TOOLS, STAGE_TOOL))
     gate = kind(app, surfaces, clock, transport)

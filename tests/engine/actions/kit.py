@@ -18,7 +18,8 @@ from assent.engine.core import failpoints, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import Policy
-from assent.gate.records import Action, Assurance, Effect, Media, Severity
+from assent.gate.records import Action, Assurance, Effect, Media
+from assent.gate.views import Severity
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, RunId, TenantId, WorkspaceId

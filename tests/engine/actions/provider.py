@@ -12,13 +12,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action
+from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason
-from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.ports import Context, Delivered, Delivery, NotSent, OutcomeUnknown
 
 DELIVERIES = {
     "native": Delivery("native_key", DAY_MS),
@@ -116,8 +115,8 @@ class Provider:
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return self.ready
 
-    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
-        action = approved.action
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        action = ctx.action
         if action.action_id in self.busy:
             raise AssertionError(f"two calls at once about {action.action_id}")
         self.busy.add(action.action_id)
@@ -130,12 +129,12 @@ class Provider:
         finally:
             self.busy.discard(action.action_id)
 
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+    async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
         self.look_ups += 1
         if self.blind:
             raise OutcomeUnknown("not indexed yet")
         for sent in self.ledger:
-            if sent.provider_key == approved.action.provider_key:
+            if sent.provider_key == ctx.key:
                 return _answer(sent)
         return None
 

@@ -18,17 +18,19 @@ from assent.engine.core import failpoints
 from assent.processes import serve as processes
 from assent.processes import stdio as stdio_process
 from assent.settings.load import load_settings
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing.effect_types import any_effects
 from assent.testing.connector import EmulatedConnector
 from assent.testing.operator import TOOL
-from assent.tools.catalog import ALL_TOOLS, Catalog
+from assent.tools.catalog import Catalog
 
 
 def main(command: str) -> int:
     connector = EmulatedConnector(os.environ["GATE_PROVIDER"], delivery(os.environ["GATE_DELIVERY"]))
     parts: Any = processes
     other_parts: Any = stdio_process
-    parts.App = other_parts.App = partial(App, connectors={connector.id: connector})
-    parts.catalog_for = lambda settings: Catalog((*ALL_TOOLS, TOOL))
+    parts.App = other_parts.App = partial(App, connectors={connector.id: connector}, effects=any_effects())
+    parts.catalog_for = lambda settings, extensions: Catalog((*ALL_TOOLS, TOOL))
     if dies_at := os.environ.get("GATE_DIES_AT"):
         failpoints.arm(dies_at, die)
     run = {"serve": processes.serve, "stdio": stdio_process.stdio}[command]

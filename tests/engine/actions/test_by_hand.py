@@ -85,7 +85,7 @@ async def test_a_planned_time_does_not_bind_what_a_person_does_by_hand(surface: 
 async def test_before_its_time_a_stricter_policy_leads_to_the_review_page(surface: Gate) -> None:
     due = iso_time(surface.clock.now_ms() + DAY_MS)
     action_id = await surface.approved(connector="manual", channel="hn", scheduleFor=due)
-    await surface.set_policy(PRESETS["strict"])
+    await surface.set_policy(PRESETS["people"])
     told = await surface.denied(EXECUTE, actionId=action_id)
     where = f"record it on the review page. {told['reviewUrl'].partition('?')[0]}?token="
     assert told["reason"] == "requires_approval" and where in told["show"]

@@ -61,7 +61,7 @@ NEVER = {("reconcile.recorded", "none")}
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ledger]]:
     """A provider that outlives everybody."""
     path = tmp_path_factory.mktemp("provider") / "ledger.jsonl"
-    with provider_process("emulator", path) as url:
+    with provider_process("assent.testing.emulator", path) as url:
         yield url, Ledger(path)
 
 

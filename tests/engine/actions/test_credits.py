@@ -16,11 +16,11 @@ from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
 from tests.engine.actions.provider import Provider, lost_after, lost_before, refused, unreachable
 
 from assent.engine.actions import credits, recording
+from assent.gate.credits import CreditAccount, CreditEntry
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
 from assent.ports import Delivered, Remainder
-from assent.suite.credits import CreditAccount, CreditEntry
 
 SHOW = "chieflab_get_workspace"
 

@@ -9,7 +9,8 @@ import pytest
 from tests.engine.actions.kit import AUDIT, BODY, EXECUTE, OTHER, PENDING, Gate
 from tests.engine.actions.trace import Traced
 
-from assent.tools.catalog import ALL_TOOLS, input_schema
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.tools.catalog import input_schema
 from assent.tools.definition import Tool
 
 pytestmark = pytest.mark.every_surface

@@ -25,7 +25,8 @@ from tests.surfaces import Outcome
 
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.times import iso_time
-from assent.tools.catalog import ALL_TOOLS, input_schema
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.tools.catalog import input_schema
 
 pytestmark = pytest.mark.every_surface
 

@@ -16,7 +16,8 @@ from assent.gate import gate
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect, Media
 from assent.kernel.refusals import Refusal
-from assent.tools.catalog import ALL_TOOLS, input_schema
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.tools.catalog import input_schema
 
 pytestmark = pytest.mark.every_surface
 
@@ -259,6 +260,7 @@ CHANGES: dict[str, list[Any]] = {
     "link": ["", "http://example.org"],
     "details": [{}, {"list": 8}, {"list": "7"}, {"list": 7, "silent": True}],
     "schedule_ms": [0, 1_800_000_000_000, 1_800_000_000_001],
+    "arguments": [{"amount": "5"}, {"amount": 5}, {"amount": "5", "reason": ""}],
 }
 
 

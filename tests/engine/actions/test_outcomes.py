@@ -32,7 +32,7 @@ from tests.engine.actions.provider import (
     unreachable,
 )
 
-from assent.engine.actions import recording
+from assent.engine.actions import policies, recording
 from assent.gate.records import Action
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal
@@ -156,6 +156,20 @@ async def test_a_process_that_died_with_a_claimed_action_leaves_it_unknown_and_n
     await surface.run_jobs()
     assert await surface.where(action_id) == "outcome_unknown"
     assert surface.calls == 0
+
+
+@pytest.mark.parametrize("connector", ["native", "natural"])
+async def test_what_the_policy_denies_by_now_is_not_repeated(surface: Gate, connector: str) -> None:
+    action_id = await surface.approved(connector=connector)
+    surface.providers[connector].plan.append(lost_before)
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
+    denial = {"preset": "relay", "rule": [{"name": "Stop", "deny": "We stopped."}]}
+    now_ms = surface.clock.now_ms()
+    await surface.app.store.write(lambda: policies.save(surface.workspace_id, denial, now_ms, by="test"))
+    surface.clock.advance(seconds=LEASE_SECONDS + 1)
+    await surface.run_jobs()
+    assert surface.ledger == []
+    assert (await surface.record(action_id))["executionState"] == "outcome_unknown"
 
 
 @pytest.mark.rule("E29")

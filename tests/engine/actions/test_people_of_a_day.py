@@ -8,7 +8,8 @@ import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, REJECT, Gate
 
-from assent.gate.records import Assurance, Severity
+from assent.gate.records import Assurance
+from assent.gate.views import Severity
 from assent.kernel.times import iso_time
 
 

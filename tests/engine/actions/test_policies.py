@@ -21,8 +21,11 @@ TWO = Policy(low=EVERY, medium=EVERY, high=EVERY)
 @pytest.mark.parametrize(
     ("effect", "severity"),
     [
-        ({"connector": "site"}, "low"),
-        ({"connector": "site", "warnings": ["It names a price."]}, "medium"),
+        ({"channel": "site", "verb": "publish", "connector": "site"}, "low"),
+        (
+            {"channel": "site", "verb": "publish", "connector": "site", "warnings": ["It names a price."]},
+            "medium",
+        ),
         ({}, "medium"),
         ({"severity": "low"}, "medium"),
         ({"warnings": ["It names a customer."]}, "medium"),
@@ -83,7 +86,7 @@ async def test_an_edited_action_needs_the_approval_of_what_it_is_now(surface: Ga
 
 @pytest.mark.parametrize("connector", ["site", "native"])
 async def test_the_strict_preset_takes_nothing_but_a_person(surface: Gate, connector: str) -> None:
-    await surface.set_policy(PRESETS["strict"])
+    await surface.set_policy(PRESETS["people"])
     action_id = await surface.staged(connector=connector)
     assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
     for assurance in (Assurance.AGENT, Assurance.LINK, Assurance.CLIENT):
@@ -102,7 +105,7 @@ async def test_the_strict_preset_takes_nothing_but_a_person(surface: Gate, conne
 
 async def test_an_approval_that_a_stricter_policy_would_not_take_is_not_executed(surface: Gate) -> None:
     action_id = await surface.approved()
-    await surface.set_policy(PRESETS["strict"])
+    await surface.set_policy(PRESETS["people"])
     answer = await surface.denied(EXECUTE, actionId=action_id)
     assert (answer["reason"], answer["retryable"]) == ("requires_approval", False)
     assert "/runs/" in answer["reviewUrl"]
@@ -201,7 +204,7 @@ def test_the_order_of_assurance_is_the_contracts() -> None:
     order = sorted(Assurance, key=RANK.__getitem__)
     assert order == [Assurance.AGENT, Assurance.LINK, Assurance.CLIENT, Assurance.PERSON, Assurance.PASSKEY]
     assert RANK[Assurance.AGENT] == RANK[Assurance.LINK]
-    assert PRESETS["default"] == Policy(
+    assert PRESETS["relay"] == Policy(
         low=Requirement(Assurance.AGENT),
         medium=Requirement(Assurance.AGENT),
         high=Requirement(Assurance.PERSON),

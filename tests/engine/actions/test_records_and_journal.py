@@ -6,9 +6,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import EXECUTE, STATES, Gate
+from tests.engine.actions.kit import EDIT, EXECUTE, OTHER, STATES, Gate
 from tests.own_sql import bind
 
+from assent.engine.actions import actions
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
 from assent.gate.records import Approval, Assurance, ExecutionState, Status
@@ -60,6 +61,18 @@ async def test_an_approval_without_the_seal_of_this_server_is_found(
     assert approval is not None
     await surface.overwrite(action_id, approval=msgspec.structs.replace(approval, **change))
     assert await findings(surface) == [f"action {action_id}: its approval does not have this server's seal"]
+
+
+@pytest.mark.parametrize("edited", [False, True], ids=["staged", "edited"])
+async def test_a_changed_view_is_found(surface: Gate, edited: bool) -> None:
+    action_id = await surface.staged()
+    if edited:
+        await surface.done(EDIT, actionId=action_id, body=OTHER)
+    assert await findings(surface) == []
+    stored = await surface.stored(action_id)
+    lie = msgspec.structs.replace(stored.view, title="Thank-you note", executes="person")
+    await surface.app.store.write(lambda: actions.store_view(msgspec.structs.replace(stored, view=lie)))
+    assert await findings(surface) == [f"action {action_id}: its view is not the one that the journal has"]
 
 
 CHANGES: dict[str, tuple[str, dict[str, Any]]] = {

@@ -111,7 +111,7 @@ async def test_before_its_time_the_answer_says_when_and_offers_no_executor(surfa
 
 
 @pytest.mark.parametrize("state", ["awaiting_approval", "approved"])
-@pytest.mark.parametrize(("preset", "who"), [("strict", "signed-in person"), ("two_people", "signed-in")])
+@pytest.mark.parametrize(("preset", "who"), [("people", "signed-in person"), ("two_people", "signed-in")])
 async def test_where_people_decide_no_text_and_no_call_offers_the_chat(
     surface: Gate, state: str, preset: str, who: str
 ) -> None:

@@ -53,6 +53,8 @@ from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.ports import Single, Transaction
+from assent.suite.testing.effect_types import any_effects
+from assent.testing.editing import prepare
 
 T = TypeVar("T")
 
@@ -112,7 +114,12 @@ class World:
         self.loop = asyncio.new_event_loop()
         self.clock = ManualClock()
         self.providers = providers()
-        self.app = App(settings_for(database_url, data_dir), clock=self.clock, connectors=self.providers)
+        self.app = App(
+            settings_for(database_url, data_dir),
+            clock=self.clock,
+            connectors=self.providers,
+            effects=any_effects(),
+        )
         self.steps = 0
         self.effects = 0
 
@@ -248,11 +255,10 @@ class Machine(RuleBasedStateMachine):
             self.decide_approval(one, "current")
 
     def decide_edit(self, one: Believed, text: str) -> None:
-        now_ms = self.clock.now_ms()
+        now_ms, decider = self.clock.now_ms(), self.decider()
+        prepared = self.world.run(prepare(self.world.app.services, decider, one.action_id, {"body": text}))
         done = self.attempt(
-            lambda: decisions.edit(
-                self.decider(), one.action_id, {"body": text}, SeenVersion(), _no_link, now_ms
-            )
+            lambda: decisions.edit(decider, one.action_id, prepared, SeenVersion(), _no_link, now_ms)
         )
         expected = self.expected_refusal(one) or ("validation_error" if text == one.text else None)
         if expected is not None:

@@ -13,10 +13,10 @@ from tests.engine.workflows.kit import Player, definition
 from tests.surfaces import Outcome
 from tests.workflow.library import step
 
-from assent.engine.learning import site_feed
 from assent.engine.workflows import bundles
 from assent.jobs.kinds import job_kinds
-from assent.tools.catalog import ALL_TOOLS
+from assent.suite.site import feed as site_feed
+from assent.suite.testing.catalog import ALL_TOOLS
 from assent.workflow import bundle as files
 
 __all__ = ["guarded"]
@@ -121,8 +121,10 @@ async def look(agent: Recorded, run_id: str) -> None:
         "chieflab_query_audit",
         "chieflab_list_runs",
         "chieflab_get_workspace",
+        "chieflab_get_policy",
     ):
         await agent.done(tool)
+    assert (await agent.ask("chieflab_set_policy", policy={"preset": "relay"})).reason == "insufficient_scope"
     for tool in ("chieflab_measure", "chieflab_post_launch_review", "chieflab_get_run"):
         await agent.ask(tool, runId=run_id)
     await agent.ask(

@@ -223,6 +223,22 @@ async def test_a_decision_of_another_process_on_the_same_data_ends_the_wait(
         await other.close()
 
 
+async def test_a_person_who_decides_on_the_page_of_another_process_ends_the_wait(
+    surface: Gate, database_url: str, tmp_path: Path
+) -> None:
+    action_id = await surface.staged()
+    other = gate_over(database_url, tmp_path, "http", providers())
+    other.key, other.workspace_id = surface.key, surface.workspace_id
+    surface.app.waits.poll_seconds = 0.01
+    try:
+        waiter = await waiting(surface, action_id)
+        await other.approve_as(Assurance.PERSON, action_id)
+        told = await waiter.answer()
+    finally:
+        await other.close()
+    assert (told["decision"]["what"], told["decision"]["assurance"]) == ("approved", "person")
+
+
 async def test_many_waiting_calls_cost_one_read_for_each_change(surface: Gate) -> None:
     actions = [await surface.staged() for _ in range(5)]
     surface.app.waits.poll_seconds = 60.0  # only writes of this process count here

@@ -269,7 +269,7 @@ async def test_a_key_that_may_not_decide_is_not_told_to_approve_in_the_chat(play
 
 
 async def test_a_strict_policy_wants_a_person_and_counts_when_it_was_set_later(play: Player) -> None:
-    policy = msgspec.json.encode(PRESETS["strict"]).decode()
+    policy = msgspec.json.encode(PRESETS["people"]).decode()
     at = await at_gate(play)
     refusal = await asked(play, at, **NOTES)
     await play.decide(APPROVE, refusal["actionId"])

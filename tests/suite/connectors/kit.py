@@ -21,7 +21,9 @@ from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import Connector
+from assent.suite.testing.effect_types import any_effects
 from assent.testing import operator
+from assent.testing.editing import edit
 from assent.testing.operator import Wanted
 
 CONNECTOR_SECONDS = 20.0
@@ -53,11 +55,7 @@ class Engine:
         )
 
     async def edit(self, action_id: ActionId, **changes: Any) -> Action:
-        return await self.app.store.write(
-            lambda: decisions.edit(
-                PERSON, action_id, changes, SeenVersion(), lambda _: None, self.clock.now_ms()
-            )
-        )
+        return await edit(self.app.services, PERSON, action_id, changes)
 
     async def reject(self, action_id: ActionId) -> Action:
         return await self.app.store.write(
@@ -116,7 +114,12 @@ async def engine_with(
             **changes,
         },
     )
-    app = App(settings, clock=clock, connectors=connectors(clock) if connectors is not None else None)
+    app = App(
+        settings,
+        clock=clock,
+        connectors=connectors(clock) if connectors is not None else None,
+        effects=any_effects(),
+    )
     try:
         await app.prepare()
         yield Engine(app, clock)

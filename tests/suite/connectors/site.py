@@ -13,13 +13,13 @@ from tests.suite.connectors.kit import Engine
 from tests.surfaces import BASE_URL
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import site_feed
-from assent.engine.learning.site_feed import Counts, Visits
-from assent.gate import gate
 from assent.gate.records import Action, Effect
 from assent.ports import Delivered
 from assent.processes.serve import Surfaces
-from assent.testing.connector_contract import claim_action
+from assent.suite.process import Suite
+from assent.suite.site import feed as site_feed
+from assent.suite.site.feed import Counts, Visits
+from assent.testing.connector_contract import claim_action, perform_claimed
 
 FEED = f"/feed/{LOCAL_WORKSPACE}/"
 PERSON = {
@@ -34,7 +34,8 @@ class Site:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self.visits: Visits = engine.app.visits
+        assert isinstance(engine.app.suite, Suite)
+        self.visits: Visits = engine.app.suite.site.visits
         self._number = 0
         transport = httpx.ASGITransport(app=Surfaces(engine.app).site(), client=("203.0.113.7", 50_000))
         self.browser = httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=PERSON)
@@ -45,7 +46,7 @@ class Site:
         """What the connector does with an approved action."""
         effect = Effect(channel="site", verb="post", connector="site", body=body, title=title, link=link)
         action = again or self.action(effect)
-        return await self.engine.services.connectors["site"].perform(gate.open_gate(action), 20)
+        return await perform_claimed(self.engine.services.connectors["site"], action)
 
     def action(self, effect: Effect) -> Action:
         self._number += 1

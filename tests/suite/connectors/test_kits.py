@@ -16,16 +16,17 @@ from tests.suite.connectors.mail_server import Inbox, mail_server
 from tests.suite.connectors.site import Site
 from tests.surfaces import ManualClock, Surface
 
+from assent.engine.connections.manual import ManualConnector
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
-from assent.engine.learning import site_feed
 from assent.gate import gate
 from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Delivered, Delivery, NotSent, OutcomeUnknown
-from assent.suite.connectors.mail.smtp import SmtpConnector
-from assent.suite.connectors.manual import ManualConnector
+from assent.ports import Context, Delivered, Delivery, NotSent, OutcomeUnknown
+from assent.suite.channels.email.smtp import SmtpConnector
+from assent.suite.site import feed as site_feed
+from assent.suite.testing.catalog import ALL_TOOLS
 from assent.testing.connector import DELIVERIES, EmulatedConnector
 from assent.testing.connector_contract import ContractBroken, check_connector, claim_action
 from assent.testing.emulator import Emulator
@@ -33,7 +34,7 @@ from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
 from assent.testing.operator import TOOL, Wanted, stage
 from assent.testing.provider_server import Outcome
 from assent.testing.standalone import provider_process
-from assent.tools.catalog import ALL_TOOLS, Catalog
+from assent.tools.catalog import Catalog
 
 POST = Effect(channel="linkedin", verb="post", connector="emulated", body="We shipped it.")
 
@@ -59,10 +60,6 @@ async def test_an_emulated_connector_keeps_the_contract(emulator: Emulator, deli
 
 
 async def test_the_built_in_connectors_keep_the_contract(site: Site) -> None:
-    async def posts() -> int:
-        read = partial(site_feed.newest_posts, claim_action(POST, number=2).workspace_id, 10)
-        return len(await site.engine.app.store.read(read))
-
     connectors = site.engine.services.connectors
     await check_connector(connectors["manual"], effect=POST)
     await check_connector(connectors["smtp"], effect=POST)
@@ -73,7 +70,10 @@ async def test_the_built_in_connectors_keep_the_contract(site: Site) -> None:
         smtp = SmtpConnector(f"smtp://127.0.0.1:{port}", "ann@example.org", ManualClock())
         await check_connector(smtp, effect=letter, effects=_counted(inbox))
     assert len(inbox.taken) == 1
-    assert await posts() == 0  # a page of a workspace that does not exist is nobody's to see
+    # A page of a workspace that does not exist is shown to no one.
+    read = partial(site_feed.newest_posts, claim_action(POST, number=2).workspace_id, 10)
+    with pytest.raises(Refusal, match=Reason.WORKSPACE_NOT_FOUND):
+        await site.engine.app.store.read(read)
 
 
 def _counted(inbox: Inbox) -> Any:
@@ -95,12 +95,12 @@ class Careless:
     async def readiness(self, workspace_id: str) -> Readiness:
         return Readiness(ready=False)
 
-    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
-        assert approved.action
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        assert ctx.action
         self.done += 1
         return Delivered(str(self.done))
 
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+    async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
         return None
 
 
@@ -108,10 +108,10 @@ class Forgetful(Careless):
     async def readiness(self, workspace_id: str) -> Readiness:
         return Readiness(ready=True)
 
-    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
-        if type(approved) is not ApprovedAction:
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        if type(ctx) is not Context:
             raise TypeError
-        return await super().perform(approved, timeout_seconds)
+        return await super().perform(ctx, effect)
 
 
 @pytest.mark.parametrize(("kind", "problems"), [(Careless, 3), (Forgetful, 2)])
@@ -133,9 +133,21 @@ async def test_no_connector_takes_orders_from_an_action_that_went_through_no_gat
     for connector in (EmulatedConnector("http://127.0.0.1:1", DELIVERIES[0]), ManualConnector()):
         for impostor in (action, SimpleNamespace(action=action)):
             with pytest.raises(TypeError):
-                await connector.perform(impostor, 1)  # type: ignore[arg-type]
+                await connector.perform(impostor, action.effect)  # type: ignore[arg-type]
+            with pytest.raises(TypeError):
+                Context(impostor, 1)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         ApprovedAction(object(), action)
+
+
+async def test_no_connector_performs_another_effect_than_the_approved_one(emulator: Emulator) -> None:
+    other = msgspec.structs.replace(POST, body="We shipped something else.")
+    async with emulator.serving() as url:
+        for connector in (EmulatedConnector(url, DELIVERIES[0]), ManualConnector()):
+            ctx = Context(gate.open_gate(claim_action(POST)), 20)
+            with pytest.raises(TypeError):
+                await connector.perform(ctx, other)
+    assert emulator.ledger.effects() == []
 
 
 # ── the emulator ─────────────────────────────────────────────────────────────────────────────────
@@ -146,14 +158,14 @@ async def test_the_ledger_outlives_the_emulator(tmp_path: Path) -> None:
     connector = EmulatedConnector("", DELIVERIES[0])
     approved = gate.open_gate(claim_action(POST))
     with (
-        provider_process("emulator", path, Outcome.RESET_AFTER) as connector.url,
+        provider_process("assent.testing.emulator", path, Outcome.RESET_AFTER) as connector.url,
         pytest.raises(OutcomeUnknown),
     ):
-        await connector.perform(approved, 20)
+        await connector.perform(Context(approved, 20), POST)
     ledger = Ledger(path)
     assert [type(entry) for entry in ledger.entries()] == [LedgerCall, DoneEffect]
-    with provider_process("emulator", path) as connector.url:
-        delivered = await connector.perform(approved, 20)
+    with provider_process("assent.testing.emulator", path) as connector.url:
+        delivered = await connector.perform(Context(approved, 20), POST)
     (done,) = ledger.effects()
     assert (done.effect_id, done.reference) == (delivered.external_id, approved.action.provider_key)
     assert done.content == msgspec.to_builtins(POST)
@@ -174,18 +186,18 @@ async def test_a_read_back_cannot_say_while_a_call_is_being_worked_on(emulator: 
     approved = gate.open_gate(claim_action(POST))
     async with emulator.serving() as url:
         connector = EmulatedConnector(url, Delivery("read_back"))
-        assert await connector.look_up(approved, 20) is None
+        assert await connector.look_up(Context(approved, 20), POST) is None
         emulator.plan(Outcome.TIMEOUT_DURING)
-        performing = asyncio.ensure_future(connector.perform(approved, 20))
+        performing = asyncio.ensure_future(connector.perform(Context(approved, 20), POST))
         async with asyncio.timeout(10):
             while not emulator.ledger.calls():  # noqa: ASYNC110 - another connection's doing
                 await asyncio.sleep(0.001)
         with pytest.raises(OutcomeUnknown):
-            await connector.look_up(approved, 20)
+            await connector.look_up(Context(approved, 20), POST)
         performing.cancel()
         await asyncio.gather(performing, return_exceptions=True)
         await emulator.settled()
-        found = await connector.look_up(approved, 20)
+        found = await connector.look_up(Context(approved, 20), POST)
     assert found is not None and found.external_id == emulator.ledger.effects()[0].effect_id
 
 
@@ -197,7 +209,7 @@ async def test_a_native_key_is_forgotten_after_its_window(tmp_path: Path) -> Non
         connector = EmulatedConnector(url, Delivery("native_key", 60_000))
         for seconds, effects in ((0, 1), (59, 1), (2, 2)):
             clock.advance(seconds=seconds)
-            await connector.perform(approved, 20)
+            await connector.perform(Context(approved, 20), POST)
             assert len(emulator.ledger.effects()) == effects
 
 
@@ -205,7 +217,7 @@ async def test_an_unreachable_provider_is_definitely_not_sent(emulator: Emulator
     approved = gate.open_gate(claim_action(POST))
     for url in ("http://127.0.0.1:1", "http://provider.invalid:80"):
         with pytest.raises(NotSent) as refused:
-            await EmulatedConnector(url, DELIVERIES[0]).perform(approved, 20)
+            await EmulatedConnector(url, DELIVERIES[0]).perform(Context(approved, 20), POST)
         assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, True)
 
 

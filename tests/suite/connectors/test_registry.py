@@ -9,9 +9,10 @@ from tests.sqlite_files import new_sqlite
 from tests.surfaces import settings_for
 
 from assent.app import App
+from assent.engine.connections.manual import ManualConnector
+from assent.engine.connections.registering import RegistrationRefused, register
 from assent.ports import Delivery
-from assent.suite.connectors.manual import ManualConnector
-from assent.suite.connectors.registry import CONNECTORS, RegistrationRefused, register
+from assent.suite.channels.registry import CONNECTORS
 
 
 class Undeclared(ManualConnector):

@@ -14,9 +14,9 @@ from tests.surfaces import BASE_URL
 
 from assent.engine.actions.recording import Executed
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.learning import site_feed
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
+from assent.suite.site import feed as site_feed
 from assent.testing.operator import Wanted
 
 

@@ -24,15 +24,16 @@ from tests.surfaces import START_MS, ManualClock
 
 from assent.engine.actions.recording import Executed
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
-from assent.gate import gate
 from assent.gate.records import Effect, Media
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
+from assent.net.mail.sending import send_note
+from assent.net.mail_server import parse_mailbox, parse_server
 from assent.ports import Delivered, NotSent, OutcomeUnknown
-from assent.suite.connectors.mail.smtp import SmtpConnector
+from assent.suite.channels.email.smtp import SmtpConnector
 from assent.suite.content.mail_html import mail_html
 from assent.testing import operator
-from assent.testing.connector_contract import claim_action
+from assent.testing.connector_contract import claim_action, perform_claimed
 from assent.testing.operator import Wanted
 
 SENDER = "Ann Löwe <ann@shop.example>"
@@ -58,7 +59,7 @@ def mail(**changes: Any) -> Effect:
 async def send(port: int, effect: Effect, *, url: str = "smtp://127.0.0.1:{}", **options: Any) -> Delivered:
     timeout = options.pop("timeout", LONG)
     connector = SmtpConnector(url.format(port), SENDER, ManualClock(), **options)
-    return await connector.perform(gate.open_gate(claim_action(effect)), timeout)
+    return await perform_claimed(connector, claim_action(effect), timeout)
 
 
 async def not_sent(sending: Awaitable[Delivered]) -> NotSent:
@@ -212,8 +213,11 @@ async def test_a_mail_goes_to_the_domain_that_was_shown() -> None:
 async def test_a_note_of_the_server_is_sent_as_it_was_written() -> None:
     inbox = Inbox()
     async with mail_server(inbox) as port:
-        connector = SmtpConnector(f"smtp://127.0.0.1:{port}", SENDER, ManualClock())
-        await connector.tell("ann@example.org", INJECTED, "Something waits.\n.\nÜ", "note:1", LONG)
+        server, sender = parse_server(f"smtp://127.0.0.1:{port}"), parse_mailbox(SENDER)
+        text = "Something waits.\n.\nÜ"
+        await send_note(
+            server, sender, "ann@example.org", INJECTED, text, key="note:1", now_ms=0, seconds=LONG
+        )
     message = inbox.message()
     assert message.keys() == [*HEADERS[:5], "Auto-Submitted", *HEADERS[5:], "Content-Transfer-Encoding"]
     assert message["Subject"] == INJECTED
@@ -358,6 +362,33 @@ async def test_a_mail_without_a_sender_is_not_sent_under_one_that_nobody_was_sho
             await engine.approve(action_id)
             assert isinstance(await engine.execute(action_id), Executed)
     assert inbox.message()["From"] == SENDER
+
+
+async def test_a_mail_approved_for_one_server_and_sender_waits_when_the_settings_name_others(
+    database_url: str, tmp_path: Path
+) -> None:
+    inbox = Inbox()
+    wanted = Wanted(
+        connector="smtp", channel="email", verb="email", subject="Hi", recipients=("grace@example.org",)
+    )
+    before: dict[str, Any] = {"smtp_url": "smtp://mail.example:25", "smtp_from": SENDER}
+    async with engine_with(database_url, tmp_path, **before) as engine:
+        action_id = await engine.approved(wanted)
+    async with mail_server(inbox) as port:
+        after: dict[str, Any] = {"smtp_url": f"smtp://127.0.0.1:{port}", "smtp_from": "eve@example.org"}
+        async with engine_with(database_url, tmp_path, **after) as engine:
+            reply = await engine.execute(action_id)
+            assert isinstance(reply, Refusal) and reply.reason is Reason.STALE_REVISION
+            changed = reply.recovery().problems
+            assert isinstance(changed, list)
+            assert [(each.path, each.got) for each in changed] == [
+                ("target.mail server", "127.0.0.1"),
+                ("target.sender", "eve@example.org"),
+            ]
+            assert inbox.taken == []
+            await engine.approve(action_id)
+            assert isinstance(await engine.execute(action_id), Executed)
+    assert len(inbox.taken) == 1
 
 
 @pytest.mark.rule("E29")

@@ -10,17 +10,17 @@ from tests.suite.content.products import PRODUCTS, Product
 from tests.suite.content.readmes import DATABASE, DISK, FORMS, GERMAN, JAPANESE, SPREADSHEET
 
 from assent.gate.content.check import find_flaw
+from assent.suite.channels.registry import BY_ID
 from assent.suite.composer import frames
 from assent.suite.composer.composer import compose, launch_angle, positioning
 from assent.suite.composer.statements import shorten
-from assent.suite.content import channels
 from assent.suite.content.evidence import Evidence, gather
 from assent.suite.content.language import sentences, strip_full_stop
 from assent.suite.content.page import read_page
 from assent.suite.content.records import Composed, NeedsDraft
 
 EACH = pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
-CHANNELS = tuple(row.id for row in channels.TABLE)
+CHANNELS = tuple(BY_ID)
 
 
 def draft(channel: str, evidence: Evidence) -> Composed:

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
+from assent.gate.content.cleaning import is_usable, one_line, speaks_to_a_model
 from assent.suite.content.changes import Change, read_changes, read_commit
-from assent.suite.content.cleaning import is_usable, one_line, speaks_to_a_model
 from assent.suite.content.evidence import Fact, MemoryEntry, gather, is_enough
 from assent.suite.content.language import detect_language, sentences
 from assent.suite.content.naming import find_name

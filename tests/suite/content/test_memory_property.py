@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.learning.lessons import as_evidence, as_lessons
 from assent.engine.learning.memory import Entry
 from assent.suite.composer.composer import compose
 from assent.suite.content.evidence import gather
 from assent.suite.content.records import Composed
+from assent.suite.learning.lessons import as_evidence, as_lessons
 
 README = (
     "# Zephyr\n\nZephyr is a wind map for Android phones. It is in open beta. Made by Peter.\n\n"

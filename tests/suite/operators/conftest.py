@@ -13,12 +13,11 @@ from tests.surfaces import ManualClock, Surface, settings_for
 from assent.app import App
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
-from assent.gate.gate import ApprovedAction
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action
+from assent.gate.records import Action, Effect
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
-from assent.ports import Delivered, Delivery, Reading
+from assent.ports import Context, Delivered, Delivery, Reading
 from assent.processes.serve import Surfaces
 
 CLUB: dict[str, Any] = {
@@ -46,11 +45,11 @@ class Recording:
     async def readiness(self, workspace_id: str) -> Readiness:
         return self.ready
 
-    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
-        self.done.append(approved.action.action_id)
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        self.done.append(ctx.action_id)
         return Delivered(f"{self.id}-{len(self.done)}", f"https://example.org/{self.id}/{len(self.done)}")
 
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+    async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
         return None
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:

@@ -29,8 +29,8 @@ from assent.gate.content.check import find_flaw
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.times import iso_time
 from assent.processes.serve import Surfaces
-from assent.suite.content import channels
-from assent.suite.content.channels import TABLE, Channel
+from assent.suite.channels.channel import Channel, check
+from assent.suite.channels.registry import BY_ID, TABLE
 from assent.suite.content.threads import MOST_PARTS
 
 SENDER = "Ledgerleaf <hello@ledgerleaf.example>"
@@ -846,7 +846,7 @@ async def test_every_language_goes_out_as_it_was_written(mailing: tuple[Loop, In
         content = each["content"]
         parts = content.get("details", {}).get("thread", [])
         title = content.get("title") or content.get("subject", "")
-        checked = channels.check(channel, content["body"], title=title, parts=parts)
+        checked = check(BY_ID[channel], content["body"], title=title, parts=parts)
         assert checked.problems == ()
         assert find_flaw(content["body"]) is None
         assert told in f"{title}\n{content['body']}"

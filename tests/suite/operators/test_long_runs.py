@@ -19,8 +19,9 @@ from assent.engine.webhooks import long_runs
 from assent.gate.records import Action
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Reason, Refusal
+from assent.net.addresses import FetchRefused
+from assent.net.outgoing import FetchedPage
 from assent.ports import Reading
-from assent.suite.content.page import Fetched, read_page
 
 LAUNCH = "chieflab_launch_product"
 PAGE = "https://ledgerleaf.example.org"
@@ -39,18 +40,20 @@ class SlowPage:
         self.reads = 0
         self.here = asyncio.Event()
         markup = "<title>Ledgerleaf</title><h1>Bookkeeping for clubs</h1><p>It is fast.</p>"
-        self.page = Fetched(page=read_page(markup), status=200)
+        self.page: FetchedPage | FetchRefused = FetchedPage(url=PAGE, content_type="text/html", text=markup)
         made = loop.app.services
         services = dataclasses.replace(
             made,
-            outgoing=dataclasses.replace(made.outgoing, read_page=self.read),
+            outgoing=dataclasses.replace(made.outgoing, fetch_page=self.read),
             limits=dataclasses.replace(made.limits, long_run_seconds=patience_seconds),
         )
         loop.app.services = loop.surfaces.edge.services = services
 
-    async def read(self, url: str) -> Fetched:
+    async def read(self, url: str) -> FetchedPage:
         self.reads += 1
         await self.here.wait()
+        if isinstance(self.page, FetchRefused):
+            raise self.page
         return self.page
 
 
@@ -135,7 +138,7 @@ async def test_what_would_have_been_refused_is_posted_as_failed(loop: Loop, side
         await loop.call(LAUNCH, {"productUrl": PAGE, "channels": ["site"], "webhookUrl": side.url("/hook")})
     ).payload
     assert early["status"] == "running"
-    slow.page = Fetched(problem="The page answered with status 404.", status=404)
+    slow.page = FetchRefused("status", "The page answered with status 404.", status=404)
     slow.here.set()
     await loop.due()
 
@@ -167,11 +170,11 @@ async def test_a_bug_in_a_long_run_is_tried_again_and_in_the_end_said(loop: Loop
     slow = SlowPage(loop)
     await launched(loop, side)
 
-    async def broken(url: str) -> Fetched:
+    async def broken(url: str) -> FetchedPage:
         raise KeyError("a bug")
 
     loop.app.services = dataclasses.replace(
-        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, read_page=broken)
+        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, fetch_page=broken)
     )
     for _ in STANDARD_RETRIES_MS:
         await loop.due()

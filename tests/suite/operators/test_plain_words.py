@@ -10,12 +10,12 @@ from tests.suite.operators.test_cards import APPROVE, post
 
 from assent.engine.actions import policies
 from assent.gate.preflight import Readiness
-from assent.suite.connectors.http_outcomes import failure
+from assent.net.http_outcomes import failure
 
 
 @pytest.mark.parametrize("status", [422, 429])
 async def test_what_a_provider_refused_is_told_without_its_status_or_its_id(loop: Loop, status: int) -> None:
-    async def refuse(approved: Any, timeout_seconds: float) -> Any:
+    async def refuse(ctx: Any, effect: Any) -> Any:
         raise failure(status, "the text is a duplicate")
 
     loop.zernio.perform = refuse  # type: ignore[method-assign]

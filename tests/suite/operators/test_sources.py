@@ -10,6 +10,7 @@ from assent.suite.composer.composer import compose
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.lessons import Lessons
 from assent.suite.content.records import Composed, NeedsDraft
+from assent.suite.process import find_suite
 
 
 async def test_a_configured_model_writes_where_the_agent_brought_nothing(loop: Loop) -> None:
@@ -21,10 +22,8 @@ async def test_a_configured_model_writes_where_the_agent_brought_nothing(loop: L
         assert isinstance(made, Composed)
         return Composed(channel=channel, body="Written by the model.", title="From the model", source="model")
 
-    services = dataclasses.replace(
-        loop.app.services, drafting=dataclasses.replace(loop.app.services.drafting, write_draft=model)
-    )
-    loop.surfaces.edge.services = services
+    suite = find_suite(loop.app.services)
+    suite.drafting = dataclasses.replace(suite.drafting, write_draft=model)
 
     run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
     await loop.call("chieflab_post", {"channel": "site", "body": "The agent's own words."})

@@ -11,6 +11,7 @@ import tomllib
 import msgspec
 import pytest
 
+from assent.suite.channels.registry import SIZES
 from assent.suite.pictures import graphics, palette
 from assent.suite.pictures.font_files import BUNDLED, Fonts
 from assent.suite.pictures.graphics import LAYOUTS, Drawn, Order
@@ -18,7 +19,6 @@ from assent.suite.pictures.line_fitting import TooLong
 from assent.suite.pictures.making import PictureMaker
 from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
 from assent.suite.pictures.process import make
-from assent.suite.pictures.sizes import SIZES
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

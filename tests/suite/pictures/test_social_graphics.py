@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import sys
 from typing import Any
 
 import pytest
@@ -12,7 +14,9 @@ from assent.engine.actions import actions
 from assent.engine.learning import pictures
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.suite import bundle
 from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
+from assent.suite.process import find_suite
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 
@@ -168,7 +172,8 @@ async def test_a_drawer_that_fails_holds_no_launch_up(
     async def broken(work: PictureJob) -> PictureResult:
         raise PicturesFailed("out of ink")
 
-    object.__setattr__(surface.app.services.drafting, "make_pictures", broken)
+    suite = find_suite(surface.app.services)
+    suite.drafting = dataclasses.replace(suite.drafting, make_pictures=broken)
 
     run = await launch(surface, channels=["linkedin"])
     refused = await graphics(surface)
@@ -219,7 +224,7 @@ async def test_a_picture_of_another_run_goes_along_and_the_connector_gets_its_by
     action, _ = await surface.app.store.read(lambda: actions.find(workspace_id, ActionId(post["id"])))
     (media,) = action.effect.media
     assert media.url.split("/")[4] == run["runId"]
-    (picture,) = await surface.app.pictures_of(action)
+    (picture,) = await pictures.of_action(surface.app.store, action)
     assert picture.digest == image["metadata"]["digest"] == media.digest
     assert picture.alt == image["body"]
     assert await surface.app.store.read(
@@ -239,3 +244,27 @@ async def test_another_workspace_can_neither_pick_nor_find_a_picture(surface: Su
 
     assert refused.reason == "validation_error"
     assert refused.payload["problems"][0]["path"] == "imageAssetId"
+
+
+@pytest.mark.parametrize("missing", ["resvg_py", "uharfbuzz"])
+def test_without_the_extra_no_tool_draws(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_it = {tool.name for tool in bundle.list_tools()}
+    monkeypatch.setitem(sys.modules, missing, None)
+
+    without = {tool.name for tool in bundle.list_tools()}
+
+    assert with_it - without == {"chieflab_create_social_graphics"}
+    assert {tool for each in bundle.list_operators() for tool in each.tools} & (with_it - without) == set()
+
+
+async def test_a_launch_without_the_extra_says_why_it_has_no_picture(
+    surface: Surface, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+
+    run = await launch(surface, channels=["linkedin"])
+    loose = await launch(surface, channels=["linkedin"], imagesNeeded=None)
+
+    assert "There is no picture: this server draws none." in run["actions"][0]["preflight"]["warnings"]
+    assert run["ok"] and loose["ok"]
+    assert run["images"] == [] == loose["images"]

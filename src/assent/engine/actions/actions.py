@@ -6,13 +6,13 @@ in one transaction. No other module writes to these tables.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
 from assent.engine.actions import recipients
 from assent.engine.core import journal
-from assent.engine.learning.measured import refresh_asset
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.records import (
     Action,
@@ -23,10 +23,10 @@ from assent.gate.records import (
     ExecutionState,
     Preflight,
     Run,
-    Severity,
     Status,
 )
 from assent.gate.transitions import Move, Step
+from assent.gate.views import Severity, View
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Row, Transaction
@@ -41,8 +41,11 @@ _PREFLIGHT: Final = msgspec.json.Decoder(Preflight)
 _APPROVAL: Final = msgspec.json.Decoder(Approval)
 _ATTEMPT: Final = msgspec.json.Decoder(Attempt)
 _POLICY: Final = msgspec.json.Decoder(Policy)
+_VIEW: Final = msgspec.json.Decoder(View)
+_NO_VIEW: Final = View()
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
-_FIELDS: Final = len(Action.__struct_fields__)
+_FIELDS: Final = len(Action.__struct_fields__) - 1
+"""All fields but the view, whose column was added later."""
 
 
 def lock(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Action, Policy]]:
@@ -58,6 +61,12 @@ def find(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Ac
     return _read_found(rows)
 
 
+def lock_known(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[Action | None]:
+    """As `lock`, but returns None for an unknown action."""
+    rows = yield statements.lock_action(workspace_id=workspace_id, action_id=action_id)
+    return action_of(rows[0]) if rows else None
+
+
 def _read_found(rows: Any) -> tuple[Action, Policy]:
     if not rows:
         raise Refusal(Reason.WRONG_WORKSPACE)
@@ -66,7 +75,13 @@ def _read_found(rows: Any) -> tuple[Action, Policy]:
 
 def policy_of(row: Row) -> Policy:
     """Return the policy in a row; the default one if the workspace has none."""
-    return _POLICY.decode(row["policy"]) if row["policy"] is not None else DEFAULT
+    return _decode_policy(row["policy"]) if row["policy"] is not None else DEFAULT
+
+
+@lru_cache(maxsize=64)
+def _decode_policy(text: str) -> Policy:
+    """Cached, since every call about an action reads its policy and workspaces share few."""
+    return _POLICY.decode(text)
 
 
 def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: int) -> Transaction[Action]:
@@ -75,7 +90,7 @@ def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: 
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
     stored = yield from put_without_event(changed)
     edited = any(move is Move.EDIT for move, _ in steps)
-    if edited or changed.effect.recipients:
+    if edited or changed.effect.recipients or changed.view.facets.recipients:
         yield from recipients.follow(changed, now_ms, edited=edited)
     about = {"actionId": changed.action_id, "revision": changed.revision, "digest": changed.digest}
     events = [
@@ -159,8 +174,8 @@ def insert_asset(asset: Asset) -> Transaction[None]:
     )
 
 
-def insert_action(action: Action) -> Transaction[None]:
-    """Store a staged action as a row (E61)."""
+def insert_action(action: Action, *, proposed_by: str = "", held: bool = False) -> Transaction[None]:
+    """Store a staged action as a row (E61). `held`: see `assent.engine.people.flood`."""
     yield statements.insert_action(
         workspace_id=action.workspace_id,
         action_id=action.action_id,
@@ -177,6 +192,9 @@ def insert_action(action: Action) -> Transaction[None]:
         expires_ms=action.expires_ms,
         schedule_ms=action.schedule_ms,
         metadata=_text(action.metadata),
+        view=_text(action.view),
+        proposed_by=proposed_by,
+        held=int(held),
     )
     yield from recipients.follow(action, action.created_ms)
 
@@ -212,8 +230,7 @@ def run_assets(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[tuple[As
 
 
 def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
-    """Build an asset from its row. A measurement is evaluated by the present rules."""
-    asset = Asset(
+    return Asset(
         workspace_id=workspace_id,
         asset_id=AssetId(row["asset_id"]),
         run_id=RunId(row["run_id"]),
@@ -225,7 +242,6 @@ def asset_of(workspace_id: WorkspaceId, row: Row) -> Asset:
         metadata=_OBJECT.decode(row["metadata"]),
         created_ms=row["created_ms"],
     )
-    return refresh_asset(asset)
 
 
 def recent_assets(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[Asset, ...]]:
@@ -243,6 +259,16 @@ def waiting(workspace_id: WorkspaceId, after: str, most: int, now_ms: int) -> Tr
     """List the actions that need a person, oldest first."""
     rows = yield statements.list_waiting_actions(
         workspace_id=workspace_id, after=after, most=most, now_ms=now_ms
+    )
+    return tuple(action_of(row) for row in rows)
+
+
+def list_of_tenant(
+    workspace_id: WorkspaceId, tenant_id: str, since: str, most: int
+) -> Transaction[tuple[Action, ...]]:
+    """List the actions of a tenant whose ids follow `since`, newest first."""
+    rows = yield statements.list_tenant_actions(
+        workspace_id=workspace_id, tenant_id=tenant_id, since=since, most=most
     )
     return tuple(action_of(row) for row in rows)
 
@@ -316,6 +342,25 @@ def action_of(row: Row) -> Action:
         external_id=external_id,
         external_url=external_url,
         metadata=_OBJECT.decode(metadata),
+        view=_VIEW.decode(view) if (view := row["view"]) else _NO_VIEW,
+    )
+
+
+def revise(before: Action, changed: Action) -> Transaction[None]:
+    """Keep the content of the revision that is replaced, and store the view of the next one."""
+    yield statements.keep_revision(
+        workspace_id=before.workspace_id,
+        action_id=before.action_id,
+        revision=before.revision,
+        effect=_text(before.effect),
+        view=_text(before.view),
+    )
+    yield from store_view(changed)
+
+
+def store_view(action: Action) -> Transaction[None]:
+    yield statements.store_view(
+        workspace_id=action.workspace_id, action_id=action.action_id, view=_text(action.view)
     )
 
 

@@ -16,6 +16,9 @@ import msgspec
 
 from assent.engine.actions import actions, circumstances
 from assent.engine.actions.circumstances import Outlook
+from assent.engine.actions.describing import describe
+from assent.engine.actions.missing_types import refuse_missing_type
+from assent.engine.connections import observing
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.engine.learning import memory as brain
@@ -26,13 +29,12 @@ from assent.gate.card_calls import next_calls
 from assent.gate.cards import goes_to, render_card
 from assent.gate.preflight import Readiness, is_expired, preflight
 from assent.gate.records import Action, Effect, Preflight, Status
+from assent.gate.rules import drift
 from assent.gate.step_calls import refuse_confirmation
 from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.structs import from_record
 from assent.ports import Begin, KeyChecked, Transaction
-from assent.sql.loader import statements
-from assent.suite.content import channels
 
 TOOL = "chieflab_retry_blocked_action"
 
@@ -51,15 +53,16 @@ async def look_again(services: Services, caller: Principal, action_id: ActionId)
     workspace_id, by = caller.workspace_id, caller.name
     action, _ = await services.store.read(lambda: actions.find(workspace_id, action_id))
     refuse_confirmation(action)
+    refuse_missing_type(services.effects, action)
     effect, readiness = await choose_connector(services, workspace_id, action.effect)
-    shown = msgspec.structs.replace(action, effect=effect)
+    shown = await _describe_bound(services, action, effect, readiness)
     outlook = await circumstances.outlook(services, caller, (shown,), {action.action_id: readiness})
     now_ms = services.clock.now_ms()
 
     advice = circumstances.advise(services, workspace_id, action.effect, readiness)
 
     def refresh() -> Transaction[LookedAgain]:
-        changed = yield from _refresh(workspace_id, action, effect, readiness, by, TOOL, now_ms)
+        changed = yield from _refresh(action, shown, readiness, by, TOOL, now_ms)
         return _answer(action, changed, None if readiness.ready else advice, outlook, now_ms)
 
     return refresh
@@ -69,16 +72,24 @@ async def bind(services: Services, action: Action, *, by: str, via: str) -> tupl
     """Bind an action that cannot be delivered to an account, if one is known now.
 
     Returns the new revision, which needs approval, or None if the action stays unchanged; and the
-    present readiness.
+    present readiness. Raises `Refusal` if its type is not registered any more.
     """
+    refuse_missing_type(services.effects, action)
     effect, readiness = await choose_connector(services, action.workspace_id, action.effect)
     if not readiness.ready or effect == action.effect:
         return None, readiness
     now_ms = services.clock.now_ms()
-    bound = await services.store.write(
-        lambda: _refresh(action.workspace_id, action, effect, readiness, by, via, now_ms)
-    )
+    wanted = await _describe_bound(services, action, effect, readiness)
+    bound = await services.store.write(lambda: _refresh(action, wanted, readiness, by, via, now_ms))
     return (bound if bound.digest != action.digest else None), readiness
+
+
+async def _describe_bound(services: Services, action: Action, effect: Effect, readiness: Readiness) -> Action:
+    """Return the action with this effect, its view and what is observed of it."""
+    view = await describe(services, action.workspace_id, effect)
+    bound = msgspec.structs.replace(action, effect=effect, view=view)
+    observed = await observing.observe(services, bound, ready=readiness.ready, described=True)
+    return drift.with_observation(bound, msgspec.structs.replace(observed, since_ms=services.clock.now_ms()))
 
 
 async def bind_before_approval(services: Services, action: Action, *, by: str, via: str) -> Action | None:
@@ -156,8 +167,8 @@ async def choose_connector(
     services: Services, workspace_id: WorkspaceId, effect: Effect
 ) -> tuple[Effect, Readiness]:
     """Return the effect with its channel's first ready connector; unchanged if none is ready."""
-    channel = channels.BY_ID.get(effect.channel)
-    others = channel.connectors if channel is not None else ()
+    kind = services.effects.find(effect)
+    others = kind.via if kind is not None else ()
     first: tuple[Effect, Readiness] | None = None
     for name in dict.fromkeys((effect.connector, *others)):
         if name not in services.connectors and name != effect.connector:
@@ -182,48 +193,40 @@ async def _look_around(services: Services, workspace_id: WorkspaceId, name: str)
 
 
 def _refresh(
-    workspace_id: WorkspaceId,
-    seen: Action,
-    effect: Effect,
-    readiness: Readiness,
-    by: str,
-    via: str,
-    now_ms: int,
+    seen: Action, wanted: Action, readiness: Readiness, by: str, via: str, now_ms: int
 ) -> Transaction[Action]:
-    action, _ = yield from actions.lock(workspace_id, seen.action_id)
+    action, _ = yield from actions.lock(seen.workspace_id, seen.action_id)
     if state_of(action) in TERMINAL or action.digest != seen.digest:
         return action
-    if effect != action.effect:
-        return (yield from _revise(action, effect, readiness, by, via, now_ms))
+    if wanted.effect != action.effect:
+        return (yield from _revise(action, wanted, readiness, by, via, now_ms))
     if action.preflight.connector_ready == readiness.ready:
         return action
-    changed = msgspec.structs.replace(action, preflight=_redo_preflight(action, effect, readiness))
+    changed = msgspec.structs.replace(action, preflight=_redo_preflight(action, wanted, readiness))
     stored = yield from actions.put_without_event(changed)
     yield from actions.note(stored, "connector_rechecked", {"ready": readiness.ready, "by": by}, now_ms)
     return stored
 
 
 def _revise(
-    action: Action, effect: Effect, readiness: Readiness, by: str, via: str, now_ms: int
+    action: Action, wanted: Action, readiness: Readiness, by: str, via: str, now_ms: int
 ) -> Transaction[Action]:
+    effect = wanted.effect
     steps = gate.judge_decision(action, Move.EDIT, gate.ANY_CONTENT, now_ms, gate.no_link)
     changed = msgspec.structs.replace(
-        action,
+        drift.with_observation(action, gate.read_observation(wanted)),
         effect=effect,
         digest=effect.digest(),
         revision=action.revision + 1,
         approval=None,
         attempt=None,
-        preflight=_redo_preflight(action, effect, readiness),
+        preflight=_redo_preflight(action, wanted, readiness),
+        view=wanted.view,
     )
     names = [name for name in ("connector", "sender", "target") if _differ(name, action.effect, effect)]
     facts = {"by": by, "via": via, "changed": names, "before": action.digest, "target": effect.target}
-    yield statements.keep_revision(
-        workspace_id=action.workspace_id,
-        action_id=action.action_id,
-        revision=action.revision,
-        effect=msgspec.json.encode(action.effect).decode(),
-    )
+    facts["view"] = wanted.view.digest()
+    yield from actions.revise(action, changed)
     yield from brain.forget_approval(action)
     return (yield from actions.put(changed, steps, facts, now_ms))
 
@@ -232,14 +235,15 @@ def _differ(name: str, one: Effect, other: Effect) -> bool:
     return bool(getattr(one, name) != getattr(other, name))
 
 
-def _redo_preflight(action: Action, effect: Effect, readiness: Readiness) -> Preflight:
+def _redo_preflight(action: Action, wanted: Action, readiness: Readiness) -> Preflight:
     old = action.preflight
     return preflight(
-        effect,
+        wanted.effect,
+        wanted.view,
         readiness,
         declared=old.severity,
         warnings=old.warnings,
         recommendations=old.recommendations,
         gates=tuple(each for each in old.gates if each != "connector_not_ready"),
-        cost_credits=old.estimated_cost_credits,
+        cost_credits=wanted.preflight.estimated_cost_credits,
     )

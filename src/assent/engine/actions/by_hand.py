@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 import msgspec
 
 from assent.engine.actions import actions, decisions
-from assent.engine.actions.execution import MANUAL
+from assent.engine.actions.editing import PreparedEdit
 from assent.engine.learning import measurement
+from assent.engine.people import approvals
 from assent.gate import gate
+from assent.gate.effects import MANUAL
 from assent.gate.gate import ANY_CONTENT, Decider, Links
-from assent.gate.mail import is_mail
 from assent.gate.records import BY_HAND, Action
 from assent.gate.seals import Seals
 from assent.gate.step_calls import refuse_confirmation
@@ -18,18 +21,20 @@ from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.ports import Transaction
 
+HAND_OVER: Final[dict[str, Any]] = {"connector": MANUAL, "target": None}
+"""The edit that hands an action over to a person."""
 
-def hand_over(decider: Decider, action_id: ActionId, links: Links, now_ms: int) -> Transaction[Action]:
-    """Change an action's connector to manual: another effect, so it needs a new approval (C29)."""
+
+def hand_over(
+    decider: Decider, action_id: ActionId, prepared: PreparedEdit | Refusal, links: Links, now_ms: int
+) -> Transaction[Action]:
+    """Change an action's connector to manual: another effect, so it needs a new approval (C29).
+    `prepared` is the edit `HAND_OVER`."""
     action, _ = yield from actions.find(decider.workspace_id, action_id)
     if action.effect.connector == MANUAL:
         return action
     refuse_confirmation(action)
-    return (
-        yield from decisions.edit(
-            decider, action_id, {"connector": MANUAL, "target": None}, ANY_CONTENT, links, now_ms
-        )
-    )
+    return (yield from decisions.edit(decider, action_id, prepared, ANY_CONTENT, links, now_ms))
 
 
 def record_publish(
@@ -42,14 +47,16 @@ def record_publish(
     seals: Seals,
     blocked: bool = False,
 ) -> Transaction[Action]:
-    """Record that a person published an approved action by hand, and where. A mail has no URL.
+    """Record that a person published an approved action by hand, and where. Only a published post has a URL.
 
     `blocked` says that the connector cannot perform the action now, so that publishing by hand is
     the only way.
     """
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
-    by_hand = action.effect.connector == MANUAL or blocked
+    by_hand = action.view.executes == "person" or blocked
     gate.judge_execution(action, policy, now_ms, links, seals, by_hand=by_hand)
+    if not (yield from approvals.is_complete(action, policy)):
+        raise gate.needs_approval(action, links(action), approvals.DESCRIBE_LEFT)
     refuse_confirmation(action)
     if not by_hand:
         raise Refusal(
@@ -63,7 +70,7 @@ def record_publish(
                 )
             ],
         )
-    if url is None and not is_mail(action.effect):
+    if url is None and action.view.has_address:
         raise bad_argument("url", "the live address, as the human gave it", "none")
     changed = msgspec.structs.replace(
         action,

@@ -11,38 +11,36 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, cast
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from assent.engine.actions import actions, policies
+from assent.engine.actions.missing_types import explain_missing_type
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
-from assent.engine.learning.site_feed import FEED_PATH
 from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import MANUAL, Circumstances, describe_decision, next_calls
-from assent.gate.cards import render_card
+from assent.gate.card_calls import Circumstances, describe_decision, next_calls
+from assent.gate.cards import explain_no_dialog, render_card
+from assent.gate.effects import TypeKey, key_of_type
 from assent.gate.guidance import InChat, view_alone
-from assent.gate.policy import Policy, Requirement, suffices
+from assent.gate.manual_brief import manual_brief
+from assent.gate.policy import Policy, Requirement, client_decides
 from assent.gate.preflight import (
-    BLOCKING_GATES,
     Readiness,
-    blocking_gate,
     is_expired,
     is_overdue,
     with_readiness,
 )
 from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
+from assent.gate.rules.words import describe_need
 from assent.gate.step_calls import WORKFLOW, describe_step
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Recovery, Replay
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
-from assent.ports import Addressed, Connector
-from assent.suite.connectors.manual_brief import manual_brief
-from assent.suite.content import channels
+from assent.ports import Addressed, Connector, Preparation
 
 READY: Final = Readiness(ready=True)
 NOT_LIVE: Final = Readiness(
@@ -54,11 +52,8 @@ OPEN: Final = (Status.AWAITING_APPROVAL, Status.APPROVED)
 
 WRITE_RIGHT: Final = "runs:write"
 
-BY_PAGE: Final = frozenset({"zernio", "bluesky", "slack", "smtp", "resend", "hubspot"})
-"""Connectors that a person connects on a page of this server."""
-
+DENIED: Final = "The policy of this workspace does not permit this: {why}"
 NEEDS_SIGN_IN: Final = "A signed-in person decides this on the review page."
-NEEDS_PEOPLE: Final = "{count} different signed-in people decide this on the review page."
 NOT_THIS_CHAT: Final = "This chat cannot decide it. Open the review page and sign in to decide."
 
 
@@ -99,6 +94,8 @@ class Outlook:
     policy: Policy
     unready: Mapping[tuple[object, ...], Readiness]
     """Accounts that are not ready, by connector and account (`_readiness_key`)."""
+    missing: frozenset[TypeKey]
+    """The types that are not registered any more, or have changed since."""
 
     def readiness_of(self, effect: Effect) -> Readiness:
         """Return the readiness for an effect at the time this was read."""
@@ -115,29 +112,35 @@ class Outlook:
         """Compute the circumstances of an action. The policy matters only while it waits. Without
         `shown`, the links that only its content needs are left out, because signing costs time."""
         effect, now_ms, rights = action.effect, self.services.clock.now_ms(), self.caller.scopes
-        readiness, label = self.readiness_of(effect), _label(effect)
+        readiness = self.readiness_of(effect)
         views = self._views(action) if shown else {}
-        place = self._place(action) if shown else None
-        unfit, help_url = blocking_gate(effect), None
-        blocker = BLOCKING_GATES[unfit] if unfit is not None else None
-        if unfit is None and not readiness.ready:
+        unfit, help_url = action.view.unfit, None
+        missing = bool(self.missing) and key_of_type(action) in self.missing
+        blocker = unfit.words if unfit is not None else None
+        if missing:
+            blocker = explain_missing_type(self.services.effects, action)
+        elif unfit is None and not readiness.ready:
             if is_connectable(readiness):
                 help_url = connect_page(self.services, self.caller.workspace_id, effect)
-            blocker = _why_not(readiness, effect, help_url)
-        who = None if DECIDE_RIGHT in rights else NOT_THIS_CHAT
+            blocker = _why_not(readiness, action.view.label, help_url)
+        may = DECIDE_RIGHT in rights and (EXECUTE_RIGHT in rights or not action.view.approval_executes)
+        who = None if may else NOT_THIS_CHAT
+        client_asks = False
         if who is None and action.status is Status.AWAITING_APPROVAL:
-            who = _who_must_decide(self.policy.requirement(action.preflight.severity))
+            needed = self.policy.require(action)
+            client_asks = self.caller.client_dialog and client_decides(needed)
+            who = _explain_no_dialog(action) if client_asks else explain_who_decides(needed)
         executes = EXECUTE_RIGHT in rights
         in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
         return Circumstances(
-            label=label,
-            place=place,
             blocker=blocker,
             help_url=help_url,
-            nameable=unfit is None and readiness.nameable,
-            unfit=unfit is not None,
+            nameable=unfit is None and readiness.nameable and not missing,
+            unfit=unfit is not None or missing,
+            missing=missing,
             may_edit=DECIDE_RIGHT in rights,
             may_decide=who is None,
+            client_asks=client_asks and who is None,
             may_execute=executes,
             may_write=WRITE_RIGHT in rights,
             who_decides=who,
@@ -155,8 +158,8 @@ class Outlook:
         message = message or describe_decision(move, key, action, around)
         following = next_calls(key, action, around)
         card = render_card(key, action, around) if waits and move == "edit" else None
-        if action.status == "approved" and action.effect.connector == MANUAL:
-            card = manual_brief(action.effect).text
+        if action.status == "approved" and action.view.executes == "person":
+            card = manual_brief(action.effect, action.view).text
         return Decided(
             ok=True,
             action_id=action.action_id,
@@ -190,15 +193,6 @@ class Outlook:
         token = link.partition("token=")[2]
         return {media.url: f"{media.url}?token={token}" for media in action.effect.media if media.digest}
 
-    def _place(self, action: Action) -> str | None:
-        """Describe this server's feed, if the action is published there."""
-        if action.effect.connector != "site":
-            return None
-        address = self.services.links.base_url + FEED_PATH.format(action.workspace_id)
-        host = urlsplit(action.effect.link).hostname
-        other = f" (not {host})" if host and host != urlsplit(address).hostname else ""
-        return f"the public feed of this server, {address}{other}"
-
 
 async def read_action(services: Services, caller: Principal, action_id: ActionId) -> tuple[Action, Outlook]:
     """Read an action together with the facts for an answer. Raises like `actions.find`."""
@@ -209,7 +203,7 @@ async def read_action(services: Services, caller: Principal, action_id: ActionId
         readiness = await ask_readiness(services, workspace_id, action.effect)
         if not readiness.ready:
             unready[_readiness_key(action.effect)] = readiness
-    return action, Outlook(services, caller, policy, unready)
+    return action, Outlook(services, caller, policy, unready, services.effects.find_missing((action,)))
 
 
 async def outlook(
@@ -222,7 +216,8 @@ async def outlook(
     policy = await services.store.read(lambda: policies.find(caller.workspace_id))
     found: dict[tuple[object, ...], Readiness] = {}
     asked: dict[tuple[object, ...], Effect] = {}
-    for action in shown:
+    listed = tuple(shown)
+    for action in listed:
         effect = action.effect
         if known is not None and action.action_id in known:
             found[_readiness_key(effect)] = known[action.action_id]
@@ -233,7 +228,8 @@ async def outlook(
     )
     found = {**dict(zip(asked, answers, strict=True)), **found}
     unready = {way: readiness for way, readiness in found.items() if not readiness.ready}
-    return Outlook(services, caller, policy, unready)
+    missing = services.effects.find_missing(listed)
+    return Outlook(services, caller, policy, unready, missing)
 
 
 async def read_circumstances(
@@ -260,32 +256,42 @@ def _readiness_key(effect: Effect) -> tuple[object, ...]:
     return effect.connector, effect.channel, effect.sender, account
 
 
-def _who_must_decide(needed: Requirement) -> str | None:
+def explain_who_decides(needed: Requirement) -> str | None:
     """Explain who decides if an approval in the chat does not suffice."""
-    if needed.approvers > 1:
-        return NEEDS_PEOPLE.format(count=needed.approvers)
-    return None if suffices(Assurance.AGENT, needed.assurance) else NEEDS_SIGN_IN
+    if needed.denied:
+        return DENIED.format(why=needed.denied)
+    if needed == Requirement(Assurance.AGENT, rules=needed.rules):
+        return None
+    if client_decides(needed):
+        return NEEDS_SIGN_IN
+    who = describe_need(needed)
+    verb = "decides" if needed.approvers == 1 else "decide"
+    return f"{who[0].upper()}{who[1:]} {verb} this on the review page."
 
 
-def _why_not(readiness: Readiness, effect: Effect, help_url: str | None) -> str:
+def _explain_no_dialog(action: Action) -> str | None:
+    """Explain who decides if the client's dialog cannot show the content."""
+    why = explain_no_dialog(action)
+    return f"{why} {NEEDS_SIGN_IN}" if why is not None else None
+
+
+def _why_not(readiness: Readiness, label: str, help_url: str | None) -> str:
     """Explain why an effect cannot be performed: briefly before a link, else in full."""
     if help_url is not None and readiness.summary is not None:
         return readiness.summary
-    return readiness.fix_hint or f"{_label(effect)} is not connected yet."
-
-
-def _label(effect: Effect) -> str:
-    row = channels.BY_ID.get(effect.channel)
-    return row.label if row is not None else ""
+    return readiness.fix_hint or f"{label} is not connected yet."
 
 
 def connect_page(services: Services, workspace_id: WorkspaceId, effect: Effect) -> str | None:
     """Return the page on which a person connects the connector of an effect, or another one of its
     channel. None where no page is served."""
     address = services.links.page_address()
-    row = channels.BY_ID.get(effect.channel)
-    ways = (effect.connector, *(row.connectors if row is not None else ()))
-    provider = next((name for name in ways if name in BY_PAGE and name in services.connectors), None)
+    effects = services.effects
+    found = effects.find(effect)
+    ways = (effect.connector, *(found.via if found is not None else ()))
+    provider = next(
+        (name for name in ways if effects.connector(name).on_page and name in services.connectors), None
+    )
     if address is None or provider is None:
         return None
     return f"{address}/connect/{provider}?workspace={workspace_id}"
@@ -313,6 +319,18 @@ async def address(services: Services, workspace_id: WorkspaceId, effect: Effect)
     if (by_account := _by_account(connector)) is not None:
         effect = await by_account.addressed(workspace_id, effect)
     return effect, await readiness_of(connector, workspace_id, effect)
+
+
+async def with_targets(
+    services: Services, workspace_id: WorkspaceId, preparation: Preparation
+) -> tuple[Preparation, list[Readiness]]:
+    """Set the account of each effect, so that it is shown and approved."""
+    found = [await address(services, workspace_id, staged.effect) for staged in preparation.effects]
+    effects = tuple(
+        msgspec.structs.replace(staged, effect=effect)
+        for staged, (effect, _) in zip(preparation.effects, found, strict=True)
+    )
+    return msgspec.structs.replace(preparation, effects=effects), [readiness for _, readiness in found]
 
 
 async def readiness_of(connector: Connector, workspace_id: WorkspaceId, effect: Effect) -> Readiness:

@@ -7,8 +7,10 @@ from typing import Final
 
 import msgspec
 
+from assent.gate.connection import ConnectorInfo
 from assent.gate.content.check import find_flaw
 from assent.gate.content.suspicion import suspicions_in
+from assent.gate.effects import EffectTypes
 from assent.gate.records import Effect
 from assent.kernel.headers import has_encoded_word, is_one_line
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
@@ -16,13 +18,13 @@ from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.ports import Preparation
 
 
-def check_contents(preparation: Preparation) -> Preparation:
+def check_contents(effects: EffectTypes, preparation: Preparation) -> Preparation:
     """Return the preparation with warnings of unfinished text. Raises `Refusal` for content that is
     no text (E18, E19, E48)."""
     problems = [
         Problem(staged.paths.get(each.path, f"actions[{index}].{each.path}"), each.expected, each.got)
         for index, staged in enumerate(preparation.effects)
-        for each in content_problems(staged.effect)
+        for each in content_problems(staged.effect, effects.connector(staged.effect.connector))
     ]
     if problems:
         # A title derived from the text has the path of the text.
@@ -31,13 +33,13 @@ def check_contents(preparation: Preparation) -> Preparation:
             Reason.VALIDATION_ERROR,
             problems=[first[path] for path in dict.fromkeys(p.path for p in problems)],
         )
-    effects = tuple(
+    warned = tuple(
         msgspec.structs.replace(staged, warnings=tuple(dict.fromkeys((*staged.warnings, *found))))
         if (found := content_warnings(staged.effect))
         else staged
         for staged in preparation.effects
     )
-    return msgspec.structs.replace(preparation, effects=effects)
+    return msgspec.structs.replace(preparation, effects=warned)
 
 
 def content_warnings(effect: Effect) -> tuple[str, ...]:
@@ -52,11 +54,8 @@ READ_FIELDS: Final = ("body", "title", "subject", "preheader")
 ONE_LINE: Final = ("title", "subject", "preheader", "sender")
 """Fields that become a header or a headline."""
 
-DECODES_HEADERS: Final = frozenset({"resend"})
-"""Connectors whose provider composes the mail and might decode an encoded word in a header."""
 
-
-def content_problems(effect: Effect) -> list[Problem]:
+def content_problems(effect: Effect, connector: ConnectorInfo) -> list[Problem]:
     """Return the problems that keep content from being shown to a reviewer."""
     problems = []
     if len(effect.body) > MAX_CONTENT_CHARS:
@@ -72,7 +71,7 @@ def content_problems(effect: Effect) -> list[Problem]:
         # A second line could be read as another header.
         if not is_one_line(text := getattr(effect, field)):
             problems.append(Problem(field, "one line without control characters", repr(text[:80])))
-    if effect.connector in DECODES_HEADERS:
+    if connector.decodes_headers:
         problems += [
             Problem(field, "no text that mail programs decode (=?…?=)", repr(text[:80]))
             for field in ("title", "subject", "sender")

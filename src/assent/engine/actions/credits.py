@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from assent.engine.core import journal
+from assent.gate.credits import CreditAccount, CreditEntry, Kind
 from assent.gate.preflight import CREDITS_MISSING, price
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
@@ -24,7 +25,6 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import from_row
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
-from assent.suite.credits import CreditAccount, CreditEntry, Kind
 
 MAX_CREDITS: Final = 1_000_000_000_000
 """Largest amount of an entry, far below the range of the integers that hold the sums."""

@@ -11,22 +11,23 @@ from typing import Any
 import msgspec
 
 from assent.engine.actions import actions, credits, recipients
-from assent.engine.actions.editing import apply_edit
+from assent.engine.actions.editing import PreparedEdit
 from assent.engine.core import jobs
 from assent.engine.learning import memory as brain
 from assent.engine.learning import pictures
-from assent.engine.people import notifications
+from assent.engine.people import approvals, notifications
 from assent.gate import gate
-from assent.gate.gate import ANY_CONTENT, Decider, Links, SeenVersion, approver_key
+from assent.gate.gate import ANY_CONTENT, Decider, Links, SeenVersion
 from assent.gate.mail import keeps_requests, keeps_text
-from assent.gate.policy import Requirement, suffices
-from assent.gate.preflight import Checked, after_edit, explain_expiry, extend_expiry, refuse_schedule
-from assent.gate.records import Action, Approval, Assurance, Effect, Status
+from assent.gate.policy import PERSON, digest_policy, holds, suffices
+from assent.gate.preflight import after_edit, explain_expiry, extend_expiry, refuse_schedule
+from assent.gate.records import PROPOSAL, Action, Approval, Effect, Status, Voice, read_proposal
+from assent.gate.rules import drift
 from assent.gate.seals import Seals
 from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId
-from assent.kernel.refusals import bad_argument
+from assent.kernel.refusals import Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.sql.loader import statements
@@ -44,7 +45,8 @@ def approve(
     seals: Seals,
     send_now: bool = False,
 ) -> Transaction[Action]:
-    """Approve an action, bound to exactly its present content. Approving again changes nothing.
+    """Approve an action, bound to exactly its present content. Approving again changes nothing. If its
+    type says so, or with `send_now`, the approval also starts the execution.
 
     The server moves the status and seals the approval; a caller can only ask for it (E62).
     """
@@ -52,18 +54,27 @@ def approve(
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     if action.revision > 1 and seen == ANY_CONTENT:
         seen = yield from _find_staged(action)
-    if action.effect.recipients:
+    if action.effect.recipients or action.view.facets.recipients:
         action = yield from recipients.judge(action, now_ms)
-    steps, needed = gate.judge_approval(action, policy, decider, seen, now_ms, links)
+    observed = gate.read_observation(action)
+    steps, needed, voice = gate.judge_approval(action, policy, decider, seen, now_ms, links)
+    if decider.shown_ms is not None and decider.shown_ms < observed.since_ms:
+        raise gate.refuse_stale(action)  # the page was rendered before something else was observed
     # An approval without a valid seal was written into the database directly; it counts for
     # nothing.
     held = action.approval if action.approval is not None and seals.hold(action) else None
-    approvers = 1
-    if needed.approvers > 1:
-        approvers = yield from _count_approvers(decider, action, held, needed, now_ms)
-    facts |= {"approvers": approvers, "needed": needed.approvers}
+    voices: tuple[Voice, ...] = (voice,)
+    if needed.approvers > 1 or needed.groups:
+        voices = yield from approvals.add(decider, action, held, needed, now_ms)
+    approvers = len(voices)
+    facts |= {
+        "approvers": approvers,
+        "needed": needed.approvers,
+        "policy": digest_policy(policy),
+        "severity": action.preflight.severity,
+    }
     first = held is None or action.status is Status.AWAITING_APPROVAL
-    if first and approvers < needed.approvers:
+    if first and not holds(voices, needed, action):
         yield from actions.note(action, "approval_recorded", facts, now_ms)
         return action
     approval = Approval(
@@ -74,16 +85,21 @@ def approve(
         approvers=approvers,
         since=action.version,
         person_id=decider.person_id,
+        voices=voices,
+        observed=observed,
     )
     if held is not None and not first:
         approval = _confirm(held, approval)
     if approval != held:
-        action = yield from actions.put(seals.seal(action, approval, policy), steps, facts, now_ms)
+        decided = drift.with_observation(action, observed) if drift.DRIFTED in action.metadata else action
+        action = yield from actions.put(seals.seal(decided, approval, policy), steps, facts, now_ms)
     if first and keeps_text(action):
         yield from brain.remember_approval(action, facts, now_ms)
+    if approval != held:
+        yield from notifications.ask_about_decision(action, now_ms)
     if action.effect.connector == WORKFLOW:
         return action  # its effect is the agent's next advance; nothing is sent
-    if action.schedule_ms is not None or send_now:
+    if action.schedule_ms is not None or send_now or (first and action.view.approval_executes):
         yield from _schedule(action, now_ms)
     if action.schedule_ms is None or action.schedule_ms <= now_ms:
         yield from notifications.ask_about_unsent(action, now_ms)
@@ -100,38 +116,19 @@ def _find_staged(action: Action) -> Transaction[SeenVersion]:
 
 def _confirm(held: Approval, new: Approval) -> Approval:
     """Return a second approval. With higher assurance it replaces the first one."""
-    approvers = max(new.approvers, held.approvers)
     if suffices(held.assurance, new.assurance):
-        return msgspec.structs.replace(held, approvers=approvers)
+        if new.approvers <= held.approvers:
+            return held
+        return msgspec.structs.replace(held, approvers=new.approvers, voices=new.voices)
     return msgspec.structs.replace(
         held,
-        approvers=approvers,
+        approvers=max(new.approvers, held.approvers),
         by=new.by,
         at_ms=new.at_ms,
         assurance=new.assurance,
         person_id=new.person_id,
+        voices=new.voices,
     )
-
-
-def _count_approvers(
-    decider: Decider, action: Action, first: Approval | None, needed: Requirement, now_ms: int
-) -> Transaction[int]:
-    """Count the different people who approved this revision with enough assurance."""
-    about = {
-        "workspace_id": action.workspace_id,
-        "action_id": action.action_id,
-        "revision": action.revision,
-    }
-    said = [(decider.approver, decider.by, decider.assurance, now_ms)]
-    if first is not None:
-        # An approval given while one was enough counts as the first.
-        said.insert(0, (approver_key(first.person_id, first.by), first.by, first.assurance, first.at_ms))
-    for approver, name, assurance, at_ms in said:
-        yield statements.add_approval(
-            approver=approver, name=name, assurance=assurance.value, at_ms=at_ms, **about
-        )
-    rows = yield statements.list_approvals(**about)
-    return sum(suffices(Assurance(row["assurance"]), needed.assurance) for row in rows)
 
 
 def _schedule(action: Action, now_ms: int) -> Transaction[None]:
@@ -154,12 +151,13 @@ def reject(
     decider: Decider, action_id: ActionId, reason: str, seen: SeenVersion, links: Links, now_ms: int
 ) -> Transaction[Action]:
     """Reject an action for good and store the reason. An approval is withdrawn first."""
-    action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    action, policy = yield from actions.lock(decider.workspace_id, action_id)
     steps = gate.judge_decision(action, Move.REJECT, seen, now_ms, links)
     changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
-    facts = describe_decider(decider, reason=reason)
+    facts = describe_decider(decider, reason=reason, policy=digest_policy(policy))
     rejected = yield from actions.put(changed, steps, facts, now_ms)
     yield from brain.forget_approval(action)
+    yield from notifications.ask_about_decision(rejected, now_ms)
     if keeps_text(rejected):
         entry = brain.decision_entry(rejected, "rejection", facts)
         yield from brain.remember(action.workspace_id, entry, now_ms)
@@ -169,70 +167,61 @@ def reject(
 def withdraw(
     decider: Decider, action_id: ActionId, reason: str, links: Links, now_ms: int
 ) -> Transaction[Action]:
-    """Withdraw an approval before the action is claimed. If more approvals are needed, an approver
-    withdraws their own."""
-    action, _ = yield from actions.lock(decider.workspace_id, action_id)
-    waits = action.status is Status.AWAITING_APPROVAL
-    if waits and (yield from _take_back(decider, action, reason, now_ms)):
+    """Withdraw an approval before the action is claimed. One of several approvers withdraws their own,
+    also if all have approved: the action then waits, and the other approvals are kept."""
+    action, policy = yield from actions.lock(decider.workspace_id, action_id)
+    facts = describe_decider(decider, reason=reason, policy=digest_policy(policy))
+    own = yield from approvals.take_back(decider, action)
+    if own and action.status is Status.AWAITING_APPROVAL:
+        yield from actions.note(action, "approval_taken_back", facts, now_ms)
         return action
     steps = gate.judge_decision(action, Move.WITHDRAW, ANY_CONTENT, now_ms, links)
-    yield statements.forget_approvals(
-        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
-    )
+    if not own:
+        yield statements.forget_approvals(
+            workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
+        )
     yield from brain.forget_approval(action)
     changed = msgspec.structs.replace(action, approval=None, attempt=None)
-    return (yield from actions.put(changed, steps, describe_decider(decider, reason=reason), now_ms))
-
-
-def _take_back(decider: Decider, action: Action, reason: str, now_ms: int) -> Transaction[bool]:
-    """Withdraw one's own of several approvals. Returns whether there was one."""
-    taken = yield statements.forget_approval(
-        workspace_id=action.workspace_id,
-        action_id=action.action_id,
-        revision=action.revision,
-        approver=decider.approver,
-    )
-    if taken:
-        yield from actions.note(
-            action, "approval_taken_back", describe_decider(decider, reason=reason), now_ms
-        )
-    return bool(taken)
+    return (yield from actions.put(changed, steps, {**facts, "ownOnly": own}, now_ms))
 
 
 def edit(
     decider: Decider,
     action_id: ActionId,
-    changes: dict[str, Any],
+    prepared: PreparedEdit | Refusal | None,
     seen: SeenVersion,
     links: Links,
     now_ms: int,
     *,
     schedule_ms: int | None = None,
-    checked: Checked | None = None,
     asked: str = "",
+    key_of: str = "",
 ) -> Transaction[Action]:
-    """Change the content: revision + 1, and an approval is revoked (E66).
+    """Change the content: revision + 1, and an approval is revoked (E66). `key_of` is the person whose
+    key the decider uses: both count as proposers of the new content.
 
-    `checked` is the result of `assent.engine.actions.rechecking`. `asked` is the reviewer's request
-    for later drafts; without one, no lesson is stored.
+    `prepared` is None if only the time changes. `asked` is the reviewer's request for later drafts;
+    without one, no lesson is stored. Raises `Refusal` if the action changed after the edit was
+    prepared.
     """
-    action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    action, policy = yield from actions.lock(decider.workspace_id, action_id)
     steps = gate.judge_decision(action, Move.EDIT, seen, now_ms, links)
-    refuse_schedule(schedule_ms, now_ms)
+    refuse_schedule(schedule_ms, now_ms, schedulable=action.view.schedulable)
     kept_ms = action.schedule_ms if schedule_ms is None else schedule_ms
-    effect = apply_edit(action.effect, changes)
+    if isinstance(prepared, Refusal):
+        raise prepared
+    if prepared is not None and prepared.of != action.digest:
+        raise gate.refuse_stale(action)
+    effect = prepared.effect if prepared is not None else action.effect
+    view = prepared.view if prepared is not None else action.view
+    names = prepared.names if prepared is not None else ()
     if effect == action.effect and kept_ms == action.schedule_ms:
         raise bad_argument("body", "a change", "the content as it already is")
     # Actions staged by an earlier version have no time in their content yet.
     effect = msgspec.structs.replace(effect, schedule_ms=kept_ms)
     expires_ms = extend_expiry(action.expires_ms, schedule_ms)
-    found = after_edit(
-        action.preflight,
-        action.effect,
-        effect,
-        checked,
-        explain_expiry(action.expires_ms, expires_ms),
-    )
+    checked = prepared.checked if prepared is not None else None
+    found = after_edit(action, effect, view, checked, explain_expiry(action.expires_ms, expires_ms))
     changed = msgspec.structs.replace(
         action,
         effect=effect,
@@ -243,22 +232,28 @@ def edit(
         approval=None,
         attempt=None,
         preflight=found,
+        view=view,
     )
+    if prepared is not None:
+        observed = msgspec.structs.replace(prepared.observed, since_ms=now_ms)
+        changed = drift.with_observation(changed, observed)
+    changed = _name_editor(changed, decider.approver, f"{PERSON}{key_of}" if key_of else "")
     changed = yield from recipients.judge(changed, now_ms)
     (changed,) = yield from credits.weigh_costs(changed.workspace_id, (changed,))
     moved_to = ["schedule"] if kept_ms != action.schedule_ms else []
-    facts = describe_decider(decider, changed=sorted([*changes, *moved_to]), before=action.digest)
-    yield statements.keep_revision(
-        workspace_id=action.workspace_id,
-        action_id=action.action_id,
-        revision=action.revision,
-        effect=msgspec.json.encode(action.effect).decode(),
+    facts = describe_decider(
+        decider,
+        changed=sorted([*names, *moved_to]),
+        before=action.digest,
+        view=view.digest(),
+        policy=digest_policy(policy),
     )
+    yield from actions.revise(action, changed)
     done = yield from actions.put(changed, steps, facts, now_ms)
-    if "media" in changes:
+    if "media" in names:
         yield from pictures.show_attached(done)
     yield from brain.forget_approval(action)
-    if "body" in changes and keeps_text(done) and keeps_text(action):
+    if "body" in names and keeps_text(done) and keeps_text(action):
         entry = brain.decision_entry(done, "edit", facts)
         yield from brain.remember(action.workspace_id, entry, now_ms)
     if asked.strip() and keeps_requests(done) and keeps_requests(action):
@@ -266,8 +261,17 @@ def edit(
     return done
 
 
+def _name_editor(changed: Action, *editors: str) -> Action:
+    """Return an edited action with those who edited it: for the policy they propose its new content."""
+    proposal = read_proposal(changed)
+    made = tuple((changed.revision, each) for each in editors if each)
+    known = tuple(dict.fromkeys((*proposal.editors, *made)))
+    said = msgspec.to_builtins(msgspec.structs.replace(proposal, editors=known))
+    return msgspec.structs.replace(changed, metadata={**changed.metadata, PROPOSAL: said})
+
+
 def describe_decider(decider: Decider, **more: Any) -> dict[str, Any]:
     """Describe the decider for the journal."""
-    who = {"personId": decider.person_id} if decider.person_id else {}
+    who = {"personId": decider.person_id, "role": decider.role} if decider.person_id else {}
     shown = {"shownAt": iso_time(decider.shown_ms)} if decider.shown_ms is not None else {}
     return {"by": decider.by, "assurance": decider.assurance, "via": decider.via, **who, **shown, **more}

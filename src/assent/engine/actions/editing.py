@@ -1,42 +1,110 @@
-"""Apply a person's edit to an effect: clean it and enforce the limits of its channel."""
+"""Prepare a person's edit before the transaction that stores it: clean it, let its type fit and check
+it, describe and recheck the result.
+
+The code of a type runs here, never in a transaction. The transaction refuses the edit if the action
+has changed since.
+"""
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
+from assent.engine.actions import rechecking
 from assent.engine.actions.content import content_problems
-from assent.gate.card_calls import UNPUBLISH
-from assent.gate.records import Effect
+from assent.engine.actions.describing import describe
+from assent.engine.actions.missing_types import refuse_missing_type
+from assent.engine.connections import observing
+from assent.engine.core.extension_calls import call_extension
+from assent.engine.core.offloading import run_long_apart
+from assent.engine.core.services import Services
+from assent.gate.arguments import ARGUMENTS, merge_arguments
+from assent.gate.content.cleaning import one_line
+from assent.gate.effects import EffectTypes
+from assent.gate.preflight import Checked
+from assent.gate.records import Action, Effect, Observation
+from assent.gate.views import View
 from assent.kernel.headers import is_one_line
 from assent.kernel.limits import MAX_CONTENT_CHARS
-from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
-from assent.suite.content import channels, threads
-from assent.suite.content.cleaning import one_line
-
-_MARKERS: Final = re.compile(r"\n\n\d{1,2}/\d{1,2}(?=\n\n|\Z)")
-"""The numbering of the posts of a thread."""
+from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.structs import Record
 
 
-def apply_edit(effect: Effect, changes: dict[str, Any]) -> Effect:
+class PreparedEdit(Record, kw_only=True):
+    """An edit that can be stored. `of` is the digest of the content that it changes."""
+
+    of: str
+    names: tuple[str, ...]
+    """The changed fields."""
+    effect: Effect
+    view: View
+    checked: Checked | None
+    observed: Observation = Observation()
+
+
+async def prepare_edit(
+    services: Services, action: Action, changes: dict[str, Any], *, recheck: bool = True
+) -> PreparedEdit | Refusal:
+    """Return the edit, or the refusal of an unfit one: the transaction raises it, after the refusals
+    that concern the caller."""
+    try:
+        refuse_missing_type(services.effects, action)
+        effect = await edit_effect(services, action.effect, changes)
+        view = await describe(services, action.workspace_id, effect)
+        checked = await rechecking.recheck(services, action, effect) if recheck else None
+        changed = msgspec.structs.replace(action, effect=effect, view=view)
+        ready = checked.readiness.ready if checked is not None else action.preflight.connector_ready
+        observed = await observing.observe(services, changed, ready=ready, described=True)
+    except Refusal as refusal:
+        return refusal
+    return PreparedEdit(
+        of=action.digest,
+        names=tuple(changes),
+        effect=effect,
+        view=view,
+        checked=checked,
+        observed=observed,
+    )
+
+
+async def edit_effect(services: Services, effect: Effect, changes: dict[str, Any]) -> Effect:
     """Return the effect with the changes. Raises `Refusal` if the result is unfit for review."""
-    if effect.verb == UNPUBLISH:
+    found = services.effects.find(effect)
+    chars = sum(len(text) for text in changes.values() if isinstance(text, str))
+    if found is None or found.trusted:
+        return await run_long_apart(chars, apply_edit, services.effects, effect, changes)
+    return await call_extension(
+        found.operator or found.id,
+        f"the checks of {found.id}",
+        lambda: apply_edit(services.effects, effect, changes),
+    )
+
+
+def apply_edit(effects: EffectTypes, before: Effect, changes: dict[str, Any]) -> Effect:
+    """Return the effect with the changes. Calls the code of its type. Raises `Refusal`."""
+    found = effects.find(before)
+    if found is not None and found.fixed:
         # The text describes the effect; editing it would not change the effect.
-        raise bad_argument("actionId", "an action with a text of its own", "one that takes a page down")
-    before = effect
-    effect = msgspec.structs.replace(effect, **clean_edit(changes))
+        raise bad_argument("actionId", "an action with a text of its own", found.fixed)
+    # A hand-over changes the connector and keeps the content.
+    if found is not None and found.schema is not None and "connector" not in changes:
+        changes = {ARGUMENTS: merge_arguments(found.schema, before.arguments, changes)}
+    elif ARGUMENTS in changes:
+        raise bad_argument(ARGUMENTS, "an action that has arguments", before.type)
+    effect = msgspec.structs.replace(before, **clean_edit(changes))
     if effect.body != before.body and "preheader" not in changes:
         # It summarises the text that is being replaced.
         effect = msgspec.structs.replace(effect, preheader="")
     if effect.html and ("body" in changes or "preheader" in changes) and "html" not in changes:
         # The HTML part was made from the text that is being replaced.
         effect = msgspec.structs.replace(effect, html="")
-    if changes.keys() & {"body", "title", "subject"}:
-        effect = fit_to_channel(effect)
-    if problems := content_problems(effect):
+    if found is not None and found.normalise is not None:
+        effect = found.normalise(before, effect)
+    problems = content_problems(effect, effects.connector(effect.connector))
+    if found is not None and found.check is not None:
+        problems += found.check(effect)
+    if problems:
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     return effect
 
@@ -48,34 +116,3 @@ def clean_edit(changes: dict[str, Any]) -> dict[str, Any]:
         if name in found and is_one_line(found[name]):
             found[name] = one_line(found[name], MAX_CONTENT_CHARS)
     return found
-
-
-def fit_to_channel(effect: Effect) -> Effect:
-    """Enforce the channel's limits on an edited text. A thread is divided again."""
-    if effect.channel not in channels.BY_ID:
-        return effect
-    body = _MARKERS.sub("", effect.body) if "thread" in effect.details else effect.body
-    parts, wrong = _divide(effect.channel, body, effect.subject or effect.title, effect.preheader)
-    if wrong:
-        row = channels.BY_ID[effect.channel]
-        headline = "subject" if row.shape == "email" else "title"
-        of_headline = channels.title_problems(row, effect.subject or effect.title)
-        raise Refusal(
-            Reason.VALIDATION_ERROR,
-            problems=[
-                Problem(headline if problem in of_headline else "body", problem, "the text as it is")
-                for problem in wrong
-            ],
-        )
-    details = {name: value for name, value in effect.details.items() if name != "thread"}
-    if len(parts) > 1:
-        body, details = "\n\n".join(parts), {**details, "thread": list(parts)}
-    return msgspec.structs.replace(effect, body=body, details=details)
-
-
-@lru_cache(maxsize=64)
-def _divide(channel: str, body: str, title: str, preheader: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the posts of a thread, if the channel has threads, and the problems of the text."""
-    row = channels.BY_ID[channel]
-    parts = threads.split(body, row.body.most, row.body.count) if row.splits else ()
-    return parts, channels.check(row.id, body, title=title, preheader=preheader, parts=parts).problems

@@ -21,9 +21,11 @@ three phases, and the database states before the call that a call may happen.
    if attempt id and fence still match. A mismatch is kept as the event `late_answer`, and the action
    does not change.
 
-A connector that is not `always_ready` is asked for its readiness before the claim, outside any
-transaction. Only the stored action names the connector, so the first `claim` raises `_AskFirst`,
-rolls back, and is repeated with the answer.
+A connector that is not `always_ready` is asked for its readiness before the claim, and what the
+approval relied on is observed again (`engine.connections.observing`), outside any transaction. Only the stored action
+names the connector, so the first `claim` raises `_AskFirst`, rolls back, and is repeated with the
+answer. If account, recipients, price or target differ from the approval, the claim rolls back and
+the action waits for a new approval.
 
 Outcomes. Delivered: `executed`, with the provider's id. NotSent, curable: `retryable`; the approval
 still holds and a later call may claim again. NotSent, not curable: `failed`. OutcomeUnknown:
@@ -70,33 +72,48 @@ from typing import Final, TypeVar
 import msgspec
 
 from assent.engine.actions import actions, blocked, circumstances, credits, recipients
+from assent.engine.actions.describing import describe
+from assent.engine.actions.editing import edit_effect
+from assent.engine.actions.missing_types import refuse_missing_type
 from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, record, replay_answer
 from assent.engine.actions.unsent import refuse_by_hand, refuse_not_live, refuse_unready
 from assent.engine.audit import refused_attempts
+from assent.engine.connections import observing
 from assent.engine.core import idempotency as once
 from assent.engine.core import jobs
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
+from assent.engine.people import approvals
 from assent.gate import gate
-from assent.gate.mail import MAIL_VERBS
-from assent.gate.preflight import BLOCKING_GATES, Readiness, blocking_gate
-from assent.gate.records import Action, Attempt
+from assent.gate.arguments import ARGUMENTS
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action, Attempt, Effect, Observation
+from assent.gate.refusal_words import refuse_unfit
 from assent.gate.review_link import LOOK, Scope
+from assent.gate.rules import drift
+from assent.gate.rules.drift import DriftChange
 from assent.gate.step_calls import refuse_confirmation
 from assent.gate.transitions import Move, path
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.structs import Record
+from assent.kernel.texts import indent_json
 from assent.kernel.times import iso_time
-from assent.ports import Connector, NotSent, OutcomeUnknown, SendOutcome, Transaction
+from assent.ports import (
+    TOO_LATE,
+    Connector,
+    Context,
+    Delivered,
+    NotSent,
+    OutcomeUnknown,
+    SendOutcome,
+    Transaction,
+)
 
 log = logging.getLogger("assent.execution")
 
-MANUAL: Final = "manual"
 EXECUTE_TOOL: Final = "chieflab_execute_approved_action"
-PUBLISH_TOOL: Final = "chieflab_publish_approved_post"
-SEND_TOOL: Final = "chieflab_send_approved_email"
 T = TypeVar("T")
 
 
@@ -134,7 +151,7 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
     if isinstance(held, Executed):
         return held
     failpoint("execute.claimed")
-    outcome = await perform(services, held)
+    outcome = await with_view_of_rest(services, held, await perform(services, held))
     failpoint("execute.performed")
     reply = await services.store.write(lambda: record(held, outcome, services.clock.now_ms()))
     failpoint("execute.recorded")
@@ -143,6 +160,31 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
     if isinstance(reply, Refusal):
         raise reply
     return reply
+
+
+async def with_view_of_rest(services: Services, held: Action, outcome: SendOutcome) -> SendOutcome:
+    """Return the outcome with the view of a remainder, which becomes an action of its own. The effect
+    has happened: if the code of its type fails, the remainder gets the general view."""
+    if not isinstance(outcome, Delivered) or outcome.rest is None:
+        return outcome
+    effect = await _write_rest(services, outcome.rest.effect)
+    try:
+        view = await describe(services, held.workspace_id, effect)
+    except Refusal:
+        own, base_url = services.effects.select_trusted(), services.links.base_url
+        view = own.describe(effect, workspace_id=held.workspace_id, base_url=base_url)
+    rest = msgspec.structs.replace(outcome.rest, effect=effect, view=view)
+    return msgspec.structs.replace(outcome, rest=rest)
+
+
+async def _write_rest(services: Services, effect: Effect) -> Effect:
+    """Return the effect of a remainder. If it has arguments, its text follows from them."""
+    if not effect.arguments:
+        return effect
+    try:
+        return await edit_effect(services, effect, {ARGUMENTS: {}})
+    except Refusal:
+        return msgspec.structs.replace(effect, body=indent_json(effect.arguments))
 
 
 async def claim_action(services: Services, order: ExecutionOrder) -> Action | Executed:
@@ -155,7 +197,7 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
         try:
             return await services.store.write(begin)
         except _AskFirst as ask:
-            effect = ask.action.effect
+            effect, observed = ask.action.effect, None
             readiness = await circumstances.readiness_of(ask.connector, order.workspace_id, effect)
             if not readiness.ready:
                 bound, readiness = await blocked.bind(services, ask.action, by=order.by, via=order.tool)
@@ -163,7 +205,17 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
                     raise refuse_new_account(services, order, bound) from None
                 advice = circumstances.advise(services, order.workspace_id, effect, readiness)
                 readiness = msgspec.structs.replace(readiness, fix_hint=advice)
-            asked = ReadinessAnswer(ask.connector.id, ask.action.digest, readiness)
+            else:
+                observed = await observing.observe(services, ask.action, ready=True)
+            asked = ReadinessAnswer(ask.connector.id, ask.action.digest, readiness, observed)
+        except _Incomplete as short:
+            again = partial(approvals.reopen, short.action, order.by, order.tool, now_ms)
+            raise refuse_incomplete(services, order, await services.store.write(again)) from None
+        except _Drifted as found:
+            changed = await observing.send_back(
+                services, found.action, found.now, found.changes, by=order.by, via=order.tool
+            )
+            raise drift.refuse_drift(changed, found.changes, approved=True) from None
 
 
 def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
@@ -180,11 +232,35 @@ def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action)
 
 
 class ReadinessAnswer(Record):
-    """A connector's readiness for the content with this digest."""
+    """A connector's readiness for the content with this digest, and what was observed if it is ready."""
 
     connector_id: str
     digest: str
     readiness: Readiness
+    observed: Observation | None = None
+
+
+class _Incomplete(Exception):  # noqa: N818 - control flow
+    """Rolls a claim back, because too few of the people who approved may still decide."""
+
+    def __init__(self, action: Action) -> None:
+        super().__init__(action.action_id)
+        self.action = action
+
+
+def refuse_incomplete(services: Services, order: ExecutionOrder, reopened: Action) -> Refusal:
+    """Build the refusal for an action that lacks an approval now, because an approver has left."""
+    now_ms = services.clock.now_ms()
+    url = services.links.review_url(reopened.workspace_id, reopened.run_id, now_ms, order.link_scope)
+    return gate.needs_approval(reopened, url, approvals.DESCRIBE_LEFT)
+
+
+class _Drifted(Exception):  # noqa: N818 - control flow
+    """Rolls a claim back, because something that the approval relied on has changed."""
+
+    def __init__(self, action: Action, now: Observation, changes: tuple[DriftChange, ...]) -> None:
+        super().__init__(action.action_id)
+        self.action, self.now, self.changes = action, now, changes
 
 
 class _AskFirst(Exception):  # noqa: N818 - control flow
@@ -197,13 +273,15 @@ class _AskFirst(Exception):  # noqa: N818 - control flow
 
 
 def _find_obstacle(services: Services, action: Action, asked: ReadinessAnswer | None) -> Refusal | None:
-    """Return the refusal if the connector cannot perform (E24), else None. Raises `_AskFirst`."""
-    if action.effect.connector == MANUAL:
+    """Return the refusal if the connector cannot perform (E24), else None. Raises `_AskFirst`, or
+    `Refusal` if the type is not registered."""
+    refuse_missing_type(services.effects, action)
+    if action.view.executes == "person":
         return refuse_by_hand(action)
     connector = services.connectors.get(action.effect.connector)
     if connector is None:
         return refuse_not_live(action)
-    if getattr(connector, "always_ready", False):
+    if not services.effects.must_observe(action, connector):
         return None
     if asked is None or (asked.connector_id, asked.digest) != (connector.id, action.digest):
         raise _AskFirst(connector, action)
@@ -218,7 +296,8 @@ def claim(
     asked: ReadinessAnswer | None = None,
 ) -> Transaction[Action | Executed]:
     """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated
-    idempotency key returns the stored answer (E27, E49). Raises `Refusal` or `_AskFirst`."""
+    idempotency key returns the stored answer (E27, E49). Raises `Refusal`, `_AskFirst` or
+    `_Drifted`."""
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
     if order.key is not None:
         stored = yield from once.recall(
@@ -233,26 +312,22 @@ def claim(
         now_ms,
         lambda held: services.links.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope),
         services.keys.seals,
-        by_hand=action.effect.connector == MANUAL,
+        by_hand=action.view.executes == "person",
     )
+    if not (yield from approvals.is_complete(action, policy)):
+        raise _Incomplete(action)
     if order.approval is not None and (action.approval is None or action.approval.since != order.approval):
         raise gate.needs_approval(action, None)
-    refuse_wrong_tool(action, order.tool)
-    if (missing := blocking_gate(action.effect)) is not None:
-        raise Refusal(
-            Reason.VALIDATION_ERROR,
-            action_id=action.action_id,
-            user_message=BLOCKING_GATES[missing],
-            problems=[Problem("actionId", "an action that has a recipient", "one without any")],
-            fix="STOP. Ask who gets it and change the action with the recovery tool; it then needs a new approval.",
-            stop_rule="Do not execute this action before the user has approved the changed version.",
-            recovery_tool="chieflab_edit_action",
-            recovery_args={"actionId": action.action_id},
-            recovery_needs={"to": "who gets it"},
-        )
+    refuse_wrong_tool(services, action, order.tool)
+    if action.view.unfit is not None:
+        raise refuse_unfit(action, action.view.unfit)
     if (obstacle := _find_obstacle(services, action, asked)) is not None:
         raise obstacle
-    lease_ms = int(services.limits.execution_lease_seconds * 1000)
+    observed = asked.observed if asked is not None else None
+    now = observed or observing.observe_known(services, action)
+    if action.approval is not None and (changes := drift.find_changes(action.approval.observed, now)):
+        raise _Drifted(action, now, changes)
+    lease_ms = services.limits.lease_ms_for(services.connectors.get(action.effect.connector))
     attempt = Attempt(
         attempt_id=attempt_id,
         fence=action.attempt.fence + 1 if action.attempt is not None else 1,
@@ -284,11 +359,12 @@ def claim(
     return claimed
 
 
-def refuse_wrong_tool(action: Action, tool: str) -> None:
+def refuse_wrong_tool(services: Services, action: Action, tool: str) -> None:
     """Refuse a tool for another kind of action. The general executor takes every kind."""
     refuse_confirmation(action)
-    bound = SEND_TOOL if action.effect.verb in MAIL_VERBS else PUBLISH_TOOL
-    if tool not in (action.executor_tool, bound, EXECUTE_TOOL):
+    found = services.effects.find(action.effect)
+    others = found.executor_tools if found is not None else ()
+    if tool not in (action.executor_tool, EXECUTE_TOOL, *others):
         raise Refusal(
             Reason.VALIDATION_ERROR,
             action_id=action.action_id,
@@ -301,11 +377,12 @@ async def perform(services: Services, claimed: Action) -> SendOutcome:
     connector = services.connectors.get(claimed.effect.connector)
     if connector is None:
         return NotSent(Reason.PROVIDER_NOT_LIVE, "the connector is not registered any more", curable=True)
-    timeout_seconds = services.limits.connector_timeout_seconds
+    timeout_seconds = services.limits.timeout_for(connector)
     if claimed.attempt is None or _is_too_late(claimed.attempt, timeout_seconds, services.clock.now_ms()):
-        return NotSent(Reason.CONNECTOR_FAILED, "there was no time left to send it", curable=True)
-    call = connector.perform(gate.open_gate(claimed), timeout_seconds)
-    return check_delivery(await await_outcome(services, connector, call))
+        return NotSent(Reason.CONNECTOR_FAILED, TOO_LATE, curable=True)
+    ctx = Context(gate.open_gate(claimed), timeout_seconds)
+    call = connector.perform(ctx, ctx.action.effect)
+    return check_delivery(await await_outcome(connector, ctx, call))
 
 
 def _is_too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
@@ -314,19 +391,31 @@ def _is_too_late(attempt: Attempt, timeout_seconds: float, now_ms: int) -> bool:
 
 
 async def await_outcome(
-    services: Services, connector: Connector, call: Awaitable[T]
+    connector: Connector, ctx: Context, call: Awaitable[T]
 ) -> T | NotSent | OutcomeUnknown:
-    """Await a connector's call and turn every exception into an outcome."""
+    """Await a connector's call and turn every exception into an outcome. No request can begin
+    afterwards."""
     try:
         failpoint("execute.calling")
-        async with asyncio.timeout(services.limits.connector_timeout_seconds):
+        async with asyncio.timeout(ctx.timeout_seconds):
             return await call
     except NotSent as not_sent:
         return not_sent
     except OutcomeUnknown as unknown:
         return unknown
     except TimeoutError:
-        return OutcomeUnknown(f"no answer within {services.limits.connector_timeout_seconds:g} seconds")
+        return _judge_failure(connector, ctx, f"no answer within {ctx.timeout_seconds:g} seconds")
     except Exception as error:
         log.exception("connector %s failed in an undeclared way", connector.id)
-        return OutcomeUnknown(f"the connector failed: {type(error).__name__}")
+        return _judge_failure(connector, ctx, f"the connector failed: {type(error).__name__}")
+    finally:
+        ctx.close()
+
+
+def _judge_failure(connector: Connector, ctx: Context, said: str) -> NotSent | OutcomeUnknown:
+    """Return the outcome of a call that ended in an undeclared way. The effect did not happen if
+    the connector marks its requests and had begun none."""
+    sent = ctx.close()
+    if getattr(connector, "uses_sending", False) and not sent:
+        return NotSent(Reason.CONNECTOR_FAILED, said, curable=True)
+    return OutcomeUnknown(said)

@@ -1,125 +1,32 @@
-"""Check an edited text like a staged one: claims, channel limits, lessons, readiness.
+"""Check an edited text like a staged one: hidden content, readiness, and the remarks of its type.
 
-Runs before the transaction of the edit, which takes the result. The evidence is the input of the
-run and the tenant's memory. The product page is not read again: a claim that it supported stays
-supported.
+Runs before the transaction of the edit, which takes the result.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-
-from assent.engine.actions import actions, circumstances
+from assent.engine.actions import circumstances
 from assent.engine.actions.content import content_warnings
+from assent.engine.core.extension_calls import await_extension
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.services import Services
-from assent.engine.learning import lessons as lessons_read
-from assent.engine.learning import memory as brain
-from assent.gate.mail import is_personal_mail
-from assent.gate.preflight import Checked, Readiness
-from assent.gate.records import Action, Effect, Run
-from assent.kernel.structs import Record
-from assent.ports import Transaction
-from assent.suite.content import channels
-from assent.suite.content import evidence as gathering
-from assent.suite.content.adapter import adapt, remind
-from assent.suite.content.claims import Claim, warnings_for
-from assent.suite.content.evidence import Evidence
-from assent.suite.content.lessons import Lessons
-from assent.suite.content.records import Composed
-
-CLAIMS = "claims"
-
-
-class KnownEvidence(Record):
-    """The evidence and lessons that a text is checked against."""
-
-    drafted: dict[str, Any]
-    """The metadata of the draft."""
-    evidence: Evidence
-    lessons: Lessons
+from assent.gate.preflight import Checked, Remarks
+from assent.gate.records import Action, Effect
 
 
 async def recheck(services: Services, action: Action, effect: Effect) -> Checked:
-    """Check an effect that would replace the content of an action. Returns the findings."""
+    """Check an effect that would replace the content of an action. Returns the findings. Raises
+    `Refusal` if the code of its type fails."""
     readiness = await circumstances.ask_readiness(services, action.workspace_id, effect)
-    known = await services.store.read(lambda: _read_known(action))
-    facts = sum(len(fact.text) for fact in known.evidence.facts)
-    chars = len(effect.body) + facts + known.lessons.chars
-    return await run_long_apart(chars, _compare, action, effect, known, readiness)
-
-
-def _compare(action: Action, after: Effect, known: KnownEvidence, readiness: Readiness) -> Checked:
-    outdated, warnings = content_warnings(action.effect), content_warnings(after)
-    if CLAIMS not in known.drafted or after.channel not in channels.BY_ID:
-        return Checked(readiness=readiness, outdated=outdated, warnings=warnings)
-    old, new = (_adapt(each, action.metadata, known) for each in (action.effect, after))
-    staged = [str(warning) for warning in known.drafted.get("warnings", ())]
+    outdated = await run_long_apart(len(action.effect.body), content_warnings, action.effect)
+    warnings = await run_long_apart(len(effect.body), content_warnings, effect)
+    found, said = services.effects.find(effect), Remarks()
+    if found is not None and found.recheck is not None:
+        call = found.recheck(services, action, effect)
+        said = await (call if found.trusted else await_extension(f"the remarks of {found.id}", call))
     return Checked(
         readiness=readiness,
-        outdated=(*outdated, *staged, *old.warnings, *old.recommendations),
-        warnings=(*warnings, *new.warnings),
-        recommendations=new.recommendations,
+        outdated=(*outdated, *said.outdated),
+        warnings=(*warnings, *said.warnings),
+        recommendations=said.recommendations,
     )
-
-
-def _adapt(effect: Effect, metadata: dict[str, Any], known: KnownEvidence) -> Composed:
-    personal = is_personal_mail(effect, metadata)
-    made = adapt(
-        effect.channel,
-        effect.body,
-        known.evidence,
-        known.lessons,
-        title=effect.subject or effect.title,
-        preheader=effect.preheader,
-        personal=personal,
-    )
-    if personal:
-        return made
-    made = remind(made, known.lessons)
-    earlier = {
-        claim.text: claim for claim in msgspec.convert(known.drafted.get(CLAIMS, []), tuple[Claim, ...])
-    }
-    claims = tuple(each if each.evidence else earlier.get(each.text, each) for each in made.claims)
-    checked = warnings_for(made.claims, known.evidence)
-    others = [warning for warning in made.warnings if warning not in checked]
-    return msgspec.structs.replace(made, warnings=(*others, *warnings_for(claims, known.evidence)))
-
-
-def _read_known(action: Action) -> Transaction[KnownEvidence]:
-    asset = None
-    if action.asset_id is not None:
-        asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
-    run = yield from actions.find_run(action.workspace_id, action.run_id)
-    tenant_id = brain.tenant_of(action.tenant_id)
-    entries, lessons, _ = yield from lessons_read.load_lessons(action.workspace_id, tenant_id)
-    given = evidence_given(run) if run is not None else {}
-    if run is not None and run.parent_run_id is not None:
-        parent = yield from actions.find_run(action.workspace_id, run.parent_run_id)
-        earlier = evidence_given(parent) if parent is not None else {}
-        for name in ("repo_context", "brand"):
-            given[name] = {**earlier.get(name, {}), **given[name]}
-    drafted = asset.metadata if asset is not None else {}
-    return KnownEvidence(drafted, gathering.gather(**given, entries=entries), lessons)
-
-
-def evidence_given(run: Run) -> dict[str, Any]:
-    """Return the product facts in the input of a run, as arguments of `gather`."""
-    given = run.inputs
-    context = given.get("repoContext") or {}
-    if "README" in context:
-        context = {"readme": context["README"], **context}
-    if given.get("goal"):
-        context = add_goal(context, given["goal"])
-    return {
-        "product_url": given.get("productUrl") or "",
-        "repo_context": context,
-        "brand": given.get("brand") or {},
-    }
-
-
-def add_goal(context: dict[str, Any], goal: str) -> dict[str, Any]:
-    """Return the product context with the goal of the call added."""
-    return {**context, "launchGoal": [each for each in (context.get("launchGoal"), goal) if each]}

@@ -11,8 +11,9 @@ from typing import Final
 
 import msgspec
 
+from assent.gate.mail import reached_addresses
 from assent.gate.preflight import MANY_RECIPIENTS, raise_severity
-from assent.gate.records import Action, Effect, ExecutionState, Status
+from assent.gate.records import Action, ExecutionState, Status
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS
 from assent.ports import Transaction
@@ -22,23 +23,19 @@ WINDOW_MS: Final = DAY_MS
 _COUNTED: Final = frozenset({Status.AWAITING_APPROVAL, Status.APPROVED, Status.EXECUTED})
 
 
-def addresses(effect: Effect) -> frozenset[str]:
-    """Return the recipients of an effect, normalised so that each mailbox counts once."""
-    return frozenset(text.rpartition("<")[2].rstrip("> ").strip().casefold() for text in effect.recipients)
-
-
 def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[None]:
     """Store the present recipients of an action."""
     workspace_id, counted = action.workspace_id, action.status in _COUNTED
-    if edited or (action.effect.recipients and not counted):
+    reached = reached_addresses(action)
+    if edited or (reached and not counted):
         yield statements.forget_recipients(workspace_id=workspace_id, action_id=action.action_id)
-    if not action.effect.recipients or not counted:
+    if not reached or not counted:
         return
     waits = action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
     yield statements.put_recipients(
         workspace_id=workspace_id,
         action_id=action.action_id,
-        addresses=msgspec.json.encode(sorted(addresses(action.effect))).decode(),
+        addresses=msgspec.json.encode(sorted(reached)).decode(),
         at_ms=now_ms,
         expires_ms=action.expires_ms if waits else None,
     )
@@ -60,7 +57,7 @@ def list_recent(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction
 
 def judge(action: Action, now_ms: int) -> Transaction[Action]:
     """Return the action with its severity by the recipients of the day."""
-    if not action.effect.recipients:
+    if not reached_addresses(action):
         return action
     others = yield from list_recent(action.workspace_id, action.action_id, now_ms)
     return with_people(action, others)
@@ -68,7 +65,7 @@ def judge(action: Action, now_ms: int) -> Transaction[Action]:
 
 def with_people(action: Action, others: frozenset[str]) -> Action:
     """Return the action with its severity, given the other recipients of the day."""
-    if not action.effect.recipients:
+    if not (reached := reached_addresses(action)):
         return action
-    people = len(others | addresses(action.effect))
+    people = len(others | reached)
     return msgspec.structs.replace(action, preflight=raise_severity(action.preflight, people))

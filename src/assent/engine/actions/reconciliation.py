@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.actions.execution import await_outcome
+from assent.engine.actions.execution import await_outcome, with_view_of_rest
 from assent.engine.actions.recording import check_delivery, record, settle
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.jobs import Job, JobFailed
@@ -24,7 +24,7 @@ from assent.gate.refusal_words import NOT_IN_QUESTION
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Connector, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
+from assent.ports import Connector, Context, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
 
 
 async def reconcile(services: Services, job: Job) -> None:
@@ -37,6 +37,8 @@ async def reconcile(services: Services, job: Job) -> None:
     if connector is None:
         raise JobFailed(f"connector {action.effect.connector} is not registered")
     outcome = await ask_provider(services, connector, action)
+    if outcome is not None:
+        outcome = await with_view_of_rest(services, action, outcome)
     failpoint("reconcile.looked")
     if outcome is None:
         return
@@ -56,13 +58,13 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
     execute the action during the call.
     """
     workspace_id, action_id = job.workspace_id, ActionId(job.payload["actionId"])
-    action, _ = yield from actions.lock(workspace_id, action_id)
+    action, policy = yield from actions.lock(workspace_id, action_id)
     if action.attempt is None or action.attempt.attempt_id != job.payload["attemptId"]:
         return None
     if action.execution_state is ExecutionState.EXECUTING and action.attempt.lease_until_ms <= now_ms:
         lost = OutcomeUnknown("the process that sent it did not report back")
         yield from settle(action, lost, Move.LOSE, now_ms)
-        action, _ = yield from actions.lock(workspace_id, action_id)
+        action, policy = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN or action.attempt is None:
         return None
     if is_held(action, now_ms):
@@ -70,7 +72,9 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
     connector = services.connectors.get(action.effect.connector)
     if not repeatable(connector, action.attempt, now_ms) or not services.keys.seals.hold(action):
         return action
-    lease_until_ms = now_ms + int(services.limits.execution_lease_seconds * 1000)
+    if policy.require(action).denied:
+        return action  # a repetition may be what makes it happen; a person answers
+    lease_until_ms = now_ms + services.limits.lease_ms_for(connector)
     attempt = msgspec.structs.replace(
         action.attempt, fence=action.attempt.fence + 1, lease_until_ms=lease_until_ms
     )
@@ -103,17 +107,18 @@ def repeatable(connector: Connector | None, attempt: Attempt, now_ms: int) -> bo
 
 async def ask_provider(services: Services, connector: Connector, action: Action) -> SendOutcome | None:
     """Ask the provider and return the outcome, or None where only a person can tell."""
-    approved, timeout = gate.open_gate(action), services.limits.connector_timeout_seconds
+    ctx = Context(gate.open_gate(action), services.limits.timeout_for(connector))
+    effect = ctx.action.effect
     if is_held(action, services.clock.now_ms()):
-        return _read_repeat(await await_outcome(services, connector, connector.perform(approved, timeout)))
+        return _read_repeat(await await_outcome(connector, ctx, connector.perform(ctx, effect)))
     if connector.delivery.kind == "read_back":
-        found = await await_outcome(services, connector, connector.look_up(approved, timeout))
+        found = await await_outcome(connector, ctx, connector.look_up(ctx, effect))
         if found is None:
             return NotSent(Reason.CONNECTOR_FAILED, "the provider has no such effect", curable=True)
         return _read_repeat(found)
     if connector.delivery.searches:
         # Past the window. Finding nothing proves nothing, so a person decides.
-        found = await await_outcome(services, connector, connector.look_up(approved, timeout))
+        found = await await_outcome(connector, ctx, connector.look_up(ctx, effect))
         return _read_repeat(found) if found is not None and _is_about_the_effect(found) else None
     return None
 

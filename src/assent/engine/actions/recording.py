@@ -20,7 +20,6 @@ from assent.engine.people import notifications
 from assent.gate import gate
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import PLAIN, describe_outcome, next_calls
-from assent.gate.mail import MAIL_VERBS
 from assent.gate.records import Action
 from assent.gate.transitions import Move, path
 from assent.kernel.limits import SECOND_MS
@@ -28,9 +27,10 @@ from assent.kernel.refusals import Recovery, Refusal, Replay
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
-from assent.suite.content import channels
 
 RECONCILE_JOB: Final = "reconcile_action"
+OUTPUT: Final = "output"
+"""Metadata key of the JSON that an effect returned for the agent."""
 LOOK_AGAIN_AFTER_MS: Final = 2 * SECOND_MS
 """Delay before reconciliation. Short, because some providers keep a key for minutes only."""
 
@@ -51,6 +51,8 @@ class Executed(WireRecord, kw_only=True, omit_defaults=True):
     """The part that was not delivered, in words for the reviewer."""
     rest_action_id: str | UnsetType = UNSET
     """The action staged for the remainder; it needs its own approval."""
+    output: Any = None
+    """The JSON that the effect returned for the agent."""
     user_message: str = ""
     show: str = ""
     next: tuple[SuggestedCall, ...] = ()
@@ -76,7 +78,7 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
         or held is None
         or (attempt.attempt_id, attempt.fence) != (held.attempt_id, held.fence)
     )
-    move = MOVES[type(outcome)](outcome, action) if not is_late else None
+    move = _find_move(outcome, action) if not is_late else None
     if attempt is None or move is None:
         yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
         return gate.in_progress(action) if is_late else gate.unknown_outcome(action, None)
@@ -101,6 +103,8 @@ def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Tra
         changed = msgspec.structs.replace(
             action, executed_ms=now_ms, external_id=outcome.external_id, external_url=outcome.external_url
         )
+        if outcome.output is not None:
+            changed = msgspec.structs.replace(changed, metadata={**changed.metadata, OUTPUT: outcome.output})
         left = outcome.rest
         offered = rest.build_action(action, left, now_ms) if left is not None else None
         if left is not None and offered is not None:
@@ -149,29 +153,21 @@ def keep(action: Action, answer: Executed | Recovery, now_ms: int) -> Transactio
         )
 
 
-def _move_for_delivered(outcome: Any, action: Action) -> Move | None:
-    """A delivery also counts for an action taken for not done, so that it is not sent again."""
-    found = dict.fromkeys(("outcome_unknown", "retryable"), Move.FOUND_DONE)
-    return {"executing": Move.SUCCEED, **found}.get(action.execution_state)
-
-
-def _move_for_not_sent(outcome: Any, action: Action) -> Move | None:
-    by_state = {
-        "executing": (Move.POSTPONE, Move.REFUSE),
-        "outcome_unknown": (Move.FOUND_NOT_DONE, Move.FOUND_REFUSED),
-    }.get(action.execution_state)
-    return None if by_state is None else by_state[0 if outcome.curable else 1]
-
-
-def _move_for_unknown(outcome: Any, action: Action) -> Move | None:
-    return Move.LOSE if action.execution_state == "executing" else None
-
-
-MOVES: Final[dict[type, Any]] = {
-    Delivered: _move_for_delivered,
-    NotSent: _move_for_not_sent,
-    OutcomeUnknown: _move_for_unknown,
-}
+def _find_move(outcome: SendOutcome, action: Action) -> Move | None:
+    """Return the move for an outcome; None if the action's state is no longer open to it. An extension
+    may raise a subclass of an outcome."""
+    state = action.execution_state
+    if isinstance(outcome, Delivered):
+        # A delivery also counts for an action taken for not done, so that it is not sent again.
+        found = dict.fromkeys(("outcome_unknown", "retryable"), Move.FOUND_DONE)
+        return {"executing": Move.SUCCEED, **found}.get(state)
+    if isinstance(outcome, NotSent):
+        by_state = {
+            "executing": (Move.POSTPONE, Move.REFUSE),
+            "outcome_unknown": (Move.FOUND_NOT_DONE, Move.FOUND_REFUSED),
+        }.get(state)
+        return None if by_state is None else by_state[0 if outcome.curable else 1]
+    return Move.LOSE if state == "executing" else None
 
 
 def outcome_facts(outcome: SendOutcome) -> dict[str, Any]:
@@ -196,11 +192,8 @@ def outcome_facts(outcome: SendOutcome) -> dict[str, Any]:
 
 def answer_executed(action: Action) -> Executed:
     external_id = action.external_id or ""
-    mail = action.effect.verb in MAIL_VERBS
-    row = channels.BY_ID.get(action.effect.channel)
-    message = describe_outcome(
-        action, row.label if row is not None else "", measurement.automatic_interval(action)
-    )
+    receipt = action.view.receipt
+    message = describe_outcome(action, measurement.automatic_interval(action))
     if (part := action.metadata.get(rest.PARTLY)) is not None:
         message = f"{message}\n{part}"
     return Executed(
@@ -211,10 +204,11 @@ def answer_executed(action: Action) -> Executed:
         external_id=external_id,
         executed_at=iso_time(action.executed_ms) or "",
         external_url=action.external_url if action.external_url is not None else UNSET,
-        post_id=UNSET if mail else external_id,
-        message_id=external_id if mail else UNSET,
+        post_id=external_id if receipt == "postId" else UNSET,
+        message_id=external_id if receipt == "messageId" else UNSET,
         partly=action.metadata.get(rest.PARTLY, UNSET),
         rest_action_id=action.metadata.get(rest.OFFERED_AS, UNSET),
+        output=action.metadata.get(OUTPUT),
         user_message=message.replace("\n", " "),
         show=message,
         next=next_calls(action.effect.channel, action, PLAIN),

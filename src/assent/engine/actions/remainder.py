@@ -14,7 +14,7 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.gate.preflight import Readiness, preflight
-from assent.gate.records import Action, ExecutionState, Status
+from assent.gate.records import OBSERVED, Action, ExecutionState, Status
 from assent.kernel.ids import RANDOM_BYTES, ActionId, uuid7
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.ports import Remainder, Transaction
@@ -38,8 +38,10 @@ def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
         revision=1,
         status=Status.AWAITING_APPROVAL,
         execution_state=ExecutionState.NONE,
+        view=left.view,
         preflight=preflight(
             effect,
+            left.view,
             Readiness(ready=True),
             declared=old.severity,
             warnings=(
@@ -59,7 +61,10 @@ def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
         executed_ms=None,
         external_id=None,
         external_url=None,
-        metadata={**action.metadata, "restOf": action.action_id},
+        metadata={
+            **{name: each for name, each in action.metadata.items() if name != OBSERVED},
+            "restOf": action.action_id,
+        },
     )
 
 
@@ -76,5 +81,10 @@ def with_offer(action: Action, left: Remainder, offered: Action) -> Action:
 def offer(done: Action, offered: Action, now_ms: int) -> Transaction[None]:
     """Store the action for the remainder, with the event that names its origin."""
     yield from actions.insert_action(offered)
-    facts = {"restOf": done.action_id, "digest": offered.digest, "why": offered.preflight.warnings[0]}
+    facts = {
+        "restOf": done.action_id,
+        "digest": offered.digest,
+        "view": offered.view.digest(),
+        "why": offered.preflight.warnings[0],
+    }
     yield from actions.note(offered, "action_staged", facts, now_ms)

@@ -12,7 +12,7 @@ from assent.engine.actions import actions, execution
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
-from assent.engine.people import notifications
+from assent.engine.people import notes, notifications
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
@@ -43,5 +43,5 @@ def _notify_unsent(services: Services, order: ExecutionOrder) -> Transaction[Non
     """Notify people of an approved action that was not sent."""
     now_ms = services.clock.now_ms()
     action, _ = yield from actions.find(order.workspace_id, order.action_id)
-    if notifications.is_unsent(action, now_ms):
+    if notes.is_unsent(action, now_ms):
         yield from notifications.ask_about_stopped(action, now_ms)

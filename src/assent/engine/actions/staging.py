@@ -13,15 +13,11 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import (
-    actions,
-    circumstances,
-    credits,
-    recipients,
-    run_pictures,
-)
+from assent.engine.actions import actions, circumstances, credits, recipients, run_pictures
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import READ_FIELDS, check_contents
+from assent.engine.actions.describing import describe
+from assent.engine.connections import observing
 from assent.engine.core import journal
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.idempotency import run_once
@@ -31,7 +27,7 @@ from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal, add_tenant
 from assent.engine.learning import measurement, pictures
 from assent.engine.learning import memory as brain
-from assent.engine.people import notifications
+from assent.engine.people import flood, notifications
 from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.gate import guidance
@@ -44,11 +40,11 @@ from assent.gate.guidance import (
     AssetView,
     PreparedEffect,
 )
+from assent.gate.mail import reached_addresses
 from assent.gate.preflight import Readiness, explain_expiry, extend_expiry, preflight, refuse_schedule
-from assent.gate.records import Action, Asset, ExecutionState, Run, Status
+from assent.gate.records import PROPOSAL, Action, Asset, ExecutionState, Run, Status
 from assent.gate.webhooks import name_event
-from assent.kernel import canonical
-from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
+from assent.kernel.ids import ActionId, AssetId, RunId, TenantId
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Replay
 from assent.kernel.structs import Record, WireRecord, from_record
@@ -84,6 +80,8 @@ class PreparedRun(WireRecord, kw_only=True):
     """The calls that need no decision of the person."""
     writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
     """Facts and rules for the agent, to write better texts than the composed ones."""
+    held: str | msgspec.UnsetType = msgspec.UNSET
+    """Set if this caller proposed so much that people are asked about all of it at once."""
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
 
 
@@ -120,7 +118,7 @@ async def stage(
     preparation = await _check(services, preparation)
     now_ms = services.clock.now_ms()
     workspace_id = request.principal.workspace_id
-    preparation, readiness = await with_targets(services, workspace_id, preparation)
+    preparation, readiness = await circumstances.with_targets(services, workspace_id, preparation)
     staged = await _build(services, request, preparation, readiness, now_ms)
     reply = await _answer(services, request, preparation, readiness, staged, shape, more)
     delivery = _Delivery.plan(services, request.webhook_url, now_ms)
@@ -130,13 +128,15 @@ async def stage(
             yield from webhook_hosts.require(workspace_id, delivery.host)
         if request.run_id is not None and not (yield from actions.finish_run(staged.run)):
             return reply
-        yield from _store(staged, request.principal.name, begun=request.run_id is not None)
+        most = services.limits.held_after
+        held = yield from _store(staged, request.principal, most, begun=request.run_id is not None)
+        answer = say_held(reply) if held else reply
         if delivery is not None:
             kind = name_event(request.tool, "completed")
             yield from webhooks.enqueue(
-                workspace_id, delivery.id, staged.run.run_id, kind, delivery.url, reply, now_ms
+                workspace_id, delivery.id, staged.run.run_id, kind, delivery.url, answer, now_ms
             )
-        return reply
+        return answer
 
     def begin_once() -> Transaction[Reply]:
         return run_once(request.principal, request.tool, request.key, request.inputs, now_ms, shape, begin)
@@ -176,10 +176,12 @@ class _Delivery(Record):
 async def _check(services: Services, preparation: Preparation) -> Preparation:
     """Add warnings about the texts. Raises `Refusal` for an unfit text or time."""
     chars = sum(len(getattr(each.effect, name)) for each in preparation.effects for name in READ_FIELDS)
-    preparation = await run_long_apart(chars, check_contents, preparation)
+    preparation = await run_long_apart(chars, check_contents, services.effects, preparation)
     for index, wanted in enumerate(preparation.effects):
         path = wanted.paths.get("scheduleFor", f"actions[{index}].scheduleFor")
-        refuse_schedule(wanted.schedule_ms, services.clock.now_ms(), path)
+        found = services.effects.find(wanted.effect)
+        schedulable = found is None or found.schedulable
+        refuse_schedule(wanted.schedule_ms, services.clock.now_ms(), path, schedulable=schedulable)
     return preparation
 
 
@@ -215,13 +217,16 @@ async def _build(
         )
         for draft in preparation.drafts
     )
+    proposal = request.principal.propose(request.operator)
     staged = tuple(
-        new_action(services, run, assets, effect, position, readiness[position])
-        for position, effect in enumerate(preparation.effects)
+        [
+            await new_action(services, run, assets, effect, position, readiness[position], proposal)
+            for position, effect in enumerate(preparation.effects)
+        ]
     )
-    if any(effect.effect.recipients for effect in preparation.effects):
+    if any(map(reached_addresses, staged)):
         others = await services.store.read(lambda: recipients.list_recent(workspace_id, "", now_ms))
-        others |= frozenset().union(*(recipients.addresses(action.effect) for action in staged))
+        others |= frozenset().union(*(reached_addresses(action) for action in staged))
         staged = tuple(recipients.with_people(action, others) for action in staged)
     if any(map(credits.may_lack, staged)):
         staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
@@ -269,9 +274,13 @@ def offer_rewrites(
     )
 
 
-def _store(staged: _StagedRun, by: str, *, begun: bool) -> Transaction[None]:
-    """Store a preparation and its event. The row of a run begun before exists."""
+def _store(staged: _StagedRun, caller: Principal, most: int, *, begun: bool) -> Transaction[bool]:
+    """Store a preparation and its event. The row of a run begun before exists. Returns whether its
+    actions are held, because the caller has more than `most` proposals that wait."""
     run, now_ms = staged.run, staged.run.created_ms
+    proposer, hold = flood.name_proposer(caller), None
+    if staged.actions:
+        hold = yield from flood.judge(run.workspace_id, proposer, most, now_ms)
     if run.tenant_id is not None:
         yield from add_tenant(run.workspace_id, run.tenant_id, run.tenant_id, now_ms)
     if not begun:
@@ -279,19 +288,20 @@ def _store(staged: _StagedRun, by: str, *, begun: bool) -> Transaction[None]:
     for asset in staged.assets:
         yield from actions.insert_asset(asset)
     for action in staged.actions:
-        yield from actions.insert_action(action)
+        yield from actions.insert_action(action, proposed_by=proposer, held=hold is not None)
     for asset in staged.assets:
-        yield from _log_risks(asset, now_ms)
+        yield from brain.log_risks(asset, now_ms)
     body = {
         "operator": run.operator,
         "tool": run.tool,
-        "by": by,
+        "by": caller.name,
         "actions": [
             {
                 "actionId": a.action_id,
                 "type": a.effect.type,
                 "digest": a.digest,
                 "severity": a.preflight.severity,
+                "view": a.view.digest(),
             }
             for a in staged.actions
         ],
@@ -307,57 +317,41 @@ def _store(staged: _StagedRun, by: str, *, begun: bool) -> Transaction[None]:
     yield from pictures.keep(run.workspace_id, run.run_id, staged.pictures, now_ms)
     for action in staged.actions:
         yield from pictures.show_attached(action)
-    if staged.actions:
+    if hold is not None:
+        yield from flood.ask(run.workspace_id, proposer, hold, now_ms)
+    elif staged.actions:
         yield from notifications.ask(run.workspace_id, run.run_id, "waiting", now_ms)
+    return hold is not None
 
 
-def _log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
-    """Log the risky claims of a draft that no evidence supports, each once."""
-    for claim in asset.metadata.get("claims", []):
-        if claim.get("risk") and not claim.get("evidence"):
-            entry = brain.NewEntry(
-                tenant_id=brain.tenant_of(asset.tenant_id),
-                kind="claim_risk",
-                body=claim["text"],
-                source="drafting",
-                natural_key=f"claim_risk:{canonical.digest([brain.tenant_of(asset.tenant_id), claim['text']])}",
-                state="proposed",
-                channel=asset.channel,
-                run_id=asset.run_id,
-                facts={"risk": claim["risk"], brain.LOGGED: True},
-            )
-            yield from brain.remember(asset.workspace_id, entry, now_ms)
+def say_held(reply: Reply) -> Reply:
+    """Return the answer of a run whose actions are held: it tells the agent to stop."""
+    said, stop = flood.HELD, flood.STOP_PROPOSING
+    told = f"{said} {reply.agent_guide.user_message}"
+    guide = msgspec.structs.replace(reply.agent_guide, user_message=told, stop_rule=stop)
+    shown = f"{said}\n\n{reply.show}"
+    return msgspec.structs.replace(reply, agent_guide=guide, stop_rule=stop, held=said, show=shown)
 
 
-async def with_targets(
-    services: Services, workspace_id: WorkspaceId, preparation: Preparation
-) -> tuple[Preparation, list[Readiness]]:
-    """Set the account of each effect, so that it is shown and approved."""
-    found = [
-        await circumstances.address(services, workspace_id, staged.effect) for staged in preparation.effects
-    ]
-    effects = tuple(
-        msgspec.structs.replace(staged, effect=effect)
-        for staged, (effect, _) in zip(preparation.effects, found, strict=True)
-    )
-    return msgspec.structs.replace(preparation, effects=effects), [readiness for _, readiness in found]
-
-
-def new_action(
+async def new_action(
     services: Services,
     run: Run,
     assets: tuple[Asset, ...],
     staged: StagedEffect,
     position: int,
     readiness: Readiness,
+    proposal: dict[str, Any],
 ) -> Action:
     now_ms = run.created_ms
     effect = msgspec.structs.replace(
         run_pictures.attach_picture(services, run, assets, staged), schedule_ms=staged.schedule_ms
     )
-    usual_ms = staged.expires_ms if staged.expires_ms is not None else now_ms + ACTION_TTL_MS
+    kind = services.effects.find(effect)
+    lasts_ms = kind.expires_ms if kind is not None and kind.expires_ms is not None else ACTION_TTL_MS
+    usual_ms = staged.expires_ms if staged.expires_ms is not None else now_ms + lasts_ms
     expires_ms = extend_expiry(usual_ms, staged.schedule_ms)
-    return Action(
+    view = await describe(services, run.workspace_id, effect)
+    action = Action(
         workspace_id=run.workspace_id,
         action_id=ActionId(services.new_id(now_ms)),
         run_id=run.run_id,
@@ -373,19 +367,25 @@ def new_action(
         execution_state=ExecutionState.NONE,
         preflight=preflight(
             effect,
+            view,
             readiness,
             declared=staged.severity,
             warnings=staged.warnings,
             recommendations=(*staged.recommendations, *explain_expiry(usual_ms, expires_ms)),
             gates=staged.gates,
-            cost_credits=staged.cost_credits
-            or services.drafting.credit_prices.get(staged.effect.connector, 0),
+            cost_credits=staged.cost_credits or services.limits.credit_prices.get(staged.effect.connector, 0),
         ),
         created_ms=now_ms,
         expires_ms=expires_ms,
         schedule_ms=staged.schedule_ms,
-        metadata={**staged.metadata, measurement.INTERVAL: services.limits.measure_after_ms},
+        metadata={
+            **staged.metadata,
+            measurement.INTERVAL: services.limits.measure_after_ms,
+            PROPOSAL: proposal,
+        },
+        view=view,
     )
+    return await observing.observe_staged(services, action, ready=readiness.ready)
 
 
 def answer_prepared(

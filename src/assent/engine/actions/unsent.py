@@ -8,14 +8,12 @@ import msgspec
 
 from assent.gate import gate, guidance
 from assent.gate.card_calls import PLAIN
-from assent.gate.mail import is_mail
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action
 from assent.gate.refusal_words import describe_by_hand
 from assent.gate.standing import plain_detail
 from assent.kernel.refusals import MEANINGS, Reason, Refusal, Retry, Words
 from assent.ports import NotSent, OutcomeUnknown
-from assent.suite.content import channels
 
 TRY_AGAIN_SECONDS: Final = 30
 """Retry delay where the provider names none."""
@@ -54,7 +52,7 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
 
 def _name(action: Action) -> str:
     """Return the provider's name for people."""
-    return "The mail service" if is_mail(action.effect) else channels.label_of(action.effect.channel)
+    return "The mail service" if action.view.mail else action.view.label
 
 
 def _words_for_retry(name: str, detail: str, again: int | None) -> Words:

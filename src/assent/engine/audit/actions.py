@@ -30,6 +30,8 @@ class ReplayedAction(msgspec.Struct):
     """The state of one action according to the journal."""
 
     digest: str
+    view: str = ""
+    """The digest of its view; empty if an earlier version staged it."""
     revision: int = 1
     state: State = AWAITING
     approvals: set[tuple[str, str]] = msgspec.field(default_factory=set)
@@ -51,10 +53,10 @@ class JournalReplay:
                 body = _body(event)
                 if event.kind == "run_prepared":
                     for each in body.get("actions") or ():
-                        self.replayed[each["actionId"]] = ReplayedAction(each["digest"])
+                        self.replayed[each["actionId"]] = ReplayedAction(each["digest"], each.get("view", ""))
                 elif event.kind in ("confirmation_asked", "action_staged"):
                     self.replayed[body["actionId"]] = ReplayedAction(
-                        body["digest"], elsewhere=event.kind != "action_staged"
+                        body["digest"], body.get("view", ""), elsewhere=event.kind != "action_staged"
                     )
                 elif (replayed := self.replayed.get(body.get("actionId", ""))) is not None:
                     _move(replayed, Move(event.kind.removeprefix(PREFIX)), body)
@@ -85,6 +87,8 @@ def _move(replayed: ReplayedAction, move: Move, body: dict[str, Any]) -> None:
         body.get("digest", replayed.digest),
         body.get("revision", replayed.revision),
     )
+    if move is Move.EDIT:
+        replayed.view = body.get("view", "")
     # A confirmation with higher assurance is recorded and does not change the status.
     replayed.state = TABLE.get((replayed.state, move), replayed.state)
     if move in _TAKEN_BACK:
@@ -101,6 +105,8 @@ def _differs(action: Action, replayed: ReplayedAction, seals: Seals | None) -> I
         yield "its digest is not the one that the journal has"
     if action.effect.digest() != action.digest:
         yield "its content is not what its digest was made from"
+    if replayed.view and action.view.digest() != replayed.view:
+        yield "its view is not the one that the journal has"
     if replayed.external_id is not None and action.external_id != replayed.external_id:
         yield "it names another effect than the journal"
     approval = action.approval

@@ -58,6 +58,11 @@ class ServerKeys:
         return Seals.of(self.master)
 
     @cached_property
+    def client_dialogs(self) -> KeyRing:
+        """Sign the state of a dialog that a client shows between two calls."""
+        return KeyRing.for_purpose(self.master, "client dialog")
+
+    @cached_property
     def oauth_verifiers(self) -> bytes:
         """The key from which PKCE verifiers are derived."""
         return derive_key(self.master[0], "oauth verifier")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core.rate import RateLimiter, Window
@@ -13,6 +13,8 @@ from assent.engine.core.server_keys import ServerKeys
 from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
+from assent.engine.people.notifiers import Notifier
+from assent.gate.effects import EffectTypes
 from assent.gate.review_link import Scope
 from assent.gate.webhooks import WebhookReply
 from assent.kernel import ids
@@ -23,11 +25,11 @@ from assent.sql.loader import statements
 if TYPE_CHECKING:
     from assent.engine.audit.log import Verdict
     from assent.engine.workflows.library import WorkflowLibrary
-    from assent.suite.content.evidence import Evidence
-    from assent.suite.content.lessons import Lessons
-    from assent.suite.content.page import Fetched
-    from assent.suite.content.records import Composed, NeedsDraft
-    from assent.suite.pictures.orders import PictureJob, PictureResult
+    from assent.net.outgoing import FetchedPage
+
+
+LEASE_MARGIN_SECONDS: Final = 5.0
+"""Time to record the outcome, after a connector's own time limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,25 @@ class Limits:
     measure_after_ms: int
     long_run_seconds: float
     """How long a call with a webhook waits for its result."""
+    client_dialog_seconds: float
+    """How long a client's dialog may stay open; 0 for no dialogs."""
+    held_after: int
+    """How many waiting proposals of one caller people are asked about one by one."""
+    credit_prices: Mapping[str, int]
+    """The cost of an action by its connector, where its operator names no price."""
+    policy: str = "relay"
+    """The preset of new workspaces."""
+
+    def timeout_for(self, connector: Connector | None) -> float:
+        """How long a connector may take: its own limit, else that of the settings."""
+        own: float | None = getattr(connector, "timeout_seconds", None)
+        return self.connector_timeout_seconds if own is None else own
+
+    def lease_ms_for(self, connector: Connector | None) -> int:
+        """How long a claim holds: always longer than the call may take."""
+        own: float | None = getattr(connector, "timeout_seconds", None)
+        seconds = self.execution_lease_seconds
+        return int(1000 * (seconds if own is None else max(seconds, own + LEASE_MARGIN_SECONDS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +89,8 @@ class PageLinks:
     """A command of this installation on the same data, for a person to paste into a terminal."""
     client_entry: Callable[[Mapping[str, str]], dict[str, Any]]
     """Returns the client configuration of a process on the same data, with these variables."""
+    phone_url: str = ""
+    """The base URL, if other devices can reach it."""
 
     @property
     def base_url(self) -> str:
@@ -79,8 +102,8 @@ class PageLinks:
 class Outgoing:
     """Calls to the network that go through no connector."""
 
-    read_page: Callable[[str], Awaitable[Fetched]]
-    """The product facts of a public page, or in words why it could not be read."""
+    fetch_page: Callable[[str], Awaitable[FetchedPage]]
+    """Fetches a public page under the SSRF rules. Raises `FetchRefused`."""
     screen_webhook: Callable[[str], str | None]
     """Returns why a URL can never get a delivery, in words, or None. Makes no DNS request."""
     webhook_host: Callable[[str], str]
@@ -91,20 +114,6 @@ class Outgoing:
     """Whether a mail server for notes is set up."""
     send_note: Callable[[str, str, str, str], Awaitable[None]]
     """Mails a note of the server (to, subject, text, key). Raises `NotSent`, `OutcomeUnknown`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Drafting:
-    """The drafting services of the marketing suite."""
-
-    write_draft: Callable[[str, Evidence, Lessons], Awaitable[Composed | NeedsDraft]] | None
-    """A model that writes drafts, where one is configured."""
-    make_pictures: Callable[[PictureJob], Awaitable[PictureResult]]
-    """Draws pictures, off the event loop."""
-    credit_prices: Mapping[str, int]
-    """The cost of an action by its connector, where its operator names no price."""
-    default_sender: str
-    """The sender of mail where the call names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,21 +139,35 @@ class Services:
     """Secrets that belong to no provider, such as the one that signs webhooks."""
     make_connectors: Callable[[], Mapping[str, Connector]]
     """Called at the first use, because connectors load slowly."""
+    make_effects: Callable[[], EffectTypes]
+    """Called at the first use: the effect types of all extensions."""
     connections: ConnectionStore
     """The connections of workspaces; their secrets stay in the vault."""
     workflows: Callable[[], WorkflowLibrary]
     """The workflow definitions on disk, read at the first use: most processes need none."""
     verify_journal: Callable[[WorkspaceId | None], Awaitable[Verdict]]
     """Whether the journal of a workspace, or of the whole server, is as it was written."""
+    make_notifiers: Callable[[], Iterable[Notifier]]
+    """Called at the first use: the notifiers of all extensions."""
     limits: Limits
     links: PageLinks
     outgoing: Outgoing
-    drafting: Drafting
+    bundle: Callable[[], object]
+    """Returns the built-in extension in this process, for its own tools."""
     background: Background
 
     @cached_property
     def connectors(self) -> Mapping[str, Connector]:
         return self.make_connectors()
+
+    @cached_property
+    def effects(self) -> EffectTypes:
+        return self.make_effects()
+
+    @cached_property
+    def notifiers(self) -> Mapping[str, Notifier]:
+        """The ways to notify people, by kind, in the order in which a form offers them."""
+        return {each.kind: each for each in self.make_notifiers()}
 
     def new_id(self, now_ms: int) -> str:
         return ids.uuid7(now_ms, self.entropy(ids.RANDOM_BYTES))

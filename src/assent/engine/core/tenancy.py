@@ -16,10 +16,13 @@ import hashlib
 import hmac
 import re
 import uuid
-from typing import Final, Literal
+from typing import Any, Final, Literal, TypedDict, Unpack
+
+import msgspec
 
 from assent.engine.core import journal
 from assent.gate import review_link
+from assent.gate.records import Proposal
 from assent.kernel import tokens
 from assent.kernel.ids import KeyId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
@@ -37,7 +40,10 @@ KEY_ID_BYTES: Final = 8
 SECRET_BYTES: Final = 24
 
 SCOPES: Final = ("runs:write", "actions:decide", "actions:execute")
-"""The scopes a key can be limited to. Reading needs no scope."""
+"""The scopes of a usual key, which it can be limited to. Reading needs no scope."""
+POLICY_SCOPE: Final = "policy:write"
+ALL_SCOPES: Final = (*SCOPES, POLICY_SCOPE)
+"""Every scope. A key that may change the policy is made by name, never by default."""
 
 _KEY: Final = re.compile(r"clp_(?:dev|live)_([A-Za-z0-9_-]{32})[A-Za-z0-9_-]{32}")
 """Each half is base64url of 24 bytes, which 32 characters hold exactly: no key has two
@@ -47,6 +53,7 @@ _RIGHTS: Final = {
     "runs:write": ("prepare or store anything", "Please ask the person who set up this agent."),
     "actions:decide": ("approve, reject or edit", "A person of the workspace decides on the review page."),
     "actions:execute": ("send or publish", "A person of the workspace can send it from the review page."),
+    POLICY_SCOPE: ("change the policy", "An owner changes it on the settings page."),
 }
 """For each scope: what it permits, and who can act without it, in words for a person."""
 
@@ -64,6 +71,13 @@ class Principal(Record):
     """The first key of a chain of rotated keys."""
     toolsets: tuple[str, ...] = ()
     """The groups of tools it sees; empty for the server's default."""
+    label: str = ""
+    """The label of its key."""
+    person_id: str = ""
+    """The person whose key it is, if that is known."""
+    client_dialog: bool = False
+    """Whether an approval that needs it can be confirmed in the client's own dialog: its key allows it,
+    and the client of this call declares one (`serving/edge.py`)."""
 
     @property
     def name(self) -> str:
@@ -74,6 +88,12 @@ class Principal(Record):
     def holder(self) -> str:
         """The owner of this caller's stored answers: its key and the keys that replace it."""
         return self.first_key_id or self.key_id or "local"
+
+    def propose(self, operator: str) -> dict[str, Any]:
+        """Return who proposes an action, for its metadata."""
+        said = Proposal(operator, self.name, self.label, self.person_id)
+        found: dict[str, Any] = msgspec.to_builtins(said)
+        return found
 
     @property
     def link_scope(self) -> review_link.Scope:
@@ -104,6 +124,7 @@ class KeyRecord(Record):
     expires_ms: int | None
     revoked_ms: int | None
     toolsets: tuple[str, ...] = ()
+    client_dialog: bool = True
 
 
 class IssuedKey(Record):
@@ -134,23 +155,34 @@ def create_workspace(
     return True
 
 
+class KeyOptions(TypedDict, total=False):
+    """What a key may do, and for whom. Everything has a default."""
+
+    mode: KeyMode
+    label: str
+    scopes: tuple[str, ...]
+    expires_ms: int | None
+    first_key_id: str | None
+    toolsets: tuple[str, ...]
+    person_id: str | None
+    """The person who uses it."""
+    client_dialog: bool
+    """Whether its client may be asked to show a dialog."""
+
+
 def issue_key(
     workspace_id: WorkspaceId,
     entropy: KeyEntropy,
     now_ms: int,
     *,
-    mode: KeyMode = "live",
-    label: str = "default",
-    scopes: tuple[str, ...] = SCOPES,
-    expires_ms: int | None = None,
-    first_key_id: str | None = None,
-    toolsets: tuple[str, ...] = (),
     by: str,
+    **options: Unpack[KeyOptions],
 ) -> Transaction[IssuedKey]:
     """Create a key of an existing workspace."""
     if not (yield statements.find_workspace(workspace_id=workspace_id)):
         raise Refusal(Reason.WORKSPACE_NOT_FOUND)
-    key_id = KeyId(entropy.key_id.hex())
+    key_id, mode = KeyId(entropy.key_id.hex()), options.get("mode", "live")
+    label, scopes = options.get("label", "default"), options.get("scopes", SCOPES)
     key = compose_key(mode, workspace_id, key_id, entropy.secret)
     yield statements.insert_api_key(
         workspace_id=workspace_id,
@@ -160,9 +192,11 @@ def issue_key(
         label=label,
         scopes=" ".join(scopes),
         created_ms=now_ms,
-        expires_ms=expires_ms,
-        first_key_id=first_key_id,
-        toolsets=" ".join(toolsets),
+        expires_ms=options.get("expires_ms"),
+        first_key_id=options.get("first_key_id"),
+        toolsets=" ".join(options.get("toolsets", ())),
+        person_id=options.get("person_id"),
+        client_dialog=int(options.get("client_dialog", True)),
     )
     body = {"keyId": key_id, "label": label, "mode": mode, "scopes": list(scopes), "by": by}
     yield from journal.note(workspace_id, "key_issued", body, now_ms)
@@ -201,6 +235,8 @@ def rotate_key(
             expires_ms=old["expires_ms"],
             first_key_id=old["first_key_id"] or key_id,
             toolsets=tuple(old["toolsets"].split()),
+            person_id=old["person_id"],
+            client_dialog=bool(old["client_dialog"]),
             by=by,
         )
     )
@@ -214,6 +250,7 @@ def list_keys(workspace_id: WorkspaceId) -> Transaction[list[KeyRecord]]:
             row,
             scopes=tuple(row["scopes"].split()),
             toolsets=tuple(row["toolsets"].split()),
+            client_dialog=bool(row["client_dialog"]),
         )
         for row in rows
     ]
@@ -312,6 +349,9 @@ def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
         scopes=frozenset(row["scopes"].split()),
         first_key_id=row["first_key_id"],
         toolsets=tuple(row["toolsets"].split()),
+        label=row["label"],
+        person_id=row["person_id"] or "",
+        client_dialog=bool(row["client_dialog"]),
     )
 
 
@@ -321,4 +361,7 @@ LOCAL_PRINCIPAL: Final = Principal(
     key_id=None,
     mode="live",
     scopes=frozenset(SCOPES),
+    label="local",
+    person_id="owner",
+    client_dialog=True,
 )

@@ -9,12 +9,17 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.core import journal
 from assent.gate.calls import SuggestedCall
+from assent.gate.measurement.metrics import fold_name
 from assent.gate.records import Action, Status, is_by_hand
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal, Retry
-from assent.ports import Transaction
+from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
-from assent.suite.measurement.metrics import fold_name
+
+
+def list_reported(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Rows]:
+    """List the reported numbers of a run, by channel."""
+    return (yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id))
 
 
 def record(

@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
+from assent.gate.effects import EffectTypes
+from assent.gate.measurement.metrics import describe_numbers, read_numbers, select_credible
+from assent.gate.measurement.recommend import RULES, NextMove, Usual, assess
 from assent.gate.records import Asset
 from assent.kernel.structs import WireRecord
 from assent.ports import Reading
-from assent.suite.content.channels import label_of
-from assent.suite.measurement.metrics import describe_numbers, read_numbers, select_credible
-from assent.suite.measurement.recommend import RULES, NextMove, Usual, assess
 
 ASSET_TYPE = "measurement"
 
@@ -43,10 +43,13 @@ class _Facts(WireRecord, kw_only=True):
 
 
 def assess_run(
-    measured_at: str, sources: tuple[Reading, ...], earlier: Iterable[tuple[Reading, ...]] = ()
+    measured_at: str,
+    sources: tuple[Reading, ...],
+    effects: EffectTypes,
+    earlier: Iterable[tuple[Reading, ...]] = (),
 ) -> Measurement:
     """Assess the readings of a run in comparison with those of earlier runs."""
-    found = assess(sources, earlier, label_of)
+    found = assess(sources, effects, earlier)
     return Measurement(
         measured_at=measured_at,
         sources=sources,
@@ -57,9 +60,9 @@ def assess_run(
     )
 
 
-def decode(body: str) -> Measurement:
+def decode(body: str, effects: EffectTypes) -> Measurement:
     """Decode a stored measurement; one of an earlier version is computed from its readings."""
-    return _assess_again(msgspec.json.decode(body, type=_Facts)) or msgspec.json.decode(
+    return _assess_again(msgspec.json.decode(body, type=_Facts), effects) or msgspec.json.decode(
         body, type=Measurement
     )
 
@@ -71,16 +74,16 @@ def decode_readings(body: str) -> tuple[Reading, ...]:
     return facts.sources if facts.rules == RULES else tuple(check_reading(each) for each in facts.sources)
 
 
-def refresh_asset(asset: Asset) -> Asset:
+def refresh_asset(asset: Asset, effects: EffectTypes) -> Asset:
     """Return a measurement's asset with the text of the current rules; any other asset
     unchanged."""
     kept = asset.metadata.get(ASSET_TYPE) if asset.type == ASSET_TYPE else None
     if not isinstance(kept, dict) or kept.get("rules") == RULES:
         return asset
-    found = _assess_again(msgspec.convert(kept, _Facts))
+    found = _assess_again(msgspec.convert(kept, _Facts), effects)
     if found is None:
         return asset
-    return msgspec.structs.replace(asset, **present(found, describe_sources(found.sources)))
+    return msgspec.structs.replace(asset, **present(found, describe_sources(found.sources, effects)))
 
 
 def present(found: Measurement, described: list[str]) -> dict[str, Any]:
@@ -109,9 +112,9 @@ def check_reading(reading: Reading) -> Reading:
     return Reading(source=reading.source, channel=reading.channel, status="unavailable", reason=reason)
 
 
-def describe_sources(readings: Iterable[Reading]) -> list[str]:
+def describe_sources(readings: Iterable[Reading], effects: EffectTypes) -> list[str]:
     """Describe the numbers of each source, or why it has none, under the name of its channel."""
-    return [f"{label_of(each.channel)}: {_describe_numbers(each)}" for each in readings]
+    return [f"{effects.label(each.channel)}: {_describe_numbers(each)}" for each in readings]
 
 
 def describe_reading(reading: Reading, *, short: bool = False) -> str:
@@ -130,7 +133,7 @@ def _mention_left_out(reading: Reading) -> str:
     return f" (left out as not credible: {named})" if named and reading.status == "ok" else ""
 
 
-def _assess_again(facts: _Facts) -> Measurement | None:
+def _assess_again(facts: _Facts, effects: EffectTypes) -> Measurement | None:
     if facts.rules == RULES:
         return None
-    return assess_run(facts.measured_at, tuple(check_reading(each) for each in facts.sources))
+    return assess_run(facts.measured_at, tuple(check_reading(each) for each in facts.sources), effects)

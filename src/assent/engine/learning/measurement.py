@@ -23,9 +23,9 @@ from assent.engine.learning import measured
 from assent.engine.learning import memory as brain
 from assent.engine.learning.manual_metrics import refuse_unmeasured
 from assent.engine.learning.measured import Measurement, check_reading
-from assent.gate.card_calls import UNPUBLISH
 from assent.gate.connection import Connection
-from assent.gate.mail import is_mail, is_personal
+from assent.gate.mail import is_personal
+from assent.gate.measurement.recommend import NO_SOURCE, RULES
 from assent.gate.records import Action, Asset, Status, is_by_hand
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, SECOND_MS
@@ -34,8 +34,6 @@ from assent.kernel.structs import Record, from_row
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Campaign, CampaignSource, Measurable, NotSent, Reading, Row, Transaction
 from assent.sql.loader import statements
-from assent.suite.content import channels
-from assent.suite.measurement.recommend import NO_SOURCE, NOT_MEASURED, RULES
 
 log = logging.getLogger("assent.measurement")
 
@@ -53,17 +51,14 @@ class Scheduled(Record, kw_only=True):
     asset_id: str | None
     due_ms: int
     measured_ms: int | None
-    measurement: Measurement | None
+    body: str | None
+    """The stored measurement (`measured.decode`); None before the first one."""
 
 
 def plan_interval(action: Action) -> int | None:
     """Return how long after sending an action is measured; None if it is not (E31)."""
     after_ms = action.metadata.get(INTERVAL)
-    if not isinstance(after_ms, int) or action.effect.channel in NOT_MEASURED:
-        return None
-    if action.effect.verb == UNPUBLISH:
-        return None
-    return after_ms
+    return after_ms if isinstance(after_ms, int) and action.view.measured else None
 
 
 def automatic_interval(action: Action) -> int | None:
@@ -141,12 +136,12 @@ async def measure(
             raise refuse_unmeasured(sent)
         raise unavailable(
             "No source has numbers yet: "
-            + "; ".join(f"{channels.label_of(r.channel)}: {r.reason}" for r in readings),
+            + "; ".join(f"{services.effects.label(r.channel)}: {r.reason}" for r in readings),
             retry_after_seconds=RETRY_AFTER_MS // SECOND_MS,
         )
     asset_id = AssetId(services.new_id(now_ms))
-    found = measured.assess_run(iso_time(now_ms), readings, facts.earlier)
-    described = measured.describe_sources(readings)
+    found = measured.assess_run(iso_time(now_ms), readings, services.effects, facts.earlier)
+    described = measured.describe_sources(readings, services.effects)
     asset = Asset(
         workspace_id=workspace_id,
         asset_id=asset_id,
@@ -159,10 +154,12 @@ async def measure(
     )
 
     def keep() -> Transaction[tuple[Measurement, Asset]]:
-        kept = yield from _keep(facts, asset, found, described, by, now_ms)
+        last, kept = yield from _keep(facts, asset, found, described, by, now_ms)
         if job is not None:
             yield from jobs.complete_with_work(job, now_ms)
-        return kept
+        if last is None:
+            return found, kept
+        return measured.decode(last, services.effects), measured.refresh_asset(kept, services.effects)
 
     return await services.store.write(keep)
 
@@ -219,7 +216,7 @@ async def read_action(services: Services, action: Action) -> Reading:
 def _make_campaign(sent: tuple[Action, ...], connections: dict[str, Connection], now_ms: int) -> Campaign:
     """Describe a run to a source that counts visitors: its own pages and the pages it links to."""
     links = [action.effect.link for action in sent]
-    own = [action.external_url or "" for action in sent if action.effect.connector == "site"]
+    own = [action.external_url or "" for action in sent if action.view.counts_visits]
     pages = [page for page in (*links, *own) if page.startswith(("http://", "https://"))]
     return Campaign(
         workspace_id=sent[0].workspace_id,
@@ -253,15 +250,11 @@ async def _read_campaign(
 def _read_facts(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[RunFacts]:
     planned = yield from find(workspace_id, run_id)
     of_run = yield from actions.run_actions(workspace_id, run_id)
-    sent = tuple(
-        action
-        for action in of_run
-        if action.status is Status.EXECUTED and action.effect.channel not in NOT_MEASURED
-    )
+    sent = tuple(action for action in of_run if action.status is Status.EXECUTED and action.view.measured)
     if planned is None or not sent:
         raise unavailable("Nothing of this run has been sent, so there is nothing to measure.")
     noted = yield statements.list_manual_metrics(workspace_id=workspace_id, run_id=run_id)
-    mailed = {action.effect.channel for action in sent if is_mail(action.effect)}
+    mailed = {action.effect.channel for action in sent if action.view.mail}
     personal = _personal_channels(sent) if mailed else frozenset()
     return RunFacts(
         planned=planned,
@@ -325,16 +318,17 @@ def list_measured(workspace_id: WorkspaceId, tenant_id: str, most: int) -> Trans
 
 def _keep(
     facts: RunFacts, asset: Asset, found: Measurement, described: list[str], by: str, now_ms: int
-) -> Transaction[tuple[Measurement, Asset]]:
-    """Store a measurement, unless its numbers equal the last one's (E30)."""
+) -> Transaction[tuple[str | None, Asset]]:
+    """Store a measurement, unless its numbers equal the last one's (E30). Returns the body of the
+    last one in that case, and the asset."""
     workspace_id = asset.workspace_id
     head = yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
     last = yield from find(workspace_id, asset.run_id)
-    if last is not None and last.measurement is not None and last.measurement.sources == found.sources:
+    if last is not None and last.body is not None and measured.decode_readings(last.body) == found.sources:
         kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
         if kept is not None:
             yield from _remember(facts, kept, found, described, now_ms)
-            return last.measurement, kept
+            return last.body, kept
     yield from actions.insert_asset(asset)
     yield statements.store_measurement(
         workspace_id=workspace_id,
@@ -346,7 +340,7 @@ def _keep(
     event = {"assetId": asset.asset_id, "totals": found.totals, "by": by, "rules": found.rules}
     yield from journal.append_to(head, [journal.NewEvent("run_measured", event)], now_ms)
     yield from _remember(facts, asset, found, described, now_ms)
-    return found, asset
+    return None, asset
 
 
 def _remember(
@@ -382,5 +376,4 @@ def unavailable(message: str, retry_after_seconds: int | None = None) -> Refusal
 
 
 def read_scheduled(row: Row) -> Scheduled:
-    body = row["body"]
-    return from_row(Scheduled, row, measurement=measured.decode(body) if body is not None else None)
+    return from_row(Scheduled, row)

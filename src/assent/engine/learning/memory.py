@@ -15,8 +15,8 @@ from typing import Any, Final, Literal, get_args
 import msgspec
 
 from assent.gate.mail import keeps_text
-from assent.gate.records import Action
-from assent.kernel import ids
+from assent.gate.records import Action, Asset
+from assent.kernel import canonical, ids
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record, WireRecord
 from assent.ports import Row, Transaction
@@ -35,6 +35,8 @@ Kind = Literal[
     "edit",
 ]
 KINDS: Final[tuple[str, ...]] = get_args(Kind)
+FACTS: Final = ("repo_fact", "proof")
+"""Kinds that a draft may quote once a person confirmed them."""
 
 State = Literal["confirmed", "proposed", "retired"]
 
@@ -252,3 +254,21 @@ def entry_of(row: Row) -> Entry:
         facts=msgspec.json.decode(row["facts"]),
         created_ms=row["created_ms"],
     )
+
+
+def log_risks(asset: Asset, now_ms: int) -> Transaction[None]:
+    """Log the risky claims of a draft that no evidence supports, each once."""
+    for claim in asset.metadata.get("claims", []):
+        if claim.get("risk") and not claim.get("evidence"):
+            entry = NewEntry(
+                tenant_id=tenant_of(asset.tenant_id),
+                kind="claim_risk",
+                body=claim["text"],
+                source="drafting",
+                natural_key=f"claim_risk:{canonical.digest([tenant_of(asset.tenant_id), claim['text']])}",
+                state="proposed",
+                channel=asset.channel,
+                run_id=asset.run_id,
+                facts={"risk": claim["risk"], LOGGED: True},
+            )
+            yield from remember(asset.workspace_id, entry, now_ms)

@@ -20,7 +20,6 @@ from assent.kernel.limits import MAX_WORKSPACE_PICTURE_BYTES, PICTURE_RETENTION_
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.ports import NotSent, Picture, Row, Store, Transaction
 from assent.sql.loader import statements
-from assent.suite.pictures.sizes import PUBLISHES_PICTURES
 
 IMAGE: Final = "image"
 """The type of a picture asset, and the kind of an attached picture."""
@@ -90,13 +89,33 @@ def pick(action: Action, asset_id: str, base_url: str) -> Transaction[tuple[Medi
     asset = yield from actions.find_asset(action.workspace_id, asset_id)
     media = make_media(asset, action.run_id, base_url) if asset is not None else None
     if media is None:
-        raise bad_argument("imageAssetId", "the id of an image asset of this workspace", repr(asset_id))
-    channel = action.effect.channel
-    if channel not in PUBLISHES_PICTURES:
-        raise bad_argument("imageAssetId", "no picture: this channel takes text alone", channel)
+        raise _refuse_asset(asset_id)
+    if not action.view.takes_picture:
+        expected = "no picture: this channel takes text alone"
+        raise bad_argument("imageAssetId", expected, action.effect.channel)
     if (yield from find(action.workspace_id, media.digest)) is None:
-        raise bad_argument("imageAssetId", "a picture that is still stored; make it again", repr(asset_id))
+        raise _refuse_gone(asset_id)
     return (media,)
+
+
+def load_asset(workspace_id: WorkspaceId, asset_id: str) -> Transaction[tuple[Asset, Picture]]:
+    """Return a picture asset of a workspace with its picture. Raises `Refusal`."""
+    asset = yield from actions.find_asset(workspace_id, asset_id)
+    digest = asset.metadata.get("digest") if asset is not None else None
+    if asset is None or asset.type != IMAGE or not isinstance(digest, str):
+        raise _refuse_asset(asset_id)
+    picture = yield from find(workspace_id, digest)
+    if picture is None:
+        raise _refuse_gone(asset_id)
+    return asset, msgspec.structs.replace(picture, alt=asset.body)
+
+
+def _refuse_asset(asset_id: str) -> Refusal:
+    return bad_argument("imageAssetId", "the id of an image asset of this workspace", repr(asset_id))
+
+
+def _refuse_gone(asset_id: str) -> Refusal:
+    return bad_argument("imageAssetId", "a picture that is still stored; make it again", repr(asset_id))
 
 
 def find_shown(workspace_id: WorkspaceId, run_id: RunId, digest: str) -> Transaction[Picture | None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.engine.core import tenancy
-from assent.engine.people import people
+from assent.engine.people import people, targets
 from assent.engine.people.people import OWNER, Person, Role, SignedIn
 from assent.gate.gate import approver_key
 from assent.gate.records import Assurance
@@ -47,6 +47,18 @@ def invite(
     person: Person, places: tuple[WorkspaceId, ...], entropy: bytes, now_ms: int, *, by: str
 ) -> Transaction[str]:
     """Create a person and return the token of their first sign-in link."""
+    yield from add(person, places, now_ms, by=by)
+    return (yield from invite_again(person.person_id, entropy, now_ms, by=by))
+
+
+def add(person: Person, places: tuple[WorkspaceId, ...], now_ms: int, *, by: str) -> Transaction[None]:
+    """Create a person who gets no link yet."""
+    yield from insert(person, places, now_ms)
+    yield from people.note("person_invited", {**describe(person, places), "by": by}, now_ms)
+
+
+def insert(person: Person, places: tuple[WorkspaceId, ...], now_ms: int) -> Transaction[None]:
+    """Store a new person whose e-mail address an owner or an issuer vouches for."""
     yield statements.insert_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person.person_id,
@@ -55,17 +67,41 @@ def invite(
         email=person.email,
         created_ms=now_ms,
     )
+    yield statements.vouch_for_email(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id)
     for workspace_id in places:
         yield from join(workspace_id, person, now_ms)
-    facts = {
-        "person": person.person_id,
-        "name": person.name,
-        "role": person.role,
-        "workspaces": places,
-        "by": by,
-    }
-    yield from people.note("person_invited", facts, now_ms)
-    return (yield from invite_again(person.person_id, entropy, now_ms, by=by))
+
+
+def describe(person: Person, places: tuple[WorkspaceId, ...]) -> dict[str, object]:
+    """The facts of an event about a person's access."""
+    return {"person": person.person_id, "name": person.name, "role": person.role, "workspaces": places}
+
+
+def change(person: Person, places: tuple[WorkspaceId, ...], now_ms: int, *, by: str) -> Transaction[bool]:
+    """Give a known person this name, role, address and these workspaces. Returns whether that changed
+    anything. An owner or an issuer vouches for the address."""
+    before = yield from find(person.person_id)
+    if before is None:
+        return False
+    rows = yield statements.list_workspaces_of(person_id=person.person_id)
+    held, wanted = {row["workspace_id"] for row in rows}, set() if person.is_owner else set(places)
+    if before.name != person.name:
+        yield from rename(person.person_id, person.name, now_ms)
+    if (before.role, before.email, held) == (person.role, person.email, wanted):
+        return before.name != person.name
+    yield statements.update_person(
+        workspace_id=SYSTEM_WORKSPACE,
+        person_id=person.person_id,
+        role=person.role.value,
+        email=person.email,
+    )
+    yield statements.vouch_for_email(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id)
+    yield statements.end_memberships(person_id=person.person_id)
+    for workspace_id in sorted(wanted):
+        yield from join(WorkspaceId(workspace_id), person, now_ms)
+    facts = describe(person, tuple(WorkspaceId(each) for each in sorted(wanted)))
+    yield from people.note("person_changed", {**facts, "by": by}, now_ms)
+    return True
 
 
 def invite_again(person_id: str, entropy: bytes, now_ms: int, *, by: str) -> Transaction[str]:
@@ -143,6 +179,8 @@ def remove(person_id: str, now_ms: int, *, by: str) -> Transaction[bool]:
         return False
     yield from people.sign_out_everywhere(person_id, now_ms)
     yield statements.end_memberships(person_id=person_id)
+    yield from targets.forget_person(person_id)
+    yield statements.delete_passkeys(workspace_id=SYSTEM_WORKSPACE, person_id=person_id)
     yield from people.note("person_removed", {"person": person_id, "by": by}, now_ms)
     return True
 

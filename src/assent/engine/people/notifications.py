@@ -1,17 +1,17 @@
-"""Notifications to people: by e-mail, a Slack-compatible webhook, or push.
+"""Notifications to people, by the registered notifiers.
 
-The transaction that makes an action wait enqueues a job, once per run and cause. A note has the
-number and kind of waiting actions and the workspace, and links to a page that requires sign-in. It
-contains no content and no link that decides. The addresses are secrets of the workspace and are
-stored in the vault.
+The transaction that makes an action wait enqueues a job, once per run and cause. A note says what
+waits in the words of `notes`, and links to a page that requires sign-in. It contains no content and
+no link that decides. After a decision the note is replaced, or followed by another. When a job runs,
+it checks the cause, the target's choices and the person's access again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import logging
 from functools import partial
-from typing import Final, Literal
-from urllib.parse import urlsplit, urlunsplit
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -19,91 +19,72 @@ from assent.engine.actions import actions
 from assent.engine.core import jobs, journal, tenancy
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
-from assent.gate.connection import OpenedSecrets
-from assent.gate.preflight import is_expired
-from assent.gate.records import Action, ExecutionState, Status
-from assent.gate.step_calls import WORKFLOW
-from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.limits import HOUR_MS
-from assent.kernel.structs import Record, from_row
-from assent.ports import NotSent, OutcomeUnknown, Transaction
+from assent.engine.people import members, targets
+from assent.engine.people.notes import (
+    HOW,
+    WORDS,
+    DecisionWords,
+    describe_decisions,
+    read_approval,
+    say_when_expired,
+    summarize,
+)
+from assent.engine.people.notifiers import Notification, NotificationReceipt
+from assent.engine.people.targets import NotificationTarget, TargetOwner
+from assent.gate.gate import approver_key
+from assent.gate.records import Action, Assurance, Status
+from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
+from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
+from assent.kernel.structs import Record
+from assent.ports import Transaction
 from assent.sql.loader import statements
-from assent.suite.content import channels
 
-Kind = Literal["email", "slack", "ntfy"]
-KINDS: Final[tuple[Kind, ...]] = ("email", "slack", "ntfy")
-Cause = Literal["waiting", "unknown", "stopped", "unsent", "test"]
+log = logging.getLogger("assent.notifications")
+
+Cause = Literal["waiting", "decided", "unknown", "stopped", "unsent", "reminder", "held", "test"]
 
 NOTIFY_JOB: Final = "notify_people"
 UNSENT_AFTER_MS: Final = HOUR_MS
 """How long an approved action may stay unsent before people are notified."""
-MOST_TARGETS: Final = 20
-"""Most notification targets of a workspace."""
+DECIDED_WITHIN_MS: Final = 10 * SECOND_MS
+"""Decisions about a run in this time share one note."""
+MESSAGES_KEPT_MS: Final = 60 * DAY_MS
+EVENTS: Final = 500
+"""Events of a run that are searched for a rejection."""
 
-_ADDRESS: Final = "address"
-_NAMED: Final = 4
-"""Kinds of drafts that a note names."""
+_CHOICES: Final[dict[str, str]] = {
+    "waiting": "waiting",
+    "decided": "decided",
+    "unknown": "problems",
+    "stopped": "problems",
+    "unsent": "problems",
+    "reminder": "reminders",
+    "held": "waiting",
+}
+"""The choice of a person that each cause belongs to."""
 
 
-class NotificationTarget(Record):
-    """A notification target with its address masked."""
+_ASKING: Final = ("waiting", "reminder", "decided")
+
+
+class _Order(Record):
+    """The payload of a job. `home` is the workspace of the target."""
 
     target_id: str
-    kind: str
-    shown: str
-    created_ms: int
-    told_ms: int | None
-    problem: str | None
+    home: WorkspaceId
+    cause: Cause
+    run_id: str = ""
+    actions: tuple[tuple[WorkspaceId, ActionId], ...] = ()
+    """The actions of a reminder."""
 
 
-class Notification(Record):
-    """The text of a notification."""
+class _Prepared(Record):
+    """A note for a target, and the runs whose decision replaces or follows it."""
 
-    title: str
-    text: str
-    link: str
-
-
-class _Words(Record):
-    """Selects the actions of a run for a note, with its wording."""
-
-    concerns: Callable[[Action, int], bool]
-    title: str
-    one: str
-    several: str
-
-
-def _is_waiting(action: Action, now_ms: int) -> bool:
-    return action.status is Status.AWAITING_APPROVAL
-
-
-def _is_unknown(action: Action, now_ms: int) -> bool:
-    return action.execution_state is ExecutionState.OUTCOME_UNKNOWN
-
-
-def is_unsent(action: Action, now_ms: int) -> bool:
-    """Whether an action is approved and no job sends it. A step of a workflow is never sent."""
-    return (
-        action.status is Status.APPROVED
-        and action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
-        and action.effect.connector != WORKFLOW
-        and (action.schedule_ms is None or action.schedule_ms <= now_ms)
-        and not is_expired(action, now_ms)
-    )
-
-
-def _has_stopped(action: Action, now_ms: int) -> bool:
-    return action.status is Status.FAILED or is_unsent(action, now_ms)
-
-
-_WORDS: Final[dict[str, _Words]] = {
-    "waiting": _Words(_is_waiting, "Something waits for your decision", "waits for you", "wait for you"),
-    "unknown": _Words(_is_unknown, "Was this sent? Please look", "waits for you", "wait for you"),
-    "stopped": _Words(_has_stopped, "Something did not go out", "did not go out", "did not go out"),
-    "unsent": _Words(
-        is_unsent, "Approved, and not sent yet", "is approved and not sent", "are approved and not sent"
-    ),
-}
+    target: NotificationTarget
+    address: str
+    note: Notification
+    runs: tuple[tuple[WorkspaceId, str], ...] = ()
 
 
 def ask(
@@ -115,18 +96,24 @@ def ask(
     about: str = "",
     after_ms: int = 0,
 ) -> Transaction[None]:
-    """Enqueue a notification, once per run, cause and `about`, if the workspace has targets. When
-    the job runs, it checks again and sends nothing if the cause is gone."""
-    rows = yield statements.list_notification_targets(workspace_id=workspace_id)
+    """Enqueue a notification, once per run, cause and `about`, for each target that chose the cause.
+    When the job runs, it checks again and sends nothing if the cause is gone."""
+    rows = yield statements.list_targets_about(workspace_id=workspace_id, server=SYSTEM_WORKSPACE)
     for row in rows:
-        yield from jobs.enqueue(
-            workspace_id,
-            NOTIFY_JOB,
-            f"{row['target_id']}:{run_id}:{cause}{about and f':{about}'}",
-            {"targetId": row["target_id"], "runId": run_id, "cause": cause},
-            due_ms=now_ms + after_ms,
-            now_ms=now_ms,
-        )
+        if _CHOICES[cause] in row["causes"].split():
+            yield from jobs.enqueue(
+                workspace_id,
+                NOTIFY_JOB,
+                f"{row['target_id']}:{run_id}:{cause}{about and f':{about}'}",
+                {
+                    "targetId": row["target_id"],
+                    "home": row["workspace_id"],
+                    "runId": run_id,
+                    "cause": cause,
+                },
+                due_ms=now_ms + after_ms,
+                now_ms=now_ms,
+            )
 
 
 def ask_about_unsent(action: Action, now_ms: int) -> Transaction[None]:
@@ -143,143 +130,218 @@ def ask_about_stopped(action: Action, now_ms: int) -> Transaction[None]:
     yield from ask(action.workspace_id, action.run_id, "stopped", now_ms, about=action.action_id)
 
 
-def enqueue_test(workspace_id: WorkspaceId, target_id: str, now_ms: int) -> Transaction[None]:
+def ask_about_decision(action: Action, now_ms: int) -> Transaction[None]:
+    """Enqueue the note that replaces or follows the one about a waiting action."""
+    turn = now_ms // DECIDED_WITHIN_MS
+    after_ms = (turn + 1) * DECIDED_WITHIN_MS - now_ms
+    yield from ask(action.workspace_id, action.run_id, "decided", now_ms, about=str(turn), after_ms=after_ms)
+
+
+def enqueue_test(owner: TargetOwner, target_id: str, now_ms: int) -> Transaction[None]:
     """Enqueue a test notification to one target."""
-    payload = {"targetId": target_id, "runId": "", "cause": "test"}
-    yield from jobs.enqueue(
-        workspace_id, NOTIFY_JOB, f"{target_id}:test:{now_ms}", payload, due_ms=now_ms, now_ms=now_ms
-    )
+    payload = {"targetId": target_id, "home": owner.workspace_id, "cause": "test"}
+    key = f"{target_id}:test:{now_ms}"
+    yield from jobs.enqueue(owner.workspace_id, NOTIFY_JOB, key, payload, due_ms=now_ms, now_ms=now_ms)
 
 
-def targets(workspace_id: WorkspaceId) -> Transaction[tuple[NotificationTarget, ...]]:
-    rows = yield statements.list_notification_targets(workspace_id=workspace_id)
-    return tuple(from_row(NotificationTarget, row) for row in rows)
+def enqueue_reminder(
+    home: WorkspaceId, target_id: str, about: list[tuple[str, str]], now_ms: int
+) -> Transaction[None]:
+    """Enqueue one reminder to a target about some actions, which are named with their workspace."""
+    payload = {"targetId": target_id, "home": home, "cause": "reminder", "actions": about}
+    key = f"{target_id}:reminder:{now_ms}:{about[0][1]}"
+    yield from jobs.enqueue(home, NOTIFY_JOB, key, payload, due_ms=now_ms, now_ms=now_ms)
 
 
-async def add(services: Services, workspace_id: WorkspaceId, kind: Kind, address: str, *, by: str) -> None:
-    """Store a notification target."""
-    now_ms = services.clock.now_ms()
-    target_id, seal = services.new_id(now_ms), services.vault.seal(1)
-    shown = mask(kind, address)
-
-    def keep() -> Transaction[None]:
-        yield statements.insert_notification_target(
-            workspace_id=workspace_id,
-            target_id=target_id,
-            kind=kind,
-            shown=shown,
-            created_ms=now_ms,
-        )
-        secrets = OpenedSecrets({_ADDRESS: address})
-        yield from services.vault.put(workspace_id, _holder(target_id), secrets, seal, now_ms)
-        yield from journal.note(workspace_id, "notification_added", {"shown": shown, "by": by}, now_ms)
-
-    await services.store.write(keep)
-
-
-def remove(
-    services: Services, workspace_id: WorkspaceId, target_id: str, now_ms: int, *, by: str
-) -> Transaction[bool]:
-    gone = yield statements.delete_notification_target(workspace_id=workspace_id, target_id=target_id)
-    if not gone:
-        return False
-    yield from services.vault.destroy(workspace_id, _holder(target_id))
-    facts = {"shown": gone[0]["shown"], "by": by}
-    yield from journal.note(workspace_id, "notification_removed", facts, now_ms)
-    return True
-
-
-def mask(kind: str, address: str) -> str:
-    """Mask an address for display, because the path of a webhook is its secret."""
-    if kind == "email":
-        return address
-    parts = urlsplit(address)
-    return f"{parts.scheme}://{parts.netloc}/…"
+def forget_messages(now_ms: int, most: int) -> Transaction[int]:
+    """Delete messages that no decision follows any more. Returns the number deleted."""
+    gone = yield statements.delete_old_notification_messages(before_ms=now_ms - MESSAGES_KEPT_MS, most=most)
+    return len(gone)
 
 
 async def notify_target(services: Services, job: Job) -> None:
     """Handle the job: send one note to one target. Raises to be tried again."""
-    workspace_id, target_id = job.workspace_id, str(job.payload["targetId"])
-    run_id, cause = str(job.payload["runId"]), str(job.payload["cause"])
-    found = await services.store.read(partial(_prepare, services, workspace_id, target_id, run_id, cause))
+    order = _read_order(job)
+    found = await services.store.read(partial(_prepare, services, job.workspace_id, order))
     if found is None:
         return
-    target, address, note = found
-    problem = await _send(services, target.kind, address, note, f"{target_id}:{run_id or job.job_id}:{cause}")
+    receipt = await _send(services, found, job.key)
     now_ms = services.clock.now_ms()
-    await services.store.write(lambda: _note(workspace_id, target_id, problem or None, now_ms))
-    if problem:
-        raise JobFailed(f"no one was notified: {problem}")
+    await services.store.write(lambda: _record(services, found, receipt, now_ms))
+    if receipt.problem and not receipt.gone:
+        raise JobFailed(f"no one was notified: {receipt.problem}")
 
 
-def _prepare(
-    services: Services, workspace_id: WorkspaceId, target_id: str, run_id: str, cause: str
-) -> Transaction[tuple[NotificationTarget, str, Notification] | None]:
-    """Return target, address and note; None if the cause is gone."""
-    rows = yield statements.find_notification_target(workspace_id=workspace_id, target_id=target_id)
-    if not rows:
-        return None
-    secrets = yield from services.vault.open(workspace_id, _holder(target_id))
-    address = dict(secrets.items()).get(_ADDRESS, "")
-    target = from_row(NotificationTarget, rows[0])
-    place = yield from tenancy.get_workspace(workspace_id)
-    if cause == "test":
-        note = Notification(
-            "Assent can reach you",
-            f"Notes about {place.name} arrive here.",
-            f"{services.links.base_url}/inbox",
-        )
-        return target, address, note
-    staged = yield from actions.run_actions(workspace_id, RunId(run_id))
-    now_ms = services.clock.now_ms()
-    words = _WORDS[cause]
-    about = [each for each in staged if words.concerns(each, now_ms)]
-    if not about:
-        return None
-    kinds = list(dict.fromkeys(_label(each.effect.channel) for each in about))
-    named = ", ".join(kinds[:_NAMED]) + (" and more" if len(kinds) > _NAMED else "")
-    count = "One draft" if len(about) == 1 else f"{len(about)} drafts"
-    verb = words.one if len(about) == 1 else words.several
-    text = f"{count} in {place.name} {verb}: {named}."
-    return target, address, Notification(words.title, text, f"{services.links.base_url}/runs/{run_id}")
-
-
-async def _send(services: Services, kind: str, address: str, note: Notification, key: str) -> str:
-    """Send a note. Returns the problem, or an empty text."""
-    if kind == "email":
-        try:
-            await services.outgoing.send_note(address, note.title, f"{note.text}\n\n{note.link}\n", key)
-        except (NotSent, OutcomeUnknown) as error:
-            return str(error)
-        return ""
-    url, body = _build_post(kind, address, note)
-    reply = await services.outgoing.post_webhook(url, body, {})
-    if reply.status is not None and 200 <= reply.status < 300:
-        return ""
-    return reply.detail or f"it answered {reply.status}"
-
-
-def _build_post(kind: str, address: str, note: Notification) -> tuple[str, bytes]:
-    if kind == "slack":
-        return address, msgspec.json.encode({"text": f"*{note.title}*\n{note.text}\n{note.link}"})
-    # A push server takes JSON at its root path; the last part of the address is the topic.
-    parts = urlsplit(address)
-    path, _, topic = parts.path.rstrip("/").rpartition("/")
-    url = urlunsplit((parts.scheme, parts.netloc, path + "/", "", ""))
-    message = {"topic": topic, "title": note.title, "message": note.text, "click": note.link}
-    return url, msgspec.json.encode(message)
-
-
-def _label(channel: str) -> str:
-    row = channels.BY_ID.get(channel)
-    return row.label if row is not None else channel.replace("_", " ")
-
-
-def _note(workspace_id: WorkspaceId, target_id: str, problem: str | None, now_ms: int) -> Transaction[None]:
-    yield statements.note_notification(
-        workspace_id=workspace_id, target_id=target_id, now_ms=now_ms, problem=problem
+def _read_order(job: Job) -> _Order:
+    said: dict[str, Any] = job.payload
+    return _Order(
+        target_id=str(said["targetId"]),
+        # Jobs of an earlier version are about targets of their own workspace.
+        home=WorkspaceId(said.get("home", job.workspace_id)),
+        cause=said["cause"],
+        run_id=str(said.get("runId", "")),
+        actions=tuple((WorkspaceId(place), ActionId(each)) for place, each in said.get("actions", ())),
     )
 
 
-def _holder(target_id: str) -> str:
-    return f"notify:{target_id}"
+def _prepare(services: Services, workspace_id: WorkspaceId, order: _Order) -> Transaction[_Prepared | None]:
+    """Return the note for a target; None if the cause is gone or the target may not hear of it."""
+    target = yield from targets.find(order.home, order.target_id)
+    if target is None:
+        return None
+    person = None
+    if target.person_id:
+        person = yield from members.find(target.person_id)
+        if person is None:
+            return None
+    address = yield from targets.open_address(services, target)
+    now_ms, base_url = services.clock.now_ms(), services.links.base_url
+    if order.cause == "test":
+        place = person.name if person else (yield from tenancy.get_workspace(workspace_id)).name
+        text = f"Notifications {'for' if person else 'about'} {place} arrive here."
+        note = Notification("Assent can reach you", text, f"{base_url}/inbox", now_ms)
+        return _Prepared(target, address, note)
+    chosen = target.choices
+    if _CHOICES[order.cause] not in chosen.causes:
+        return None
+    if order.cause == "held":
+        if person is not None and not (yield from members.may_see(person, workspace_id)):
+            return None
+        held = yield from _describe_held(workspace_id, order.run_id, f"{base_url}/inbox", now_ms)
+        return _Prepared(target, address, held) if held is not None else None
+    staged = yield from _list_actions(workspace_id, order)
+    about: list[Action] = []
+    places: dict[WorkspaceId, str] = {}
+    approver = approver_key(person.person_id, person.name) if person else ""
+    for action in staged:
+        if action.preflight.severity not in chosen.risks:
+            continue
+        if action.workspace_id not in places:
+            if person is not None and not (yield from members.may_see(person, action.workspace_id)):
+                continue
+            places[action.workspace_id] = (yield from tenancy.get_workspace(action.workspace_id)).name
+        if order.cause != "decided" and not WORDS[order.cause].concerns(action, now_ms):
+            continue
+        if order.cause in ("waiting", "reminder") and (yield from _has_approved(action, approver)):
+            continue
+        about.append(action)
+    if not about:
+        return None
+    runs = tuple(dict.fromkeys((each.workspace_id, str(each.run_id)) for each in about))
+    link = f"{base_url}/runs/{runs[0][1]}" if len(runs) == 1 else f"{base_url}/inbox"
+    if order.cause == "decided":
+        rows = yield statements.find_notification_message(
+            workspace_id=workspace_id, target_id=target.target_id, run_id=order.run_id
+        )
+        decided = yield from _find_decisions(about, workspace_id, order.run_id)
+        if not rows or not decided:
+            return None
+        title, text = describe_decisions(about, decided, places[workspace_id], now_ms)
+        note = Notification(title, text, link, now_ms, replaces=rows[0]["message"])
+    else:
+        words = WORDS[order.cause]
+        text = summarize(about, (places[each.workspace_id] for each in about), words)
+        if order.cause == "reminder":
+            text += say_when_expired(about)
+        note = Notification(words.title, text, link, now_ms)
+    subject = runs[0][1] if len(runs) == 1 else "reminder"
+    note = msgspec.structs.replace(note, subject=subject, quiet=chosen.quiet)
+    # A decision replaces or follows a note that asked for one, and no other.
+    return _Prepared(target, address, note, runs if order.cause in _ASKING else ())
+
+
+def _describe_held(
+    workspace_id: WorkspaceId, proposed_by: str, url: str, now_ms: int
+) -> Transaction[Notification | None]:
+    """Return the one note about a flood of proposals (`engine/people/flood.py`); None if it is decided."""
+    rows = yield statements.count_held(workspace_id=workspace_id, proposed_by=proposed_by, now_ms=now_ms)
+    if not rows[0]["held"]:
+        return None
+    name = (yield from tenancy.get_workspace(workspace_id)).name
+    text = (
+        f"An agent made many proposals in {name}. They are held as one question: release or reject the list."
+    )
+    return Notification("Many proposals at once", text, url, now_ms)
+
+
+def _list_actions(workspace_id: WorkspaceId, order: _Order) -> Transaction[tuple[Action, ...]]:
+    if order.cause != "reminder":
+        return (yield from actions.run_actions(workspace_id, RunId(order.run_id)))
+    found = []
+    for place, action_id in order.actions:
+        rows = yield statements.find_action(workspace_id=place, action_id=action_id)
+        found += [actions.action_of(row) for row in rows]
+    return tuple(found)
+
+
+def _has_approved(action: Action, approver: str) -> Transaction[bool]:
+    """Whether this person approved the present revision, and others are needed too."""
+    if not approver:
+        return False
+    rows = yield statements.find_own_approval(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        revision=action.revision,
+        approver=approver,
+    )
+    return bool(rows)
+
+
+def _find_decisions(
+    about: list[Action], workspace_id: WorkspaceId, run_id: str
+) -> Transaction[dict[str, DecisionWords]]:
+    """Return who decided about each action. A rejection is found in the journal."""
+    decided = {each.action_id: words for each in about if (words := read_approval(each)) is not None}
+    if any(each.status is Status.REJECTED for each in about):
+        rejected = {each.action_id for each in about if each.status is Status.REJECTED}
+        head = yield from journal.read_head(workspace_id, run_id)
+        for event in (yield from journal.read_latest(head, EVENTS)):
+            if event.kind != "action_reject":
+                continue
+            body = msgspec.json.decode(event.body)
+            if body["actionId"] in rejected:
+                how = HOW.get(Assurance(body["assurance"]), "")
+                decided[body["actionId"]] = DecisionWords("rejected", body["by"], event.at_ms, how)
+    return {str(action_id): words for action_id, words in decided.items()}
+
+
+async def _send(services: Services, found: _Prepared, key: str) -> NotificationReceipt:
+    kind = found.target.kind
+    notifier = services.notifiers.get(kind)
+    if notifier is None:
+        return NotificationReceipt(f"this server has no notifier {kind!r} any more")
+    try:
+        async with asyncio.timeout(2 * services.limits.connector_timeout_seconds):
+            return await notifier.send(services.outgoing, found.address, found.note, key)
+    except Exception as error:
+        # An extension's code. The message might contain the address, which is a secret.
+        log.warning("notifier %s failed: %s", kind, type(error).__name__)
+        return NotificationReceipt(f"{notifier.label} failed ({type(error).__name__})")
+
+
+def _record(
+    services: Services, found: _Prepared, receipt: NotificationReceipt, now_ms: int
+) -> Transaction[None]:
+    """Store the result beside the target. An address that never works again is removed."""
+    target = found.target
+    if receipt.gone:
+        owner = TargetOwner(target.workspace_id, target.person_id)
+        yield from targets.remove(services, owner, target.target_id, now_ms, by=target.kind)
+        return
+    yield statements.note_notification(
+        workspace_id=target.workspace_id,
+        target_id=target.target_id,
+        now_ms=now_ms,
+        problem=receipt.problem or None,
+    )
+    if receipt.problem:
+        return
+    for workspace_id, run_id in found.runs:
+        yield statements.put_notification_message(
+            workspace_id=workspace_id,
+            target_id=target.target_id,
+            run_id=run_id,
+            # A message about several runs is not replaced: the others still wait.
+            message=receipt.message if len(found.runs) == 1 else "",
+            now_ms=now_ms,
+        )

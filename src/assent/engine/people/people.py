@@ -64,6 +64,9 @@ class Session(Record):
     person: Person
     expires_ms: int
     assurance: Assurance = Assurance.PERSON
+    """That of the sign-in. What a request counts for is less without a signature (`origins`)."""
+    public_key: str | None = None
+    """The key that the browser made when it signed in, if it could."""
 
     @property
     def is_confirmed(self) -> bool:
@@ -121,10 +124,16 @@ def find_link(token: str, now_ms: int) -> Transaction[Person | None]:
 
 
 def sign_in(
-    token: str, entropy: bytes, now_ms: int, *, name: str | None = None, device: str = ""
+    token: str,
+    entropy: bytes,
+    now_ms: int,
+    *,
+    name: str | None = None,
+    device: str = "",
+    public_key: str | None = None,
 ) -> Transaction[SignedIn | None]:
     """Consume a link and open a session. Returns None if the link is not usable. `device` names the
-    browser in the person's list."""
+    browser in the person's list; `public_key` is the browser's."""
     found = yield from _link(token, now_ms)
     if found is None:
         return None
@@ -135,7 +144,10 @@ def sign_in(
     if name is not None and name != person.name:
         yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id, name=name)
         person = msgspec.structs.replace(person, name=name)
-    return (yield from open_session(person, entropy, now_ms, device=device, facts={"linkId": link_id}))
+    facts = {"linkId": link_id}
+    return (
+        yield from open_session(person, entropy, now_ms, device=device, facts=facts, public_key=public_key)
+    )
 
 
 def open_session(
@@ -146,10 +158,12 @@ def open_session(
     device: str,
     facts: dict[str, Any],
     assurance: Assurance = Assurance.PERSON,
+    public_key: str | None = None,
 ) -> Transaction[SignedIn]:
-    """Open a session for a browser. `facts` go into the journal."""
+    """Open a session for a browser. `facts` go into the journal. A `public_key` is stored here or
+    never: a program that has only the cookie must not add one."""
     session_id, secret = _make_secret(entropy)
-    session = Session(session_id, person, now_ms + SESSION_TTL_MS, assurance)
+    session = Session(session_id, person, now_ms + SESSION_TTL_MS, assurance, public_key)
     yield statements.insert_session(
         workspace_id=SYSTEM_WORKSPACE,
         session_id=session_id,
@@ -159,6 +173,7 @@ def open_session(
         expires_ms=session.expires_ms,
         device=device,
         assurance=assurance.value,
+        public_key=public_key,
     )
     who = {"person": person.person_id, "name": person.name, "sessionId": session_id}
     yield from note("signed_in", {**who, **facts}, now_ms)
@@ -173,7 +188,10 @@ def authenticate(secret: str, now_ms: int) -> Transaction[Session | None]:
     rows = yield statements.find_session(workspace_id=SYSTEM_WORKSPACE, session_id=session_id)
     if not _genuine(secret, rows) or rows[0]["ended_ms"] is not None or rows[0]["expires_ms"] <= now_ms:
         return None
-    return Session(session_id, person_of(rows[0]), rows[0]["expires_ms"], Assurance(rows[0]["assurance"]))
+    found = rows[0]
+    return Session(
+        session_id, person_of(found), found["expires_ms"], Assurance(found["assurance"]), found["public_key"]
+    )
 
 
 def sign_out(session: Session, now_ms: int) -> Transaction[bool]:
@@ -199,10 +217,11 @@ def sign_out_everywhere(person_id: str, now_ms: int) -> Transaction[int]:
 
 
 def forget_ended(now_ms: int, most: int) -> Transaction[int]:
-    """Delete expired links and sessions. Returns the number deleted."""
+    """Delete expired links, sessions and nonces. Returns the number deleted of one of them."""
     links = yield statements.delete_expired_sign_in_links(now_ms=now_ms, most=most)
     sessions = yield statements.delete_expired_sessions(now_ms=now_ms, most=most)
-    return max(len(links), len(sessions))
+    nonces = yield statements.delete_expired_nonces(now_ms=now_ms, most=most)
+    return max(len(links), len(sessions), len(nonces))
 
 
 def _link(token: str, now_ms: int) -> Transaction[tuple[str, Person] | None]:

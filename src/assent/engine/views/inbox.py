@@ -11,11 +11,14 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.people import members
+from assent.engine.people import approvals, flood, members
+from assent.engine.people.approvals import GivenApproval
+from assent.engine.people.flood import HeldGroup
 from assent.engine.people.people import Person
 from assent.gate.gate import approver_key
 from assent.gate.policy import Policy
-from assent.gate.records import Action, Severity
+from assent.gate.records import Action
+from assent.gate.views import Severity
 from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
@@ -34,6 +37,8 @@ class Waiting(Record):
     policy: Policy
     workspace_name: str
     prepared_by: str
+    approvals: tuple[GivenApproval, ...] = ()
+    """The approvals so far that count, if several are needed."""
 
 
 class InboxFilter(Record):
@@ -55,6 +60,8 @@ class Inbox(Record):
     stopped: tuple[Waiting, ...]
     """Approved but not delivered."""
     done: tuple[Waiting, ...]
+    held: tuple[HeldGroup, ...]
+    """Floods of proposals, each one question."""
 
 
 def read_inbox(
@@ -87,13 +94,28 @@ def read_inbox(
     unknown: Rows = ()
     stopped: Rows = ()
     done: Rows = ()
+    held: tuple[HeldGroup, ...] = ()
     if skipped == 0 and wanted == InboxFilter():
         unknown = yield statements.list_unknown_for(**who, most=MOST_UNKNOWN)
         stopped = yield statements.list_stopped_for(
             **who, now_ms=now_ms, since_ms=now_ms - FAILED_SHOWN_MS, most=MOST_STOPPED
         )
+        held = yield from flood.list_groups(person, now_ms)
         done = yield statements.list_done_for(**who, since_ms=since_ms, most=MOST_DONE)
-    return Inbox(_lines(rows), found, _lines(unknown), _lines(stopped), _lines(done))
+    waiting = yield from _with_approvals(_lines(rows))
+    return Inbox(waiting, found, _lines(unknown), _lines(stopped), _lines(done), held)
+
+
+def _with_approvals(lines: tuple[Waiting, ...]) -> Transaction[tuple[Waiting, ...]]:
+    found: list[Waiting] = []
+    for line in lines:
+        needed = line.policy.require(line.action)
+        given: tuple[GivenApproval, ...] = ()
+        if needed.approvers > 1 or needed.groups:
+            given = yield from approvals.list_given(line.action)
+        counted = tuple(each for each in given if approvals.counts(each, line.action, needed))
+        found.append(msgspec.structs.replace(line, approvals=counted))
+    return tuple(found)
 
 
 def find(person: Person, action_id: str) -> Transaction[tuple[Action, Policy] | None]:

@@ -10,8 +10,6 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.learning import measured
-from assent.engine.learning.measured import Measurement
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.structs import Record, from_row
 from assent.ports import Rows, Transaction
@@ -28,7 +26,8 @@ class MeasuredRun(Record, kw_only=True):
     created_ms: int
     due_ms: int
     measured_ms: int | None
-    found: Measurement | None
+    body: str | None
+    """The stored measurement (`measured.decode`); None before the first one."""
     empty_at_ms: int | None
     """When it was last measured without a result."""
     empty: tuple[tuple[str, str, str], ...]
@@ -60,7 +59,6 @@ def list_measured(workspace_id: WorkspaceId, *, before: str, most: int) -> Trans
                 MeasuredRun,
                 row,
                 inputs=_OBJECT.decode(row["inputs"]),
-                found=measured.decode(row["body"]) if row["body"] is not None else None,
                 empty_at_ms=empty[0]["at_ms"] if empty else None,
                 empty=tuple(
                     (str(each.get("channel", "")), str(each.get("source", "")), str(each.get("reason") or ""))

@@ -15,6 +15,7 @@ from assent.engine.learning import manual_metrics, measurement
 from assent.engine.learning import memory as brain
 from assent.engine.learning.measurement import Scheduled
 from assent.engine.learning.memory import Entry
+from assent.gate.effects import EffectTypes
 from assent.gate.records import Action
 from assent.gate.standing import Section, describe_run, find_section
 from assent.kernel.ids import WorkspaceId, first_uuid7
@@ -22,7 +23,6 @@ from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
-from assent.suite.content.lessons import is_about_writing
 
 RECENT_MS: Final = 30 * DAY_MS
 """How far back closed actions are listed. Open ones are listed at any age."""
@@ -62,7 +62,9 @@ class Overview(Record, kw_only=True):
     lessons: tuple[Entry, ...]
 
 
-def read_overview(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int) -> Transaction[Overview]:
+def read_overview(
+    workspace_id: WorkspaceId, tenant_id: str | None, effects: EffectTypes, now_ms: int
+) -> Transaction[Overview]:
     """Read the whole report. `tenant_id` limits the lessons to one tenant."""
     since_ms = max(0, now_ms - RECENT_MS)
     named: dict[str, Any] = {"workspace_id": workspace_id}
@@ -82,7 +84,7 @@ def read_overview(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int)
     for each in (yield from measurement.due(workspace_id, 2 * RECENT_LISTED)):
         if (yield from manual_metrics.has_source(workspace_id, each.run_id)):
             due.append(each)
-    lessons = yield from _lessons(workspace_id, tenant_id)
+    lessons = yield from _lessons(workspace_id, tenant_id, effects)
     sections = _sections((unknown, awaiting, unsent, lapsed, failed, sent), now_ms)
     return Overview(
         sections={section: listed[: _most_listed(section)] for section, listed in sections.items()},
@@ -96,7 +98,9 @@ def read_overview(workspace_id: WorkspaceId, tenant_id: str | None, now_ms: int)
     )
 
 
-def _lessons(workspace_id: WorkspaceId, tenant_id: str | None) -> Transaction[list[Entry]]:
+def _lessons(
+    workspace_id: WorkspaceId, tenant_id: str | None, effects: EffectTypes
+) -> Transaction[list[Entry]]:
     if tenant_id is None:
         rows = yield statements.list_brain_lessons(workspace_id=workspace_id, most=LESSONS_READ)
         found = [brain.entry_of(row) for row in rows]
@@ -107,7 +111,7 @@ def _lessons(workspace_id: WorkspaceId, tenant_id: str | None) -> Transaction[li
     taught = [
         entry
         for entry in found
-        if entry.kind != "rejection" or is_about_writing(entry.facts.get("reason", ""))
+        if entry.kind != "rejection" or effects.is_lesson(entry.channel, entry.facts.get("reason", ""))
     ]
     return sorted(taught, key=lambda entry: entry.entry_id, reverse=True)[:LESSONS]
 

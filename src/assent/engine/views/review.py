@@ -12,17 +12,21 @@ import msgspec
 
 from assent.engine.actions import actions, policies
 from assent.engine.actions.decisions import SEND_JOB
+from assent.engine.actions.missing_types import mark_missing_type
 from assent.engine.core import jobs, journal
 from assent.engine.core.jobs import JobState
 from assent.engine.learning import memory as brain
+from assent.engine.learning.measured import refresh_asset
 from assent.engine.learning.memory import Entry
+from assent.engine.people import approvals as quorum
+from assent.engine.people.approvals import GivenApproval
+from assent.gate.effects import EffectTypes
 from assent.gate.gate import Decider
 from assent.gate.guidance import MemoryUsed
-from assent.gate.policy import Policy, suffices
+from assent.gate.policy import Policy
 from assent.gate.records import (
     Action,
     Asset,
-    Assurance,
     Effect,
     ExecutionState,
     Run,
@@ -58,13 +62,6 @@ class SendJob(Record):
         )
 
 
-class ListedApproval(Record):
-    """One of several approvals. `approver` is the approver key."""
-
-    approver: str
-    name: str
-
-
 class RunReview(Record):
     run: Run
     workspace_name: str
@@ -72,8 +69,10 @@ class RunReview(Record):
     assets: tuple[Asset, ...]
     policy: Policy
     events: tuple[journal.Event, ...]
-    approvals: dict[ActionId, tuple[ListedApproval, ...]]
+    approvals: dict[ActionId, tuple[GivenApproval, ...]]
     """The approvals so far, if the policy requires several."""
+    approved: dict[ActionId, dict[str, int]]
+    """The newest revision that each of several approvers approved."""
     revisions: dict[ActionId, dict[int, Effect]]
     """The earlier contents of edited actions."""
     memory: dict[str, Entry]
@@ -89,29 +88,27 @@ def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
     return (yield from actions.find_run(WorkspaceId(rows[0]["workspace_id"]), run_id))
 
 
-def read_review(run: Run) -> Transaction[RunReview]:
+def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
     """Read everything about a run in one snapshot."""
     workspace_id = run.workspace_id
     named = yield statements.find_workspace(workspace_id=workspace_id)
     policy = yield from policies.find(workspace_id)
-    staged = yield from actions.run_actions(workspace_id, run.run_id)
-    assets = yield from actions.run_assets(workspace_id, run.run_id)
+    found = yield from actions.run_actions(workspace_id, run.run_id)
+    staged = tuple(mark_missing_type(effects, action) for action in found)
+    stored = yield from actions.run_assets(workspace_id, run.run_id)
+    assets = tuple(refresh_asset(asset, effects) for asset in stored)
     head = yield from journal.read_head(workspace_id, run.run_id)
     events = yield from journal.read_latest(head, HISTORY_EVENTS)
-    approvals: dict[ActionId, tuple[ListedApproval, ...]] = {}
+    approvals: dict[ActionId, tuple[GivenApproval, ...]] = {}
+    approved: dict[ActionId, dict[str, int]] = {}
     revisions: dict[ActionId, dict[int, Effect]] = {}
     send_jobs: dict[ActionId, SendJob] = {}
     for action in staged:
-        needed = policy.requirement(action.preflight.severity)
-        if needed.approvers > 1:
-            said = yield statements.list_approvals(
-                workspace_id=workspace_id, action_id=action.action_id, revision=action.revision
-            )
-            approvals[action.action_id] = tuple(
-                ListedApproval(row["approver"], row["name"] or row["approver"])
-                for row in said
-                if suffices(Assurance(row["assurance"]), needed.assurance)
-            )
+        needed = policy.require(action)
+        if needed.approvers > 1 or needed.groups:
+            given = yield from quorum.list_given(action)
+            approvals[action.action_id] = tuple(each for each in given if quorum.counts(each, action, needed))
+            approved[action.action_id] = {each.approver: each.revision for each in given}
         if action.revision > 1:
             before = yield statements.list_revisions(workspace_id=workspace_id, action_id=action.action_id)
             revisions[action.action_id] = {row["revision"]: _EFFECT.decode(row["effect"]) for row in before}
@@ -132,6 +129,7 @@ def read_review(run: Run) -> Transaction[RunReview]:
         policy=policy,
         events=tuple(events),
         approvals=approvals,
+        approved=approved,
         revisions=revisions,
         memory=memory,
         send_jobs=send_jobs,

@@ -3,7 +3,7 @@
     running ──the job stages it──► prepared        either way the end is posted to the webhook that the call named
         └──the job is refused────► failed
 
-`assent.tools.suite.long_runs` defines which tools do this.
+`assent.tools.long_runs` defines which tools do this.
 """
 
 from __future__ import annotations

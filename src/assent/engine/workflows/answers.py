@@ -14,6 +14,7 @@ from msgspec import UNSET, UnsetType
 from assent.engine.core.tenancy import Principal
 from assent.engine.workflows.store import StoredRun
 from assent.gate.seals import Seals
+from assent.gate.views import Severity
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal, Retry
 from assent.kernel.structs import Record, WireRecord
@@ -115,6 +116,8 @@ class WorkflowCall(Record, kw_only=True):
     seals: Seals
     """Verify approvals of this server."""
     review_url: Callable[[RunId], str]
+    grade_tool: Callable[[str], Severity]
+    """Returns the worst risk of what a tool does."""
     drift: tuple[Warning, ...] = ()
     """Warnings that the workflow file differs from the pinned program. Read before the transaction,
     which reads no file."""

@@ -20,9 +20,10 @@ from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import ADVANCE, WorkflowCall
 from assent.engine.workflows.store import NodeRecord
 from assent.gate import gate
+from assent.gate.effects import describe_confirmation
 from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness, is_expired, preflight
-from assent.gate.records import Action, Effect, ExecutionState, Status
+from assent.gate.records import PROPOSAL, Action, Effect, ExecutionState, Status
 from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_cut, is_rewritten
 from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId, RunId
@@ -119,6 +120,7 @@ def ask(
             "stepKey": outcome.step_key,
             "actionId": action.action_id,
             "digest": action.digest,
+            "view": action.view.digest(),
         }
         head = yield from stored.log(head, "confirmation_asked", body, call.now_ms)
         yield statements.set_workflow_confirmation(
@@ -305,6 +307,7 @@ def stage(
         body=confirmation_body(outcome.title, content, node.snapshot.context),
         details=details,
     )
+    view = describe_confirmation(effect)
     return Action(
         workspace_id=call.workspace_id,
         action_id=ActionId(call.new_id(call.now_ms)),
@@ -319,7 +322,14 @@ def stage(
         executor_tool=ADVANCE,
         status=Status.AWAITING_APPROVAL,
         execution_state=ExecutionState.NONE,
-        preflight=preflight(effect, Readiness(ready=True)),
+        preflight=preflight(
+            effect,
+            view,
+            Readiness(ready=True),
+            # The confirmation has the worst class of what it confirms.
+            declared=call.grade_tool(outcome.action["tool"]) if outcome.action is not None else None,
+        ),
+        view=view,
         created_ms=call.now_ms,
         expires_ms=call.now_ms + ACTION_TTL_MS,
         metadata={
@@ -327,6 +337,7 @@ def stage(
             "workflowId": node.run.workflow_id,
             SUBMITTED: effect.digest(),
             CALL: repeated,
+            PROPOSAL: call.principal.propose(WORKFLOW),
         },
     )
 

@@ -20,8 +20,8 @@ import msgspec
 from assent.gate.content import slots
 from assent.gate.content.prompts import CHANNEL, GENRE, find_prompt
 from assent.gate.content.text_parts import (
-    Field,
     Parts,
+    TextField,
     fold,
     parse,
     parse_field,
@@ -181,7 +181,7 @@ _MACHINE_VALUE: Final = sign(
 )
 
 
-def is_about_text(field: Field) -> bool:
+def is_about_text(field: TextField) -> bool:
     """Whether a field states a fact about a text."""
     return field.key in _ABOUT or (field.machine and len(field.value.split()) <= 3)
 
@@ -214,7 +214,7 @@ def _is_title(line: str) -> bool:
     return len(line.split()) <= 6 and line[-1:] not in (".", "!", "?")
 
 
-def _is_card(fields: list[Field | None]) -> bool:
+def _is_card(fields: list[TextField | None]) -> bool:
     known = [each for each in fields if each is not None]
     if len(known) < len(fields):
         return False

@@ -95,6 +95,8 @@ def find_prompt(parts: Parts) -> str | None:
         return mark[0]
     if _is_chat(parts) or _has_sections(parts):
         return parts.lines[0]
+    if not parts.sentences:
+        return None
     opening, rest = parts.sentences[0], parts.sentences[1:]
     return opening if _is_instruction(opening, rest) else None
 

@@ -59,7 +59,7 @@ def words(listed: str) -> frozenset[str]:
     return frozenset(word.strip() for word in listed.split(","))
 
 
-class Field(NamedTuple):
+class TextField(NamedTuple):
     """A line of the form `key: value`. `machine`: only a program writes such a key."""
 
     key: str
@@ -131,7 +131,7 @@ def without_marks(line: str) -> str:
     return line[found.end() :] if found else line
 
 
-def parse_field(line: str) -> Field | None:
+def parse_field(line: str) -> TextField | None:
     """Parse a line as `key: value` in any of its usual notations."""
     if ":" not in line and "=" not in line and "|" not in line:
         return None
@@ -146,14 +146,14 @@ def parse_field(line: str) -> Field | None:
     return _as_field(line[:at], line[at + 1 :])
 
 
-def _as_field(key: str, value: str) -> Field | None:
+def _as_field(key: str, value: str) -> TextField | None:
     key = key.strip(" \t*_`\"'#")
     if not 0 < len(key) <= 40 or len(key.split()) > 5 or not key[0].isalpha():
         return None
     if any(char in ".!?,;()[]{}<>" for char in key):
         return None
     machine = _MACHINE_KEY.fullmatch(key) is not None
-    return Field(key.replace("_", " ").casefold(), value.strip(" \t*_`"), machine)
+    return TextField(key.replace("_", " ").casefold(), value.strip(" \t*_`"), machine)
 
 
 def _facts(line: str) -> list[str]:

@@ -39,9 +39,48 @@ FROM assets WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY ass
 -- Insert a staged action.
 INSERT INTO actions (workspace_id, action_id, run_id, tenant_id, asset_id, position, version, effect, digest, revision,
                      executor_tool, status, execution_state, preflight, risk, created_ms, expires_ms, schedule_ms,
-                     metadata)
+                     metadata, view, proposed_by, held)
 VALUES (:workspace_id, :action_id, :run_id, :tenant_id, :asset_id, :position, 1, :effect, :digest, 1,
-        :executor_tool, 'awaiting_approval', 'none', :preflight, :risk, :created_ms, :expires_ms, :schedule_ms, :metadata)
+        :executor_tool, 'awaiting_approval', 'none', :preflight, :risk, :created_ms, :expires_ms, :schedule_ms, :metadata,
+        :view, :proposed_by, :held)
+
+-- name: count_recent_proposals
+-- Count what one caller proposed since a time and waits, at most as much as decides.
+SELECT count(*) AS waiting FROM (
+  SELECT 1 AS one FROM actions
+  WHERE workspace_id = :workspace_id AND proposed_by = :proposed_by AND proposed_by <> ''
+    AND status = 'awaiting_approval' AND created_ms > :since_ms
+  LIMIT :most
+) AS recent
+
+-- name: count_held
+-- Count what is held of one caller, and since when.
+SELECT count(*) AS held, min(created_ms) AS first_ms, max(created_ms) AS last_ms FROM actions
+WHERE held = 1 AND workspace_id = :workspace_id AND proposed_by = :proposed_by AND status = 'awaiting_approval'
+  AND (expires_ms IS NULL OR expires_ms > :now_ms)
+
+-- name: list_held
+-- List what is held of one caller until a time, oldest first.
+SELECT a.* FROM actions a
+WHERE a.held = 1 AND a.workspace_id = :workspace_id AND a.proposed_by = :proposed_by AND a.status = 'awaiting_approval'
+  AND a.created_ms <= :until_ms AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms) AND a.action_id > :after
+ORDER BY a.action_id LIMIT :most
+
+-- name: release_held
+-- Let what is held of one caller appear in the inbox.
+UPDATE actions SET held = 0
+WHERE held = 1 AND workspace_id = :workspace_id AND proposed_by = :proposed_by AND created_ms <= :until_ms
+RETURNING action_id
+
+-- name: list_held_groups
+-- List who proposed too much at once, in the workspaces of a person.
+SELECT g.*, w.name AS workspace_name FROM (
+  SELECT workspace_id, proposed_by, count(*) AS held, min(created_ms) AS first_ms, max(created_ms) AS last_ms FROM actions
+  WHERE held = 1 AND status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
+    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  GROUP BY workspace_id, proposed_by
+) AS g LEFT JOIN workspaces w ON w.workspace_id = g.workspace_id
+ORDER BY g.first_ms, g.workspace_id, g.proposed_by LIMIT :most
 
 -- name: find_action
 -- Find an action with its workspace's policy. A foreign and an unknown id both find nothing (C1).
@@ -53,7 +92,7 @@ WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 -- Like find_action, for a change: the single writer is the lock. By name, because every selected column costs.
 SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
   a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
-  a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, p.policy
+  a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, a.view, p.policy
 FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
@@ -61,7 +100,7 @@ WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 -- Like find_action, for a change: the row stays locked until the transaction ends.
 SELECT a.workspace_id, a.action_id, a.run_id, a.tenant_id, a.asset_id, a.position, a.version, a.effect, a.digest,
   a.revision, a.executor_tool, a.status, a.execution_state, a.preflight, a.created_ms, a.expires_ms, a.schedule_ms,
-  a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, p.policy
+  a.approval, a.rejection, a.attempt, a.executed_ms, a.external_id, a.external_url, a.metadata, a.view, p.policy
 FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 FOR UPDATE OF a
@@ -127,9 +166,42 @@ ON CONFLICT (workspace_id, action_id, revision, approver) DO UPDATE
   SET name = excluded.name, assurance = excluded.assurance, at_ms = excluded.at_ms
 
 -- name: list_approvals
--- List the approvers of this revision with their assurance.
-SELECT approver, name, assurance FROM action_approvals
-WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :revision
+-- List the approvals of all revisions of an action, oldest first. `stands`: a name without an account, or a person who
+-- may still decide in this workspace.
+SELECT y.approver, y.name, y.assurance, y.at_ms, y.revision, r.role,
+  CASE WHEN y.approver NOT LIKE 'person:%' OR EXISTS (
+    SELECT 1 FROM people p
+    WHERE p.workspace_id = :people AND p.person_id = substr(y.approver, 8) AND p.ended_ms IS NULL AND (p.role = 'owner'
+      OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = y.workspace_id AND m.person_id = p.person_id))
+  ) THEN 1 ELSE 0 END AS stands
+FROM action_approvals y
+LEFT JOIN people r ON r.workspace_id = :people AND r.person_id = substr(y.approver, 8) AND y.approver LIKE 'person:%'
+WHERE y.workspace_id = :workspace_id AND y.action_id = :action_id
+ORDER BY y.revision, y.at_ms, y.approver
+
+-- name: lock_person_in [sqlite]
+-- Find a person who may still decide in a workspace, who cannot be removed before this transaction ends.
+SELECT p.role FROM people p
+WHERE p.workspace_id = :people AND p.person_id = :person_id AND p.ended_ms IS NULL AND (p.role = 'owner'
+  OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :workspace_id AND m.person_id = p.person_id))
+
+-- name: lock_person_in [postgres]
+-- As on SQLite, which has one writer.
+SELECT p.role FROM people p
+WHERE p.workspace_id = :people AND p.person_id = :person_id AND p.ended_ms IS NULL AND (p.role = 'owner'
+  OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :workspace_id AND m.person_id = p.person_id))
+FOR SHARE
+
+-- name: lock_approvers [postgres, skipped on sqlite]
+-- Keep the people who approved a revision from being removed or changed before this transaction ends, so that none is
+-- counted who was removed before it. SQLite has one writer.
+SELECT p.person_id FROM people p
+WHERE p.workspace_id = :people AND p.person_id IN (
+  SELECT substr(y.approver, 8) FROM action_approvals y
+  WHERE y.workspace_id = :workspace_id AND y.action_id = :action_id AND y.revision = :revision
+    AND y.approver LIKE 'person:%'
+)
+ORDER BY p.person_id FOR SHARE
 
 -- name: forget_approvals
 -- Delete all approvals of this revision.
@@ -172,10 +244,26 @@ WHERE workspace_id = :workspace_id AND at_ms > :since_ms AND action_id <> :but
   AND (expires_ms IS NULL OR expires_ms > :now_ms)
 LIMIT :most
 
+-- name: list_tenant_actions
+-- List a tenant's actions since a time (ids sort by age), newest first. No tenant means the default one.
+SELECT a.*
+FROM actions a
+WHERE a.workspace_id = :workspace_id AND a.action_id > :since
+  AND (a.tenant_id = :tenant_id OR (a.tenant_id IS NULL AND :tenant_id = 'default'))
+ORDER BY a.action_id DESC LIMIT :most
+
+-- name: store_view
+-- Store the view of an action's present revision.
+UPDATE actions SET view = :view WHERE workspace_id = :workspace_id AND action_id = :action_id
+
+-- name: list_actions_without_view
+-- List actions of earlier versions, which have no view yet.
+SELECT a.* FROM actions a WHERE a.view = '' ORDER BY a.workspace_id, a.action_id LIMIT :most
+
 -- name: keep_revision
--- Store the content of an action before an edit.
-INSERT INTO action_revisions (workspace_id, action_id, revision, effect)
-VALUES (:workspace_id, :action_id, :revision, :effect)
+-- Store the content of an action before an edit, with its view.
+INSERT INTO action_revisions (workspace_id, action_id, revision, effect, view)
+VALUES (:workspace_id, :action_id, :revision, :effect, :view)
 ON CONFLICT (workspace_id, action_id, revision) DO NOTHING
 
 -- name: find_revision
@@ -188,6 +276,11 @@ WHERE workspace_id = :workspace_id AND action_id = :action_id AND revision = :re
 SELECT revision, effect FROM action_revisions
 WHERE workspace_id = :workspace_id AND action_id = :action_id ORDER BY revision
 
+-- name: list_revisions_with_views
+-- List the earlier contents of an action with their views.
+SELECT revision, effect, view FROM action_revisions
+WHERE workspace_id = :workspace_id AND action_id = :action_id ORDER BY revision
+
 -- name: set_policy
 -- Set the policy of a workspace.
 INSERT INTO workspace_policies (workspace_id, policy) VALUES (:workspace_id, :policy)
@@ -196,3 +289,15 @@ ON CONFLICT (workspace_id) DO UPDATE SET policy = excluded.policy
 -- name: find_policy
 -- Find the policy of a workspace, if it is not the default.
 SELECT policy FROM workspace_policies WHERE workspace_id = :workspace_id
+
+-- name: add_policy_version
+-- Record the next version of a workspace's policy.
+INSERT INTO policy_versions (workspace_id, version, digest, source, set_by, at_ms)
+SELECT :workspace_id, COALESCE(MAX(version), 0) + 1, :digest, :source, :set_by, :at_ms
+FROM policy_versions WHERE workspace_id = :workspace_id
+RETURNING version
+
+-- name: find_policy_version
+-- Find the latest version of a workspace's policy.
+SELECT version, digest, source, set_by AS by, at_ms FROM policy_versions
+WHERE workspace_id = :workspace_id ORDER BY version DESC LIMIT 1

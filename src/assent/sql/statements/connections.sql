@@ -28,6 +28,10 @@ ON CONFLICT (workspace_id, holder, field) DO UPDATE SET sealed = excluded.sealed
 -- List the encrypted secrets of a holder.
 SELECT field, sealed FROM vault_secrets WHERE workspace_id = :workspace_id AND holder = :holder ORDER BY field
 
+-- name: list_secrets_of_field
+-- List the holders that have a secret in a field, without the secrets.
+SELECT holder, changed_ms FROM vault_secrets WHERE workspace_id = :workspace_id AND field = :field ORDER BY holder
+
 -- name: delete_secrets
 -- Delete the secrets of a holder.
 DELETE FROM vault_secrets WHERE workspace_id = :workspace_id AND holder = :holder

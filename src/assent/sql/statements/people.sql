@@ -95,12 +95,14 @@ RETURNING link_id
 
 -- name: insert_session
 -- Insert a signed-in browser, as the hash of its cookie.
-INSERT INTO sessions (workspace_id, session_id, person_id, secret_hash, created_ms, expires_ms, device, assurance)
-VALUES (:workspace_id, :session_id, :person_id, :secret_hash, :created_ms, :expires_ms, :device, :assurance)
+INSERT INTO sessions
+  (workspace_id, session_id, person_id, secret_hash, created_ms, expires_ms, device, assurance, public_key)
+VALUES
+  (:workspace_id, :session_id, :person_id, :secret_hash, :created_ms, :expires_ms, :device, :assurance, :public_key)
 
 -- name: find_session
 -- Find a session by its public part, with its person.
-SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.assurance, s.person_id, p.name, p.role, p.email
+SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.assurance, s.public_key, s.person_id, p.name, p.role, p.email
 FROM sessions s JOIN people p ON p.workspace_id = s.workspace_id AND p.person_id = s.person_id
 WHERE s.workspace_id = :workspace_id AND s.session_id = :session_id AND p.ended_ms IS NULL
 
@@ -136,6 +138,54 @@ DELETE FROM sessions WHERE (workspace_id, session_id) IN (
 )
 RETURNING session_id
 
+-- name: use_nonce
+-- Use up the nonce of a confirmed form. Of several uses one gets the row.
+INSERT INTO used_nonces (workspace_id, nonce_hash, expires_ms) VALUES (:workspace_id, :nonce_hash, :expires_ms)
+ON CONFLICT (workspace_id, nonce_hash) DO NOTHING
+RETURNING nonce_hash
+
+-- name: delete_expired_nonces
+-- Delete a batch of used nonces that are refused by their age.
+DELETE FROM used_nonces WHERE (workspace_id, nonce_hash) IN (
+  SELECT workspace_id, nonce_hash FROM used_nonces WHERE expires_ms <= :now_ms ORDER BY expires_ms LIMIT :most
+)
+RETURNING nonce_hash
+
+-- name: insert_passkey
+-- Insert a passkey, once: a known one stays whose it is.
+INSERT INTO passkeys (workspace_id, credential_id, person_id, public_key, sign_count, label, created_ms)
+VALUES (:workspace_id, :credential_id, :person_id, :public_key, :sign_count, :label, :created_ms)
+ON CONFLICT (workspace_id, credential_id) DO NOTHING
+RETURNING credential_id
+
+-- name: list_passkeys
+-- List the passkeys of a person.
+SELECT credential_id, person_id, public_key, sign_count, label, created_ms, used_ms FROM passkeys
+WHERE workspace_id = :workspace_id AND person_id = :person_id ORDER BY created_ms, credential_id
+
+-- name: find_passkey
+-- Find a passkey by its id, with its person.
+SELECT k.credential_id, k.public_key, k.sign_count, k.label, k.created_ms, k.used_ms,
+  k.person_id, p.name, p.role, p.email
+FROM passkeys k JOIN people p ON p.workspace_id = k.workspace_id AND p.person_id = k.person_id
+WHERE k.workspace_id = :workspace_id AND k.credential_id = :credential_id AND p.ended_ms IS NULL
+
+-- name: note_passkey_use
+-- Store the count that a passkey reported with its last use.
+UPDATE passkeys SET sign_count = :sign_count, used_ms = :now_ms
+WHERE workspace_id = :workspace_id AND credential_id = :credential_id AND person_id = :person_id
+  AND (sign_count < :sign_count OR (sign_count = 0 AND :sign_count = 0))
+RETURNING credential_id
+
+-- name: delete_passkey
+-- Delete one of a person's own passkeys.
+DELETE FROM passkeys WHERE workspace_id = :workspace_id AND credential_id = :credential_id AND person_id = :person_id
+RETURNING label
+
+-- name: delete_passkeys
+-- Delete all passkeys of a person.
+DELETE FROM passkeys WHERE workspace_id = :workspace_id AND person_id = :person_id
+
 -- name: find_run_anywhere
 -- Find the workspace of a run, for the server's owner only: other callers name the workspace.
 SELECT r.workspace_id FROM runs r WHERE r.run_id = :run_id
@@ -145,7 +195,7 @@ SELECT r.workspace_id FROM runs r WHERE r.run_id = :run_id
 -- them. Selected in the index, so that other pages are not read. Actions that this person approved wait for others.
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
-  WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
+  WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
     AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
@@ -164,7 +214,7 @@ ORDER BY a.risk, a.expires_ms, a.action_id
 -- name: count_inbox
 -- Count them all.
 SELECT count(*) AS waiting FROM actions
-WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
+WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
   AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
   AND (expires_ms <= :until_ms OR :until_ms = 0)
@@ -175,7 +225,7 @@ WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_
 -- Like list_inbox, for a text or a channel, which reads all waiting actions. `found` is the total.
 WITH picked AS (
   SELECT workspace_id, action_id, count(*) OVER () AS found FROM actions
-  WHERE status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
+  WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
     AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
@@ -258,11 +308,18 @@ SELECT workspace_id FROM actions WHERE action_id = :action_id
 
 -- name: count_waiting_for
 -- Count the actions that need a person in their workspaces: not approved by them, outcome unknown, or approved and
--- stuck.
+-- stuck. What is held of one caller counts as one.
 SELECT (
+  SELECT count(*) FROM (
+    SELECT a.workspace_id, a.proposed_by FROM actions a
+    WHERE a.held = 1 AND a.status = 'awaiting_approval' AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
+      AND (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    GROUP BY a.workspace_id, a.proposed_by
+  ) AS held
+) + (
   SELECT count(*) FROM actions a
   WHERE (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
-    AND (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
+    AND (a.status = 'awaiting_approval' AND a.held = 0 OR a.execution_state = 'outcome_unknown')
     AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'outcome_unknown')
     AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = a.workspace_id
       AND y.action_id = a.action_id AND y.revision = a.revision AND y.approver = :approver
@@ -283,26 +340,6 @@ SELECT state, due_ms, last_error FROM jobs
 WHERE workspace_id = :workspace_id AND kind = :kind AND key >= :first_key AND key < :after_keys
 ORDER BY created_ms DESC, key DESC LIMIT 1
 
--- name: insert_notification_target
--- Insert a notification target.
-INSERT INTO notification_targets (workspace_id, target_id, kind, shown, created_ms)
-VALUES (:workspace_id, :target_id, :kind, :shown, :created_ms)
-
--- name: list_notification_targets
--- List the notification targets of a workspace.
-SELECT target_id, kind, shown, created_ms, told_ms, problem FROM notification_targets
-WHERE workspace_id = :workspace_id ORDER BY target_id
-
--- name: find_notification_target
--- Find one target.
-SELECT target_id, kind, shown, created_ms, told_ms, problem FROM notification_targets
-WHERE workspace_id = :workspace_id AND target_id = :target_id
-
--- name: delete_notification_target
--- Delete a target.
-DELETE FROM notification_targets WHERE workspace_id = :workspace_id AND target_id = :target_id RETURNING shown
-
--- name: note_notification
--- Store the result of the last notification.
-UPDATE notification_targets SET told_ms = :now_ms, problem = :problem
-WHERE workspace_id = :workspace_id AND target_id = :target_id
+-- name: list_person_names
+-- List the people who can sign in or are invited, for a policy that names them.
+SELECT person_id, email FROM people WHERE workspace_id = :workspace_id AND ended_ms IS NULL

@@ -35,26 +35,27 @@ ON CONFLICT (workspace_id, tenant_id) DO NOTHING
 -- name: insert_api_key
 -- Insert a key as its hash; the key itself is not stored.
 INSERT INTO api_keys (workspace_id, key_id, mode, secret_hash, label, scopes, created_ms, expires_ms, first_key_id,
-  toolsets)
+  toolsets, person_id, client_dialog)
 VALUES (:workspace_id, :key_id, :mode, :secret_hash, :label, :scopes, :created_ms, :expires_ms, :first_key_id,
-  :toolsets)
+  :toolsets, :person_id, :client_dialog)
 
 -- name: find_api_key
 -- Find a key by its public part, with its workspace's name (null if the workspace is gone).
-SELECT k.mode, k.secret_hash, k.scopes, k.expires_ms, k.revoked_ms, k.first_key_id, k.toolsets, w.name AS workspace_name
+SELECT k.mode, k.secret_hash, k.scopes, k.expires_ms, k.revoked_ms, k.first_key_id, k.toolsets, k.label, k.person_id,
+  k.client_dialog, w.name AS workspace_name
 FROM api_keys k LEFT JOIN workspaces w ON w.workspace_id = k.workspace_id
 WHERE k.workspace_id = :workspace_id AND k.key_id = :key_id
 
 -- name: list_api_keys
 -- List the keys of a workspace without secrets, oldest first.
-SELECT key_id, mode, label, scopes, toolsets, created_ms, expires_ms, revoked_ms
+SELECT key_id, mode, label, scopes, toolsets, client_dialog, created_ms, expires_ms, revoked_ms
 FROM api_keys WHERE workspace_id = :workspace_id ORDER BY created_ms, key_id
 
 -- name: revoke_api_key
 -- Revoke a key. Returns no row if it is unknown or already revoked.
 UPDATE api_keys SET revoked_ms = :now_ms
 WHERE workspace_id = :workspace_id AND key_id = :key_id AND revoked_ms IS NULL
-RETURNING mode, label, scopes, expires_ms, first_key_id, toolsets
+RETURNING mode, label, scopes, expires_ms, first_key_id, toolsets, person_id, client_dialog
 
 -- name: insert_signup_link
 -- Insert an unclaimed sign-up link.

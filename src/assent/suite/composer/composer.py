@@ -12,16 +12,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from assent.gate.content.check import find_flaw
-from assent.kernel.structs import Record
+from assent.platform.content import cut, find_flaw
+from assent.platform.values import Record
+from assent.suite.channels.channel import Channel, check, needs
+from assent.suite.channels.registry import BY_ID
 from assent.suite.composer.frames import capitalise, choose_frames, has_label
 from assent.suite.composer.material import MOST_FACTS, Material, pick_material
 from assent.suite.composer.product import SourcedText
 from assent.suite.composer.statements import cut_title, is_price, shorten
-from assent.suite.content import channels, threads
-from assent.suite.content.channels import Channel
+from assent.suite.content import threads
 from assent.suite.content.claims import Claim, claim, warnings_for
-from assent.suite.content.cleaning import cut
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import add_full_stop, strip_full_stop
 from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, rules_from
@@ -34,54 +34,19 @@ QUOTED: Final = "Quoted in the draft."
 LEFT_OUT: Final = "What changed is not told: it says what was not to be said. Supply a text that tells it."
 
 
-class Shape(Record, kw_only=True):
-    """The form of a channel's draft. `title` is the kind of title, `most` its longest length."""
-
-    title: str = ""
-    most: int = 0
-    facts: int = MOST_FACTS
-    link: bool = True
-    product_first: bool = False
-    introduces: bool = False
-    """Whether the draft introduces the product instead of a change."""
-    bullet: str = "• "
-    advice: str = ""
-
-
-POST: Final = Shape()
-SHAPES: Final[dict[str, Shape]] = {
-    "x": Shape(facts=0),
-    "bluesky": Shape(facts=0),
-    "instagram": Shape(link=False),
-    "tiktok": Shape(link=False),
-    "hn": Shape(title="news", most=80, product_first=True, bullet="- "),
-    "reddit": Shape(
-        title="news",
-        most=120,
-        bullet="- ",
-        advice="Say in the post that the project is yours, and follow the rules of the subreddit.",
-    ),
-    "product_hunt": Shape(title="tagline", most=60, product_first=True),
-    "email": Shape(title="news", most=78, bullet="- "),
-    "site": Shape(title="news", most=100, bullet="- "),
-    "landing": Shape(title="headline", most=80, introduces=True, bullet="- "),
-}
-"""The channels whose drafts have a form of their own."""
-
-
 class DraftPart(Record):
     text: str
     sayings: tuple[SourcedText, ...] = ()
 
 
 def compose(channel_id: str, evidence: Evidence, lessons: Lessons = NOTHING_LEARNED) -> Composed | NeedsDraft:
-    row = channels.BY_ID[channel_id]
+    row = BY_ID[channel_id]
     rules = rules_from(lessons, row.id)
     draft = _Draft(row, evidence, pick_material(evidence, rules))
     composed = next((each for each in draft.versions() if draft.is_fit(each)), None)
     if composed is None:
         reason = "The evidence holds no sentence about the product that could be published here."
-        return NeedsDraft(channel_id, reason, channels.needs(row))
+        return NeedsDraft(channel_id, reason, needs(row))
     return composed
 
 
@@ -103,15 +68,16 @@ def _statement(made: list[SourcedText], evidence: Evidence) -> Statement:
 class _Draft:
     def __init__(self, row: Channel, evidence: Evidence, held: Material) -> None:
         self.row, self.evidence, self.held = row, evidence, held
-        self.shape = SHAPES.get(row.id, POST)
+        self.form = row.draft
         self.frames = choose_frames(held.language)
-        self.most_facts = min(self.shape.facts, 1) if held.short else self.shape.facts
+        self.all_facts = MOST_FACTS if row.draft.facts is None else row.draft.facts
+        self.most_facts = min(self.all_facts, 1) if held.short else self.all_facts
         self.joint = "" if held.language in ("ja", "zh") else " "
 
     def versions(self) -> Iterator[Composed]:
         """Yield the draft with all its facts, then shorter and shorter ones."""
         held = self.held
-        lead = held.product if self.shape.introduces else held.lead or held.product
+        lead = held.product if self.form.introduces else held.lead or held.product
         lead = lead or held.lead
         if lead is None:
             return
@@ -120,7 +86,7 @@ class _Draft:
         yield self._composed(lead, 0, with_product=False)
 
     def is_fit(self, made: Composed) -> bool:
-        single = self.row.id != "x" or not made.parts or self._unsplittable()
+        single = not self.row.splits or not made.parts or self._unsplittable()
         texts = (made.body, made.title, made.subject)
         return single and not made.problems and not any(find_flaw(text) for text in texts if text)
 
@@ -131,18 +97,18 @@ class _Draft:
         return lead is not None and self.row.body.count(lead.text) > room
 
     def _composed(self, lead: SourcedText, facts: int, *, with_product: bool) -> Composed:
-        row, shape, held = self.row, self.shape, self.held
+        row, form, held = self.row, self.form, self.held
         title = self._title()
         parts = self._parts(lead, facts, title, with_product=with_product)
-        shortened = facts < self.shape.facts and parts != self._parts(
-            lead, self.shape.facts, title, with_product=with_product
+        shortened = facts < self.all_facts and parts != self._parts(
+            lead, self.all_facts, title, with_product=with_product
         )
         because = (*held.left_out, *(held.shortened_by if shortened else ()))
         if row.shape == "email" and self.frames.greeting:
             parts.insert(0, DraftPart(self.frames.greeting))
-        if shape.title == "headline" and title is not None:
+        if form.title == "headline" and title is not None:
             parts.insert(0, DraftPart(f"# {title.text}"))
-        if shape.link and held.url:
+        if form.link and held.url:
             parts.append(DraftPart(held.url))
         body = "\n\n".join(part.text for part in parts)
         pieces = threads.split(body, row.body.most, row.body.count) if row.splits else ()
@@ -163,7 +129,7 @@ class _Draft:
         preheader = cut(product.text, PREHEADER_CHARS) if product is not None else ""
         sayings = [saying for part in parts for saying in part.sayings]
         made = _claims([*([title] if title is not None else []), *sayings], self.evidence)
-        checked = channels.check(row.id, body, title=name, preheader=preheader, parts=pieces)
+        checked = check(row, body, title=name, preheader=preheader, parts=pieces)
         notes = [LEFT_OUT] if held.lead is None and held.left_out_change else []
         notes += [f"The text still says “{word}”, which is not to be said." for word in held.still_said[:3]]
         return Composed(
@@ -178,7 +144,7 @@ class _Draft:
             warnings=(*checked.problems, *warnings_for(made, self.evidence), *notes),
             recommendations=(
                 *dict.fromkeys(how for _, how in because),
-                *([self.shape.advice] if self.shape.advice else []),
+                *([self.form.advice] if self.form.advice else []),
                 *checked.advice,
             ),
             problems=checked.problems,
@@ -197,16 +163,16 @@ class _Draft:
         self, lead: SourcedText, facts: int, title: SourcedText | None, *, with_product: bool
     ) -> list[DraftPart]:
         """Return the paragraphs between greeting and link."""
-        held, shape = self.held, self.shape
-        introduces = shape.introduces or held.lead is None
+        held, form = self.held, self.form
+        introduces = form.introduces or held.lead is None
         details = (held.further if introduces else held.details)[:facts]
         first = self._paragraph([lead, *details])
         product = held.product if with_product and held.product is not None and lead != held.product else None
         parts = [first] if product is None else [first, DraftPart(product.text, (product,))]
-        if shape.product_first:
+        if form.product_first:
             parts.reverse()
         above = title.text if title is not None and self.row.shape == "page" else ""
-        if above == strip_full_stop(lead.text) and shape.introduces:
+        if above == strip_full_stop(lead.text) and form.introduces:
             # The page shows the title, so the text need not repeat it.
             parts = [*([self._paragraph(details)] if details else []), *parts[1:]]
         elif above == strip_full_stop(lead.text):
@@ -215,11 +181,11 @@ class _Draft:
         if introduces:
             parts += self._list(held.features[:facts])
             shown = len(details) + len(held.features[:facts])
-            change = held.lead if shape.introduces and lead != held.lead else None
+            change = held.lead if form.introduces and lead != held.lead else None
             last = change or held.audience
             if last is not None and with_product and facts:
                 parts.append(DraftPart(last.text, (last,)))
-            if held.added is not None and facts and not shape.introduces:
+            if held.added is not None and facts and not form.introduces:
                 parts.append(DraftPart(held.added.text, (held.added,)))
         else:
             others = held.others[: facts - len(details)]
@@ -243,7 +209,7 @@ class _Draft:
             return [
                 DraftPart(add_full_stop(text if framed else f"{above} {text}", self.held.language), sayings)
             ]
-        items = "\n".join(f"{self.shape.bullet}{each.text}" for each in sayings)
+        items = "\n".join(f"{self.form.bullet}{each.text}" for each in sayings)
         # Markdown needs an empty line before a list.
         between = "\n\n" if self.row.shape == "page" else "\n"
         return [DraftPart(f"{above}{between}{items}" if above else items, sayings)]
@@ -256,7 +222,7 @@ class _Draft:
 
     def _words_above(self) -> SourcedText | None:
         """Return the change or description as a title: no price, version or bare name."""
-        kind, most, held = self.shape.title, self.shape.most, self.held
+        kind, most, held = self.form.title, self.form.most, self.held
         if not kind:
             return None
         options = list(self._named(most)) if kind == "news" else list(self._brief(most))
@@ -305,8 +271,8 @@ class _Draft:
             title = f"{name} {self.held.version}".strip()
             yield SourcedText(f"{title}: {bare.text.partition(': ')[0]}", lead.facts)
         text = lead.text
-        if self.row.id == "hn" and self.held.version:
-            text = text.removeprefix("New in ")
+        if self.held.version:
+            text = text.removeprefix(self.form.drops)
         short = shorten(text, most)
         if name and not is_named(name, short):
             short = _after(f"{name}: ", shorten(text, most - len(name) - 2))
@@ -329,7 +295,7 @@ class _Draft:
                 yield SourcedText(_after(f"{show}{name}{joint}", short), each.facts)
 
     def _show(self) -> str:
-        return "Show HN: " if self.row.id == "hn" and self.held.lead is None else ""
+        return self.form.shows if self.held.lead is None else ""
 
     def _brief(self, most: int) -> Iterator[SourcedText]:
         for each in self.held.brief:

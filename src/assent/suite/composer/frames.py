@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.kernel.structs import Record
+from assent.platform.values import Record
 from assent.suite.composer.statements import is_sentence
 from assent.suite.content.language import add_full_stop, strip_full_stop
 from assent.suite.content.naming import is_named, is_subject

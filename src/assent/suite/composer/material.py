@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from assent.kernel.structs import Record
+from assent.platform.values import Record
 from assent.suite.composer.frames import capitalise, choose_frames, list_change, state_change
 from assent.suite.composer.product import ProductStatements, SourcedText
 from assent.suite.composer.statements import (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.suite.content.cleaning import cut
+from assent.platform.content import cut
 from assent.suite.content.language import sentences, strip_full_stop, word_set
 
 _CALLS: Final = re.compile(

@@ -10,9 +10,11 @@ from typing import Final
 
 import msgspec
 
-from assent.suite.content import channels, threads
+from assent.platform.content import cut
+from assent.suite.channels.channel import check
+from assent.suite.channels.registry import BY_ID
+from assent.suite.content import threads
 from assent.suite.content.claims import claims_in, warnings_for
-from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import emoji_in
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import UNKNOWN, detect_language, sentences
@@ -43,7 +45,7 @@ def adapt(
 
     A `personal` e-mail is checked against its channel only, not against claims and lessons.
     """
-    row = channels.BY_ID[channel_id]
+    row = BY_ID[channel_id]
     rules = () if personal else rules_from(lessons, channel_id)
     given = split_title(row, text, title, find_name(evidence)[0])
     language = detect_language(given.body)
@@ -53,7 +55,7 @@ def adapt(
     parts = threads.split(given.body, row.body.most, row.body.count) if row.splits else ()
     read = "\n".join([given.title, given.body]) if title else given.body
     found = () if personal else claims_in(read, evidence)
-    checked = channels.check(channel_id, given.body, title=given.title, preheader=preheader, parts=parts)
+    checked = check(row, given.body, title=given.title, preheader=preheader, parts=parts)
     problems = checked.problems
     if len(parts) > threads.MOST_PARTS:
         problems = (*problems, f"A thread of {len(parts)} posts; {row.label} takes {threads.MOST_PARTS}.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.kernel.structs import Record
+from assent.platform.values import Record
 from assent.suite.content.language import word_set
 
 _UNITS: Final = {

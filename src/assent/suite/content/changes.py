@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from assent.kernel.structs import Record
+from assent.platform.values import Record
 from assent.suite.content.language import sentences
 from assent.suite.content.readme import ONLY_LINK, plain
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.kernel.structs import Record, WireRecord, from_record
+from assent.platform.content import cut
+from assent.platform.values import Record, WireRecord, from_record
 from assent.suite.content.amounts import amounts_in, has_amount
-from assent.suite.content.cleaning import cut
 from assent.suite.content.counting import addresses
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import sentences, strip_full_stop, word_set

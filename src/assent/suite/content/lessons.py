@@ -12,8 +12,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from assent.kernel.structs import Record
-from assent.suite.content.cleaning import cut
+from assent.platform.content import cut
+from assent.platform.values import Record
 from assent.suite.content.language import is_greeting, sentences, word_set
 
 

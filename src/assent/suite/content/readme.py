@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from assent.kernel.structs import Record
-from assent.suite.content.cleaning import TEXT_CHARS, one_line
+from assent.platform.content import TEXT_CHARS, one_line
+from assent.platform.values import Record
 from assent.suite.content.language import word_set
 
 MAX_FEATURES: Final = 12

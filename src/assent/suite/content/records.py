@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.kernel.structs import WireRecord
+from assent.platform.values import WireRecord
 from assent.suite.content.claims import Claim
 
 COMPOSER: Final = "composer"

@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.kernel.structs import Record
-from assent.suite.content.channels import Channel
-from assent.suite.content.cleaning import cut, one_line
+from assent.platform.content import cut, one_line
+from assent.platform.values import Record
+from assent.suite.channels.channel import Channel
 from assent.suite.content.language import is_greeting, sentences
 
 _LABELLED: Final = re.compile(
@@ -35,7 +35,7 @@ def split_title(row: Channel, text: str, title: str, name: str) -> TitledText:
     title = one_line(title, 2_000)
     first, _, rest = body.partition("\n")
     labelled = _LABELLED.match(first) or (
-        _HEADING.match(first) if row.id != "landing" and not title else None
+        _HEADING.match(first) if row.draft.title != "headline" and not title else None
     )
     if labelled and rest.strip():
         title = title or one_line(labelled.group(1), 2_000).strip("* ")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.kernel.structs import Record
+from assent.platform.values import Record
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import word_set
 from assent.suite.content.lessons import Rule

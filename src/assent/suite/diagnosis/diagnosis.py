@@ -14,9 +14,8 @@ import re
 from collections.abc import Callable, Iterable
 from typing import Final, Literal
 
-from assent.gate.calls import SuggestedCall
-from assent.kernel.structs import Record, WireRecord
-from assent.kernel.times import iso_time
+from assent.platform.effects import SuggestedCall
+from assent.platform.values import Record, WireRecord, iso_time
 
 Weight = Literal["high", "medium", "low"]
 
@@ -69,7 +68,7 @@ class Learned(WireRecord, kw_only=True):
     at: str
 
 
-class Facts(Record, kw_only=True):
+class DiagnosisFacts(Record, kw_only=True):
     """The facts of a diagnosis. Observations and actions are newest first."""
 
     now_ms: int
@@ -109,12 +108,12 @@ class DiagnosisRule(Record):
 
     id: str
     weight: Weight
-    look: Callable[[DiagnosisRule, Facts], Iterable[Finding]]
+    look: Callable[[DiagnosisRule, DiagnosisFacts], Iterable[Finding]]
 
 
 def make_finding(
     rule: DiagnosisRule,
-    facts: Facts,
+    facts: DiagnosisFacts,
     of: Observation | ActionFacts,
     numbers: dict[str, float],
     problem: str,

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall
-from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, Facts, Missing, date_of
-from assent.suite.measurement.recommend import NO_SOURCE
+from assent.platform.effects import LAUNCH_NEEDS, SuggestedCall
+from assent.platform.measurement import NO_SOURCE
+from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, DiagnosisFacts, Missing, date_of
 
 GOALS: Final[dict[str, tuple[str, ...]]] = {
     r"sign[ -]?ups?|users?": ("signups", "conversions"),
@@ -28,13 +28,13 @@ TELLS: Final[dict[str, str]] = {
 """The sentence about the use of each source."""
 
 
-def missing(facts: Facts) -> tuple[Missing, ...]:
+def missing(facts: DiagnosisFacts) -> tuple[Missing, ...]:
     """Return every missing number that a source could provide, each once."""
     gaps = {gap.what: gap for look in GAPS for gap in look(facts)}
     return tuple(gaps.values())
 
 
-def _nothing_sent(facts: Facts) -> Iterator[Missing]:
+def _nothing_sent(facts: DiagnosisFacts) -> Iterator[Missing]:
     if not any(each.executed_ms is not None for each in facts.actions):
         yield Missing(
             what=f"Nothing has gone out in the last {WINDOW_DAYS} days.",
@@ -48,7 +48,7 @@ def _nothing_sent(facts: Facts) -> Iterator[Missing]:
         )
 
 
-def _not_yet(facts: Facts) -> Iterator[Missing]:
+def _not_yet(facts: DiagnosisFacts) -> Iterator[Missing]:
     coming = sorted(due for due in facts.due_ms if due > facts.now_ms)
     if coming:
         yield Missing(
@@ -58,7 +58,7 @@ def _not_yet(facts: Facts) -> Iterator[Missing]:
         )
 
 
-def _silent(facts: Facts) -> Iterator[Missing]:
+def _silent(facts: DiagnosisFacts) -> Iterator[Missing]:
     for each in facts.silences:
         by_hand = each.reason == NO_SOURCE
         yield Missing(
@@ -81,7 +81,7 @@ def _silent(facts: Facts) -> Iterator[Missing]:
         )
 
 
-def _find_unconnected(facts: Facts) -> Iterator[Missing]:
+def _find_unconnected(facts: DiagnosisFacts) -> Iterator[Missing]:
     for provider in facts.unconnected:
         yield Missing(
             what=f"{facts.label(provider)} is not connected.",
@@ -92,7 +92,7 @@ def _find_unconnected(facts: Facts) -> Iterator[Missing]:
         )
 
 
-def _goal(facts: Facts) -> Iterator[Missing]:
+def _goal(facts: DiagnosisFacts) -> Iterator[Missing]:
     reported = {name for each in facts.observations for name in each.metrics}
     wanted = {
         name

@@ -10,22 +10,32 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Final
 
-from assent.gate.calls import SuggestedCall
-from assent.kernel.limits import DAY_MS
-from assent.suite.diagnosis.diagnosis import DiagnosisRule, Facts, Finding, Observation, date_of, make_finding
-from assent.suite.measurement.metrics import (
+from assent.platform.effects import SuggestedCall
+from assent.platform.measurement import (
+    ENOUGH_FOR_A_RATE,
+    ENOUGH_TO_JUDGE,
     amount,
+    brings_more,
     describe_number,
     read_numbers,
     sort_names,
 )
-from assent.suite.measurement.recommend import (
-    ARRIVALS,
-    ENOUGH_FOR_A_RATE,
-    ENOUGH_TO_JUDGE,
-    WHOLE_RUN,
-    brings_more,
+from assent.platform.values import DAY_MS
+from assent.suite.channels.registry import TABLE
+from assent.suite.diagnosis.diagnosis import (
+    DiagnosisFacts,
+    DiagnosisRule,
+    Finding,
+    Observation,
+    date_of,
+    make_finding,
 )
+
+WHOLE_RUN: Final = frozenset({"web", "search"})
+"""Sources that count the visitors of all channels together."""
+
+ARRIVALS: Final = WHOLE_RUN | {row.id for row in TABLE if row.shape == "page"}
+"""Channels that the others lead to."""
 
 FEW_RESPOND: Final = 0.01
 HALF: Final = 0.5
@@ -48,7 +58,7 @@ def read_responses(observation: Observation) -> dict[str, float]:
     return {name: observation.metrics[name] for name in read_numbers(observation.metrics).responses}
 
 
-def latest(facts: Facts) -> tuple[Observation, ...]:
+def latest(facts: DiagnosisFacts) -> tuple[Observation, ...]:
     """Return the newest reading of each channel by each source."""
     newest: dict[tuple[str, str], Observation] = {}
     for each in facts.observations:
@@ -56,7 +66,7 @@ def latest(facts: Facts) -> tuple[Observation, ...]:
     return tuple(newest.values())
 
 
-def fresh(facts: Facts, observation: Observation) -> bool:
+def fresh(facts: DiagnosisFacts, observation: Observation) -> bool:
     """Whether a reading is from within a day of publishing, too early to judge."""
     out = [
         each.executed_ms for each in facts.actions if each.run_id == observation.run_id and each.executed_ms
@@ -64,7 +74,7 @@ def fresh(facts: Facts, observation: Observation) -> bool:
     return bool(out) and observation.at_ms - max(out) < DAY_MS
 
 
-def not_seen(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def not_seen(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     for each in latest(facts):
         views = read_views(each)
         if views is None or fresh(facts, each):
@@ -83,7 +93,7 @@ def not_seen(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def not_answered(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def not_answered(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     for each in latest(facts):
         if each.channel in WHOLE_RUN:
             continue
@@ -101,7 +111,7 @@ def not_answered(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def few_answer(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def few_answer(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     for each in latest(facts):
         views, responses = read_views(each), read_responses(each)
         # One reader may respond in several ways, so the sum is an upper bound of the readers who
@@ -120,7 +130,7 @@ def few_answer(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def falling(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def falling(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     by_place = sorted(facts.observations, key=lambda each: (each.channel, each.source, -each.at_ms))
     for _, group in groupby(by_place, key=lambda each: (each.channel, each.source)):
         runs = list({each.run_id: each for each in reversed(list(group))}.values())[::-1]
@@ -144,7 +154,7 @@ def falling(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def weaker_than_best(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def weaker_than_best(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     rated: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = {}
     for each in latest(facts):
         views = read_views(each)
@@ -177,7 +187,7 @@ def weaker_than_best(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
                 )
 
 
-def bounces(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def bounces(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     for each in latest(facts):
         bounced, delivered = each.metrics.get("bounced", 0), each.metrics.get("delivered")
         sent = bounced + (delivered or 0)
@@ -195,7 +205,7 @@ def bounces(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def complaints(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def complaints(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     for each in latest(facts):
         if complained := each.metrics.get("complained", 0):
             yield make_finding(
@@ -211,7 +221,7 @@ def complaints(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def far_down(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def far_down(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     for each in latest(facts):
         place, shown = each.metrics.get("position"), each.metrics.get("impressions", 0)
         if place is not None and place > FIRST_PAGE and shown >= ENOUGH_TO_JUDGE:
@@ -227,7 +237,7 @@ def far_down(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def no_conversion(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def no_conversion(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     for each in latest(facts):
         visits = each.metrics.get("sessions", 0)
         if visits >= ENOUGH_TO_JUDGE and each.metrics.get("conversions") == 0:
@@ -242,7 +252,7 @@ def no_conversion(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def _again(facts: Facts, channel: str) -> SuggestedCall:
+def _again(facts: DiagnosisFacts, channel: str) -> SuggestedCall:
     """Suggest another post on the channel; if the numbers are for the whole run, another launch."""
     differently = "the user wants to try it differently"
     if channel == "email":

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from assent.gate.calls import LAUNCH_NEEDS, SuggestedCall
-from assent.kernel.limits import DAY_MS
-from assent.suite.diagnosis.diagnosis import ActionFacts, DiagnosisRule, Facts, Finding, make_finding
+from assent.platform.effects import LAUNCH_NEEDS, SuggestedCall
+from assent.platform.values import DAY_MS
+from assent.suite.diagnosis.diagnosis import ActionFacts, DiagnosisFacts, DiagnosisRule, Finding, make_finding
 
 OLD_DRAFT_DAYS: Final = 2
 QUIET_DAYS: Final = 30
@@ -15,7 +15,7 @@ REJECTED_OFTEN: Final = 2
 HALF: Final = 0.5
 
 
-def find_lost(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def find_lost(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     lost = [each for each in facts.actions if each.execution_state == "outcome_unknown"]
     if lost:
         yield make_finding(
@@ -29,7 +29,7 @@ def find_lost(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def find_failed(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def find_failed(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     for channel, actions in _by_channel(each for each in facts.actions if each.status == "failed"):
         why = f" The last one: {actions[0].last_attempt}." if actions[0].last_attempt else ""
         yield make_finding(
@@ -45,7 +45,7 @@ def find_failed(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def unready(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def unready(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     open_still = [
         each for each in facts.actions if each.status in ("awaiting_approval", "approved") and not each.ready
     ]
@@ -63,7 +63,7 @@ def unready(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def waiting(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def waiting(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     old = [
         each
         for each in facts.actions
@@ -84,7 +84,7 @@ def waiting(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def find_expired(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def find_expired(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     gone = [each for each in facts.actions if each.expired]
     if gone:
         yield make_finding(
@@ -98,7 +98,7 @@ def find_expired(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
         )
 
 
-def find_rejected(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def find_rejected(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     decided = [
         each for each in facts.actions if each.status in ("rejected", "executed", "approved", "failed")
     ]
@@ -117,7 +117,7 @@ def find_rejected(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
             )
 
 
-def quiet(rule: DiagnosisRule, facts: Facts) -> Iterator[Finding]:
+def quiet(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
     out = [each for each in facts.actions if each.executed_ms is not None]
     if not out:
         return
@@ -153,5 +153,5 @@ def _count(actions: list[ActionFacts]) -> str:
     return "One action" if len(actions) == 1 else f"{len(actions)} actions"
 
 
-def _days(facts: Facts, since_ms: int) -> int:
+def _days(facts: DiagnosisFacts, since_ms: int) -> int:
     return (facts.now_ms - since_ms) // DAY_MS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.suite.diagnosis import readings, record
-from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, Diagnosis, DiagnosisRule, Facts, order
+from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, Diagnosis, DiagnosisFacts, DiagnosisRule, order
 from assent.suite.diagnosis.gaps import missing
 
 RULES: Final[tuple[DiagnosisRule, ...]] = (
@@ -28,7 +28,7 @@ RULES: Final[tuple[DiagnosisRule, ...]] = (
 )
 
 
-def diagnose(facts: Facts) -> Diagnosis:
+def diagnose(facts: DiagnosisFacts) -> Diagnosis:
     found = [finding for rule in RULES for finding in rule.look(rule, facts)]
     return Diagnosis(
         has_data=bool(facts.observations),

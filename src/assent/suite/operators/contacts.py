@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.gate.mail import CONTACTS
-from assent.gate.records import Effect
-from assent.ports import Draft, Preparation, StagedEffect
-from assent.suite.contact import contact_text
+from assent.platform.effects import Effect
+from assent.platform.staging import Draft, Preparation, StagedEffect
+from assent.suite.channels.contacts import CHANNEL_ID
+from assent.suite.channels.contacts.contact import contact_text
 
 CONNECTOR: Final = "hubspot"
 EXECUTE: Final = "chieflab_execute_approved_action"
@@ -21,8 +21,8 @@ def prepare(contacts: tuple[dict[str, str], ...]) -> Preparation:
     for index, contact in enumerate(contacts):
         body = contact_text(contact)
         name = " ".join(filter(None, (contact.get("firstname"), contact.get("lastname")))) or contact["email"]
-        drafts.append(Draft(type="contact", title=name, body=body, channel=CONTACTS))
-        effect = Effect(channel=CONTACTS, verb="save", connector=CONNECTOR, title=name, body=body)
+        drafts.append(Draft(type="contact", title=name, body=body, channel=CHANNEL_ID))
+        effect = Effect(channel=CHANNEL_ID, verb="save", connector=CONNECTOR, title=name, body=body)
         effects.append(
             StagedEffect(effect=effect, executor_tool=EXECUTE, draft=index, recommendations=(IF_THERE,))
         )

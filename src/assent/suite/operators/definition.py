@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Literal
 
-from assent.kernel.structs import Record, WireRecord
+import msgspec
+
+from assent.platform.values import Record, WireRecord
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.lessons import Lessons
 from assent.suite.content.records import Composed
@@ -21,6 +24,9 @@ class OperatorInfo(WireRecord, kw_only=True):
     connectors: tuple[str, ...]
     status: Literal["live"]
     tools: tuple[str, ...]
+
+    def without_tools(self, names: Collection[str]) -> OperatorInfo:
+        return msgspec.structs.replace(self, tools=tuple(each for each in self.tools if each not in names))
 
 
 class Workbench(Record, kw_only=True):

@@ -6,17 +6,14 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.mail import ALONE
-from assent.gate.preflight import MANY_RECIPIENTS
-from assent.gate.records import Effect
-from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
-from assent.kernel.structs import Record
-from assent.ports import Draft, StagedEffect
+from assent.platform.content import cut
+from assent.platform.effects import ALONE, MANY_RECIPIENTS, Effect
+from assent.platform.staging import Draft, StagedEffect
+from assent.platform.values import Problem, Reason, Record, Refusal, bad_argument
+from assent.suite.channels.channel import Channel, needs, title_problems
+from assent.suite.channels.registry import BY_ID, find_channel
 from assent.suite.composer.composer import compose
-from assent.suite.content import channels
 from assent.suite.content.adapter import adapt, remind
-from assent.suite.content.channels import Channel
-from assent.suite.content.cleaning import cut
 from assent.suite.content.language import sentences
 from assent.suite.content.records import COMPOSER, SUPPLIED, Composed, NeedsDraft
 from assent.suite.operators.definition import Workbench
@@ -45,9 +42,9 @@ class ChannelDraft(Record, kw_only=True):
 
 def require_channel(name: str, path: str = "channel") -> Channel:
     """Return the channel of a name. Refuses an unknown name and lists the known ones."""
-    found = channels.channel(name)
+    found = find_channel(name)
     if found is None:
-        names = ", ".join(each.id for each in channels.TABLE)
+        names = ", ".join(BY_ID)
         raise bad_argument(path, f"one of {names}", repr(name[:40]))
     return found
 
@@ -106,7 +103,7 @@ def _paths(supplied: SuppliedText | None) -> dict[str, str]:
 
 def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
     name = "subject" if channel.shape == "email" else "title"
-    of_title = channels.title_problems(channel, made.subject or made.title)
+    of_title = title_problems(channel, made.subject or made.title)
     return Refusal(
         Reason.VALIDATION_ERROR,
         problems=[
@@ -119,8 +116,8 @@ def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
 
 def describe_wanted(channel: Channel) -> dict[str, str]:
     name = "subject" if channel.shape == "email" else "title"
-    needs = {"body": f"your own text. {channels.needs(channel)}"}
-    return {**needs, name: f"its {name}"} if channel.title_required else needs
+    wanted = {"body": f"your own text. {needs(channel)}"}
+    return {**wanted, name: f"its {name}"} if channel.title_required else wanted
 
 
 def stage_draft(

@@ -6,16 +6,14 @@ from typing import Final
 
 import msgspec
 
-from assent.kernel.canonical import digest_of_bytes
-from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
-from assent.kernel.structs import from_record
-from assent.ports import Draft, Picture, Preparation
-from assent.suite.content import channels as known
-from assent.suite.content.cleaning import printable
+from assent.platform.connections import Picture
+from assent.platform.content import printable
+from assent.platform.staging import Draft, Preparation
+from assent.platform.values import Problem, Reason, Refusal, bad_argument, digest_of_bytes, from_record
+from assent.suite.channels.registry import SIZES, find_channel
 from assent.suite.pictures import palette
 from assent.suite.pictures.graphics import LAYOUTS, Order, alt_text
 from assent.suite.pictures.orders import MadePicture, OverflowingChannel, PictureJob, PictureResult
-from assent.suite.pictures.sizes import SIZES
 
 PNG: Final = "image/png"
 LOOSE: Final = "picture"
@@ -60,7 +58,7 @@ def require_picture_channels(names: list[str]) -> tuple[str, ...]:
     problems = []
     found = []
     for index, name in enumerate(names):
-        channel = known.channel(name)
+        channel = find_channel(name)
         if channel is None or channel.id not in SIZES:
             problems.append(Problem(f"channels.{index}", f"one of {', '.join(SIZES)}", repr(name[:40])))
         else:
@@ -80,7 +78,7 @@ def make_drafts(result: PictureResult) -> tuple[Draft, ...]:
 def _draft(made: MadePicture, alt: str, warnings: tuple[str, ...]) -> Draft:
     digest = digest_of_bytes(made.content)
     picture = from_record(Picture, made, content_type=PNG, alt=alt, digest=digest)
-    channel = known.channel(made.channel)
+    channel = find_channel(made.channel)
     label = channel.label if channel is not None else made.channel
     return Draft(
         type="image",

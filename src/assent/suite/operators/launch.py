@@ -6,10 +6,11 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.kernel.structs import Record, WireRecord
-from assent.ports import Draft, Preparation
+from assent.platform.staging import Draft, Preparation
+from assent.platform.values import Record, WireRecord
+from assent.suite.channels.channel import needs
+from assent.suite.channels.registry import name_connectors
 from assent.suite.composer import composer
-from assent.suite.content.channels import needs
 from assent.suite.content.language import strip_full_stop
 from assent.suite.content.lessons import first_sentence
 from assent.suite.content.records import NeedsDraft
@@ -21,7 +22,7 @@ INFO = OperatorInfo(
     label="Launch",
     function="Prepares a full launch: positioning, a draft per channel, landing copy and e-mail.",
     primary_tool="chieflab_launch_product",
-    connectors=("site", "smtp", "manual", "zernio", "bluesky", "slack", "resend"),
+    connectors=name_connectors("publish", "send"),
     status="live",
     tools=(
         "chieflab_launch_product",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from assent.ports import Preparation
-from assent.suite.content.channels import Channel
+from assent.platform.staging import Preparation
+from assent.suite.channels.channel import Channel
+from assent.suite.channels.registry import name_connectors
 from assent.suite.content.records import NeedsDraft
 from assent.suite.operators.definition import OperatorInfo, Workbench
 from assent.suite.operators.drafts import ChannelDraft, SuppliedText, place_effects, write
@@ -13,7 +14,7 @@ INFO = OperatorInfo(
     label="Post",
     function="Prepares one post for one channel and publishes it once it is approved.",
     primary_tool="chieflab_post",
-    connectors=("site", "manual", "zernio", "bluesky", "slack"),
+    connectors=name_connectors("publish"),
     status="live",
     tools=("chieflab_post", "chieflab_execute_approved_action"),
 )

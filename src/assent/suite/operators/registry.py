@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from assent.platform.effects import BY_HAND
+from assent.suite.channels.registry import CONNECTORS, name_connectors
 from assent.suite.operators import launch, post
 from assent.suite.operators.definition import OperatorInfo
 
@@ -15,7 +17,7 @@ EMAIL: Final = OperatorInfo(
     label="E-mail",
     function="Prepares one e-mail and sends it once it is approved.",
     primary_tool="chieflab_send",
-    connectors=("smtp", "resend", "hubspot"),
+    connectors=name_connectors("send", "contacts"),
     status="live",
     tools=("chieflab_send", "chieflab_execute_approved_action", "chieflab_save_contacts"),
 )
@@ -24,7 +26,7 @@ MEASURE: Final = OperatorInfo(
     label="Measure",
     function="Reads the results of a run from every source that has numbers and recommends the next move.",
     primary_tool="chieflab_measure",
-    connectors=("site", "ga4", "search_console", "zernio", "bluesky", "resend"),
+    connectors=name_connectors("measure"),
     status="live",
     tools=(
         "chieflab_measure",
@@ -53,7 +55,7 @@ CONNECT: Final = OperatorInfo(
     label="Connect",
     function="Tells how to connect a provider and whether it is connected.",
     primary_tool="chieflab_connect_provider",
-    connectors=("site", "smtp", "zernio", "bluesky", "slack", "resend", "ga4", "search_console", "hubspot"),
+    connectors=tuple(info.id for info in CONNECTORS if info is not BY_HAND),
     status="live",
     tools=(
         "chieflab_connect_provider",

@@ -12,12 +12,13 @@ import html
 from collections.abc import Callable
 from typing import Final
 
-from assent.kernel.structs import Record
+from assent.platform.values import Record
+from assent.suite.channels.channel import Size
+from assent.suite.channels.registry import SIZES
 from assent.suite.content import counting
 from assent.suite.pictures import bidi, palette
 from assent.suite.pictures.line_fitting import Box, Fitted, TooLong, fit
 from assent.suite.pictures.palette import Palette
-from assent.suite.pictures.sizes import SIZES, Size
 
 LAYOUTS: Final = ("dark", "light", "solid")
 """The variants of every picture, in display order."""

@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from assent.kernel.structs import Record
+from assent.platform.values import Record
 from assent.suite.content import counting
 
 Measure = Callable[[str], float]

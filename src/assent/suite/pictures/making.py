@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from assent.kernel.limits import MAX_PICTURE_BYTES
+from assent.platform.values import MAX_PICTURE_BYTES
 from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
 
 log = logging.getLogger("assent.pictures")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assent.kernel.structs import Record
+from assent.platform.values import Record
 from assent.suite.pictures.graphics import Order
 
 

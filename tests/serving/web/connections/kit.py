@@ -14,20 +14,20 @@ from tests.suite.connectors.kit import Engine, engine_with
 from tests.surfaces import ManualClock
 
 from assent.app import App
+from assent.engine.connections import grants
 from assent.engine.connections.oauth import verifier
+from assent.engine.connections.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry, find_access
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import Account, Connection, NewConnection, OpenedSecrets
 from assent.kernel.ids import WorkspaceId
-from assent.suite.connectors import oauth
-from assent.suite.connectors.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
-from assent.testing.bluesky import Bluesky
-from assent.testing.google import Ga4, GoogleAccounts, SearchConsole
-from assent.testing.hubspot import HubSpot
+from assent.suite.channels.bluesky.emulator import Bluesky
+from assent.suite.channels.contacts.emulator import HubSpot
+from assent.suite.channels.email.emulator import Resend
+from assent.suite.channels.google.emulator import Ga4, GoogleAccounts, SearchConsole
+from assent.suite.channels.zernio.emulator import Zernio
 from assent.testing.ledger import Ledger
 from assent.testing.oauth_provider import OAuthServer, RegisteredApp
 from assent.testing.provider_server import all_serving
-from assent.testing.resend import Resend
-from assent.testing.zernio import Zernio
 
 GOOGLE = RegisteredApp("google-client.example", "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t")
 HUBSPOT = RegisteredApp("hubspot-client", "a-secret-of-the-hubspot-client-000")
@@ -102,8 +102,8 @@ class Connected:
 
 
 def access_of(app: App, provider: str) -> OAuthAccess:
-    access = getattr(app.services.connectors[provider], "access", None)
-    assert isinstance(access, OAuthAccess)
+    access = find_access(app.services.connectors[provider])
+    assert access is not None
     return access
 
 
@@ -112,8 +112,8 @@ async def connect(app: App, provider: str, workspace_id: WorkspaceId, **settings
     known = access_of(app, provider).provider
     back, state = BACK.format(provider), os.urandom(12).hex()
     proof = verifier(b"key", state)
-    code = await consent(oauth.consent_url(known, redirect_uri=back, state=state, verifier=proof))
-    granted = await oauth.exchange_code(known, code["code"], redirect_uri=back, verifier=proof)
+    code = await consent(grants.consent_url(known, redirect_uri=back, state=state, verifier=proof))
+    granted = await grants.exchange_code(known, code["code"], redirect_uri=back, verifier=proof)
     accounts = (Account(granted.account, provider, f"Hub {granted.account}"),) if granted.account else ()
     new = NewConnection(
         label="Ada's",

@@ -11,11 +11,11 @@ from tests.serving.web.connections.kit import Connected, access_of
 from assent.app import App
 from assent.engine.connections import oauth as states
 from assent.engine.connections.oauth import STATE_TTL_MS, TURN_MS
+from assent.engine.connections.oauth_access import ACCESS, REFRESH
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import OpenedSecrets
 from assent.kernel.refusals import Reason
 from assent.ports import NotSent
-from assent.suite.connectors.oauth_access import ACCESS, REFRESH
 from assent.testing.provider_server import Outcome
 
 CONTACTS = "/crm/v3/objects/contacts/1"

@@ -12,13 +12,12 @@ from tests.surfaces import Surface
 
 from assent.engine.actions.recording import Executed
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate import gate
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import NotSent
-from assent.suite.contact import UnreadableContact, contact_text, read_contact
-from assent.testing.connector_contract import check_connector, claim_action
+from assent.suite.channels.contacts.contact import UnreadableContact, contact_text, read_contact
+from assent.testing.connector_contract import check_connector, claim_action, perform_claimed
 from assent.testing.operator import Wanted
 from assent.testing.provider_server import Outcome
 
@@ -159,7 +158,7 @@ async def test_what_was_approved_for_one_account_is_not_saved_in_another(world: 
     assert refused.reason == "requires_approval"
     here = msgspec.structs.replace(claimed, workspace_id=LOCAL_WORKSPACE)
     with pytest.raises(NotSent) as kept:
-        await world.engine.services.connectors["hubspot"].perform(gate.open_gate(here), 5.0)
+        await perform_claimed(world.engine.services.connectors["hubspot"], here)
     assert (kept.value.reason, kept.value.curable) == ("missing_connector", True)
     assert not created(world)
 

@@ -1,4 +1,4 @@
-"""Connecting in a real browser, against the emulated providers: on a phone and at a desk, with script and without."""
+"""Connecting in a real browser, against the emulated providers: on a phone and at a desk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from tests.serving.web.shell.screen import Screen, every_look, sign_in
 from tests.surfaces import ManualClock
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.testing import resend, zernio
+from assent.suite.channels.email import emulator as resend
+from assent.suite.channels.zernio import emulator as zernio
 
 pytestmark = pytest.mark.slow
 
@@ -75,9 +76,8 @@ async def allow(page: Page, label: str, grantor: str) -> None:
     await expect(page.get_by_role("status")).to_contain_text("Connected")
 
 
-@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
-async def test_google_and_hubspot_are_connected_by_consent(room: Room, script: bool) -> None:
-    context = await room.context(width=390, script=script)
+async def test_google_and_hubspot_are_connected_by_consent(room: Room) -> None:
+    context = await room.context(width=390)
     at = await room.open(context, "/connect")
     page = at.page
     await page.get_by_role("link", name="Google Analytics 4").click()
@@ -105,9 +105,19 @@ async def test_google_and_hubspot_are_connected_by_consent(room: Room, script: b
     assert at.unexpected() == []
 
 
-@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
-async def test_zernio_and_resend_are_connected_by_key(room: Room, script: bool) -> None:
-    context = await room.context(width=390, script=script)
+async def test_without_scripts_nothing_is_connected_and_the_page_says_what_to_do(room: Room) -> None:
+    at = await room.open(await room.context(script=False), "/connect/zernio")
+    await at.page.get_by_label("Key").fill(zernio.KEY)
+    await at.page.get_by_role("button", name="Check and connect").click()
+    await expect(at.page.get_by_role("heading", level=1)).to_have_text("Connect Zernio?")
+    await expect(at.page.get_by_text("sign in again here by a new link", exact=False)).to_be_visible()
+    assert await at.page.get_by_role("button").count() == 0
+    assert zernio.KEY not in await at.page.content()
+    assert await room.house.app.connections.find(LOCAL_WORKSPACE, "zernio") is None
+
+
+async def test_zernio_and_resend_are_connected_by_key(room: Room) -> None:
+    context = await room.context(width=390)
     at = await room.open(context, "/connect/zernio")
     page = at.page
     field = page.get_by_label("Key")

@@ -9,11 +9,14 @@ import pytest
 from tests.serving.web.connections.desk import WHERE, Desk
 from tests.serving.web.review.kit import forms
 
+from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.connection import ConnectorInfo
 from assent.serving.web.connections.words import find_words
-from assent.suite.connectors.key_access import API_KEY
-from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
-from assent.testing import bluesky, resend, zernio
+from assent.suite.channels.bluesky import emulator as bluesky
+from assent.suite.channels.email import emulator as resend
+from assent.suite.channels.registry import CONNECTORS
+from assent.suite.channels.zernio import emulator as zernio
 from assent.testing.provider_server import Outcome
 
 KEYS = {"zernio": zernio.KEY, "resend": resend.KEY, "bluesky": bluesky.KEY}

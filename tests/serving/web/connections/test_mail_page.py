@@ -16,12 +16,12 @@ from tests.suite.connectors.mail_server import PASSWORD, USER, Inbox, mail_serve
 from tests.surfaces import ManualClock
 
 from assent.engine.actions.recording import Executed
+from assent.engine.connections.key_access import API_KEY
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.connection import NewConnection, OpenedSecrets
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import NotSent
-from assent.suite.connectors.key_access import API_KEY
-from assent.suite.connectors.mail.smtp import SmtpConnector
+from assent.suite.channels.email.smtp import SmtpConnector
 from assent.testing.operator import Wanted
 
 SENDER = "Ann <ann@shop.example>"
@@ -165,7 +165,7 @@ async def test_a_name_that_cannot_be_looked_up_in_time_is_not_sent(monkeypatch: 
         await asyncio.Event().wait()
         raise AssertionError
 
-    monkeypatch.setattr("assent.suite.connectors.mail.smtp.REACH_SECONDS", 0.01)
+    monkeypatch.setattr("assent.suite.channels.email.smtp.REACH_SECONDS", 0.01)
     connector = SmtpConnector(None, None, ManualClock(), reach=never)
     with pytest.raises(NotSent) as refused:
         await connector.verify("smtp://mail.example.org", 5.0)

@@ -7,17 +7,19 @@ from typing import Any
 
 import pytest
 from tests.serving.web.connections.kit import Connected
-from tests.suite.providers.kit import connect as key_connect
+from tests.suite.channels.kit import connect as key_connect
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import measurement
 from assent.engine.learning.measured import Measurement
+from assent.gate.effects import EffectTypes
+from assent.gate.measurement.recommend import assess
 from assent.gate.records import Asset
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.refusals import Refusal
 from assent.ports import Reading
-from assent.suite.measurement.recommend import assess
-from assent.testing.google import DailyVisits, Query
+from assent.suite.channels.google.emulator import DailyVisits, Query
+from assent.suite.effect_types import effect_types
 from assent.testing.operator import Wanted
 from assent.testing.provider_server import Outcome, json_answer
 
@@ -239,16 +241,19 @@ def reading(channel: str, **metrics: int) -> Reading:
     return Reading(source=channel, channel=channel, status="ok", metrics=dict(metrics))
 
 
+KINDS = EffectTypes(effect_types())
+
+
 def test_visitors_of_the_page_are_not_added_to_the_channels_that_sent_them() -> None:
     readings = (reading("linkedin", impressions=100, clicks=4), reading("web", sessions=90, conversions=9))
-    move = assess(readings).next_move
+    move = assess(readings, KINDS).next_move
     assert move.channel == "linkedin"
-    assert move.why == "linkedin: 100 impressions, 4 clicks."
+    assert move.why == "LinkedIn: 100 impressions, 4 clicks."
 
 
 def test_a_run_known_by_its_visitors_alone_names_no_channel() -> None:
     readings = (reading("web", sessions=90, conversions=0),)
-    move = assess(readings).next_move
+    move = assess(readings, KINDS).next_move
     assert move.channel is None
     assert "90 sessions, 0 conversions" in move.why
-    assert assess((*readings, reading("x", conversions=2))).totals == {"sessions": 90}
+    assert assess((*readings, reading("x", conversions=2)), KINDS).totals == {"sessions": 90}

@@ -27,6 +27,7 @@ from assent.ports import Store, Transaction
 from assent.serving.web.shell.pages import page_routes
 from assent.serving.web.shell.problems import http_problem
 from assent.stores import open_store
+from assent.suite.testing.catalog import full_catalog
 
 TABLES = ("workspaces", "api_keys", "signup_links", "streams", "events")
 KEY = re.compile(r"clp_(?:live|dev)_[A-Za-z0-9_-]{64}")
@@ -45,7 +46,7 @@ class Site:
         links = dataclasses.replace(made.links, page_address=lambda: self.pages)
         self.services = dataclasses.replace(made, store=store, links=links)
         self.app = Starlette(
-            routes=page_routes(self.services, base_url=BASE_URL),
+            routes=page_routes(self.services, base_url=BASE_URL, catalog=full_catalog()),
             exception_handlers={404: http_problem, 405: http_problem},
         )
         transport = httpx.ASGITransport(app=self.app, client=("203.0.113.7", 50_000))

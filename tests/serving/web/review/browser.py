@@ -23,9 +23,9 @@ SIZES = {"phone": {"width": 390, "height": 844}, "desk": {"width": 1280, "height
 class Doors:
     """A house's web server, which can be stopped and started again at the same address."""
 
-    def __init__(self) -> None:
+    def __init__(self, host: str = "127.0.0.1") -> None:
         self._listener = self._bound(0)
-        self.base_url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        self.base_url = f"http://{host}:{self._listener.getsockname()[1]}"
         self._task: asyncio.Task[None] | None = None
         self._server: Any = None
 
@@ -50,9 +50,9 @@ class Doors:
 
 
 @asynccontextmanager
-async def served(tmp_path: Path, **options: Any) -> AsyncIterator[House]:
+async def served(tmp_path: Path, *, host: str = "127.0.0.1", **options: Any) -> AsyncIterator[House]:
     """A house whose pages a browser can reach; its `doors` can be closed and opened."""
-    doors = Doors()
+    doors = Doors(host)
     house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, doors.base_url, **options)
     house.doors = doors
     doors.open(house)

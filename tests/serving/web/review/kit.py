@@ -12,23 +12,35 @@ from typing import Any
 
 import httpx
 import msgspec
+from tests.keyed_browser import KeyedBrowser
 from tests.own_sql import bind
 from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, staging
+from assent.engine.actions.describing import describe
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.engine.people import people
 from assent.engine.people.people import OWNER
-from assent.gate.gate import ApprovedAction
+from assent.gate.effects import EffectTypes
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.ports import Delivered, Delivery, Draft, Preparation, StagedEffect, Transaction
+from assent.ports import (
+    Connector,
+    Context,
+    Delivered,
+    Delivery,
+    Draft,
+    Preparation,
+    StagedEffect,
+    Transaction,
+)
 from assent.processes.serve import Surfaces
+from assent.suite.testing.effect_types import any_effects
 
 BROWSER = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html,*/*;q=0.8"}
 
@@ -56,11 +68,11 @@ class Provider:
     async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
         return self.ready
 
-    async def perform(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered:
-        self.done.append(approved.action)
-        return self.then(approved.action)
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        self.done.append(ctx.action)
+        return self.then(ctx.action)
 
-    async def look_up(self, approved: ApprovedAction, timeout_seconds: float) -> Delivered | None:
+    async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
         raise NotImplementedError
 
 
@@ -153,17 +165,22 @@ class House:
         *,
         clock: ManualClock | None = None,
         built_in: bool = False,
+        connectors: dict[str, Connector] | None = None,
+        effects: EffectTypes | None = None,
         **settings: Any,
     ) -> None:
-        """`built_in`: with the connectors that come along, instead of providers that do what a test says."""
+        """`built_in`: with the connectors that come along, instead of providers that do what a test says.
+        `connectors` may be filled before the first call, with connectors that need the services."""
         self.clock = clock or ManualClock()
         self.base_url = base_url
         self.provider = Provider("zernio")
         self.mailer = Provider("smtp")
+        own: dict[str, Connector] = {"zernio": self.provider, "smtp": self.mailer}
         self.app = App(
             settings_for(database_url, data_dir, base_url=base_url, **settings),
             clock=self.clock,
-            connectors=None if built_in else {"zernio": self.provider, "smtp": self.mailer},
+            connectors=None if built_in else own if connectors is None else connectors,
+            effects=effects or any_effects(),
         )
         self.services = self.app.services
         self.doors: Any = None
@@ -171,10 +188,10 @@ class House:
         self.site = self.surfaces.site()
         self.browsers: list[httpx.AsyncClient] = []
 
-    def browser(self, **headers: str) -> httpx.AsyncClient:
-        """A browser with no cookies yet."""
+    def browser(self, **headers: str) -> KeyedBrowser:
+        """A browser with no cookies yet, which confirms what it is asked to confirm."""
         transport = httpx.ASGITransport(app=self.site, client=("203.0.113.7", 50_000))
-        made = httpx.AsyncClient(
+        made = KeyedBrowser(
             transport=transport,
             base_url=self.base_url,
             headers={**BROWSER, "Origin": self.base_url, **headers},
@@ -200,9 +217,16 @@ class House:
         """A run with content that staging would refuse: what an older release or a hand may have stored."""
         run = await self.stage(post())
         action = await self.action(run.actions[0].id)
-        changed = msgspec.structs.replace(action, effect=effect.effect, digest=effect.effect.digest())
-        await self.app.store.write(lambda: actions.put_without_event(changed))
+        await self.overwrite(action, effect.effect)
         return run.run_id, action.action_id
+
+    async def overwrite(self, action: Action, effect: Effect) -> None:
+        """Replace the content of an action and its view, past every check."""
+        changed = msgspec.structs.replace(action, effect=effect, digest=effect.digest())
+        view = await describe(self.services, action.workspace_id, effect)
+        viewed = msgspec.structs.replace(changed, view=view)
+        await self.app.store.write(lambda: actions.put_without_event(viewed))
+        await self.app.store.write(lambda: actions.store_view(viewed))
 
     async def action(self, action_id: str) -> Action:
         action, _ = await self.app.store.read(lambda: actions.find(LOCAL_WORKSPACE, ActionId(action_id)))
@@ -217,7 +241,7 @@ class House:
 
         return await self.app.store.read(read)
 
-    async def opened(self, run: PreparedRun, browser: httpx.AsyncClient | None = None) -> httpx.AsyncClient:
+    async def opened(self, run: PreparedRun, browser: KeyedBrowser | None = None) -> KeyedBrowser:
         """A browser that followed the review link."""
         browser = browser or self.browser()
         answer = await browser.get(path_of(run.review_url))
@@ -225,9 +249,7 @@ class House:
         assert answer.headers["location"] == f"/runs/{run.run_id}"
         return browser
 
-    async def owner(
-        self, browser: httpx.AsyncClient | None = None, name: str | None = None
-    ) -> httpx.AsyncClient:
+    async def owner(self, browser: KeyedBrowser | None = None, name: str | None = None) -> KeyedBrowser:
         """A browser that is signed in."""
         browser = browser or self.browser()
         answer = await browser.post(await self.sign_in_path(), data={"name": name} if name else {})

@@ -349,7 +349,7 @@ async def test_a_signed_in_person_ends_the_links_of_a_run_and_new_ones_work(
     )
     assert (await house.browser().get(path_of(fresh))).status_code == 303
     kind, facts = (await house.events(run.run_id))[-1]
-    assert (kind, facts["by"], facts["assurance"]) == ("review_links_ended", "owner", "person")
+    assert (kind, facts["by"], facts["assurance"]) == ("review_links_ended", "owner", "client")
 
 
 async def test_the_holder_of_a_link_cannot_end_links(house: House) -> None:

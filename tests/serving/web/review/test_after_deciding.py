@@ -182,7 +182,7 @@ async def test_what_is_approved_and_left_unsent_is_in_the_inbox_and_is_told_afte
     await house.run_jobs()
 
     [(_, said)] = posts.sent
-    assert "One draft in local is approved and not sent: LinkedIn." in said["text"]
+    assert "One draft in local is approved and not sent: LinkedIn post (medium risk)." in said["text"]
     page = (await owner.get("/inbox")).text
     assert "Approved, not sent yet" in page
     assert f"row-{run.actions[0].id}" in page

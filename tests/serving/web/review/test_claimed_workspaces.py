@@ -25,6 +25,7 @@ from assent.serving.edge import Credentials, RequestContext
 from assent.serving.web.people.people import CONFIRM_FIRST
 
 KEY = re.compile(r"clp_live_[A-Za-z0-9_-]{64}")
+MAIL: dict[str, Any] = {"smtp_url": "smtp://127.0.0.1:2525", "smtp_from": "assent@example.org"}
 LINK = re.compile(r"/sign-in/[A-Za-z0-9_-]{40,}")
 EMAIL = "zoe@example.org"
 
@@ -80,14 +81,14 @@ class Town:
 
 @pytest.fixture
 async def town(tmp_path: Path) -> AsyncIterator[Town]:
-    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, smtp_url="smtp://127.0.0.1:2525")
+    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, **MAIL)
     yield Town(house)
     await house.close()
 
 
 @pytest.fixture
 async def town_on_any_store(database_url: str, tmp_path: Path) -> AsyncIterator[Town]:
-    house = House(database_url, tmp_path, smtp_url="smtp://127.0.0.1:2525")
+    house = House(database_url, tmp_path, **MAIL)
     yield Town(house)
     await house.close()
 
@@ -163,6 +164,17 @@ async def test_a_mailed_link_makes_the_claimer_a_person(town_on_any_store: Town)
     approval = (await town.action(workspace_id, run)).approval
     assert approval is not None
     assert approval.assurance is Assurance.PERSON
+
+
+async def test_mail_is_offered_only_where_it_can_be_sent(tmp_path: Path) -> None:
+    cases: list[dict[str, Any]] = [MAIL, {"smtp_url": MAIL["smtp_url"]}, {}]
+    for number, given in enumerate(cases):
+        house = House(new_sqlite(tmp_path / f"{number}.db"), tmp_path, **given)
+        try:
+            shown = (await house.browser().get("/sign-in")).text
+            assert ("Mail me a link" in shown) is (given is MAIL)
+        finally:
+            await house.close()
 
 
 async def test_a_mailed_link_works_once_and_for_an_hour(town: Town) -> None:

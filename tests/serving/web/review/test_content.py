@@ -13,9 +13,9 @@ from markupsafe import escape
 from tests.serving.web.review.hostile import CORPUS
 from tests.serving.web.review.kit import TEXT, House, form, mail, post
 
-from assent.engine.actions import actions
 from assent.gate.preflight import Readiness
-from assent.gate.records import Media, Severity
+from assent.gate.records import Media
+from assent.gate.views import Severity
 from assent.ports import Draft, StagedEffect
 from assent.serving.web.review.html import frame, html_text
 from assent.serving.web.review.links import MOST_LINKS, html_targets, list_links, targets
@@ -259,8 +259,7 @@ async def filled_with(house: House, words: str) -> tuple[str, str]:
         target={words: words},
         details={words: words},
     )
-    changed = msgspec.structs.replace(action, effect=effect, digest=effect.digest())
-    await house.app.store.write(lambda: actions.put_without_event(changed))
+    await house.overwrite(action, effect)
     return run.run_id, action.action_id
 
 

@@ -137,7 +137,7 @@ async def test_a_signed_in_person_approves_as_themselves_whatever_the_form_says(
 
     approval = (await house.action(run.actions[0].id)).approval
     assert approval is not None
-    assert (approval.by, approval.assurance) == ("Grace Hopper", "person")
+    assert (approval.by, approval.assurance) == ("Grace Hopper", "client")
 
 
 @pytest.mark.rule("E62")
@@ -169,7 +169,7 @@ async def test_high_risk_is_refused_by_link_with_the_way_to_sign_in_and_allowed_
 
 async def test_a_strict_workspace_asks_for_a_person_for_everything(house: House) -> None:
     run = await house.stage(post())
-    await set_policy(house, "strict")
+    await set_policy(house, "people")
     browser = await house.opened(run)
 
     assert (await house.decide(browser, run.run_id, run.actions[0].id, "approve")).status_code == 409
@@ -626,9 +626,9 @@ async def test_an_action_that_is_being_sent_can_neither_be_changed_nor_taken_bac
 
     perform = house.provider.perform
 
-    async def performing(approved: Any, timeout_seconds: float) -> Any:
+    async def performing(ctx: Any, effect: Any) -> Any:
         await during()
-        return await perform(approved, timeout_seconds)
+        return await perform(ctx, effect)
 
     house.provider.perform = performing  # type: ignore[method-assign]
     await house.decide(browser, run.run_id, action_id, "send")
@@ -656,11 +656,12 @@ async def test_every_decision_form_names_its_action_and_decision_and_has_the_fie
     page = await house.page(await house.opened(run), run.run_id)
     action_id = run.actions[0].id
 
-    assert set(form(page, action_id, "approve").fields) == {"nonce", "digest", "name"}
-    assert set(form(page, action_id, "reject").fields) == {"nonce", "digest", "name", "reason"}
+    assert set(form(page, action_id, "approve").fields) == {"nonce", "revision", "digest", "name"}
+    assert set(form(page, action_id, "reject").fields) == {"nonce", "digest", "revision", "name", "reason"}
     assert set(form(page, action_id, "edit").fields) == {
         "nonce",
         "digest",
+        "revision",
         "name",
         "body",
         "subject",

@@ -10,9 +10,14 @@ from typing import Any
 from tests.serving.web.review.kit import House, forms, post
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.people import notifications
+from assent.engine.people import targets
+from assent.engine.people.notifiers import Notification, NotificationReceipt, NotifierContext
+from assent.engine.people.targets import TargetOwner
 from assent.gate.webhooks import WebhookReply
 from assent.ports import OutcomeUnknown
+from assent.processes.serve import Surfaces
+
+PLACE = TargetOwner(LOCAL_WORKSPACE)
 
 
 class Posts:
@@ -21,15 +26,14 @@ class Posts:
     def __init__(self, house: House) -> None:
         self.sent: list[tuple[str, Any]] = []
         self.answer = WebhookReply(200)
-        # Handed over once by the composition root; a test stands in for the network.
-        replaced = dataclasses.replace(
-            house.services,
-            outgoing=dataclasses.replace(
-                house.services.outgoing, post_webhook=self.post, send_note=self.mail
-            ),
-        )
-        house.app.services = replaced
-        house.services = replaced
+        self.replace_post(house, self.post)
+
+    def replace_post(self, house: House, post: Any) -> None:
+        """Handed over once by the composition root; a test stands in for the network."""
+        outgoing = dataclasses.replace(house.services.outgoing, post_webhook=post, send_note=self.mail)
+        house.services = house.app.services = dataclasses.replace(house.services, outgoing=outgoing)
+        house.surfaces = Surfaces(house.app)
+        house.site = house.surfaces.site()
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> WebhookReply:
         self.sent.append((url, json.loads(body)))
@@ -39,9 +43,9 @@ class Posts:
         self.sent.append((to, {"subject": subject, "text": text}))
 
 
-async def told_at(house: House, kind: notifications.Kind, address: str) -> None:
+async def told_at(house: House, kind: str, address: str) -> None:
     await house.app.prepare()
-    await notifications.add(house.services, LOCAL_WORKSPACE, kind, address, by="Ada")
+    await targets.add(house.services, PLACE, house.services.notifiers[kind], address, by="Ada")
 
 
 async def test_mail_slack_and_push_are_told_what_kind_of_thing_waits_and_never_what_it_says(
@@ -67,7 +71,7 @@ async def test_mail_slack_and_push_are_told_what_kind_of_thing_waits_and_never_w
     assert by_place["https://push.example/sub/"]["click"] == link
     for said in by_place.values():
         text = json.dumps(said)
-        assert "2 drafts in local wait for you: LinkedIn, X." in text
+        assert "2 drafts in local wait for you: LinkedIn post (medium risk), X post (medium risk)." in text
         assert link in text
         assert "token=" not in text
         assert "nobody may read" not in text
@@ -101,7 +105,7 @@ async def test_an_unknown_outcome_is_told_and_what_did_not_get_through_is_tried_
     await house.decide(browser, run.run_id, run.actions[0].id, "approve", then="send")
     await house.run_jobs()
     await house.run_jobs()
-    [target] = await house.app.store.read(lambda: notifications.targets(LOCAL_WORKSPACE))
+    [target] = await house.app.store.read(lambda: targets.list_targets(PLACE))
     assert target.problem == "it answered 503"
     posts.answer = WebhookReply(200)
     house.clock.advance(hours=1)
@@ -109,7 +113,7 @@ async def test_an_unknown_outcome_is_told_and_what_did_not_get_through_is_tried_
 
     assert len(posts.sent) == 2
     assert "Was this sent?" in posts.sent[-1][1]["text"]
-    [target] = await house.app.store.read(lambda: notifications.targets(LOCAL_WORKSPACE))
+    [target] = await house.app.store.read(lambda: targets.list_targets(PLACE))
     assert target.problem is None
 
 
@@ -135,3 +139,105 @@ async def test_where_people_are_told_is_kept_sealed_and_shown_without_its_secret
     ):
         data = {"nonce": form.fields["nonce"], "kind": kind, "address": wrong}
         assert (await owner.post("/settings/notifications", data=data)).status_code == 400, kind
+
+
+class Pager:
+    """A notifier that no part of the server knows."""
+
+    kind = "pager"
+    label = "Pager"
+    hint = "A number of four digits"
+    by_mail = False
+    by_browser = False
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.sent: list[tuple[str, str]] = []
+        self.error = error
+
+    def check(self, ctx: NotifierContext, address: str) -> str:
+        return "" if address.isdigit() and len(address) == 4 else "Enter four digits."
+
+    def mask(self, address: str) -> str:
+        return f"{address[:1]}…"
+
+    async def send(
+        self, ctx: NotifierContext, address: str, note: Notification, key: str
+    ) -> NotificationReceipt:
+        if self.error is not None:
+            raise self.error
+        self.sent.append((address, note.text))
+        return NotificationReceipt()
+
+
+def register(house: House, *notifiers: Pager) -> None:
+    replaced = dataclasses.replace(house.services, make_notifiers=lambda: notifiers)
+    house.app.services = house.services = replaced
+    house.surfaces = Surfaces(house.app)
+    house.site = house.surfaces.site()
+
+
+async def test_a_registered_notifier_is_offered_checked_masked_and_used(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    pager = Pager()
+    register(house, pager)
+    owner = await house.owner()
+    page = (await owner.get("/settings/notifications")).text
+    assert "<strong>Pager.</strong> A number of four digits" in page
+    assert "ntfy" not in page
+    form = next(each for each in forms(page) if each.address == "/settings/notifications")
+    data = {"nonce": form.fields["nonce"], "kind": "pager", "address": "12"}
+    refused = await owner.post("/settings/notifications", data=data)
+    assert refused.status_code == 400 and "Enter four digits." in refused.text
+
+    assert (await owner.post("/settings/notifications", data=data | {"address": "1234"})).status_code == 303
+    await house.stage(post())
+    await house.run_jobs()
+
+    assert pager.sent == [("1234", "One draft in local waits for you: LinkedIn post (medium risk).")]
+    page = (await owner.get("/settings/notifications")).text
+    assert "<bdi>1…</bdi>" in page and "1234" not in page
+
+
+async def test_an_exception_of_a_notifier_is_named_without_its_words_and_tried_again(house: House) -> None:
+    pager = Pager(ValueError("1234 is unknown"))
+    register(house, pager)
+    await told_at(house, "pager", "1234")
+    await house.stage(post())
+
+    await house.run_jobs()
+
+    [target] = await house.app.store.read(lambda: targets.list_targets(PLACE))
+    assert target.problem == "Pager failed (ValueError)"
+    pager.error = None
+    house.clock.advance(hours=1)
+    await house.run_jobs()
+    assert len(pager.sent) == 1
+
+
+async def test_a_target_whose_notifier_is_gone_is_shown_and_can_be_removed(house: House) -> None:
+    register(house, Pager())
+    await told_at(house, "pager", "1234")
+    register(house)
+    await house.stage(post())
+
+    await house.run_jobs()
+
+    owner = await house.owner()
+    page = (await owner.get("/settings/notifications")).text
+    assert "Not available any more" in page
+    assert "this server has no notifier" in page
+    form = next(each for each in forms(page) if each.address.endswith("/remove"))
+    assert (await owner.post(form.address, data=form.fields)).status_code == 303
+    assert await house.app.store.read(lambda: targets.list_targets(PLACE)) == ()
+
+
+async def test_a_server_without_mail_says_so_beside_the_address(house: House) -> None:
+    await told_at(house, "email", "ada@example.org")
+    await house.stage(post())
+
+    await house.run_jobs()
+
+    [target] = await house.app.store.read(lambda: targets.list_targets(PLACE))
+    assert target.problem == "This server has no mail server for its own mail."

@@ -21,6 +21,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from tests.keyed_browser import KeyedClient
 from tests.surfaces import settings_for
 
 from assent.app import App
@@ -29,7 +30,7 @@ from assent.engine.core import journal
 from assent.kernel.ids import SYSTEM_WORKSPACE
 
 PROGRAM = [sys.executable, "-m", "assent"]
-LINK = re.compile(r"http://127\.0\.0\.1:\d+/sign-in/[A-Za-z0-9_-]{54}")
+LINK = re.compile(r"http://localhost:\d+/sign-in/[A-Za-z0-9_-]{54}")
 DEADLINE_SECONDS = 30.0
 BROWSER = {"Sec-Fetch-Site": "same-origin"}
 
@@ -38,7 +39,8 @@ def environment(data_dir: Path, port: int) -> dict[str, str]:
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("ASSENT_", "RUN_TOKEN"))
     }
-    return {**kept, "HOME": str(data_dir.parent), "ASSENT_DATA_DIR": str(data_dir), "ASSENT_PORT": str(port)}
+    own = {"ASSENT_DATA_DIR": str(data_dir), "ASSENT_PORT": str(port), "ASSENT_OPEN_BROWSER": "false"}
+    return {**kept, "HOME": str(data_dir.parent), **own}
 
 
 def free_port() -> int:
@@ -143,7 +145,7 @@ def serving(data_dir: Path, port: int, **streams: Any) -> Iterator[subprocess.Po
 @contextmanager
 def signed_in(url: str) -> Iterator[httpx.Client]:
     """A browser that opened the link and pressed its button."""
-    with httpx.Client(headers=BROWSER, timeout=DEADLINE_SECONDS) as browser:
+    with KeyedClient(headers=BROWSER, timeout=DEADLINE_SECONDS) as browser:
         shown, pressed = browser.get(url), browser.post(url)
         assert (shown.status_code, pressed.status_code) == (200, 303), shown.text
         yield browser
@@ -161,7 +163,7 @@ def test_serve_shows_a_link_that_works_once_to_the_terminal_it_was_started_in(tm
         link = LINK.search(shown)
         assert link is not None
         with signed_in(link[0]) as browser:
-            assert browser.get(f"http://127.0.0.1:{port}/inbox").status_code == 200
+            assert browser.get(f"http://localhost:{port}/inbox").status_code == 200
             assert httpx.get(link[0]).status_code == 404
     os.close(controller)
     assert issued(data_dir) == ["terminal"]
@@ -194,7 +196,7 @@ def test_serve_shows_no_link_to_whoever_reads_its_output_and_logs_none(tmp_path:
         assert answer["pagesReachable"] is True
         with signed_in(answer["url"]) as browser:
             secret = browser.cookies["assent-session"]
-            assert browser.get(f"http://127.0.0.1:{port}/inbox").status_code == 200
+            assert browser.get(f"http://localhost:{port}/inbox").status_code == 200
     finally:
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=DEADLINE_SECONDS)
@@ -244,7 +246,7 @@ def test_where_only_stdio_runs_the_owner_can_sign_in_beside_it(tmp_path: Path) -
             )
             answer = json.loads(made.stdout)
         with signed_in(answer["url"]) as browser:
-            inbox = browser.get(f"http://127.0.0.1:{port}/inbox")
+            inbox = browser.get(f"http://localhost:{port}/inbox")
             assert "Nothing waits for you" in inbox.text
     finally:
         process.communicate(timeout=DEADLINE_SECONDS)

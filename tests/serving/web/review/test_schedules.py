@@ -21,7 +21,7 @@ async def moved_by_agent(house: House, action_id: str, schedule_ms: int) -> None
         lambda: decisions.edit(
             agent,
             ActionId(action_id),
-            {},
+            None,
             SeenVersion(),
             lambda action: None,
             now_ms,

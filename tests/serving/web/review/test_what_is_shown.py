@@ -11,12 +11,13 @@ import msgspec
 from tests.serving.web.review.kit import House, form, post
 from tests.serving.web.review.test_inbox import batch
 
-from assent.engine.actions import decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.gate import Decider, SeenVersion
+from assent.gate.gate import Decider
 from assent.gate.records import Assurance, Effect, Media
 from assent.kernel.ids import ActionId
 from assent.serving.web.review.changes import compare_fields
+from assent.suite.testing.effect_types import any_effects
+from assent.testing.editing import edit
 
 PICTURE = Media(
     kind="image", url="http://127.0.0.1/p.png", alt="ACME goes bankrupt", digest="sha256:" + "a1" * 32
@@ -25,12 +26,7 @@ PICTURE = Media(
 
 async def edit_as_agent(house: House, action_id: str, **changes: Any) -> None:
     decider = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
-    now_ms = house.clock.now_ms()
-    await house.app.store.write(
-        lambda: decisions.edit(
-            decider, ActionId(action_id), changes, SeenVersion(), lambda action: None, now_ms
-        )
-    )
+    await edit(house.app.services, decider, ActionId(action_id), changes)
 
 
 async def test_what_is_decided_together_is_shown_with_its_picture_link_target_and_details(
@@ -122,6 +118,7 @@ CHANGED: dict[str, Any] = {
     "media": (PICTURE,),
     "link": "https://evil.example/link",
     "details": {"visibility": "other-visibility"},
+    "arguments": {"amount": "5"},
 }
 
 
@@ -134,10 +131,11 @@ def test_every_field_of_an_effect_that_changed_is_listed() -> None:
         "target": "other-account",
         "media": "ACME goes bankrupt",
         "details": "other-visibility",
+        "arguments": "5",
     }
     for name in Effect.__struct_fields__:
         value = CHANGED.get(name, 1_793_000_000_000)
-        [change] = compare_fields(old, msgspec.structs.replace(old, **{name: value}), 0)
+        [change] = compare_fields(any_effects(), old, msgspec.structs.replace(old, **{name: value}), 0)
         said = "".join(piece.text for piece in change.pieces if piece.change != "removed")
         assert words.get(name, CHANGED.get(name, "2026")) in said, name
 

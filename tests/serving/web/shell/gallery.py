@@ -21,16 +21,17 @@ from tests.serving.web.review.kit import House, mail, post
 from tests.serving.web.shell import stories
 from tests.serving.web.shell.screen import sign_in
 
-from assent.engine.actions import decisions
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.people import members, notifications, people
+from assent.engine.people import members, people, targets
 from assent.engine.people.people import Person, Role
-from assent.gate.gate import Decider, SeenVersion
+from assent.engine.people.targets import TargetOwner
+from assent.gate.gate import Decider
 from assent.gate.records import Assurance
 from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
 from assent.ports import Draft, OutcomeUnknown
+from assent.testing.editing import edit
 
 MOST_BYTES: Final = 150_000
 """A picture in a repository is looked at once and cloned for ever."""
@@ -146,8 +147,11 @@ async def seed(house: House) -> dict[str, str]:
     house.clock.advance(seconds=720)
     run = await _launch(house, lesson)
     # Now that nothing more is prepared: nobody is to be told by a picture.
-    await notifications.add(house.services, LOCAL_WORKSPACE, "email", "ada@example.org", by="Ada")
-    await notifications.add(house.services, LOCAL_WORKSPACE, "ntfy", "https://ntfy.example/7f3a", by="Ada")
+    ways = house.services.notifiers
+    everyone = TargetOwner(LOCAL_WORKSPACE)
+    mine = targets.of_person(people.OWNER)
+    await targets.add(house.services, mine, ways["email"], "ada@example.org", by="Ada")
+    await targets.add(house.services, everyone, ways["ntfy"], "https://ntfy.example/7f3a", by="Ada")
     house.clock.advance(seconds=180)
     return {
         "run": run.run_id,
@@ -205,16 +209,7 @@ async def _launch(house: House, lesson: str) -> PreparedRun:
     )
     agent = Decider(LOCAL_WORKSPACE, "Grace Hopper", Assurance.PERSON, "review page", "grace")
     text = ANNOUNCEMENT.replace("one binary", "one command")
-    await house.app.store.write(
-        lambda: decisions.edit(
-            agent,
-            ActionId(run.actions[0].id),
-            {"body": text},
-            SeenVersion(),
-            lambda action: None,
-            house.clock.now_ms(),
-        )
-    )
+    await edit(house.app.services, agent, ActionId(run.actions[0].id), {"body": text})
     return run
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 from playwright.async_api import BrowserContext, Page, expect
+from tests.chromium import closed
 from tests.effort import pairs
 from tests.serving.web.review.browser import Watched, violations, watched
 from tests.serving.web.review.kit import House
@@ -28,14 +29,19 @@ _REPORTS = """addEventListener("securitypolicyviolation",
 
 
 async def sign_in(context: BrowserContext, house: House, path: str | None = None) -> None:
-    """Sign this browser in, by a form post as a browser sends it."""
-    answer = await context.request.post(
-        house.base_url + (path or await house.sign_in_path()),
-        form={"name": "Ada Lovelace"},
-        headers={"Origin": house.base_url, "Sec-Fetch-Site": "same-origin"},
-        max_redirects=0,
-    )
-    assert answer.status == 303, await answer.text()
+    """Sign this browser in, on the page: it makes its key there."""
+    page = await context.new_page()
+    await page.goto(house.base_url + (path or await house.sign_in_path()))
+    await page.get_by_label("Your name").fill("Ada Lovelace")
+    await page.get_by_role("button", name="Sign in").click()
+    await page.wait_for_url("**/inbox")
+    await closed(page)
+
+
+async def confirm_when_asked(page: Page) -> None:
+    """Press the button of every confirm page that comes up, as a person who means it."""
+    button = page.locator("#confirm-key:enabled")
+    await page.add_locator_handler(button, lambda: button.click(no_wait_after=True), no_wait_after=True)
 
 
 class Screen:
@@ -53,6 +59,7 @@ class Screen:
     ) -> Screen:
         seen = await watched(context, house.base_url)
         await seen.page.add_init_script(_REPORTS)
+        await confirm_when_asked(seen.page)
         made = cls(seen, house, allow)
         await made.goto(path)
         return made

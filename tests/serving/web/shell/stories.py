@@ -16,6 +16,7 @@ from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import NewEntry
 from assent.kernel.ids import RunId
 from assent.ports import Draft, Preparation, StagedEffect
+from assent.suite.testing.catalog import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent.tools.definition import Call, Prose
 
@@ -77,7 +78,7 @@ class Agent:
 
     def __init__(self, house: House) -> None:
         self.house = house
-        self.tools = {tool.name: tool for tool in Catalog().tools}
+        self.tools = {tool.name: tool for tool in Catalog(ALL_TOOLS).tools}
 
     async def ask(self, tool: str, **arguments: Any) -> dict[str, Any]:
         await self.house.app.prepare()

@@ -13,6 +13,7 @@ from assent.engine.audit.views import RecordedEvent
 from assent.gate.transitions import Move
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.audit.words import GROUP_OF, audit_line, sentence
+from assent.suite.testing.effect_types import any_effects
 
 ENGINE = Path(assent.__file__).parent / "engine"
 APPENDING = {"NewEvent", "note", "_note", "log", "grow", "_journal"}
@@ -52,12 +53,12 @@ def test_every_kind_of_event_that_the_code_appends_has_a_sentence_and_a_group() 
 @pytest.mark.parametrize("kind", sorted(WORDS))
 def test_a_sentence_is_one_whatever_the_facts_are(kind: str) -> None:
     for facts in ({}, {"by": "key:0011", "issues": 3, "metrics": 7, "totals": "x", "provider": None}):
-        said = sentence(kind, facts)
+        said = sentence(any_effects(), kind, facts)
         assert said
         assert said[0].isupper() or not said[0].isalpha()
 
 
 def test_a_kind_of_another_release_still_shows_and_so_does_a_body_that_is_no_object() -> None:
-    line = audit_line(RecordedEvent("s", 7, "moon_landed", 0, '["a"]', "00"), 0)
+    line = audit_line(any_effects(), RecordedEvent("s", 7, "moon_landed", 0, '["a"]', "00"), 0)
     assert line["what"] == "Moon landed"
     assert line["seq"] == 7

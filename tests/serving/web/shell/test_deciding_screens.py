@@ -54,8 +54,8 @@ async def test_review_edit_approve_and_look_at_the_action(
     await at.check()
 
     await at.goto(f"/runs/{run.run_id}/actions/{first}/edit")
-    await at.page.locator("#text").fill("A shorter text that says what we built.")
-    await expect(at.page.locator("#text-count")).to_contain_text("39 of 3000")
+    await at.page.locator("#body").fill("A shorter text that says what we built.")
+    await expect(at.page.locator("#body-count")).to_contain_text("39 of 3000")
     await at.page.get_by_role("button", name="See what changes").click()
     await expect(at.page.locator(".diff ins").first).to_be_visible()
     await at.check()
@@ -216,7 +216,7 @@ async def test_without_script_one_edits_compares_and_approves(screen: OpenScreen
     action_id = run.actions[0].id
     at = await screen(run.review_url, signed_in=False, script=False)
     await at.goto(f"/runs/{run.run_id}/actions/{action_id}/edit")
-    await at.page.locator("#text").fill("A text that was edited without any script at all.")
+    await at.page.locator("#body").fill("A text that was edited without any script at all.")
     await at.page.locator("#name").fill("Ada Reviewer")
     await at.page.get_by_role("button", name="See what changes").click()
     await expect(at.page.locator(".diff ins")).to_have_text("was")

@@ -17,6 +17,7 @@ PATHS = (
     "/settings/policy",
     "/settings/keys",
     "/settings/notifications",
+    "/settings/phone",
     "/settings/outgoing",
     "/start",
 )
@@ -32,7 +33,9 @@ async def test_settings_and_the_first_run_are_accessible(
         await at.check()
 
 
-@pytest.mark.parametrize("path", ["/inbox", "/settings/people", "/settings/notifications", "/start"])
+@pytest.mark.parametrize(
+    "path", ["/inbox", "/settings/people", "/settings/notifications", "/settings/phone", "/start"]
+)
 async def test_nothing_is_cut_off_at_320_pixels(screen: OpenScreen, house: House, path: str) -> None:
     """As wide as a window of 640 pixels at 200 % zoom."""
     await house.stage(post(), post("site", connector="site", title="T" * 120, body="W" * 400))
@@ -66,7 +69,7 @@ async def test_somebody_is_invited_signs_in_decides_and_is_removed(
     await expect(page.get_by_role("status")).to_contain_text("Approved.")
     action = await house.action(run.actions[0].id)
     assert action.approval is not None
-    assert (action.approval.by, action.approval.assurance) == ("Grace Hopper", "person")
+    assert (action.approval.by, action.approval.assurance) == ("Grace Hopper", "client")
 
     await at.goto("/settings/people")
     await at.page.get_by_role("button", name="Remove Grace Hopper").click()
@@ -98,10 +101,10 @@ async def test_keys_are_made_and_ended_and_the_policy_is_changed(screen: OpenScr
     await at.page.get_by_role("button", name="End A test of the page").click()
     await expect(at.page.get_by_text("Ended").first).to_be_visible()
     await at.goto("/settings/policy")
-    await at.page.get_by_text("Two people.").click()
+    await at.page.get_by_text("Two people for high risk.").first.click()
     await at.page.get_by_role("button", name="Save the policy").click()
-    await expect(at.page.locator("main")).to_contain_text("A signed-in person, 2 of them")
-    await at.page.get_by_text("Default.").click()
+    await expect(at.page.locator("main")).to_contain_text("High risk needs 2 different signed-in people.")
+    await at.page.get_by_text("Your agent may pass on your yes.").first.click()
     await at.page.get_by_role("button", name="Save the policy").click()
 
 

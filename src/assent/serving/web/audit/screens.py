@@ -66,7 +66,7 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
     }
     older = found.older
     values = {
-        "lines": audit_lines(found.events, visit.now_ms),
+        "lines": audit_lines(visit.services.effects, found.events, visit.now_ms),
         "groups": GROUPS,
         "group": asked["group"],
         "stream": stream,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from assent.gate.measurement.metrics import describe_numbers
+from assent.gate.measurement.recommend import RULES
 from assent.serving.web.review.history import SENTENCES, Facts, FactWords, Sentence
-from assent.serving.web.review.words import channel_name
-from assent.suite.measurement.metrics import describe_numbers
-from assent.suite.measurement.recommend import RULES
 
 
 def _count(value: object, name: str) -> str:
@@ -36,7 +35,7 @@ def _describe_measurement(facts: Facts) -> str:
 def _numbers(facts: Facts) -> str:
     metrics = facts.get("metrics")
     told = describe_numbers(metrics) if isinstance(metrics, dict) else "no numbers"
-    return f"Numbers for {channel_name(str(facts.get('channel', 'a channel')))} written down by hand: {told}"
+    return f"Numbers for {facts['channelName']} written down by hand: {told}"
 
 
 def _memory(facts: Facts) -> str:
@@ -52,8 +51,10 @@ def _hosts(facts: Facts) -> str:
 
 
 def _signed_in(facts: Facts) -> str:
-    by_claim = " on a sign-up page" if facts.get("by") == "signup" else ""
-    return f"{facts.get('name') or facts.get('person', 'Someone')} signed in{by_claim}"
+    how = " on a sign-up page" if facts.get("by") == "signup" else ""
+    if "passkey" in facts:
+        how = " with a passkey"
+    return f"{facts.get('name') or facts.get('person', 'Someone')} signed in{how}"
 
 
 def _signed_out_everywhere(facts: Facts) -> str:
@@ -82,11 +83,18 @@ WORDS: Final[dict[str, Sentence]] = {
     "person_invited": "{named} was invited by {agent}",
     "person_removed": "{named} was removed by {agent}",
     "person_renamed": "{person} is now named {name}",
+    "person_admitted": "{name} ({role}) signed in for the first time, identified by {issuer}",
+    "person_linked": "{name} is now identified by {issuer}",
+    "person_changed": "{name} became {role}, set by {agent}",
+    "passkey_added": "{name} added the passkey “{label}”",
+    "passkey_removed": "{name} removed the passkey “{label}”",
     "connector_connected": "{connector} was connected by {agent}",
     "connector_disconnected": "{connector} was disconnected by {agent}",
     "connector_expired": "The access to {connector} has ended",
     "connector_accounts_chosen": "{agent} chose what {connector} may use",
     "connector_accounts_changed": "The accounts at {connector} have changed",
+    "secret_stored": "The secret {name} was stored by {agent}",
+    "secret_removed": "The secret {name} was removed by {agent}",
     "credits_granted": "{amount} credits were granted by {agent}",
     "credits_limited": "Credits were limited to {amount} by {agent}",
     "credits_unlimited": "The limit of credits was removed by {agent}",
@@ -95,6 +103,8 @@ WORDS: Final[dict[str, Sentence]] = {
     "webhook_resent": "The result is posted to its webhook again, at the request of {agent}",
     "page_fetched": "{url} was requested by {agent}",
     "webhook_secret_made": "A secret that signs webhooks was made",
+    "proposals_released": "{who} released {count} held proposals",
+    "proposals_rejected": "{who} rejected {count} held proposals",
     "policy_changed": "The policy became “{policy}”, set by {agent}",
     "notification_added": "{agent} asked for notifications at {shown}",
     "notification_removed": "Notifications to {shown} were stopped by {agent}",

@@ -11,11 +11,12 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.audit.views import RecordedEvent
+from assent.gate.effects import EffectTypes
 from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.review.history import NOTES, Facts, capital, name_actor, write_sentence
-from assent.serving.web.review.times import when
+from assent.serving.web.shell.times import when
 
 SESSION: Final = "session:"
 """Prefix of the stream ids of sessions."""
@@ -39,6 +40,9 @@ GROUPS: Final = (
                 "confirmation_superseded",
                 "approval_taken_back",
                 "changes_asked",
+                "drift_found",
+                "proposals_released",
+                "proposals_rejected",
                 "action_staged",
                 "approvals_sealed",
             ),
@@ -84,9 +88,11 @@ GROUPS: Final = (
         (
             *("workspace_created", "key_issued", "key_revoked"),
             *("sign_in_link_issued", "signed_in", "signed_out", "signed_out_everywhere"),
-            *("person_invited", "person_removed", "person_renamed"),
+            *("person_invited", "person_removed", "person_renamed", "passkey_added", "passkey_removed"),
+            *("person_admitted", "person_linked", "person_changed"),
             *("connector_connected", "connector_disconnected", "connector_expired"),
             *("connector_accounts_chosen", "connector_accounts_changed"),
+            *("secret_stored", "secret_removed"),
             *("credits_granted", "credits_limited", "credits_unlimited"),
             *("webhook_secret_made", "webhook_secret_rotated", "webhook_hosts_changed", "policy_changed"),
             *("notification_added", "notification_removed", "page_fetched"),
@@ -98,11 +104,11 @@ GROUP_OF: Final = {kind: group for group in GROUPS for kind in group.kinds}
 OTHER: Final = Group("other", "Other", ())
 
 
-def audit_line(event: RecordedEvent, now_ms: int) -> dict[str, Any]:
+def audit_line(effects: EffectTypes, event: RecordedEvent, now_ms: int) -> dict[str, Any]:
     facts = _facts(event.body)
     at = when(event.at_ms, now_ms)
     return {
-        "what": sentence(event.kind, facts),
+        "what": sentence(effects, event.kind, facts),
         "note": next(
             (text for name in (*NOTES, "why") if isinstance(text := facts.get(name), str) and text), ""
         ),
@@ -120,17 +126,28 @@ def audit_line(event: RecordedEvent, now_ms: int) -> dict[str, Any]:
     }
 
 
-def audit_lines(events: Iterable[RecordedEvent], now_ms: int) -> tuple[dict[str, Any], ...]:
-    return tuple(audit_line(event, now_ms) for event in events)
+def audit_lines(
+    effects: EffectTypes, events: Iterable[RecordedEvent], now_ms: int
+) -> tuple[dict[str, Any], ...]:
+    return tuple(audit_line(effects, event, now_ms) for event in events)
 
 
-def sentence(kind: str, facts: Facts) -> str:
+def sentence(effects: EffectTypes, kind: str, facts: Facts) -> str:
     """Return the sentence of an event, whatever shape its facts have."""
     try:
-        return write_sentence(WORDS[kind], facts)
+        return write_sentence(WORDS[kind], _with_names(effects, facts))
     except (KeyError, TypeError, AttributeError, ValueError):
         named = capital(kind.replace("_", " "))
         return f"{named}, by {name_actor(facts)}" if kind not in WORDS and "by" in facts else named
+
+
+def _with_names(effects: EffectTypes, facts: Facts) -> Facts:
+    """Return the facts with the names of the connector and the channel for people."""
+    return {
+        **facts,
+        "connector": effects.connector(str(facts.get("provider", "a connector"))).label,
+        "channelName": effects.page_label(str(facts.get("channel", "a channel"))),
+    }
 
 
 def _facts(body: str) -> dict[str, Any]:

@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
+from assent.gate.connection import ConnectorInfo
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.ports import Connector, Delivery
-from assent.serving.web.review.words import Badge, channel_name
+from assent.serving.web.review.words import Badge
 from assent.serving.web.shell.console import Screen, Visit
-from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 
 log = logging.getLogger("assent.web")
 
@@ -31,7 +31,6 @@ DOES: Final = {
     "publish": "publishes",
     "send": "sends",
     "measure": "measures",
-    "contacts": "keeps contacts",
 }
 UNANSWERED: Final = Readiness(
     ready=False,
@@ -49,7 +48,10 @@ async def connectors(visit: Visit) -> Response:
             strict=True,
         )
     )
-    rows = [row(info, there.get(info.id), readiness.get(info.id), visit) for info in CONNECTORS]
+    rows = [
+        row(info, there.get(info.id), readiness.get(info.id), visit)
+        for info in visit.services.effects.connectors.values()
+    ]
     values = {
         "ready": [each for each in rows if each["is_ready"]],
         "not_ready": [each for each in rows if each["is_there"] and not each["is_ready"]],
@@ -79,8 +81,8 @@ def row(
         "badge": badge,
         "is_ready": is_ready,
         "is_there": connector is not None,
-        "channels": [channel_name(each) for each in info.channels],
-        "does": ", ".join(DOES[each] for each in info.does),
+        "channels": [visit.services.effects.page_label(each) for each in info.channels],
+        "does": ", ".join(info.activities or (DOES.get(each, each) for each in info.does)),
         "auth": AUTH_MODES[info.auth_mode],
         "delivery": promise(connector.delivery) if connector is not None else "",
         "blocker": readiness.blocker if readiness is not None and not is_ready else None,

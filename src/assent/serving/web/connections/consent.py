@@ -13,36 +13,41 @@ from typing import Final
 
 from starlette.responses import Response
 
-from assent.engine.connections import oauth
+from assent.engine.connections import grants, oauth
+from assent.engine.connections.grants import GrantEnded, GrantFailed, OAuthProvider, OAuthTokens
+from assent.engine.connections.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
 from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets
 from assent.kernel import tokens
 from assent.kernel.ids import WorkspaceId
+from assent.ports import Identifying, NotSent, OutcomeUnknown
 from assent.serving.web.connections import words
-from assent.serving.web.connections.provider import address, find_provider, open_form
+from assent.serving.web.connections.provider import ProviderView, address, confirm, find_provider, open_form
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
-from assent.suite.connectors import oauth as granting
-from assent.suite.connectors.oauth import GrantEnded, GrantFailed, OAuthProvider, OAuthTokens
-from assent.suite.connectors.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
 
 log = logging.getLogger("assent.connect")
+
+ASK_SECONDS: Final = 10.0
+"""Timeout for the question which account a grant is for."""
 
 
 async def consent(visit: Visit) -> Response:
     """Store the OAuth state and send the browser to the provider."""
-    visit, at, _ = await open_form(visit)
+    visit, at, form = await open_form(visit)
     access = _access(at.access)
     base = _base(visit)
     # The browser's own value: a proxy in front of this server may have changed the Host.
     if visit.request.headers.get("origin", base) not in (base, "null"):
         raise PageRefused(_elsewhere(base, address(visit, at.id)))
+    text = f"You go to {access.provider.grantor.label} and allow it there. This workspace may use it then."
+    await confirm(visit, at, form, "Connect", text)
     state = tokens.encode(visit.services.entropy(oauth.STATE_BYTES))
     await visit.write(
         lambda: oauth.ask(
             state, visit.workspace_id, at.id, visit.session.session_id, visit.person.person_id, visit.now_ms
         )
     )
-    url = granting.consent_url(
+    url = grants.consent_url(
         access.provider,
         redirect_uri=_callback(base, at.id),
         state=state,
@@ -67,13 +72,11 @@ async def callback(visit: Visit) -> Response:
         log.info("%s was not consented to", at.id)
         raise PageRefused(words.no_consent(at.id, label))
     granted = await _exchange(visit, access.provider, label, state, code)
-    account = granted.account
+    account = await _identify(at, granted)
     kept = NewConnection(
-        label=label if account is None else f"{label} account {account}",
+        label=label if account is None else account.name,
         secrets=OpenedSecrets({ACCESS: granted.access_token, REFRESH: granted.refresh_token or ""}),
-        accounts=()
-        if account is None
-        else (Account(account, at.id, f"{label} account {account}", default=True),),
+        accounts=(account,) if account is not None else (),
         scopes=granted.scopes,
         settings=await _settings_kept(visit, at.id, asked),
         expires_ms=expiry(granted.expires_in, visit.now_ms),
@@ -85,7 +88,7 @@ async def callback(visit: Visit) -> Response:
 async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: str, code: str) -> OAuthTokens:
     """Refuses tokens that lack a needed scope or a refresh token."""
     try:
-        granted = await granting.exchange_code(
+        granted = await grants.exchange_code(
             provider,
             code,
             redirect_uri=_callback(_base(visit), provider.id),
@@ -100,6 +103,22 @@ async def _exchange(visit: Visit, provider: OAuthProvider, label: str, state: st
         log.warning("%s gave no refresh token", provider.id)
         raise PageRefused(words.no_refresh_token(provider.id, label, provider.grantor.permissions))
     return granted
+
+
+async def _identify(at: ProviderView, granted: OAuthTokens) -> Account | None:
+    """Return the account of a grant: the connector names it, or the token answer does."""
+    label = at.info.label
+    try:
+        found = (
+            await at.connector.identify(granted.access_token, ASK_SECONDS)
+            if isinstance(at.connector, Identifying)
+            else None
+        )
+    except (NotSent, OutcomeUnknown) as failed:
+        raise PageRefused(words.not_exchanged(at.id, label, str(failed))) from None
+    if found is not None or granted.account is None:
+        return found
+    return Account(granted.account, at.id, f"{label} account {granted.account}", default=True)
 
 
 async def _settings_kept(visit: Visit, provider: str, workspace_id: WorkspaceId) -> dict[str, str]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Final
 from urllib.parse import urlencode
 
-from assent.gate.connection import Connection, ConnectionState
+from assent.engine.connections.oauth_access import OAuthAccess, find_access
+from assent.gate.connection import Connection, ConnectionState, ConnectorInfo, ProviderWords
 from assent.kernel.structs import Record
-from assent.serving.web.connections.words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, ProviderWords, find_words
+from assent.ports import Choosing
+from assent.serving.web.connections.words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, find_words
+from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import Visit
 from assent.serving.web.shell.problems import PageRefused
-from assent.suite.connectors.google import GoogleSource
-from assent.suite.connectors.oauth_access import OAuthAccess
-from assent.suite.connectors.registry import CONNECTORS, ConnectorInfo
 
 
 class ProviderView(Record):
@@ -29,8 +30,12 @@ class ProviderView(Record):
 
     @property
     def access(self) -> OAuthAccess | None:
-        found = getattr(self.connector, "access", None)
-        return found if isinstance(found, OAuthAccess) else None
+        return find_access(self.connector)
+
+    @property
+    def is_mail_server(self) -> bool:
+        """Whether the person enters a mail server instead of a key."""
+        return self.info.auth_mode == "password"
 
     @property
     def for_everybody(self) -> bool:
@@ -50,7 +55,7 @@ class ProviderView(Record):
             return ("By this server", "ok") if self.for_everybody else ("Not connected", "")
         if self.connection.state is ConnectionState.EXPIRED:
             return "Connect again", "danger"
-        if isinstance(self.connector, GoogleSource) and self.connector.chosen(self.connection) is None:
+        if isinstance(self.connector, Choosing) and self.connector.chosen(self.connection) is None:
             return "One thing to choose", "warn"
         return "Connected", "ok"
 
@@ -73,7 +78,7 @@ def address(visit: Visit, provider: str = "", **more: str) -> str:
 
 
 async def find_provider(visit: Visit, provider: str) -> ProviderView:
-    info = next((each for each in CONNECTORS if each.id == provider), None)
+    info = visit.services.effects.connectors.get(provider)
     words = find_words(info) if info is not None else None
     connector = visit.services.connectors.get(provider)
     if info is None or words is None or connector is None:
@@ -88,6 +93,19 @@ async def open_form(visit: Visit) -> tuple[Visit, ProviderView, dict[str, str]]:
     visit = at_workspace(visit)
     at = await find_provider(visit, visit.part("provider"))
     return visit, at, await visit.form(subject(visit, at.id))
+
+
+SECRET_FIELDS: Final = frozenset({"key", "password"})
+
+
+async def confirm(
+    visit: Visit, view: ProviderView, form: dict[str, str], verb: str, text: str, *, danger: bool = False
+) -> None:
+    """Require that a person does this with a provider (`Visit.confirm`)."""
+    facts = (("Workspace", visit.place.name), ("Provider", view.info.label))
+    title = f"{verb} {view.info.label}?"
+    what = Consequence(title, text, f"{verb} it", facts, danger=danger, secret_fields=SECRET_FIELDS)
+    await visit.confirm(form, what)
 
 
 def subject(visit: Visit, provider: str) -> str:

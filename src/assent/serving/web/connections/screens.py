@@ -7,20 +7,23 @@ one workspace, named in its URL and in its nonce. These pages run no scripts. OA
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from assent.engine.connections import connections
+from assent.engine.connections.grants import revoke
+from assent.engine.connections.key_access import API_KEY
+from assent.engine.connections.oauth_access import REFRESH, OAuthAccess, find_access
 from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets, Verified
-from assent.ports import KeyChecked, NotSent, OutcomeUnknown
+from assent.ports import Choosing, KeyChecked, NotSent, OfferedChoice, OutcomeUnknown
 from assent.serving.web.connections import mail as connect_mail
 from assent.serving.web.connections.provider import (
     ProviderView,
     address,
     at_workspace,
+    confirm,
     find_provider,
     open_form,
     subject,
@@ -30,30 +33,20 @@ from assent.serving.web.connections.words import (
     LOSES_READING,
     UNKNOWN_PROVIDER,
     find_words,
-    platform_name,
     say_done,
 )
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
 from assent.serving.web.shell.problems import PageRefused
-from assent.suite.connectors.google import GoogleProperty, GoogleSource
-from assent.suite.connectors.key_access import API_KEY
-from assent.suite.connectors.oauth import revoke
-from assent.suite.connectors.oauth_access import REFRESH, OAuthAccess
-from assent.suite.connectors.registry import CONNECTORS
 
 MAX_KEY_CHARS: Final = 500
 ASK_SECONDS: Final = 10.0
 """Timeout for a call to a provider while a page loads."""
 
-VALID: Final = {
-    "propertyId": re.compile(r"\d{3,20}"),
-    "siteUrl": re.compile(r"https?://[^\s/]+/[^\s]{0,500}|sc-domain:[A-Za-z0-9.-]{3,253}"),
-}
-
 
 async def providers(visit: Visit) -> Response:
     visit = at_workspace(visit)
-    connectors = [each for each in CONNECTORS if each.id in visit.services.connectors]
+    known = visit.services.effects.connectors.values()
+    connectors = [each for each in known if each.id in visit.services.connectors]
     views = [await find_provider(visit, each.id) for each in connectors if find_words(each) is not None]
     rows = [
         {"view": each, "words": each.words, "href": address(visit, each.id), "state": each.state}
@@ -105,7 +98,9 @@ async def show(
         "max_key_chars": MAX_KEY_CHARS,
         "mail": entered or connect_mail.read_settings(connection),
         "encryptions": connect_mail.ENCRYPTIONS,
-        "platform_name": platform_name,
+        "platform_name": lambda name: (
+            view.info.platforms.get(name) or visit.services.effects.page_label(name)
+        ),
     }
     return visit.page("connect_provider.html", values, scripts=False, status=400 if advice else 200)
 
@@ -115,9 +110,10 @@ async def enter_key(visit: Visit) -> Response:
     visit, view, form = await open_form(visit)
     if not isinstance(view.connector, KeyChecked):
         raise PageRefused(UNKNOWN_PROVIDER)
-    key = form.get("key", "").strip()
+    key = visit.confirming.open(visit.session, form).get("key", "").strip()
     if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
         return await show(visit, view, {"key": "Enter it as the provider shows it, and nothing else."})
+    await confirm(visit, view, form, "Connect", "The key that you entered is stored here, encrypted.")
     try:
         verified = await view.connector.verify(key, ASK_SECONDS)
     except (NotSent, OutcomeUnknown) as refused:
@@ -133,11 +129,12 @@ async def enter_key(visit: Visit) -> Response:
 async def enter_mail(visit: Visit) -> Response:
     """Test a mail server and store it."""
     visit, view, form = await open_form(visit)
-    if not view.words.mail or not isinstance(view.connector, KeyChecked):
+    if not view.is_mail_server or not isinstance(view.connector, KeyChecked):
         raise PageRefused(UNKNOWN_PROVIDER)
-    read = connect_mail.read(form)
+    read = connect_mail.read(visit.confirming.open(visit.session, form))
     if isinstance(read, dict):
         return await show(visit, view, read, connect_mail.safe(form))
+    await confirm(visit, view, form, "Connect", "Mail of this workspace goes out by this server.")
     try:
         verified = await view.connector.verify(read.url, ASK_SECONDS)
     except NotSent as refused:
@@ -166,17 +163,21 @@ async def choose(visit: Visit) -> Response:
         return visit.go(address(visit, view.id))
     words, settings = view.words.choice, dict(view.connection.settings)
     accounts = [each.id for each in view.connection.accounts if each.chosen]
-    if words is not None:
-        value = _whole((form.get("typed") or form.get("choice") or "").strip())
-        if VALID[words.setting].fullmatch(value) is None:
+    if words is not None and isinstance(view.connector, Choosing):
+        value = view.connector.read_choice((form.get("typed") or form.get("choice") or "").strip())
+        if value is None:
             return await show(visit, view, {"typed": words.wrong})
-        settings[words.setting] = value
+        settings[view.connector.setting] = value
+        picked = value
     else:
         accounts = [
             form[f"platform-{platform}"]
             for platform in _by_platform(view.connection.accounts)
             if form.get(f"platform-{platform}")
         ]
+        names = {each.id: each.name for each in view.connection.accounts}
+        picked = ", ".join(names.get(each, each) for each in accounts) or "none"
+    await confirm(visit, view, form, "Use", f"From then on this workspace uses: {picked}.")
     await visit.services.connections.choose(
         visit.workspace_id, view.id, accounts, settings, by=visit.person.name
     )
@@ -185,7 +186,9 @@ async def choose(visit: Visit) -> Response:
 
 async def disconnect(visit: Visit) -> Response:
     """Delete the credentials here and, where possible, revoke them at the provider."""
-    visit, view, _ = await open_form(visit)
+    visit, view, form = await open_form(visit)
+    reading = view.info.does == ("measure",)
+    await confirm(visit, view, form, "Disconnect", LOSES_READING if reading else LOSES, danger=True)
     held = await visit.services.connections.access(visit.workspace_id, view.id)
     await visit.services.connections.disconnect(visit.workspace_id, view.id, by=visit.person.name)
     token = held.secrets.get(REFRESH) if held is not None else None
@@ -200,27 +203,21 @@ async def _shares_grant(visit: Visit, access: OAuthAccess) -> bool:
     others = await visit.read(connections.count_all)
     of_grantor = {
         each.provider.id
-        for each in (getattr(found, "access", None) for found in visit.services.connectors.values())
-        if isinstance(each, OAuthAccess) and each.provider.grantor == access.provider.grantor
+        for each in map(find_access, visit.services.connectors.values())
+        if each is not None and each.provider.grantor == access.provider.grantor
     }
     return any(provider in of_grantor and state == ConnectionState.CONNECTED for provider, state, _ in others)
 
 
-def _whole(text: str) -> str:
-    """Write a typed id as the provider does."""
-    bare = re.fullmatch(r"https?://[^\s/]+", text) is not None
-    return f"{text}/" if bare else text.removeprefix("properties/")
-
-
 def _find_choice(view: ProviderView) -> str | None:
-    if view.connection is None or not isinstance(view.connector, GoogleSource):
+    if view.connection is None or not isinstance(view.connector, Choosing):
         return None
     return view.connector.chosen(view.connection)
 
 
-async def _choices(visit: Visit, view: ProviderView) -> tuple[GoogleProperty, ...] | None:
+async def _choices(visit: Visit, view: ProviderView) -> tuple[OfferedChoice, ...] | None:
     """The choices that the provider offers. None if it gives none; the person then types one."""
-    if not isinstance(view.connector, GoogleSource):
+    if not isinstance(view.connector, Choosing):
         return None
     try:
         return await view.connector.choices(visit.workspace_id, ASK_SECONDS)

@@ -7,14 +7,19 @@ that it shows. If one has changed since, or was decided by another person, none 
 from __future__ import annotations
 
 import hashlib
+from functools import partial
 from typing import Any, Final
 
 from starlette.responses import Response
 
 from assent.engine.actions import decisions
+from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
+from assent.engine.connections import observing
 from assent.engine.core.offloading import run_apart
+from assent.engine.people import proofs
 from assent.engine.views import inbox
 from assent.gate.gate import Decider, SeenVersion
+from assent.gate.policy import RANK, suffices
 from assent.gate.preflight import is_expired, is_overdue
 from assent.gate.records import Action, Assurance
 from assent.gate.transitions import AWAITING, state_of
@@ -22,9 +27,14 @@ from assent.kernel.limits import MAX_REASON_CHARS
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
 from assent.serving.web.inbox.words import may_be_batched
+from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.access import VIA
 from assent.serving.web.review.content import build_content
+from assent.serving.web.review.forms import sends_at_once
+from assent.serving.web.review.matching import Steps
+from assent.serving.web.review.problems import describe_batch, find_needed
+from assent.serving.web.review.word_diff import PAGE_STEPS
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
@@ -71,15 +81,27 @@ async def decide(visit: Visit) -> Response:
             visit, decision, found, {"reason": "Say why in a few words, so that the next draft is better."}
         )
 
+    proof = await visit.read_proof(form)
+    assurance = visit.counts if proof is None else proof.assurance
+
     def all_of_them() -> Transaction[int]:
+        if proof is not None and not (yield from proofs.use(proof, visit.now_ms)):
+            raise PageRefused(USED_PROOF)
         found = yield from _find(visit, list(digests))
         for action in found:
             person = visit.person
             decider = Decider(
-                action.workspace_id, person.name, Assurance.PERSON, VIA, person.person_id, shown_ms
+                action.workspace_id,
+                person.name,
+                assurance,
+                VIA,
+                person.person_id,
+                shown_ms,
+                person.role.value,
             )
             seen = SeenVersion(digest=digests[action.action_id])
             if decision == "approve":
+                refuse_missing_type(visit.services.effects, action)
                 yield from decisions.approve(
                     decider,
                     action.action_id,
@@ -94,22 +116,39 @@ async def decide(visit: Visit) -> Response:
         return len(found)
 
     try:
+        if decision == "approve":
+            for action in await visit.read(lambda: _find(visit, list(digests))):
+                await observing.check_before_approval(visit.services, action, by=visit.person.name, via=VIA)
         count = await visit.write(all_of_them)
-    except Refusal:
+    except Refusal as refusal:
+        await _ask_to_confirm(visit, refusal, assurance, form)
         raise PageRefused(CHANGED) from None
     visit.services.background.wake_jobs()
     return visit.go(f"/inbox?did={decision}&count={count}")
 
 
+async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, form: dict[str, str]) -> None:
+    """Answer with the confirm page if the approvals were refused for lack of assurance."""
+    seen = [await visit.read(partial(inbox.find, visit.person, each)) for each in _digests(form)]
+    known = [each for each in seen if each is not None]
+    asked = [find_needed(refusal, visit.part("decision"), action, policy) for action, policy in known]
+    needed = max((each for each in asked if each is not None), key=RANK.__getitem__, default=assurance)
+    if not suffices(assurance, needed):
+        await visit.ask_to_confirm(form, describe_batch(tuple(each[0] for each in known), form), needed)
+
+
 async def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: dict[str, str]) -> Response:
-    if decision not in DECISIONS:
+    missing = any(explain_missing_type(visit.services.effects, action) for action in found)
+    if decision not in DECISIONS or (missing and decision == "approve"):
         raise PageRefused(NOT_TOGETHER)
     digests = {action.action_id: action.digest for action in found}
     values = {
         "decision": decision,
-        "items": await run_apart(lambda: [_item(action, visit.now_ms) for action in found]),
-        "kind": review_words.title(found[0].effect),
-        "sends": found[0].effect.connector not in review_words.SENDS_NOTHING,
+        "items": await run_apart(_list_items, found, visit.now_ms),
+        "kind": found[0].view.noun,
+        "at_once": all(map(sends_at_once, found)),
+        "is_function": review_words.is_function(found[0]),
+        "sends": found[0].view.executes == "server",
         "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),
         "wrong": wrong,
     }
@@ -136,13 +175,18 @@ def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
     return tuple(found)
 
 
-def _item(action: Action, now_ms: int) -> dict[str, Any]:
-    happens, late = review_words.describe_effect(action.effect), is_overdue(action, now_ms)
+def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
+    steps = Steps(PAGE_STEPS)
+    return [_item(action, now_ms, steps) for action in found]
+
+
+def _item(action: Action, now_ms: int, steps: Steps) -> dict[str, Any]:
     return {
         "action_id": action.action_id,
-        "happens": happens,
-        "overdue": late,
-        "content": build_content(action, now_ms),
+        "happens": action.view.sentence,
+        "at_once": sends_at_once(action),
+        "overdue": is_overdue(action, now_ms),
+        "content": build_content(action, now_ms, steps=steps),
     }
 
 

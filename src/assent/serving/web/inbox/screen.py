@@ -8,10 +8,9 @@ from starlette.responses import Response
 
 from assent.engine.views import inbox
 from assent.engine.views.inbox import InboxFilter
-from assent.gate.records import Severity
+from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
-from assent.serving.web.inbox.words import EXPIRES_SOON_MS, inbox_line
-from assent.serving.web.review.words import CHANNELS
+from assent.serving.web.inbox.words import EXPIRES_SOON_MS, held_line, inbox_line
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
 
@@ -33,7 +32,7 @@ def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
         workspace=workspace if workspace in known else "",
         severity=Severity(risk) if risk in tuple(Severity) else None,
         until_ms=visit.now_ms + EXPIRES_SOON_MS if visit.query("soon") else 0,
-        channel=channel if channel in CHANNELS else "",
+        channel=channel if channel in visit.services.effects.channels else "",
         text=text,
     )
     query = {
@@ -48,23 +47,25 @@ def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
 
 async def show(visit: Visit) -> Response:
     wanted, query = read_filter(visit)
+    effects = visit.services.effects
     now_ms = visit.now_ms
     skipped = (page_number(visit.query("page")) - 1) * INBOX_PAGE
     today_ms = now_ms - now_ms % DAY_MS
     found = await visit.read(
         lambda: inbox.read_inbox(visit.person, wanted, (skipped, INBOX_PAGE), today_ms, now_ms)
     )
-    lines = [inbox_line(each, now_ms) for each in found.waiting]
+    lines = [inbox_line(effects, each, now_ms) for each in found.waiting]
     values = {
-        "unknown": [inbox_line(each, now_ms) for each in found.unknown],
-        "stopped": [inbox_line(each, now_ms) for each in found.stopped],
+        "unknown": [inbox_line(effects, each, now_ms) for each in found.unknown],
+        "stopped": [inbox_line(effects, each, now_ms) for each in found.stopped],
+        "held": [held_line(each, now_ms) for each in found.held],
         "lines": lines,
-        "done": [inbox_line(each, now_ms) for each in found.done],
+        "done": [inbox_line(effects, each, now_ms) for each in found.done],
         "found": found.found,
         "pages": find_page(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
         "query": query,
         "filtered": wanted != InboxFilter(),
-        "channels": sorted(CHANNELS.items(), key=lambda each: each[1]),
+        "channels": sorted(visit.services.effects.channels.items(), key=lambda each: each[1]),
         "done_together": _describe_batch(visit),
         "batches": any(line["batch"] for line in lines),
         "batch_nonce": visit.nonce("batch"),
@@ -74,9 +75,12 @@ async def show(visit: Visit) -> Response:
 
 def _describe_batch(visit: Visit) -> str:
     count, did = whole_number(visit.query("count"), 3), visit.query("did")
-    if did not in ("approve", "reject") or count is None:
+    if did not in _DID or count is None:
         return ""
-    return f"{count} {'approved' if did == 'approve' else 'rejected'}."
+    return f"{count} {_DID[did]}."
+
+
+_DID: Final = {"approve": "approved", "reject": "rejected", "release": "released; each waits below"}
 
 
 SCREENS: Final = (Screen("/inbox", show, "inbox"),)

@@ -7,13 +7,13 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assent.engine.core import tenancy
-from assent.engine.learning import lessons as lessons_read
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import KINDS, Entry
 from assent.engine.views import memory_views
 from assent.kernel.ids import is_uuid
 from assent.ports import Transaction
-from assent.serving.web.review.words import Badge, channel_name
+from assent.serving.web.people.confirming import Consequence
+from assent.serving.web.review.words import Badge
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.lists import with_query
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
@@ -104,7 +104,7 @@ def entry_row(entry: Entry, visit: Visit) -> dict[str, Any]:
         "badge": STATE_BADGES.get(entry.state, Badge(entry.state)),
         "body": preview[:BODY_CHARS].rstrip() + "…" if cut else preview,
         "whole": entry.body if cut or "\n" in entry.body.strip() else "",
-        "channel": channel_name(entry.channel) if entry.channel else "",
+        "channel": visit.services.effects.page_label(entry.channel) if entry.channel else "",
         "at": visit.when(entry.created_ms),
         "run": f"/runs/{entry.run_id}/story" if entry.run_id else None,
         "action": f"/runs/{entry.run_id}#action-{entry.action_id}"
@@ -124,7 +124,7 @@ def note_about(entry: Entry) -> str:
         return f"{RETIRED_NOTES.get(because, '')} It is kept and no longer used.".strip()
     if entry.facts.get(brain.LOGGED):
         return FOUND_CLAIM
-    if entry.state == "proposed" and entry.kind in lessons_read.FACTS:
+    if entry.state == "proposed" and entry.kind in brain.FACTS:
         return UNCONFIRMED_FACT
     return ""
 
@@ -132,7 +132,9 @@ def note_about(entry: Entry) -> str:
 async def change(visit: Visit) -> Response:
     """Confirm an entry or stop its use."""
     entry_id, state = visit.part("entry_id"), CHANGES.get(visit.part("change"))
-    await visit.form(f"memory {entry_id}")
+    form = await visit.form(f"memory {entry_id}")
+    if state == "confirmed" and is_uuid(entry_id):
+        await _require_person(visit, entry_id, form)
 
     def put() -> Transaction[bool]:
         if state is None or not is_uuid(entry_id):
@@ -146,6 +148,15 @@ async def change(visit: Visit) -> Response:
     if not await visit.write(put):
         raise PageRefused(NO_SUCH_ENTRY)
     return visit.go(f"/memory#memory-{entry_id}")
+
+
+async def _require_person(visit: Visit, entry_id: str, form: dict[str, str]) -> None:
+    """Require that a person lets drafts use an entry, which an agent may have recorded."""
+    entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id))
+    if entry is not None and entry.state != "confirmed":
+        text = "Later drafts use it from then on."
+        facts = ((KIND_NAMES.get(entry.kind, entry.kind), entry.body[:BODY_CHARS]),)
+        await visit.confirm(form, Consequence("Confirm this?", text, "Confirm it", facts))
 
 
 SCREENS: Final = (

@@ -48,7 +48,7 @@ CONFIRM_FIRST: Final = PageProblem(
     403,
     "Confirm first that this is you",
     "This browser was signed in by the page that showed the key, and your agent may know that page’s address. That is "
-    "enough to read, to connect providers and to decide about low and medium risk, but not for this.",
+    "enough to read and to decide where the policy asks for no more, but not for this.",
     "Confirm your e-mail address, or sign in by a link from the person who runs this server.",
     Link("/sign-in", "Confirm that it is you"),
 )
@@ -71,6 +71,7 @@ class Cookies:
     """Sets, reads and removes the cookies of one address."""
 
     def __init__(self, base_url: str) -> None:
+        self.base_url = base_url
         self.secure = urlsplit(base_url).scheme == "https"
         self.session = self.named("assent-session")
         self._name = self.named("assent-name")

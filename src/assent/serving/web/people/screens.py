@@ -10,6 +10,7 @@ from assent.engine.people import members, people
 from assent.engine.people.people import OWNER, Person, Role
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS, MAX_NAME_CHARS
+from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
@@ -42,6 +43,12 @@ async def _invite(visit: Visit) -> Response:
         wrong["places"] = "Choose at least one workspace for a member."
     if wrong:
         return await _page(visit, typed={"name": name, "email": email}, wrong=wrong)
+    labels = ", ".join(each.name for each in visit.places if each.workspace_id in places)
+    facts: tuple[tuple[str, str], ...] = (("Name", name), ("E-mail", email or "none"), ("Role", role.value))
+    text = "You get a link. The person who opens it signs in under this name and can decide."
+    if role is Role.MEMBER:
+        facts += (("Workspaces", labels),)
+    await visit.confirm(form, Consequence("Invite this person?", text, "Invite them", facts))
     person = Person(visit.services.new_id(visit.now_ms), name, role, email or None)
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
@@ -54,10 +61,14 @@ async def again(visit: Visit) -> Response:
     """Issue a new sign-in link for a known person. Earlier links expire."""
     visit.require_owner()
     person_id = visit.part("person_id")
-    await visit.form(f"invite {person_id} again")
+    form = await visit.form(f"invite {person_id} again")
     person = await visit.read(lambda: members.find(person_id))
     if person is None:
         raise PageRefused(NOT_FOUND)
+    text = "The person who opens it signs in under this name and can decide. Earlier links end."
+    await visit.confirm(
+        form, Consequence("Make a new sign-in link?", text, "Make the link", (("For", person.name),))
+    )
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
         lambda: members.invite_again(person_id, entropy, visit.now_ms, by=visit.person.name)
@@ -68,8 +79,12 @@ async def again(visit: Visit) -> Response:
 async def remove(visit: Visit) -> Response:
     visit.require_owner()
     person_id = visit.part("person_id")
-    await visit.form(f"remove {person_id}")
-    if person_id != visit.person.person_id:
+    form = await visit.form(f"remove {person_id}")
+    person = await visit.read(lambda: members.find(person_id))
+    if person is not None and person_id != visit.person.person_id:
+        text = "They are signed out everywhere and cannot come back. What they decided stays recorded."
+        facts = (("Name", person.name),)
+        await visit.confirm(form, Consequence("Remove this person?", text, "Remove them", facts, danger=True))
         await visit.write(lambda: members.remove(person_id, visit.now_ms, by=visit.person.name))
     return visit.go("/settings/people")
 

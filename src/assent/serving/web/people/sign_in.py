@@ -1,8 +1,9 @@
-"""Signing in: a one-time link from a terminal, an invitation or an e-mail; a button; a session in
-this browser.
+"""Signing in: a one-time link from a terminal, an invitation or an e-mail, or a passkey; a button; a
+session in this browser.
 
 Opening a link changes nothing, so that a link preview cannot use it up. Unknown, used and expired
-links get the same answer. Decisions in a signed-in browser have the assurance `person` (C8).
+links get the same answer. The request that uses up the link or the passkey's answer may bring the
+public key that the browser made; no later request can (C8).
 """
 
 from __future__ import annotations
@@ -12,12 +13,23 @@ from typing import Final
 from starlette.requests import Request
 from starlette.responses import Response
 
+from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
-from assent.engine.people import people, sign_in_mail
+from assent.engine.people import passkeys, people, proofs, sign_in_mail
+from assent.engine.people.origins import can_hold_keys, count_cookie, origin_of
 from assent.engine.people.people import SignedIn
+from assent.engine.people.proofs import FormStatement
+from assent.gate.policy import suffices
+from assent.gate.records import Assurance
 from assent.kernel.limits import MAILED_LINK_TTL_MS, MAX_NAME_CHARS, MINUTE_MS, SESSION_TTL_MS
 from assent.ports import Transaction
 from assent.serving.http import client_address
+from assent.serving.web.people.confirming import (
+    NONCE_FIELD,
+    PROOF_FIELD,
+    read_credential_id,
+    select_covered,
+)
 from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import (
     HOW_TO_SIGN_IN,
@@ -29,10 +41,10 @@ from assent.serving.web.people.people import (
 )
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import NavigationEntry
-from assent.serving.web.shell.forms import FormNonces, read_form
-from assent.serving.web.shell.headers import see_other
+from assent.serving.web.shell.forms import FormNonces, path_of, read_form
+from assent.serving.web.shell.headers import CONFIRMING_HEADERS, see_other
 from assent.serving.web.shell.pace import Pace
-from assent.serving.web.shell.problems import PageProblem, PageRefused
+from assent.serving.web.shell.problems import UNREADABLE_FORM, PageProblem, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.tools.arguments import is_address
 
@@ -52,11 +64,21 @@ NO_MAIL: Final = PageProblem(
     HOW_TO_SIGN_IN,
 )
 
+UNKNOWN_PASSKEY: Final = PageProblem(
+    403,
+    "This passkey does not work here",
+    "It is not known to this server, was removed, or was used at another address. You are not signed in.",
+    "Sign in by a link instead; then add the passkey at Settings › Passkeys.",
+    HOW_TO_SIGN_IN,
+)
+
+BY_PASSKEY: Final = "sign in with a passkey"
+
 NAME_ADVICE: Final = f"Enter a name of at most {MAX_NAME_CHARS} characters."
 
 
 class SignInPages:
-    """`/sign-in`, `/sign-in/{token}` and `/sign-out`."""
+    """`/sign-in`, `/sign-in/{token}`, `/sign-in/passkey` and `/sign-out`."""
 
     def __init__(
         self,
@@ -67,7 +89,9 @@ class SignInPages:
         *,
         base_url: str,
         trust_proxy: bool = False,
+        issuer: str = "",
     ) -> None:
+        self._issuer = issuer
         self._trust_proxy = trust_proxy
         self._pace = Pace(services, trust_proxy=trust_proxy)
         self._entries = entries
@@ -85,22 +109,36 @@ class SignInPages:
         session = await find_session(self._services, self._cookies, request)
         nonces = await self._nonces()
         browser = nonces.browser(request)
-        nonce = ""
+        nonce, now_ms = "", self._services.clock.now_ms()
         if session is not None:
-            nonce = nonces.issue(browser, f"sign-out {session.session_id}", self._services.clock.now_ms())
+            nonce = nonces.issue(browser, f"sign-out {session.session_id}", now_ms)
         values = {
             "person": session.person if session is not None else None,
             "confirmed": session is not None and session.is_confirmed,
             "sign_out_nonce": nonce,
             "entries": self._entries,
+            "issuer": self._issuer,
             "owner_link": clients.terminal_command(self._services, "owner-link"),
             "can_mail": self._services.outgoing.can_send_notes,
             "email": mailed_to or (session.person.email or "" if session is not None else ""),
             "mailed": bool(mailed_to) and not wrong,
             "advice": {"email": wrong} if wrong else {},
             "minutes": MAILED_LINK_TTL_MS // MINUTE_MS,
+            "party": passkeys.relying_party(self._base_url),
+            "origin": origin_of(self._base_url),
+            "passkey_nonce": nonces.issue_once(browser, BY_PASSKEY, now_ms),
+            "needs_key": session is not None
+            and session.public_key is None
+            and not suffices(count_cookie(self._base_url, session.assurance), Assurance.PERSON),
+            "can_hold_keys": can_hold_keys(self._base_url),
         }
-        response = page(request, "sign_in_how.html", values, status=400 if wrong else 200)
+        response = page(
+            request,
+            "sign_in_how.html",
+            values,
+            status=400 if wrong else 200,
+            headers=CONFIRMING_HEADERS if session is None else None,
+        )
         nonces.remember(browser, response)
         return response
 
@@ -124,8 +162,11 @@ class SignInPages:
         name = " ".join(form.get("name", "").split())
         if request.method == "POST" and (is_name(name) or not name):
             entropy = self._services.entropy(people.ENTROPY_BYTES)
+            key = await _read_key(form)
             signed_in = await self._services.store.write(
-                lambda: people.sign_in(token, entropy, now_ms, name=name or None, device=name_device(request))
+                lambda: people.sign_in(
+                    token, entropy, now_ms, name=name or None, device=name_device(request), public_key=key
+                )
             )
             if signed_in is None:
                 raise PageRefused(LINK_ENDED)
@@ -133,8 +174,53 @@ class SignInPages:
         person = await self._services.store.read(lambda: people.find_link(token, now_ms))
         if person is None:
             raise PageRefused(LINK_ENDED)
-        values = {"name": name or person.name, "advice": {"name": NAME_ADVICE} if name else {}}
-        return page(request, "sign_in.html", values, status=400 if name else 200)
+        values = {
+            "name": name or person.name,
+            "advice": {"name": NAME_ADVICE} if name else {},
+            "can_hold_keys": can_hold_keys(self._base_url),
+        }
+        return page(request, "sign_in.html", values, status=400 if name else 200, headers=CONFIRMING_HEADERS)
+
+    async def passkey(self, request: Request) -> Response:
+        """Sign in with a passkey, whose challenge covers the key that the browser made."""
+        await self._pace.of_stranger(request.scope)
+        form, now_ms = await read_form(request), self._services.clock.now_ms()
+        nonce, nonces = form.get(NONCE_FIELD, ""), await self._nonces()
+        expires_ms = nonces.check_once(request, nonce, BY_PASSKEY, now_ms)
+        answer = form.get(PROOF_FIELD, "").removeprefix("passkey:")
+        credential_id = read_credential_id(answer)
+        found = await self._services.store.read(lambda: passkeys.find(credential_id))
+        if found is None:
+            raise PageRefused(UNKNOWN_PASSKEY)
+        known, person = found
+        statement = FormStatement(
+            origin_of(self._base_url), path_of(request), "", select_covered(form), nonce
+        )
+        used = await run_apart(passkeys.read_use, answer, known, statement.challenge(), self._base_url)
+        if used is None:
+            raise PageRefused(UNKNOWN_PASSKEY)
+        proof = proofs.FormProof("", Assurance.PASSKEY, nonce, expires_ms, used)
+        entropy, key = self._services.entropy(people.ENTROPY_BYTES), await _read_key(form)
+
+        def enter() -> Transaction[SignedIn | None]:
+            if not (yield from proofs.use(proof, now_ms)):
+                return None
+            return (
+                yield from people.open_session(
+                    person,
+                    entropy,
+                    now_ms,
+                    device=name_device(request),
+                    facts={"passkey": known.label},
+                    assurance=Assurance.PASSKEY,
+                    public_key=key,
+                )
+            )
+
+        signed_in = await self._services.store.write(enter)
+        if signed_in is None:
+            raise PageRefused(UNKNOWN_PASSKEY)
+        return self._welcome(signed_in)
 
     def _welcome(self, signed_in: SignedIn) -> Response:
         response = see_other("/inbox")
@@ -164,3 +250,11 @@ class SignInPages:
 
     async def _nonces(self) -> FormNonces:
         return FormNonces((await self._keys()).forms, self._services.entropy, base_url=self._base_url)
+
+
+async def _read_key(form: dict[str, str]) -> str | None:
+    """The public key that the browser made for its session, if it sent one."""
+    key = form.get("key")
+    if key is not None and not await run_apart(proofs.is_public_key, key):
+        raise PageRefused(UNREADABLE_FORM)
+    return key

@@ -5,8 +5,8 @@ Opening a link changes nothing, so that a mail scanner or a link preview cannot 
 expired and unknown links get the same answer.
 
 The person who takes the key is signed in with the assurance `link`, because the agent may have had
-the link too. That is enough for the inbox, for reviewing and for connecting providers. The page
-explains how to reach the assurance `person`.
+the link too. That is enough for the inbox and for reviewing. The page explains how to reach the
+assurance `person`, which connecting providers and changing settings need.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from assent.engine.actions import policies
 from assent.engine.core import signup, tenancy
 from assent.engine.core.services import Services
 from assent.engine.people import members, people
@@ -123,6 +124,7 @@ class SignupPages:
             issued = yield from signup.claim_signup(token, entropy, now_ms)
             if link is None or issued is None:
                 return None
+            yield from policies.begin(link.workspace_id, services.limits.policy, now_ms, by="signup")
             session = (yield from people.authenticate(secret, now_ms)) if secret is not None else None
             if session is not None and (session.is_confirmed or session.person.email == link.email):
                 yield from members.join(link.workspace_id, session.person, now_ms)

@@ -6,23 +6,25 @@ Numbers entered by a person are marked.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.engine.learning.measured import Measurement
+from assent.engine.learning.measured import Measurement, decode
 from assent.engine.views import measure_views
 from assent.engine.views.measure_views import MeasuredRun
+from assent.gate.effects import EffectTypes
+from assent.gate.measurement.metrics import amount, describe_numbers, name_number, read_numbers
+from assent.gate.measurement.recommend import group_numbers
 from assent.gate.standing import describe_run
 from assent.kernel.structs import Record
 from assent.ports import Reading
-from assent.serving.web.review.times import when
-from assent.serving.web.review.words import Badge, channel_name
-from assent.serving.web.runs.screens import operator_name
+from assent.serving.web.review.words import Badge
+from assent.serving.web.runs.screens import name_operator
 from assent.serving.web.shell.charts import draw_bars, spark
 from assent.serving.web.shell.console import Screen, Visit
-from assent.suite.measurement.metrics import amount, describe_numbers, name_number, read_numbers
-from assent.suite.measurement.recommend import group_numbers
+from assent.serving.web.shell.times import when
 
 RUNS: Final = 20
 BY_HAND: Final = "recorded by hand"
@@ -30,15 +32,17 @@ BY_HAND: Final = "recorded by hand"
 
 
 async def measure(visit: Visit) -> Response:
-    before = visit.cursor()
+    before, effects = visit.cursor(), visit.services.effects
     found = await visit.read(
         lambda: measure_views.list_measured(visit.workspace_id, before=before, most=RUNS)
     )
-    trend = find_trend([run.found for run in reversed(found.runs) if run.found is not None])
+    effects = visit.services.effects
+    shown = [(run, decode(run.body, effects) if run.body is not None else None) for run in found.runs]
+    trend = find_trend([measurement for _, measurement in reversed(shown) if measurement is not None])
     values = {
-        "runs": [show_run(run, visit.now_ms) for run in found.runs],
+        "runs": [show_run(run, measurement, effects, visit.now_ms) for run, measurement in shown],
         "trend": spark(trend.values) if trend is not None else None,
-        "trend_of": f"{name_number(trend.metric).capitalize()}, {channel_name(trend.channel)}"
+        "trend_of": f"{name_number(trend.metric).capitalize()}, {effects.page_label(trend.channel)}"
         if trend
         else "",
         "trend_values": [amount(value) for value in trend.values] if trend is not None else [],
@@ -69,21 +73,23 @@ def find_trend(measured: list[Measurement]) -> Trend | None:
     return Trend(channel, metric, tuple(values)) if len(values) > 1 else None
 
 
-def show_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
-    found = run.found
-    readings = [reading(each) for each in found.sources] if found is not None else []
+def show_run(
+    run: MeasuredRun, found: Measurement | None, effects: EffectTypes, now_ms: int
+) -> dict[str, Any]:
+    source = partial(_source, effects)
+    readings = [reading(each, effects) for each in found.sources] if found is not None else []
     if found is None:
-        readings = [_source(channel, source, reason=reason) for channel, source, reason in run.empty]
+        readings = [source(channel, name, reason=reason) for channel, name, reason in run.empty]
     known = {each["channel_id"] for each in readings}
     readings += [
-        _source(channel, BY_HAND, metrics=metrics)
+        source(channel, BY_HAND, metrics=metrics)
         for channel, metrics, _ in run.by_hand
         if channel not in known
     ]
     return {
         "href": f"/runs/{run.run_id}/story",
         "goal": describe_run(run.inputs),
-        "operator": operator_name(run.operator),
+        "operator": name_operator(effects, run.operator),
         "tenant": run.tenant_id,
         "at": when(run.created_ms, now_ms),
         "measured": when(run.measured_ms, now_ms),
@@ -91,7 +97,9 @@ def show_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
         "is_due": run.due_ms <= now_ms,
         "tried": when(run.empty_at_ms, now_ms),
         "badge": _badge(run, now_ms),
-        "bars": [(channel_name(bar.channel), bar) for bar in draw_bars(found)] if found is not None else [],
+        "bars": [(effects.page_label(bar.channel), bar) for bar in draw_bars(found)]
+        if found is not None
+        else [],
         "has_baseline": found is not None and bool(found.baseline),
         "move": found.next_move if found is not None else None,
         "sources": readings,
@@ -99,19 +107,22 @@ def show_run(run: MeasuredRun, now_ms: int) -> dict[str, Any]:
 
 
 def _badge(run: MeasuredRun, now_ms: int) -> Badge:
-    if run.found is not None:
+    if run.body is not None:
         return Badge("Measured", "ok")
     if run.due_ms > now_ms:
         return Badge("Too early", "info")
     return Badge("No numbers yet", "warn")
 
 
-def reading(given: Reading) -> dict[str, Any]:
+def reading(given: Reading, effects: EffectTypes) -> dict[str, Any]:
     told = given.metrics if given.status == "ok" else None
-    return _source(given.channel, given.source, metrics=told, reason=given.reason, left_out=given.left_out)
+    return _source(
+        effects, given.channel, given.source, metrics=told, reason=given.reason, left_out=given.left_out
+    )
 
 
 def _source(
+    effects: EffectTypes,
     channel: str,
     source: str,
     *,
@@ -121,7 +132,7 @@ def _source(
 ) -> dict[str, Any]:
     return {
         "channel_id": channel,
-        "channel": channel_name(channel),
+        "channel": effects.page_label(channel),
         "source": source,
         "by_hand": source == BY_HAND,
         "numbers": describe_numbers(metrics) if metrics else "",

@@ -19,7 +19,9 @@ from starlette.responses import Response
 
 from assent.engine.actions import actions
 from assent.engine.people import members, people
+from assent.engine.people.origins import count_cookie
 from assent.engine.people.people import Session
+from assent.engine.people.proofs import FormProof
 from assent.engine.views import review
 from assent.gate import review_link
 from assent.gate.gate import Decider
@@ -73,10 +75,14 @@ class Viewer(Record):
     session: Session | None
     scope: review_link.Scope = review_link.REVIEW
     """The scope of the link. It does not bind a signed-in person."""
+    assurance: Assurance = Assurance.LINK
+    """What this request counts for: the link, the cookie, or what was signed."""
 
     @property
-    def assurance(self) -> Assurance:
-        return Assurance.LINK if self.session is None else self.session.assurance
+    def reach(self) -> Assurance:
+        """What this person can come to by confirming."""
+        can_confirm = self.session is not None and self.session.is_confirmed
+        return Assurance.PASSKEY if can_confirm else self.assurance
 
     @property
     def approver(self) -> str:
@@ -90,16 +96,25 @@ class Viewer(Record):
             by = name_by_link(claimed_name if self.session is None else self.session.person.name)
             return Decider(workspace_id, by, self.assurance, VIA, shown_ms=shown_ms)
         person = self.session.person
-        return Decider(workspace_id, person.name, self.assurance, VIA, person.person_id, shown_ms)
+        return Decider(workspace_id, person.name, self.assurance, VIA, person.person_id, shown_ms, self.role)
+
+    @property
+    def role(self) -> str:
+        """The role of a person who surely is one; empty for others."""
+        sure = self.session is not None and self.session.is_confirmed
+        return self.session.person.role.value if sure and self.session is not None else ""
 
 
 class PresentedAccess(Record):
     """Credentials that are not yet compared with the store."""
 
     run_id: str
+    base_url: str
     session_secret: str | None
     claims: ReviewClaims | None
     bad_cookie: bool = False
+    proof: FormProof | None = None
+    """A verified signature over the form, which the decision uses up."""
 
 
 class ReviewAccess:
@@ -133,13 +148,12 @@ class ReviewAccess:
         value = request.cookies.get(self._cookie(run_id))
         secret = request.cookies.get(self._cookies.session)
         if value is None:
-            return PresentedAccess(run_id, secret, None)
+            return PresentedAccess(run_id, self._cookies.base_url, secret, None)
         try:
-            return PresentedAccess(
-                run_id, secret, review_link.read_token(self._signed, value, run_id, now_ms)
-            )
+            claims = review_link.read_token(self._signed, value, run_id, now_ms)
+            return PresentedAccess(run_id, self._cookies.base_url, secret, claims)
         except TokenInvalid:
-            return PresentedAccess(run_id, secret, None, bad_cookie=True)
+            return PresentedAccess(run_id, self._cookies.base_url, secret, None, bad_cookie=True)
 
     def _cookie(self, run_id: str) -> str:
         return self._cookies.named(
@@ -169,7 +183,11 @@ def admit(shown: PresentedAccess, now_ms: int) -> Transaction[Viewer]:
             run = yield from review.find_anywhere(RunId(shown.run_id))
         if run is None or not (yield from members.may_see(session.person, run.workspace_id)):
             raise PageRefused(NO_SUCH_RUN)
-        return Viewer(run, session)
+        counts = count_cookie(shown.base_url, session.assurance)
+        proof = shown.proof
+        if proof is not None and proof.session_id == session.session_id:
+            counts = proof.assurance
+        return Viewer(run, session, assurance=counts)
     if shown.claims is None:
         raise PageRefused(BAD_LINK if shown.bad_cookie else NO_LINK)
     return Viewer((yield from find_run(shown.claims)), None, shown.claims.scope)

@@ -27,10 +27,11 @@ from assent.kernel.times import parse_time
 from assent.ports import Transaction
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import words as review_words
+from assent.serving.web.review.blocks import draw_blocks
 from assent.serving.web.review.preview import build_preview
-from assent.serving.web.review.times import When, when
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.serving.web.shell.times import When, when
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,
@@ -77,18 +78,19 @@ async def show(visit: Visit) -> Response:
     here = f"/runs/{action.run_id}"
     values: dict[str, Any] = {
         "action": action,
-        "title_of": review_words.title(action.effect),
-        "summary": review_words.summary(action.effect),
+        "title_of": action.view.heading,
+        "summary": action.view.summary,
         "badge": review_words.status_badge(action, now_ms),
         "severity": review_words.SEVERITIES[action.preflight.severity],
         "why": review_words.explain_severity(action),
-        "needs": review_words.needs(policy, action.preflight.severity),
+        "needs": review_words.needs(policy.require(action)),
         "cost": review_words.cost(action.preflight.estimated_cost_credits),
-        "destination": review_words.destination(action.effect),
-        "connector": review_words.connector_name(action.effect.connector),
+        "destination": action.view.destination,
+        "connector": action.view.via,
         "place_name": place,
         "short": short_digest(action.digest),
-        "preview": await run_apart(build_preview, action.effect, html=True),
+        "preview": await run_apart(build_preview, action, html=True),
+        "blocks": await run_apart(draw_blocks, action.view.blocks),
         "timeline": moments(events, action, now_ms),
         "record": record,
         "decide": f"{here}#action-{action.action_id}",

@@ -47,6 +47,14 @@ DONE: Final = {
 """Confirmation by decision, for these states of the action."""
 
 
+DONE_FUNCTIONS: Final = {
+    "approve": "Approved. The approval itself runs nothing.",
+    "send": "Approved. It runs now.",
+    "reject": "Rejected. It will never be run; your reason is kept.",
+}
+"""The same confirmations for an action that runs with arguments."""
+
+
 class ResultNotice(Record):
     text: str
     action_id: str | None
@@ -62,6 +70,8 @@ def say_done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> Res
     if action is None or state_of(action) not in states:
         return None
     card = next(each for each in shown if each.action_id == action_id)
+    if card.is_function:
+        text = DONE_FUNCTIONS.get(did, text)
     if state_of(action) == APPROVED and did in ("approve", "send") and not card.in_flight:
         return _not_under_way(card, did, text)
     return ResultNotice(text, action_id)
@@ -71,9 +81,11 @@ def _not_under_way(card: Card, did: str, text: str) -> ResultNotice:
     """Confirmation of an approval whose sending is not under way."""
     if card.sends and not card.readiness.ready:
         why = card.readiness.fix_hint or f"{card.connector} is not ready."
-        return ResultNotice(f"Approved. It cannot be sent yet: {why}", card.action_id, "warn")
+        done = "run" if card.is_function else "sent"
+        return ResultNotice(f"Approved. It cannot be {done} yet: {why}", card.action_id, "warn")
     if did == "send":
-        return ResultNotice("Approved, and not sent yet.", card.action_id, "warn")
+        done = "run" if card.is_function else "sent"
+        return ResultNotice(f"Approved, and not {done} yet.", card.action_id, "warn")
     return ResultNotice(text, card.action_id)
 
 

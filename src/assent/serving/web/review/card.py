@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 from assent.engine.actions import change_requests
-from assent.engine.actions.execution import MANUAL
+from assent.engine.actions.missing_types import explain_missing_type
 from assent.engine.core.jobs import JobState
-from assent.engine.people.notifications import is_unsent
+from assent.engine.people.notes import is_unsent
 from assent.engine.views.review import RunReview, SendJob, memory_used
 from assent.gate.mail import keeps_requests
+from assent.gate.manual_brief import ManualBrief, manual_brief
+from assent.gate.policy import counts
 from assent.gate.preflight import Readiness, is_expired, is_overdue
 from assent.gate.records import Action, Status
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.rules.drift import describe_change, read_changes
 from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
+from assent.gate.views import Field
 from assent.kernel.ids import ActionId
 from assent.kernel.structs import Record
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import words as review_words
+from assent.serving.web.review.blocks import label_arguments
 from assent.serving.web.review.changes import FieldChange, compare_fields
 from assent.serving.web.review.content import ReviewContent, as_text, build_content
-from assent.serving.web.review.forms import OPEN, Form, FormContext, build_forms, permits
-from assent.serving.web.review.history import HistoryEntry
+from assent.serving.web.review.fields import list_fields
+from assent.serving.web.review.forms import (
+    OPEN,
+    Form,
+    FormContext,
+    build_forms,
+    permits,
+    sends_at_once,
+)
+from assent.serving.web.review.history import HistoryEntry, capital
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.pictures import Pictures
-from assent.serving.web.review.times import When, relative, when
 from assent.serving.web.review.words import Badge
-from assent.suite.connectors.manual_brief import ManualBrief, manual_brief
+from assent.serving.web.shell.times import When, relative, when
 
 
 class Approved(Record):
@@ -70,15 +81,30 @@ class Card(Record, kw_only=True):
     severity_why: str
     happens: str
     sends: bool
+    at_once: bool
+    """Whether the approval also executes it."""
+    barred: bool
+    """Whether the approval would execute it, which this link may not."""
+    is_function: bool
+    gone: str
+    """Why it cannot be executed any more, or an empty text."""
     done_word: str
     brief: ManualBrief | None
+    has_address: bool
+    """Whether a person who does it by hand must name its address."""
     keeps_requests: bool
     """Whether an edit may include a request for later drafts."""
     content: ReviewContent
+    fields: tuple[Field, ...]
     memory: tuple[Memory, ...]
     changes: CardChanges | None
+    drift: tuple[str, ...]
+    """What has changed since it was approved or shown, in words."""
     wishes: tuple[RequestedChange, ...]
     look_at: str
+    """The address where a person sees whether it happened."""
+    look_where: str
+    """The same in words, where there is no address."""
     pictures: Pictures
     warnings: tuple[str, ...]
     recommendations: tuple[str, ...]
@@ -94,6 +120,8 @@ class Card(Record, kw_only=True):
     sending: str
     approval: Approved | None
     approvals: str
+    approved_by_some: bool
+    """Whether some of several people have approved it."""
     needs: str
     may_approve: bool
     rejection: str | None
@@ -123,31 +151,40 @@ def build_card(
     looking: FormContext,
     steps: Steps,
 ) -> Card:
-    effect, preflight, now_ms = action.effect, action.preflight, looking.now_ms
+    view, preflight, now_ms = action.view, action.preflight, looking.now_ms
     job = found.send_jobs.get(action.action_id)
     then = Readiness(preflight.connector_ready, preflight.connector_blocker, preflight.connector_fix_hint)
-    may_approve = review_words.may_approve(found.policy, preflight.severity, looking.assurance)
+    needed = found.policy.require(action)
+    may_approve = not needed.denied and counts(looking.voice, needed, action)
     sending = _sending(action, job, now_ms)
     pictures = review_pictures.of_action(found, action)
     return Card(
         action_id=action.action_id,
-        summary=review_words.summary(effect),
+        summary=view.summary,
         badge=review_words.status_badge(action, now_ms),
         severity=review_words.SEVERITIES[preflight.severity],
         severity_why=review_words.explain_severity(action),
-        happens=review_words.describe_effect(effect),
-        sends=effect.connector not in review_words.SENDS_NOTHING,
-        done_word=review_words.word_for_done(effect),
-        brief=manual_brief(effect) if effect.connector == MANUAL else None,
+        happens=view.sentence,
+        sends=view.executes == "server",
+        at_once=sends_at_once(action),
+        barred=view.approval_executes and not permits(looking.scope, "send"),
+        is_function=review_words.is_function(action),
+        gone=explain_missing_type(looking.effects, action),
+        done_word=view.done,
+        brief=manual_brief(action.effect, view) if view.executes == "person" else None,
+        has_address=view.has_address,
         keeps_requests=keeps_requests(action),
-        content=build_content(action, now_ms, pictures.along),
+        content=build_content(action, now_ms, pictures.along, steps),
+        fields=list_fields(action),
         memory=_memory(found, action),
         changes=_changes(found, action, looking, steps),
+        drift=tuple(capital(describe_change(each)) for each in read_changes(action)),
         wishes=tuple(
             RequestedChange(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
             for wish in change_requests.list_requests(action)
         ),
-        look_at=review_words.look_at(effect),
+        look_at=review_words.web_address(view.look_at) or "",
+        look_where=view.look_at,
         pictures=pictures,
         warnings=preflight.warnings,
         recommendations=preflight.recommendations,
@@ -155,7 +192,7 @@ def build_card(
             review_words.GATES.get(gate, gate.replace("_", " ").capitalize()) for gate in preflight.gates
         ),
         readiness=ready_now or then,
-        connector=review_words.connector_name(effect.connector),
+        connector=view.via,
         cost=review_words.cost(preflight.estimated_cost_credits),
         overdue=is_overdue(action, now_ms),
         expires=when(action.expires_ms, now_ms),
@@ -164,21 +201,22 @@ def build_card(
         in_flight=bool(sending),
         sending=sending,
         approval=_approval(action, now_ms),
-        approvals=_approvals(found, action),
-        needs=review_words.needs(found.policy, preflight.severity),
+        approvals=_approvals(found, action, now_ms),
+        approved_by_some=bool(found.approvals.get(ActionId(action.action_id))),
+        needs=review_words.needs(needed),
         may_approve=may_approve,
         rejection=action.rejection,
         failed=state_of(action) == FAILED,
         attempt=_attempt(action, now_ms),
         last_attempt=_last_attempt(action, job, now_ms),
         executed=when(action.executed_ms, now_ms),
-        external_id=action.external_id if effect.connector != WORKFLOW else None,
+        external_id=action.external_id if view.executes != "agent" else None,
         external_url=review_words.web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
         waiting=state_of(action) == AWAITING and not is_expired(action, now_ms),
         unsent=is_unsent(action, now_ms),
         scheduled=action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms,
-        missing=review_words.missing(effect),
+        missing=review_words.missing(action),
         unknown=state_of(action) == UNKNOWN,
         may_send=permits(looking.scope, "send"),
         forms=build_forms(
@@ -198,9 +236,10 @@ def build_card(
 def _sending(action: Action, job: SendJob | None, now_ms: int) -> str:
     """Describe the sending that is under way, or an empty text."""
     if state_of(action) == EXECUTING:
-        return "It is being sent right now."
+        return "It runs right now." if review_words.is_function(action) else "It is being sent right now."
     if job is not None and job.under_way(now_ms):
-        return "It is in the queue and goes out in a moment."
+        then = "starts" if review_words.is_function(action) else "goes out"
+        return f"It is in the queue and {then} in a moment."
     return ""
 
 
@@ -227,13 +266,11 @@ def _approval(action: Action, now_ms: int) -> Approved | None:
     )
 
 
-def _approvals(found: RunReview, action: Action) -> str:
+def _approvals(found: RunReview, action: Action, now_ms: int) -> str:
     so_far = found.approvals.get(ActionId(action.action_id))
     if so_far is None or state_of(action) != AWAITING:
         return ""
-    needed = found.policy.requirement(action.preflight.severity).approvers
-    who = f" It was {', '.join(yes.name for yes in so_far)}." if so_far else ""
-    return f"{len(so_far)} of {needed} people have approved so far.{who}"
+    return review_words.count_approvals(found.policy.require(action), so_far, now_ms)
 
 
 def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
@@ -247,16 +284,22 @@ def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:
 
 
 def _changes(found: RunReview, action: Action, looking: FormContext, steps: Steps) -> CardChanges | None:
-    """The changes since this browser last showed the action, else those of the last edit."""
+    """The changes since this person approved the action or this browser last showed it, else those of
+    the last edit."""
     before = found.revisions.get(ActionId(action.action_id), {})
     seen = looking.seen.get(action.action_id)
-    if seen is not None and seen < action.revision and seen in before:
+    own = found.approved.get(ActionId(action.action_id), {}).get(looking.approver)
+    if own is not None and own < action.revision and own in before:
+        old, since, is_open = before[own], "since you approved it", True
+    elif seen is not None and seen < action.revision and seen in before:
         old, since, is_open = before[seen], "since you last looked", True
     elif action.revision - 1 in before:
         old, since, is_open = before[action.revision - 1], "in the last edit", False
     else:
         return None
-    fields = compare_fields(old, action.effect, looking.now_ms, steps)
+    fields = compare_fields(
+        looking.effects, old, action.effect, looking.now_ms, steps, label_arguments(action)
+    )
     return CardChanges(since, fields, is_open)
 
 

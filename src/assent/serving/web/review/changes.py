@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from assent.extensions.texts import render_value
+from assent.gate.effects import EffectTypes
 from assent.gate.records import Effect, Media
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.times import when
 from assent.serving.web.review.word_diff import Piece, word_diff
-from assent.serving.web.review.words import channel_name, connector_name
+from assent.serving.web.shell.times import when
 
 LABELS: Final = {
     "channel": "Channel",
@@ -42,24 +43,43 @@ class FieldChange(Record):
 
 
 def compare_fields(
-    old: Effect, new: Effect, now_ms: int, steps: Steps | None = None
+    effects: EffectTypes,
+    old: Effect,
+    new: Effect,
+    now_ms: int,
+    steps: Steps | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> tuple[FieldChange, ...]:
+    """`labels`: those of arguments, by name. The text form of arguments is not compared beside them."""
+    has_arguments = bool(old.arguments or new.arguments)
+    left_out = {"arguments", *(("body",) if has_arguments else ())}
     names = [*LABELS, *(name for name in Effect.__struct_fields__ if name not in LABELS)]
-    return tuple(
+    of_arguments = _compare_arguments(old, new, steps, labels or {})
+    return of_arguments + tuple(
         FieldChange(
             LABELS.get(name, name.replace("_ms", "").replace("_", " ").capitalize()),
-            word_diff(_words(name, before, now_ms), _words(name, after, now_ms), steps),
+            word_diff(_words(effects, name, before, now_ms), _words(effects, name, after, now_ms), steps),
         )
         for name in names
-        if (before := getattr(old, name)) != (after := getattr(new, name))
+        if name not in left_out and (before := getattr(old, name)) != (after := getattr(new, name))
     )
 
 
-def _words(name: str, value: Any, now_ms: int) -> str:
+def _compare_arguments(
+    old: Effect, new: Effect, steps: Steps | None, labels: Mapping[str, str]
+) -> tuple[FieldChange, ...]:
+    return tuple(
+        FieldChange(labels.get(name, name), word_diff(render_value(before), render_value(after), steps))
+        for name in dict.fromkeys([*labels, *old.arguments, *new.arguments])
+        if (before := old.arguments.get(name)) != (after := new.arguments.get(name))
+    )
+
+
+def _words(effects: EffectTypes, name: str, value: Any, now_ms: int) -> str:
     if name == "channel":
-        return channel_name(value)
+        return effects.page_label(value)
     if name == "connector":
-        return connector_name(value)
+        return effects.connector(value).label
     if value is None or value == ():
         return ""
     if isinstance(value, int):

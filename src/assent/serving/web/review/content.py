@@ -8,19 +8,28 @@ from __future__ import annotations
 from typing import Any
 
 from assent.gate.cards import goes_to
-from assent.gate.records import Action, Effect, Severity
+from assent.gate.records import Action, Effect
+from assent.gate.views import Severity
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.serving.web.review import links as review_links
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import words as review_words
+from assent.serving.web.review.blocks import (
+    DrawnBlock,
+    draw_blocks,
+    find_block_texts,
+    find_strings,
+    list_arguments,
+)
 from assent.serving.web.review.html import has_style_sheet, html_text
 from assent.serving.web.review.links import LinkList, LinkTarget
+from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.pictures import PictureView
-from assent.serving.web.review.preview import Preview, build_preview
+from assent.serving.web.review.preview import DrawnPreview, build_preview
 from assent.serving.web.review.recipients import Addressee, Recipients, addressee, list_recipients
-from assent.serving.web.review.times import When, when
+from assent.serving.web.shell.times import When, when
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
 
 
@@ -43,13 +52,16 @@ class ReviewContent(Record, kw_only=True):
     """What would be sent, and when."""
 
     title: str
+    noun: str
+    """The kind of action, within a sentence."""
     effect: Effect
     is_mail: bool
     sender: Addressee | None
     recipients: Recipients
-    preview: Preview
+    preview: DrawnPreview
     size: str
     pictures: tuple[PictureView, ...]
+    blocks: tuple[DrawnBlock, ...]
     targets: LinkList
     html: HtmlPart | None
     html_address: str
@@ -63,21 +75,27 @@ class ReviewContent(Record, kw_only=True):
 
 
 def build_content(
-    action: Action, now_ms: int, pictures: tuple[PictureView, ...] | None = None
+    action: Action,
+    now_ms: int,
+    pictures: tuple[PictureView, ...] | None = None,
+    steps: Steps | None = None,
 ) -> ReviewContent:
-    """The content of one action. `pictures`: the details of its pictures."""
-    effect = action.effect
-    preview = build_preview(effect, html=True)
+    """The content of one action. `pictures`: the details of its pictures. `steps` bounds the
+    differences of a whole page."""
+    effect, view = action.effect, action.view
+    preview = build_preview(action, html=True)
     return ReviewContent(
-        title=review_words.title(effect),
+        title=view.heading,
+        noun=view.noun[:1].lower() + view.noun[1:] if view.common_noun else view.noun,
         effect=effect,
-        is_mail=review_words.is_mail(effect),
+        is_mail=view.mail or bool(effect.recipients or effect.subject),
         sender=addressee(effect.sender) if effect.sender else None,
         recipients=list_recipients(effect.recipients),
         preview=preview,
-        size=review_words.size(effect.body),
+        size=_measure_size(action),
         pictures=review_pictures.list_attached(action) if pictures is None else pictures,
-        targets=review_links.list_links(_targets(effect, preview)),
+        blocks=draw_blocks(view.blocks, steps),
+        targets=review_links.list_links(_targets(action, preview)),
         html=_html(effect.html),
         html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
         extras=_extras(effect),
@@ -89,12 +107,26 @@ def build_content(
     )
 
 
-def _targets(effect: Effect, preview: Preview) -> tuple[LinkTarget, ...]:
-    """Return the targets of the links that readers will see."""
+def _measure_size(action: Action) -> str:
+    if action.view.preview.kind != "arguments":
+        return review_words.size(action.effect.body)
+    count = len(list_arguments(action))
+    return f"{count} argument{'' if count == 1 else 's'}"
+
+
+def _targets(action: Action, preview: DrawnPreview) -> tuple[LinkTarget, ...]:
+    """Return the targets of the links that readers will see, and of those in arguments and blocks."""
+    effect, view = action.effect, action.view
+    texts = [*find_strings(effect.arguments), *find_block_texts(view.blocks)]
+    beside = (*review_links.targets("\n".join(texts)), *review_links.address_targets(view.links))
     alone = review_links.targets(effect.link)
-    if preview.site is not None:
-        return (*alone, *review_links.html_targets(preview.site))
-    return (*alone, *review_links.targets(effect.body))
+    if preview.page is not None:
+        return _distinct(*alone, *review_links.html_targets(preview.page), *beside)
+    return _distinct(*alone, *review_links.targets(effect.body), *beside)
+
+
+def _distinct(*found: LinkTarget) -> tuple[LinkTarget, ...]:
+    return tuple(dict.fromkeys(found))
 
 
 def as_text(value: Any) -> str:

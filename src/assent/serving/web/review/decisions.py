@@ -7,17 +7,19 @@ person may resolve an unknown outcome as "did not happen", because that permits 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assent.engine.actions import by_hand, change_requests, decisions, reconciliation
+from assent.engine.actions.editing import PreparedEdit
 from assent.engine.learning import pictures
 from assent.engine.views import review
+from assent.gate.arguments import ARGUMENTS
 from assent.gate.gate import Decider, SeenVersion, refuse_stale
-from assent.gate.mail import is_mail
 from assent.gate.names import is_taken
-from assent.gate.preflight import Checked
+from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance, Media
 from assent.gate.seals import Seals
 from assent.kernel.limits import MAX_ASKED_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS
@@ -26,11 +28,14 @@ from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.web.people.people import is_name
 from assent.serving.web.review.access import Viewer
+from assent.serving.web.review.fields import ARGUMENT, read_texts
 from assent.serving.web.review.problems import BadFields, NeedsPerson
 from assent.tools.arguments import addresses
 
 MAX_DECISION_BYTES: Final = 1_572_864
 """Room for the longest text that can be approved, with every character percent-encoded."""
+
+_REVISION: Final = re.compile(r"[0-9]{1,9}")
 
 OUTCOMES: Final = ("happened", "did_not_happen", "not_yet_known")
 
@@ -43,11 +48,13 @@ class SubmittedForm(Record):
     now_ms: int
     seals: Seals
     base_url: str = ""
-    checked: Checked | None = None
+    prepared: PreparedEdit | Refusal | None = None
 
     @property
     def seen(self) -> SeenVersion:
-        return SeenVersion(digest=self.form.get("digest", ""))
+        shown = self.form.get("revision")
+        revision = int(shown) if shown is not None and _REVISION.fullmatch(shown) else None
+        return SeenVersion(revision, self.form.get("digest", ""))
 
 
 def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ()) -> str:
@@ -65,12 +72,22 @@ def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ())
     return name
 
 
+def _require_person(viewer: Viewer) -> None:
+    """Ask a person who can confirm to do it."""
+    if suffices(viewer.reach, Assurance.PERSON) and not suffices(viewer.assurance, Assurance.PERSON):
+        raise NeedsPerson
+
+
 def _no_link(action: Action) -> str | None:
     """No link in refusals: the reader is already on the review page."""
     return None
 
 
 def approve(wish: SubmittedForm) -> Transaction[Action]:
+    """Approve. A person who confirms an agent's or a link's approval does so as a person."""
+    held, viewer = wish.action.approval, wish.viewer
+    if held is not None and not suffices(held.assurance, viewer.assurance):
+        _require_person(viewer)
     return (yield from _approve(wish, send_now=wish.form.get("then") == "send"))
 
 
@@ -124,42 +141,51 @@ def _refuse_unseen(wish: SubmittedForm) -> None:
 
 
 def edit(wish: SubmittedForm) -> Transaction[Action]:
-    media = yield from _pick_media(wish)
+    """Store the edit. The fields are read again, so that a bad one is named before anything
+    else."""
+    yield from read_edit(wish.action, wish.form, wish.base_url)
     return (
         yield from decisions.edit(
             wish.decider,
             wish.action.action_id,
-            changes(wish.action, wish.form, media),
+            wish.prepared,
             wish.seen,
             _no_link,
             wish.now_ms,
-            checked=wish.checked,
             asked=wish.form.get("asked", "").strip()[:MAX_ASKED_CHARS],
         )
     )
 
 
-def _pick_media(wish: SubmittedForm) -> Transaction[tuple[Media, ...] | None]:
+def read_edit(action: Action, form: dict[str, str], base_url: str) -> Transaction[dict[str, Any]]:
+    """Return the changes of a form. Raises `BadFields`."""
+    media = yield from _pick_media(action, form, base_url)
+    return changes(action, form, media)
+
+
+def _pick_media(action: Action, form: dict[str, str], base_url: str) -> Transaction[tuple[Media, ...] | None]:
     """The pictures selected in the form; None if it has no picture fields."""
-    asset_id = wish.form.get("imageAssetId")
+    asset_id = form.get("imageAssetId")
     if asset_id is None:
         return None
     try:
-        return (yield from pictures.pick(wish.action, asset_id, wish.base_url))
+        return (yield from pictures.pick(action, asset_id, base_url))
     except Refusal:
         raise BadFields({"imageAssetId": "This picture is not here any more. Pick another one."}) from None
 
 
 def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | None = None) -> dict[str, Any]:
     """Return the fields that differ from the form's initial values, line ends aside."""
-    effect = action.effect
-    found: dict[str, Any] = {}
-    for name, before in (("body", effect.body), ("title", effect.title), ("subject", effect.subject)):
-        after = form.get(name)
-        if after is not None and after != _plain_lines(before):
-            found[name] = after
-    if "recipients" in form:
-        lines = form["recipients"].replace(",", "\n").replace(";", "\n").split("\n")
+    effect, before = action.effect, read_texts(action)
+    typed = {name: form[name] for name, text in before.items() if form.get(name, text) != _plain_lines(text)}
+    arguments = {
+        name.removeprefix(ARGUMENT): text for name, text in typed.items() if name.startswith(ARGUMENT)
+    }
+    found: dict[str, Any] = {name: text for name, text in typed.items() if not name.startswith(ARGUMENT)}
+    if arguments:
+        found[ARGUMENTS] = arguments
+    if "recipients" in found:
+        lines = found.pop("recipients").replace(",", "\n").replace(";", "\n").split("\n")
         recipients = addresses("recipients", [line for line in lines if line.strip()])
         if recipients != effect.recipients:
             found["recipients"] = recipients
@@ -168,7 +194,8 @@ def changes(action: Action, form: dict[str, str], media: tuple[Media, ...] | Non
     if "body" in found and not found["body"].strip():
         raise BadFields({"body": "There must be some text. To stop this from going out, reject it."})
     if not found:
-        raise BadFields({"body": "Nothing is different yet. Change something, then save."})
+        first = next(iter(before), "body")
+        raise BadFields({first: "Nothing is different yet. Change something, then save."})
     return found
 
 
@@ -176,7 +203,7 @@ def resolve(wish: SubmittedForm) -> Transaction[Action]:
     outcome = wish.form.get("outcome", "")
     if outcome not in OUTCOMES:
         raise BadFields({"outcome": "Choose one of the three answers."})
-    if outcome == "did_not_happen" and wish.viewer.assurance is not Assurance.PERSON:
+    if outcome == "did_not_happen" and not suffices(wish.viewer.assurance, Assurance.PERSON):
         raise NeedsPerson
     evidence = _text(wish.form, "evidence", "Say what you saw: the address of it, or where you looked.")
     facts = {
@@ -197,7 +224,7 @@ def resolve(wish: SubmittedForm) -> Transaction[Action]:
 def publish(wish: SubmittedForm) -> Transaction[Action]:
     """Record that a person published an approved action by hand, and where."""
     url = wish.form.get("url", "").strip()
-    without = not url and is_mail(wish.action.effect)
+    without = not url and not wish.action.view.has_address
     try:
         parts = urlsplit(url)
         good = parts.scheme in ("http", "https") and bool(parts.hostname) and url.isprintable()

@@ -11,14 +11,15 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions.execution import MANUAL
+from assent.engine.actions.missing_types import explain_missing_type
+from assent.gate.effects import EffectTypes
 from assent.gate.policy import suffices
-from assent.gate.preflight import blocking_gate, is_expired
-from assent.gate.records import Action, Assurance, Effect
+from assent.gate.preflight import is_expired
+from assent.gate.records import Action, Assurance, Voice
 from assent.gate.review_link import APPROVE, REVIEW, Scope
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, state_of
 from assent.kernel.structs import Record
-from assent.serving.web.review.words import SENDS_NOTHING
+from assent.serving.web.review.fields import read_texts
 
 OPEN: Final = frozenset({AWAITING, APPROVED, RETRYABLE, UNKNOWN})
 """States in which a person can still decide something."""
@@ -55,6 +56,7 @@ class FormContext(Record):
     name: str
     now_ms: int
     nonce: Callable[[Action, str], str]
+    effects: EffectTypes
     tried: RejectedForm | None = None
     approver: str = ""
     """The approver key of the signed-in person."""
@@ -63,6 +65,14 @@ class FormContext(Record):
     opened: tuple[str, str] = ("", "")
     """The action and the decision whose form is shown expanded."""
     scope: Scope = REVIEW
+    role: str = ""
+    reach: Assurance = Assurance.LINK
+    """What the viewer can come to by confirming."""
+
+    @property
+    def voice(self) -> Voice:
+        """The viewer's yes, as it counts for the policy once they have confirmed it."""
+        return Voice(self.approver, self.reach, self.now_ms, self.role)
 
 
 SENDING: Final = frozenset({"send", "publish"})
@@ -76,6 +86,11 @@ def permits(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
     return scope == APPROVE and decision not in SENDING and not send_now
 
 
+def sends_at_once(action: Action) -> bool:
+    """Whether the approval also executes the action, and not at a later time."""
+    return action.view.approval_executes and action.schedule_ms is None
+
+
 def offer_decisions(
     action: Action, looking: FormContext, may_approve: bool, *, in_flight: bool, own_yes: bool = False
 ) -> tuple[str, ...]:
@@ -85,17 +100,18 @@ def offer_decisions(
         return ("resolve",)
     if is_expired(action, looking.now_ms) or state not in OPEN:
         return ()
-    # The agent submits the text of a workflow step, so only the agent can change it.
-    edit = ("edit",) if action.effect.connector != "workflow" else ()
+    if explain_missing_type(looking.effects, action):
+        return ("reject",) if state == AWAITING else ("withdraw", "reject")
+    edit = ("edit",) if action.view.fields else ()
     if state == AWAITING:
-        yes = ("approve",) if blocking_gate(action.effect) is None else ()
+        yes = ("approve",) if action.view.unfit is None else ()
         return (*(("withdraw",) if own_yes else yes), *edit, "ask", "reject")
     weaker = action.approval is not None and not suffices(action.approval.assurance, looking.assurance)
     confirm = ("approve",) if weaker and may_approve else ()
     send: tuple[str, ...] = ()
-    if action.effect.connector == MANUAL:
+    if action.view.executes == "person":
         send = ("publish",)
-    elif action.effect.connector not in SENDS_NOTHING and action.schedule_ms is None and not in_flight:
+    elif action.view.executes == "server" and action.schedule_ms is None and not in_flight:
         send = ("send",) if may_approve else ()
     return (*confirm, *send, *edit, "ask", "withdraw", "reject")
 
@@ -108,7 +124,8 @@ def build_forms(
     )
     found = {}
     for decision in offer_decisions(action, looking, may_approve, in_flight=in_flight, own_yes=own_yes):
-        if not permits(looking.scope, decision):
+        executes = decision == "approve" and action.view.approval_executes
+        if not permits(looking.scope, decision, send_now=executes):
             continue
         back = tried if tried is not None and tried.decision == decision else None
         found[decision] = Form(
@@ -120,19 +137,9 @@ def build_forms(
             or looking.opened == (action.action_id, decision),
             values={
                 "name": looking.name,
-                **_content(action.effect),
+                **read_texts(action),
                 **(back.typed if back is not None else {}),
             },
             wrong=back.wrong if back is not None else {},
         )
     return found
-
-
-def _content(effect: Effect) -> dict[str, str]:
-    """The initial values of the edit form."""
-    return {
-        "body": effect.body,
-        "title": effect.title,
-        "subject": effect.subject,
-        "recipients": "\n".join(effect.recipients),
-    }

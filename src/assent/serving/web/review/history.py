@@ -13,8 +13,8 @@ from assent.gate.names import name_by_link
 from assent.gate.records import Assurance
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
-from assent.serving.web.review.times import When, when
-from assent.serving.web.review.words import agent_name, connector_name
+from assent.serving.web.review.words import agent_name
+from assent.serving.web.shell.times import When, when
 
 
 class HistoryEntry(Record):
@@ -35,11 +35,10 @@ def name_actor(facts: Facts) -> str:
         return name_by_link(by)
     if assurance is None:
         return agent_name(by)
-    return (
-        f"{by} (signed in)"
-        if assurance in (Assurance.PERSON, Assurance.PASSKEY)
-        else f"{by} (in their client)"
-    )
+    if assurance in (Assurance.PERSON, Assurance.PASSKEY):
+        return f"{by} (signed in)"
+    on_page = facts.get("via") == "review page"
+    return f"{by} (in a signed-in browser)" if on_page else f"{by} (in their chat program)"
 
 
 MISSING_FACTS: Final = {
@@ -60,7 +59,6 @@ class FactWords(dict[str, object]):
         self["agent"] = agent_name(str(facts.get("by", "someone")))
         self["who"] = name_actor(facts)
         self["approval"] = f"{'Approval relayed' if relayed else 'Approved'} by {self['who']}"
-        self["connector"] = connector_name(str(facts.get("provider", "a connector")))
         self["named"] = facts.get("name") or facts.get("person", "someone")
 
     def __missing__(self, name: str) -> object:
@@ -75,6 +73,14 @@ def _tell_handover(facts: Facts) -> str:
     if facts.get("via") == ADVANCE:
         return f"The workflow went on past this step, led by {agent_name(str(facts.get('by', 'someone')))}"
     return f"Published by hand, recorded by {name_actor(facts)}"
+
+
+def _tell_withdrawal(facts: Facts) -> str:
+    if facts.get("drift"):
+        return "Not sent: the approval no longer holds, because something has changed"
+    if facts.get("left"):
+        return "Not sent: a person who approved it may no longer decide here"
+    return f"Approval withdrawn by {name_actor(facts)}"
 
 
 def _tell_readiness(facts: Facts) -> str:
@@ -92,7 +98,7 @@ SENTENCES: Final[dict[str, Sentence]] = {
     "changes_asked": "{who} asked for changes",
     "action_reject": "Rejected by {who}",
     "action_edit": "Edited by {who}: revision {revision}",
-    "action_withdraw": "Approval withdrawn by {who}",
+    "action_withdraw": _tell_withdrawal,
     "action_claim": "Sending began, asked for by {agent}",
     "execution_refused": "An attempt to send by {agent} was refused",
     "action_succeed": "Sent; the provider confirmed it",
@@ -108,6 +114,7 @@ SENTENCES: Final[dict[str, Sentence]] = {
     "outcome_still_unknown": "{who} looked and cannot say yet",
     "confirmation_asked": "A workflow asked a human",
     "confirmation_superseded": "The agent submitted another version of this step",
+    "drift_found": "Something was no longer as it was shown",
     "connector_rechecked": _tell_readiness,
     "review_links_ended": "Review links ended by {who}",
 }

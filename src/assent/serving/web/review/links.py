@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import parse_qsl, unquote
 
-from assent.gate.domains import ascii_domain
+from assent.kernel.domains import ascii_domain
 from assent.kernel.structs import Record
 from assent.serving.web.review.html_links import find_links
 from assent.serving.web.shell.unseen import without_unseen
@@ -66,6 +66,11 @@ def targets(text: str) -> tuple[LinkTarget, ...]:
     """Every link in plain text: URLs, and Markdown link syntax."""
     named = [(match[2], match[1]) for match in _MARKDOWN_LINK.finditer(text)]
     return _unique([*named, *((_bare(url), "") for url in _URL.findall(text))])
+
+
+def address_targets(urls: Iterable[str]) -> tuple[LinkTarget, ...]:
+    """The targets of addresses that are known to be links."""
+    return _unique([(url, "") for url in urls])
 
 
 def html_targets(source: str) -> tuple[LinkTarget, ...]:

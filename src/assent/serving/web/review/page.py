@@ -5,42 +5,48 @@
     POST /runs/{run}/actions/{action}/{decision}  a decision about exactly the content that was shown
     POST /runs/{run}/end-links                  a signed-in person ends the links of a run
 
-Plain forms, no script. A form carries the digest of what it was shown with and a nonce bound to
-this browser, the action, the digest and the decision; what does not fit is answered with the page
-as it is now, never with a decision.
+Plain forms, no script. A form carries revision and digest of what was shown, and a nonce bound to this
+browser, action, digest and decision; what does not fit is answered with the page as it is now. What
+needs more than the cookie is answered with the confirm page (`people.confirming`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 from typing import Final
 from urllib.parse import urlencode
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assent.engine.actions import actions, blocked, circumstances, editing, rechecking
-from assent.engine.core.offloading import run_apart, run_long_apart
+from assent.engine.actions import actions, blocked, circumstances, editing
+from assent.engine.actions.editing import PreparedEdit
+from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
+from assent.engine.connections import observing
+from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
-from assent.engine.people import members
+from assent.engine.people import members, proofs
 from assent.engine.views import review
 from assent.engine.views.review import RunReview
-from assent.gate.preflight import Checked, Readiness
+from assent.gate.policy import Policy
+from assent.gate.preflight import Readiness
 from assent.gate.records import Action
 from assent.gate.review_link import LOOK
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
-from assent.serving.web.people.people import Cookies, KeysWhenReady
+from assent.serving.web.people.confirming import USED_PROOF, Confirming
+from assent.serving.web.people.people import Cookies, KeysWhenReady, find_session
 from assent.serving.web.review import after as review_after
 from assent.serving.web.review import decisions as review_decisions
 from assent.serving.web.review import edit as review_edit
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import problems as review_problems
 from assent.serving.web.review import view as review_view
-from assent.serving.web.review import words as review_words
 from assent.serving.web.review.access import (
     NO_LINK,
     VIA,
@@ -51,10 +57,16 @@ from assent.serving.web.review.access import (
     find_run,
 )
 from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
-from assent.serving.web.review.forms import OPEN, FormContext, RejectedForm, permits
+from assent.serving.web.review.edit import EditTrial
+from assent.serving.web.review.forms import (
+    OPEN,
+    FormContext,
+    RejectedForm,
+    permits,
+    sends_at_once,
+)
 from assent.serving.web.review.html import frame
-from assent.serving.web.review.problems import BadFields, NeedsPerson, NotReady, NowBound
-from assent.serving.web.review.times import when
+from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson, NotReady, NowBound
 from assent.serving.web.shell.console import NavigationEntry
 from assent.serving.web.shell.forms import FormNonces, read_form
 from assent.serving.web.shell.headers import (
@@ -65,21 +77,14 @@ from assent.serving.web.shell.headers import (
     see_other,
 )
 from assent.serving.web.shell.pace import Pace
-from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageProblem, PageRefused
+from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageRefused
 from assent.serving.web.shell.rendering import page
+from assent.serving.web.shell.times import when
 
 log = logging.getLogger("assent.web")
 
 READINESS_SECONDS: Final = 2.0
 """After this time the page shows the readiness at preparation."""
-
-NO_SUCH_ACTION: Final = PageProblem(
-    404,
-    "There is nothing to decide here",
-    "This run has no such action.",
-    "Go back, reload the page and decide there.",
-    None,
-)
 
 MAX_FIND_CHARS: Final = 200
 
@@ -132,11 +137,12 @@ class ReviewPages:
         try:
             about = subject(run_id, action_id, form.get("digest", ""), name)
             shown_ms = await self._check_nonce(request, form, about)
+            shown = await self._add_proof(request, shown, form)
             if name == "edit" and form.get("then") == "compare":
                 return await self.edit(request, form)
-            checked = await self._check(request, form) if name == "edit" else None
+            prepared = await self._prepare_edit(request, form) if name == "edit" else None
             await self._refuse_unready(request, name, form)
-            viewer, action = await self._apply_decision(shown, action_id, name, form, shown_ms, checked)
+            viewer, action = await self._apply_decision(shown, action_id, name, form, shown_ms, prepared)
         except PageRefused as stale:
             if stale.problem is not STALE_FORM:
                 raise
@@ -148,8 +154,24 @@ class ReviewPages:
         except (BadFields, NotReady, NowBound, NeedsPerson) as problem:
             refused = problem
         else:
-            return self._confirm(viewer, action, name, form)
+            return self._finish(viewer, action, name, form)
+        if isinstance(refused, Refusal | NeedsPerson):
+            confirming, found = await self._confirming(), await self._look_up(request, shown)
+            await review_problems.ask_to_confirm(confirming, request, found, refused, form)
         return await self._show(request, shown, review_problems.explain(refused, action_id, name, form))
+
+    async def _add_proof(
+        self, request: Request, shown: PresentedAccess, form: dict[str, str]
+    ) -> PresentedAccess:
+        """The access with what was signed on the confirm page."""
+        session = await find_session(self._services, self._cookies, request)
+        if session is None:
+            return shown
+        proof = await (await self._confirming()).read(request, session, form)
+        return msgspec.structs.replace(shown, proof=proof)
+
+    async def _confirming(self) -> Confirming:
+        return Confirming(self._services, await self._nonces(), base_url=self._base_url)
 
     async def end_links(self, request: Request) -> Response:
         run_id = request.path_params["run_id"]
@@ -167,36 +189,41 @@ class ReviewPages:
         await self._services.store.write(end)
         return see_other(f"/runs/{run_id}?did=end-links")
 
-    async def _check(self, request: Request, form: dict[str, str]) -> Checked | None:
-        """Check edited content before the transaction. Returns None for invalid edits, which the
-        transaction refuses."""
+    async def _prepare_edit(self, request: Request, form: dict[str, str]) -> PreparedEdit | Refusal | None:
+        """Prepare an edit before the transaction. Returns None for a form that the transaction
+        refuses."""
         try:
             _, action = await self._find_action(request)
-            changes = review_decisions.changes(action, form)
-            chars = sum(map(len, form.values()))
-            effect = await run_long_apart(chars, editing.apply_edit, action.effect, changes)
+            read = partial(review_decisions.read_edit, action, form, self._base_url)
+            changes = await self._services.store.read(read)
         except (BadFields, PageRefused, Refusal):
             return None
-        return await rechecking.recheck(self._services, action, effect)
+        return await editing.prepare_edit(self._services, action, changes)
 
     async def _refuse_unready(self, request: Request, decision: str, form: dict[str, str]) -> None:
         """Refuse to approve or send an action that is not ready. If its account can be bound now,
         bind it and show it to the person before they decide."""
-        if decision not in ("approve", "send"):
+        if decision not in ("approve", "send", "publish"):
             return
         viewer, action = await self._find_action(request)
-        readiness = await self._ready_now(action)
-        if readiness is None or readiness.ready:
+        refuse_missing_type(self._services.effects, action)
+        if decision == "publish":
             return
-        sends = decision == "send" or form.get("then") == "send"
+        readiness = await self._ready_now(action)
+        sends = decision == "send" or form.get("then") == "send" or sends_at_once(action)
+        by = viewer.session.person.name if viewer.session is not None else VIA
+        if readiness is None or readiness.ready:
+            if permits(viewer.scope, decision, send_now=sends):
+                await observing.check_before_approval(self._services, action, by=by, via=VIA)
+            return
         if permits(viewer.scope, decision, send_now=sends):
-            by = viewer.session.person.name if viewer.session is not None else VIA
             bound, readiness = await blocked.bind(self._services, action, by=by, via=VIA)
             if bound is not None:
                 raise NowBound(blocked.describe_binding(bound))
         if sends and not readiness.ready:
-            name = review_words.connector_name(action.effect.connector)
-            raise NotReady(readiness.fix_hint or f"{name} is not ready.")
+            name = action.view.via
+            why = readiness.fix_hint or f"{name} is not ready."
+            raise NotReady(why, waits=not sends_at_once(action))
 
     async def _apply_decision(
         self,
@@ -205,17 +232,20 @@ class ReviewPages:
         decision: str,
         form: dict[str, str],
         shown_ms: int,
-        checked: Checked | None = None,
+        prepared: PreparedEdit | Refusal | None = None,
     ) -> tuple[Viewer, Action]:
         now_ms = self._services.clock.now_ms()
 
         def begin() -> Transaction[tuple[Viewer, Action]]:
             viewer = yield from admit(shown, now_ms)
-            if not permits(viewer.scope, decision, send_now=form.get("then") == "send"):
-                raise NeedsPerson
+            if shown.proof is not None and not (yield from proofs.use(shown.proof, now_ms)):
+                raise PageRefused(USED_PROOF)
             if not is_uuid(action_id):
                 raise Refusal(Reason.WRONG_WORKSPACE)
             action = yield from review.require_of_run(viewer.run, ActionId(action_id))
+            executes = form.get("then") == "send" or (decision == "approve" and action.view.approval_executes)
+            if not permits(viewer.scope, decision, send_now=executes):
+                raise NeedsPerson
             known: tuple[str, ...] = ()
             if viewer.session is None:
                 known = yield from members.names_in(viewer.run.workspace_id)
@@ -229,15 +259,16 @@ class ReviewPages:
                     now_ms,
                     self._services.keys.seals,
                     self._base_url,
-                    checked,
+                    prepared,
                 )
             )
             return viewer, changed
 
         return await self._services.store.write(begin)
 
-    def _confirm(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
-        sent = decision == "send" or (decision == "approve" and form.get("then") == "send")
+    def _finish(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
+        executes = form.get("then") == "send" or action.view.approval_executes
+        sent = decision == "send" or (decision == "approve" and executes)
         if decision == "approve" and state_of(action) == AWAITING:
             decision = "recorded"
         if sent or decision == "approve":
@@ -261,7 +292,7 @@ class ReviewPages:
             waiting = 0
             if viewer.session is not None:
                 waiting = yield from members.count_waiting(viewer.session.person, now_ms)
-            return viewer, (yield from review.read_review(viewer.run)), waiting
+            return viewer, (yield from review.read_review(viewer.run, self._services.effects)), waiting
 
         viewer, found, waiting = await store.read(look)
         nonces = await self._nonces()
@@ -278,11 +309,14 @@ class ReviewPages:
             name,
             now_ms,
             nonce,
+            self._services.effects,
             tried,
             viewer.approver,
             {each.action_id: seen[end] for each in found.actions if (end := _short(each)) in seen},
             (request.query_params.get("action", ""), request.query_params.get("open", "")),
             viewer.scope,
+            viewer.role,
+            viewer.reach,
         )
         readiness = await self._readiness(found)
         cards = await run_apart(review_view.cards, found, readiness, looking)
@@ -322,36 +356,43 @@ class ReviewPages:
     async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
         """The edit page, with limits and differences. Changes nothing."""
         viewer, action = await self._find_action(request)
-        if not permits(viewer.scope, "edit"):
+        has_form = action.view.fields and not explain_missing_type(self._services.effects, action)
+        if not permits(viewer.scope, "edit") or not has_form:
             return see_other(f"/runs/{action.run_id}")
         now_ms = self._services.clock.now_ms()
         nonces = await self._nonces()
         browser = nonces.browser(request)
         about = subject(action.run_id, action.action_id, action.digest, "edit")
+        trial = EditTrial()
+        if form is not None:
+            trial = await review_edit.try_edit(self._services, action, form)
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
             "entries": self._entries,
             "name": (form or {}).get("name") or self._cookies.name_given(request),
             "nonce": nonces.issue(browser, about, now_ms),
-            **await run_apart(review_edit.values, action, form),
+            **await run_apart(review_edit.values, action, form, trial),
         }
         response = page(request, "review_edit.html", values, headers=SCRIPTED_HEADERS)
         nonces.remember(browser, response)
         return response
 
     async def _find_action(self, request: Request) -> tuple[Viewer, Action]:
-        run_id, action_id = request.path_params["run_id"], request.path_params["action_id"]
-        now_ms = self._services.clock.now_ms()
-        shown = await self._require_access(request, run_id)
+        shown = await self._require_access(request, request.path_params["run_id"])
+        viewer, action, _ = await self._look_up(request, shown)
+        return viewer, action
 
-        def look() -> Transaction[tuple[Viewer, Action]]:
+    async def _look_up(self, request: Request, shown: PresentedAccess) -> tuple[Viewer, Action, Policy]:
+        action_id, now_ms = request.path_params["action_id"], self._services.clock.now_ms()
+
+        def look() -> Transaction[tuple[Viewer, Action, Policy]]:
             viewer = yield from admit(shown, now_ms)
             if not is_uuid(action_id):
                 raise PageRefused(NO_SUCH_ACTION)
-            action, _ = yield from actions.find(viewer.run.workspace_id, ActionId(action_id))
+            action, policy = yield from actions.find(viewer.run.workspace_id, ActionId(action_id))
             if action.run_id != viewer.run.run_id:
                 raise PageRefused(NO_SUCH_ACTION)
-            return viewer, action
+            return viewer, action, policy
 
         try:
             return await self._services.store.read(look)

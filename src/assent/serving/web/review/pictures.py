@@ -8,7 +8,6 @@ from assent.engine.learning.pictures import IMAGE, path
 from assent.engine.views.review import RunReview
 from assent.gate.records import Action, Asset
 from assent.kernel.structs import Record
-from assent.suite.pictures.graphics import LAYOUTS
 
 
 class PictureView(Record):
@@ -68,8 +67,7 @@ def list_unattached(found: RunReview) -> tuple[PictureView, ...]:
 def list_pictures(found: RunReview) -> list[Asset]:
     """The pictures that a run made, in gallery order."""
     made = [each for each in found.assets if each.type == IMAGE and "digest" in each.metadata]
-    order = {layout: place for place, layout in enumerate(LAYOUTS)}
-    return sorted(made, key=lambda each: (each.channel or "", order.get(each.metadata.get("variant", ""), 9)))
+    return sorted(made, key=lambda each: (each.channel or "", str(each.metadata.get("variant", "~"))))
 
 
 def _show(run_id: str, asset: Asset, goes_along: bool) -> PictureView:

@@ -1,26 +1,21 @@
-"""Previews content as its channel shows it: a card with its fold, a thread with counts, an e-mail,
-a page.
+"""Previews content as its channel shows it: a card with its fold, a thread with counts, an e-mail, a
+page, the arguments of a function.
 
 A preview is complete: text that a channel hides behind "see more" follows the fold mark. Pure.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Literal
 
 from markupsafe import Markup
 
-from assent.gate.records import Effect
+from assent.gate.records import Action, Effect
 from assent.kernel.structs import Record
 from assent.serving.web.review import words as review_words
+from assent.serving.web.review.blocks import DrawnBlock, draw_blocks, write_arguments
 from assent.serving.web.shell import markdown
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
-from assent.suite.content import channels
-
-Kind = Literal["post", "thread", "mail", "site", "text"]
-
-SOCIAL: Final = frozenset({"bluesky", "facebook", "instagram", "linkedin", "threads", "tiktok", "x"})
-"""Channels that show content as a post."""
 
 
 class PreviewPart(Record):
@@ -32,27 +27,30 @@ class PreviewPart(Record):
     fits: bool
 
 
-class Preview(Record):
-    kind: Kind
+class DrawnPreview(Record):
+    kind: Literal["text", "post", "thread", "mail", "page", "arguments"]
     channel: str
     account: str
     initial: str
     parts: tuple[PreviewPart, ...]
-    site: Markup | None = None
+    page: Markup | None = None
+    arguments: tuple[DrawnBlock, ...] = ()
 
 
-def build_preview(effect: Effect, html: bool) -> Preview:
-    kind = _kind(effect)
+def build_preview(action: Action, html: bool) -> DrawnPreview:
+    effect, view = action.effect, action.view
     account = _account(effect)
-    texts = read_thread(effect) if kind == "thread" else (effect.body,)
-    return Preview(
-        kind=kind,
-        channel=review_words.channel_name(effect.channel),
+    texts = read_thread(effect) if view.preview.kind == "thread" else (effect.body,)
+    # Sanitized: only the tags, attributes and schemes that text needs.
+    page = Markup(markdown.render(effect.body).html) if view.preview.kind == "page" and html else None  # noqa: S704
+    return DrawnPreview(
+        kind=view.preview.kind if texts else "text",
+        channel=view.label,
         account=account,
         initial=account[:1].upper(),
-        parts=tuple(_part(effect, text) for text in texts),
-        # Sanitized: only the tags, attributes and schemes that text needs.
-        site=Markup(markdown.render(effect.body).html) if kind == "site" and html else None,  # noqa: S704
+        parts=_draw_parts(action, texts or (effect.body,)),
+        page=page,
+        arguments=draw_blocks(write_arguments(action)) if view.preview.kind == "arguments" else (),
     )
 
 
@@ -64,32 +62,29 @@ def read_thread(effect: Effect) -> tuple[str, ...]:
     return ()
 
 
-def _kind(effect: Effect) -> Kind:
-    if review_words.is_mail(effect):
-        return "mail"
-    if effect.connector == "site":
-        return "site"
-    if read_thread(effect):
-        return "thread"
-    return "post" if effect.channel in SOCIAL else "text"
-
-
 def _account(effect: Effect) -> str:
     target = effect.target or {}
     return target.get("name") or target.get("account") or effect.sender or "You"
 
 
-def _part(effect: Effect, text: str) -> PreviewPart:
-    row = channels.BY_ID.get(effect.channel)
-    if row is None or review_words.is_mail(effect):
-        return PreviewPart(pieces(text), (), review_words.size(text), True)
-    used = row.body.count(text)
-    size = f"{used:,} of {row.body.most:,} {row.body.unit}"
-    fold = row.fold
+def _draw_parts(action: Action, texts: tuple[str, ...]) -> tuple[PreviewPart, ...]:
+    """Draw each text with its size as the channel counts, if the view knows it."""
+    view = action.view
+    body = next((field for field in view.fields if field.name == "body"), None)
+    if body is None or body.most is None or len(view.preview.sizes) != len(texts):
+        return tuple(PreviewPart(pieces(text), (), review_words.size(text), True) for text in texts)
+    return tuple(
+        _draw_part(text, used, view.preview.fold, body.most, body.unit)
+        for text, used in zip(texts, view.preview.sizes, strict=True)
+    )
+
+
+def _draw_part(text: str, used: int, fold: int | None, most: int, unit: str) -> PreviewPart:
+    size = f"{used:,} of {most:,} {unit}"
     if fold is None or used <= fold:
-        return PreviewPart(pieces(text), (), size, used <= row.body.most)
+        return PreviewPart(pieces(text), (), size, used <= most)
     at = _fold_at(text, fold)
-    return PreviewPart(pieces(text[:at]), pieces(text[at:]), size, used <= row.body.most)
+    return PreviewPart(pieces(text[:at]), pieces(text[at:]), size, used <= most)
 
 
 def _fold_at(text: str, fold: int) -> int:

@@ -1,4 +1,5 @@
-"""Refused decisions: the reason, worded for the person at the page, and the typed values.
+"""Refused decisions: the reason, worded for the person at the page, and the typed values; or the
+confirm page, if the decision only lacks assurance.
 
 `kernel.refusals` words the same reasons for agents.
 """
@@ -7,8 +8,26 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from starlette.requests import Request
+
+from assent.gate.policy import Policy, suffices
+from assent.gate.records import Action, Assurance
+from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
-from assent.serving.web.review.forms import RejectedForm
+from assent.serving.web.people.confirming import Confirming, Consequence
+from assent.serving.web.review.access import Viewer
+from assent.serving.web.review.fields import ARGUMENT, locate_problems
+from assent.serving.web.review.forms import RejectedForm, sends_at_once
+from assent.serving.web.review.words import SEVERITIES, is_function
+from assent.serving.web.shell.problems import AnswerInstead, PageProblem
+
+NO_SUCH_ACTION: Final = PageProblem(
+    404,
+    "There is nothing to decide here",
+    "This run has no such action.",
+    "Go back, reload the page and decide there.",
+    None,
+)
 
 
 class BadFields(Exception):  # noqa: N818 - a state of the form
@@ -22,7 +41,12 @@ class NeedsPerson(Exception):  # noqa: N818 - what is missing
 
 
 class NotReady(Exception):  # noqa: N818 - a state of the connector
-    """It cannot be sent now; the message says why."""
+    """It cannot be executed now; the message says why. `waits`: whether it can be approved all the
+    same."""
+
+    def __init__(self, why: str, *, waits: bool) -> None:
+        super().__init__(why)
+        self.waits = waits
 
 
 class NowBound(Exception):  # noqa: N818 - what happened
@@ -72,7 +96,7 @@ _OUT_OF_DATE: Final = (
 
 def explain(refused: Exception, action_id: str, decision: str, form: dict[str, str]) -> RejectedForm:
     """Explain a refused decision to the person. A `PageRefused` is about the form's age."""
-    typed = {name: form[name] for name in _TYPED if name in form}
+    typed = {name: text for name, text in form.items() if name in _TYPED or name.startswith(ARGUMENT)}
 
     def tried(status: int, title: str, text: str, **more: Any) -> RejectedForm:
         return RejectedForm(action_id, decision, status, title, text, typed=typed, **more)
@@ -84,7 +108,9 @@ def explain(refused: Exception, action_id: str, decision: str, form: dict[str, s
     if isinstance(refused, NowBound):
         return tried(409, "Look at where it goes", str(refused))
     if isinstance(refused, NotReady):
-        text = f"Nothing was decided and nothing was sent. {refused} To approve it all the same, press “Approve” alone."
+        text = f"Nothing was decided and nothing was sent. {refused}"
+        if refused.waits:
+            text += " To approve it all the same, press “Approve” alone."
         return tried(
             409, "It cannot be sent now", f"Nothing was sent. {refused}" if decision == "send" else text
         )
@@ -101,9 +127,75 @@ def explain(refused: Exception, action_id: str, decision: str, form: dict[str, s
         return tried(409, "This cannot be approved as it is", recovery.user_message)
     if refused.reason is Reason.VALIDATION_ERROR and isinstance(recovery.problems, list):
         wrong = {
-            each.path.partition(".")[0]: f"Expected {each.expected}; this is {each.got}."
-            for each in recovery.problems
+            name: f"Expected {found[-1].expected}; this is {found[-1].got}."
+            for name, found in locate_problems(recovery.problems, form).items()
         }
         return tried(status, *_CHECK_FORM, wrong=wrong)
+    if refused.reason is Reason.STALE_REVISION and isinstance(recovery.problems, list):
+        return tried(status, "Something has changed since this was shown", recovery.user_message)
     title, text = _TITLES.get(refused.reason, (recovery.summary_for_user, recovery.user_message))
     return tried(status, title, text, reopen=reopen)
+
+
+def find_needed(refused: Exception, decision: str, action: Action, policy: Policy) -> Assurance | None:
+    """Return the assurance for lack of which a decision may have been refused; None if it was
+    refused for another reason."""
+    if isinstance(refused, NeedsPerson):
+        return Assurance.PERSON
+    by_policy = isinstance(refused, Refusal) and refused.reason is Reason.REQUIRES_APPROVAL
+    if by_policy and decision in ("approve", "send"):
+        return policy.require(action).assurance
+    return None
+
+
+async def ask_to_confirm(
+    confirming: Confirming,
+    request: Request,
+    looked_up: tuple[Viewer, Action, Policy],
+    refused: Exception,
+    form: dict[str, str],
+) -> None:
+    """Answer with the confirm page if a decision was refused for lack of assurance and the person
+    can give more."""
+    viewer, action, policy = looked_up
+    decision = request.path_params["decision"]
+    needed = find_needed(refused, decision, action, policy)
+    if needed is None or viewer.session is None or not suffices(viewer.reach, needed):
+        return
+    if not suffices(viewer.assurance, needed):
+        what = describe(action, decision, form)
+        raise AnswerInstead(await confirming.ask(request, viewer.session, form, what, needed))
+
+
+def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence:
+    """Describe what a decision about one action does."""
+    facts = (
+        (
+            "What",
+            f"{action.view.heading}: {action.view.summary}" if action.view.summary else action.view.heading,
+        ),
+        ("Where to", action.view.destination),
+        ("Risk", SEVERITIES[action.preflight.severity].text),
+        ("Content", f"Revision {action.revision}, {short_digest(action.digest)}"),
+    )
+    act = "run" if is_function(action) else "send"
+    if decision == "resolve":
+        text = f"You say that it did not happen. It may then be {'run' if act == 'run' else 'sent'} again."
+        return Consequence("It did not happen?", text, "It did not happen", facts, danger=True)
+    if decision == "send" or form.get("then") == "send" or sends_at_once(action):
+        verb = act.capitalize() if decision == "send" else f"Approve and {act}"
+        return Consequence(f"{verb} this now?", action.view.sentence, f"{verb} now", facts)
+    return Consequence("Approve this?", action.view.sentence, "Approve", facts)
+
+
+def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequence:
+    """Describe the approval of several actions, each by its title and digest."""
+    facts = tuple(
+        (f"{number}.", f"{each.view.heading}, {each.view.destination} ({short_digest(each.digest)})")
+        for number, each in enumerate(found, 1)
+    )
+    now = form.get("then") == "send" or all(map(sends_at_once, found))
+    verb = f"Approve and {'run' if is_function(found[0]) else 'send'}" if now else "Approve"
+    title = f"{verb} these {len(found)} now?" if now else f"Approve these {len(found)}?"
+    text = "You confirm exactly these, as the page before showed them."
+    return Consequence(title, text, f"{verb} all {len(found)}", facts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Final
 
-from assent.gate.domains import ascii_form
+from assent.kernel.domains import ascii_form
 from assent.kernel.structs import Record
 
 SUMMED_UP: Final = 50

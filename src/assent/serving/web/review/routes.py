@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.routing import Route
 
 from assent.engine.core.services import Services
+from assent.serving.web.people.oidc import CALLBACK, START, OidcPages, OidcSignIn
 from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.people.sign_in import SignInPages
 from assent.serving.web.review.page import ReviewPages
@@ -16,13 +17,29 @@ from assent.serving.web.shell.screens import SCREENS
 
 
 def review_routes(
-    services: Services, keys: KeysWhenReady, live: Live, *, base_url: str, trust_proxy: bool = False
+    services: Services,
+    keys: KeysWhenReady,
+    live: Live,
+    *,
+    base_url: str,
+    trust_proxy: bool = False,
+    oidc: OidcSignIn | None = None,
 ) -> list[Route]:
     cookies = Cookies(base_url)
     console = Console(services, keys, cookies, SCREENS, base_url=base_url)
     signing_in = SignInPages(
-        services, keys, cookies, console.entries, base_url=base_url, trust_proxy=trust_proxy
+        services,
+        keys,
+        cookies,
+        console.entries,
+        base_url=base_url,
+        trust_proxy=trust_proxy,
+        issuer=oidc.issuer.client.name if oidc is not None else "",
     )
+    with_issuer = []
+    if oidc is not None:
+        pages = OidcPages(services, keys, cookies, oidc, base_url=base_url, trust_proxy=trust_proxy)
+        with_issuer = [(START, LOOK, pages.start), (CALLBACK, LOOK, pages.callback)]
     review = ReviewPages(services, keys, cookies, console.entries, base_url=base_url)
     shown = PicturePages(services, keys, cookies)
     routes = make_routes(
@@ -33,6 +50,8 @@ def review_routes(
         ("/runs/{run_id}/pictures/{name}", LOOK, shown.of_run),
         ("/runs/{run_id}/end-links", SEND, review.end_links),
         ("/sign-in", LOOK_AND_SEND, signing_in.how),
+        *with_issuer,
+        ("/sign-in/passkey", SEND, signing_in.passkey),
         ("/sign-in/{token}", LOOK_AND_SEND, signing_in.link),
         ("/sign-out", SEND, signing_in.sign_out),
         ("/events", LOOK, LivePages(services, cookies, live).events),

@@ -68,23 +68,19 @@ def _outcome(shown: tuple[Card, ...]) -> str:
 
 def _say(became: list[Card], shown: tuple[Card, ...], one: str, several: str) -> str:
     if len(shown) == 1:
-        return f"This {_name(became[0])} {one}"
+        noun = became[0].content.noun
+        # The name of a function is often a phrase: “Throw goods away” is done.
+        is_phrase = became[0].is_function and noun[:1].isupper()
+        return f"“{noun}” {one}" if is_phrase else f"This {noun} {one}"
     if len(became) == len(shown):
         return f"All {len(shown)} {several}"
     return f"One of {len(shown)} {one}" if len(became) == 1 else f"{len(became)} of {len(shown)} {several}"
 
 
-def _name(card: Card) -> str:
-    """The title within a sentence. Proper names keep their capital."""
-    lowered = ("E-mail", "Step of a workflow", "Your site")
-    title = card.content.title
-    return title[0].lower() + title[1:] if title.startswith(lowered) else title
-
-
 def _verb(went: list[Card]) -> str:
     return (
         "went out"
-        if all(card.sends or card.brief for card in went)
+        if all((card.sends or card.brief) and not card.is_function for card in went)
         else "is done"
         if len(went) == 1
         else "are done"

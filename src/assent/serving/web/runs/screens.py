@@ -8,9 +8,11 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assent.engine.audit.views import AuditCursor
+from assent.engine.learning.measured import decode, refresh_asset
 from assent.engine.views import run_views
 from assent.engine.views.run_views import ActionCount, ActionPlace, RunDetail
 from assent.engine.views.session_views import like
+from assent.gate.effects import EffectTypes
 from assent.gate.records import Action, Asset, ExecutionState, Status
 from assent.gate.standing import describe_run
 from assent.gate.transitions import AWAITING, State, state_of
@@ -18,20 +20,16 @@ from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.texts import to_text
 from assent.ports import Transaction
 from assent.serving.web.audit.words import audit_lines
-from assent.serving.web.review.times import when
 from assent.serving.web.review.words import (
     STATES,
     Badge,
-    channel_name,
     status_badge,
-    summary,
-    title,
     web_address,
 )
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import whole_number, with_query
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
-from assent.suite.operators.registry import OPERATORS
+from assent.serving.web.shell.times import when
 from assent.workflow.machine.history import cut
 
 RUNS: Final = 50
@@ -57,11 +55,6 @@ FILTERS: Final = (
 )
 """The states of a run's actions, for the filter."""
 
-OPERATOR_NAMES: Final = {
-    **{info.id: info.label for info in OPERATORS},
-    "workflow": "Workflow",
-}
-
 RUN_STATUSES: Final = {
     "running": "In progress",
     "complete": "Complete",
@@ -80,8 +73,10 @@ RUN_STATUSES: Final = {
 ASSET_BYTES: Final = 4_000
 
 
-def operator_name(operator: str) -> str:
-    return OPERATOR_NAMES.get(operator, operator.removeprefix("chieflab-").replace("-", " ").capitalize())
+def name_operator(effects: EffectTypes, operator: str) -> str:
+    return effects.operators.get(operator) or (
+        operator.removeprefix("chieflab-").replace("-", " ").capitalize()
+    )
 
 
 def standing_badges(standings: Iterable[ActionCount]) -> tuple[Badge, ...]:
@@ -103,6 +98,7 @@ def _several(state: State) -> str:
 
 
 async def runs(visit: Visit) -> Response:
+    effects = visit.services.effects
     search, operator = visit.query("q")[:200], visit.query("operator")
     state = visit.choice("state", dict(FILTERS))
     before = visit.cursor()
@@ -123,7 +119,7 @@ async def runs(visit: Visit) -> Response:
             {
                 "href": f"/runs/{line.run_id}/story",
                 "goal": describe_run(line.inputs),
-                "operator": operator_name(line.operator),
+                "operator": name_operator(effects, line.operator),
                 "tenant": line.tenant_id,
                 "at": visit.when(line.created_ms),
                 "badges": standing_badges(line.standings),
@@ -138,7 +134,7 @@ async def runs(visit: Visit) -> Response:
         "search": search,
         "operator": operator,
         "state": state,
-        "operators": sorted(OPERATOR_NAMES.items(), key=lambda each: each[1]),
+        "operators": sorted(effects.operators.items(), key=lambda each: each[1]),
         "filters": FILTERS,
     }
     return visit.page("runs.html", values)
@@ -147,8 +143,8 @@ async def runs(visit: Visit) -> Response:
 def action_row(action: Action, now_ms: int) -> dict[str, Any]:
     return {
         "href": f"/runs/{action.run_id}#action-{action.action_id}",
-        "title": title(action.effect),
-        "summary": summary(action.effect),
+        "title": action.view.heading,
+        "summary": action.view.summary,
         "badge": status_badge(action, now_ms),
         "external_url": web_address(action.external_url),
         "at": when(action.executed_ms or action.created_ms, now_ms),
@@ -156,18 +152,18 @@ def action_row(action: Action, now_ms: int) -> dict[str, Any]:
     }
 
 
-def asset_row(asset: Asset) -> dict[str, Any]:
+def asset_row(effects: EffectTypes, asset: Asset) -> dict[str, Any]:
     return {
         "title": asset.title or asset.type.replace("_", " ").capitalize(),
         "type": asset.type.replace("_", " "),
-        "channel": channel_name(asset.channel) if asset.channel else "",
+        "channel": effects.page_label(asset.channel) if asset.channel else "",
         "body": cut(asset.body, ASSET_BYTES),
     }
 
 
 async def story(visit: Visit) -> Response:
     """`/runs/{run_id}/story`: a run's history beside its drafts."""
-    run_id = visit.part("run_id")
+    run_id, effects = visit.part("run_id"), visit.services.effects
     state = visit.choice("state", dict(FILTERS))
     after = _after(visit.query("after"))
     before = AuditCursor(seq=whole_number(visit.query("events"), 15) or 0)
@@ -192,12 +188,12 @@ async def story(visit: Visit) -> Response:
     found = await visit.read(look)
     here = f"/runs/{run_id}/story"
     kept = {"state": state, "events": str(before.seq or "")}
-    place, older = found.after, found.history.older
+    place, older, planned = found.after, found.history.older, found.measurement
     further = f"{place.position}:{place.action_id}" if place is not None else ""
     values = {
         "run": found.run,
         "goal": describe_run(found.run.inputs),
-        "operator": operator_name(found.run.operator),
+        "operator": name_operator(effects, found.run.operator),
         "started": visit.when(found.run.created_ms),
         "total": sum(each.actions for each in found.standings),
         "badges": standing_badges(found.standings),
@@ -209,15 +205,17 @@ async def story(visit: Visit) -> Response:
         "state": state,
         "waits": any(state_of(action) in WAITING for action in found.actions)
         or _has(found, "awaiting_approval"),
-        "assets": [asset_row(asset) for asset in found.assets],
+        "assets": [asset_row(effects, refresh_asset(asset, effects)) for asset in found.assets],
         "more_assets": found.more_assets,
-        "children": [(child, operator_name(child.operator)) for child in found.children],
-        "events": audit_lines(found.history.events, visit.now_ms),
-        "titles": {action.action_id: title(action.effect) for action in found.actions},
+        "children": [(child, name_operator(effects, child.operator)) for child in found.children],
+        "events": audit_lines(effects, found.history.events, visit.now_ms),
+        "titles": {action.action_id: action.view.heading for action in found.actions},
         "older_events": with_query(here, {**kept, "events": str(older.seq)}) + "#history" if older else None,
         "newest_events": with_query(here, {"state": state}) + "#history" if before.seq else None,
-        "planned": found.measurement,
-        "due": visit.when(found.measurement.due_ms) if found.measurement else None,
+        "next_move": decode(planned.body, visit.services.effects).next_move
+        if planned is not None and planned.body is not None
+        else None,
+        "due": visit.when(planned.due_ms) if planned is not None else None,
         "is_workflow": found.is_workflow,
         "inputs": [(name, to_text(value)) for name, value in sorted(found.run.inputs.items())],
     }

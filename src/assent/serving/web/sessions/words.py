@@ -23,11 +23,11 @@ from assent.engine.views.session_views import (
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.times import when
 from assent.serving.web.review.word_diff import PAGE_STEPS, Piece, differs, word_diff
 from assent.serving.web.review.words import Badge
 from assent.serving.web.sessions.graph import LaidOutRow
 from assent.serving.web.shell.markdown import render
+from assent.serving.web.shell.times import when
 from assent.workflow.dashboard import SEVERITIES, Dashboard, add_titles, copy_ready, reduce
 from assent.workflow.machine.history import cut
 

@@ -11,6 +11,7 @@ from starlette.responses import Response
 
 from assent.engine.people import members, people
 from assent.kernel.limits import MAX_NAME_CHARS
+from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
 from assent.serving.web.shell.console import KEYS_COOKIE, LOOK, PLACE_COOKIE, SEND, Screen, Visit
 from assent.serving.web.shell.rendering import THEME_COOKIE, THEMES
@@ -65,6 +66,9 @@ async def rename(visit: Visit) -> Response:
     form = await visit.form("settings")
     name = " ".join(form.get("name", "").split())
     if is_name(name) and len(name) <= MAX_NAME_CHARS:
+        text = "Your decisions are recorded under this name from then on."
+        facts = (("Now", visit.person.name), ("Then", name))
+        await visit.confirm(form, Consequence("Change your name?", text, "Change it", facts))
         await visit.write(lambda: members.rename(visit.person.person_id, name, visit.now_ms))
         return visit.go("/settings?did=name")
     return visit.go("/settings")

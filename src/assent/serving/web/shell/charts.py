@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from assent.engine.learning.measured import Measurement
-from assent.kernel.structs import Record
-from assent.suite.measurement.metrics import (
+from assent.gate.measurement.metrics import (
     amount,
     name_number,
     read_numbers,
 )
-from assent.suite.measurement.recommend import Usual, group_numbers
+from assent.gate.measurement.recommend import Usual, group_numbers
+from assent.kernel.structs import Record
 
 BAR: Final = 240
 """Length of the longest bar in pixels."""

@@ -3,14 +3,15 @@
 A screen is a path, a view and a template. The console authenticates the request before a view runs
 and passes it a `Visit`: the person, the current workspace, the time, forms with nonces, and
 rendering inside the frame with its navigation. A view on which a person decides, or that a review
-link also opens, renders with `scripts=False`.
+link also opens, renders with `scripts=False`. A view that changes or reveals something with lasting
+effect calls `Visit.confirm` first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -18,12 +19,16 @@ from starlette.routing import Route
 
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.people import members, people
+from assent.engine.people import members, people, proofs
 from assent.engine.people.members import MemberWorkspace
+from assent.engine.people.origins import count_cookie
 from assent.engine.people.people import Person, Session
+from assent.engine.people.proofs import FormProof
+from assent.gate.records import Assurance
 from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.structs import Record
 from assent.ports import Begin, Transaction
+from assent.serving.web.people.confirming import USED_PROOF, Confirming, Consequence
 from assent.serving.web.people.people import (
     CONFIRM_FIRST,
     HOW_TO_SIGN_IN,
@@ -31,13 +36,13 @@ from assent.serving.web.people.people import (
     Cookies,
     KeysWhenReady,
 )
-from assent.serving.web.review.times import When, when
 from assent.serving.web.shell.edge import Endpoint, make_routes
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see_other
 from assent.serving.web.shell.pace import Pace
-from assent.serving.web.shell.problems import PageProblem, PageRefused
+from assent.serving.web.shell.problems import AnswerInstead, PageProblem, PageRefused
 from assent.serving.web.shell.rendering import page
+from assent.serving.web.shell.times import When, when
 
 T = TypeVar("T")
 
@@ -98,6 +103,9 @@ class Visit:
     nonces: FormNonces
     browser: Browser
     cookies: Cookies
+    counts: Assurance
+    """What the cookie of this request counts for."""
+    confirming: Confirming
 
     @property
     def person(self) -> Person:
@@ -111,7 +119,19 @@ class Visit:
         return await self.services.store.read(begin)
 
     async def write(self, begin: Begin[T]) -> T:
-        return await self.services.store.write(begin)
+        """Run a transaction that changes something. Refuses a person who was signed out, removed or
+        given another role since the request began."""
+
+        def begin_still() -> Transaction[T]:
+            secret = self.request.cookies.get(self.cookies.session, "")
+            session = yield from people.authenticate(secret, self.now_ms)
+            if session is None:
+                raise PageRefused(SIGN_IN_FIRST)
+            if session.person.role is not self.person.role:
+                raise PageRefused(OWNERS_ONLY)
+            return (yield from begin())
+
+        return await self.services.store.write(begin_still)
 
     def when(self, ms: int | None) -> When | None:
         return when(ms, self.now_ms)
@@ -142,6 +162,32 @@ class Visit:
         """Refuse a session of assurance `link`: an agent may have claimed that sign-up itself."""
         if not self.session.is_confirmed:
             raise PageRefused(CONFIRM_FIRST)
+
+    async def confirm(self, fields: Mapping[str, str], what: Consequence) -> None:
+        """Require that a person signed this form, and use the proof up before anything is done. Answers
+        with the confirm page if nothing was signed. No cookie is enough, also with https: one that was
+        stolen must not lead to a passkey, a weaker policy or another person."""
+        self.require_confirmed()
+        proof = await self.read_proof(fields)
+        if proof is None:
+            await self.ask_to_confirm(fields, what)
+        elif not await self.write(lambda: proofs.use(proof, self.now_ms)):
+            raise PageRefused(USED_PROOF)
+
+    async def read_proof(self, fields: Mapping[str, str]) -> FormProof | None:
+        """The proof of a form, which the caller uses up with what it does."""
+        return await self.confirming.read(self.request, self.session, fields)
+
+    async def ask_to_confirm(
+        self, fields: Mapping[str, str], what: Consequence, needed: Assurance = Assurance.PERSON
+    ) -> NoReturn:
+        """Answer a form with the confirm page."""
+        raise AnswerInstead(await self.confirming.ask(self.request, self.session, fields, what, needed))
+
+    def here(self, subject: str) -> str:
+        """The subject of a form about the current workspace: another tab, or a page on another port, may
+        choose another workspace before the form is sent."""
+        return f"{subject} of {self.workspace_id}"
 
     def nonce(self, subject: str) -> str:
         """The nonce of a form about `subject`. Its POST calls `form` with the same subject."""
@@ -283,6 +329,8 @@ class Console:
             nonces=nonces,
             browser=nonces.browser(request),
             cookies=self._cookies,
+            counts=count_cookie(self._base_url, session.assurance),
+            confirming=Confirming(self._services, nonces, base_url=self._base_url),
         )
 
 

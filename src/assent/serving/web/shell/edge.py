@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
+from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -17,9 +18,16 @@ from starlette.routing import Route
 from assent.kernel.refusals import Refusal
 from assent.ports import StoreUnavailable
 from assent.serving.edge import UNAVAILABLE_RETRY_SECONDS
-from assent.serving.web.shell.forms import require_own_form
-from assent.serving.web.shell.headers import PageResponse
-from assent.serving.web.shell.problems import UNAVAILABLE, PageRefused, fault, refusal_page, show
+from assent.serving.web.shell.forms import path_of, require_own_form
+from assent.serving.web.shell.headers import PageResponse, see_other
+from assent.serving.web.shell.problems import (
+    UNAVAILABLE,
+    AnswerInstead,
+    PageRefused,
+    fault,
+    refusal_page,
+    show,
+)
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -35,6 +43,17 @@ def make_routes(base_url: str, *table: PageRoute) -> list[Route]:
     ]
 
 
+def lead_to_name(request: Request, base_url: str) -> Response | None:
+    """Redirect a browser that opens a page at a loopback address to the same page on `localhost`,
+    where its keys are. Programs are served at either."""
+    base = urlsplit(base_url)
+    addresses = (f"127.0.0.1:{base.port}", f"[::1]:{base.port}")
+    opened = request.headers.get("sec-fetch-mode") == "navigate"
+    if not opened or base.hostname != "localhost" or request.headers.get("host") not in addresses:
+        return None
+    return see_other(base_url.rstrip("/") + path_of(request))
+
+
 def page_endpoint(endpoint: Endpoint, base_url: str) -> Endpoint:
     """Wrap an endpoint in the page edge. Every page is registered through it."""
 
@@ -42,7 +61,12 @@ def page_endpoint(endpoint: Endpoint, base_url: str) -> Endpoint:
         try:
             if request.method == "POST":
                 require_own_form(request, base_url)
-            response = await endpoint(request)
+            elif elsewhere := lead_to_name(request, base_url):
+                return elsewhere
+            try:
+                response = await endpoint(request)
+            except AnswerInstead as instead:
+                response = instead.response
             if isinstance(response, PageResponse):
                 await response.finish()
             return response

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import re
@@ -67,6 +68,13 @@ async def read_form(request: Request, most: int = MAX_FORM_BYTES) -> dict[str, s
     return {name: value.replace("\r\n", "\n") for name, value in reversed(pairs)}
 
 
+def path_of(request: Request) -> str:
+    """Path and query exactly as the browser sent them."""
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode()
+    query: bytes = request.scope["query_string"]
+    return raw.decode("latin-1") + (f"?{query.decode('latin-1')}" if query else "")
+
+
 def require_own_form(request: Request, base_url: str) -> None:
     """Refuse a form that the browser says came from another site."""
     site = request.headers.get("sec-fetch-site")
@@ -94,6 +102,9 @@ class Browser(Record):
 
 
 _BROWSER_BYTES: Final = 24
+_UNIQUE_BYTES: Final = 16
+_SEAL_BYTES: Final = 12
+_SEALED: Final = "sealed:"
 _EXPIRY_BYTES: Final = 8
 
 
@@ -141,6 +152,39 @@ class FormNonces:
         if known is None or not bound or expires <= now_ms:
             raise PageRefused(STALE_FORM)
         return expires - NONCE_TTL_MS
+
+    def issue_once(self, browser: Browser, subject: str, now_ms: int) -> str:
+        """A nonce that no other form has, so that it can be used up."""
+        unique = tokens.encode(self._entropy(_UNIQUE_BYTES))
+        return f"{unique}~{self.issue(browser, f'{unique} {subject}', now_ms)}"
+
+    def check_once(self, request: Request, nonce: str, subject: str, now_ms: int) -> int:
+        """`check` for `issue_once`. Returns when the nonce expires; the caller uses it up."""
+        unique, _, signed = nonce.partition("~")
+        return self.check(request, signed, f"{unique} {subject}", now_ms) + NONCE_TTL_MS
+
+    def seal(self, text: str, about: str) -> str:
+        """Encrypt a secret field that a page must carry and may not show."""
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        nonce, [key, *_] = self._entropy(_SEAL_BYTES), self._sealing_keys()
+        return _SEALED + tokens.encode(nonce + AESGCM(key).encrypt(nonce, text.encode(), about.encode()))
+
+    def unseal(self, text: str, about: str) -> str:
+        """Return the field that was sealed; one that was not, as it is."""
+        from cryptography.exceptions import InvalidTag
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        if not text.startswith(_SEALED):
+            return text
+        for key in self._sealing_keys():
+            with contextlib.suppress(InvalidTag, TokenInvalid, ValueError):
+                raw = tokens.decode(text.removeprefix(_SEALED))
+                return AESGCM(key).decrypt(raw[:_SEAL_BYTES], raw[_SEAL_BYTES:], about.encode()).decode()
+        raise PageRefused(STALE_FORM)
+
+    def _sealing_keys(self) -> list[bytes]:
+        return [tokens.derive_key(key, "sealed field") for key in self._keys.keys]
 
     def _known(self, request: Request) -> str | None:
         value = request.cookies.get(self.cookie, "")

@@ -4,9 +4,10 @@ A page runs no scripts, loads nothing from other sites, cannot be framed, is not
 forms only here. The referrer policy is `strict-origin`: without a referrer a browser would send
 `Origin: null` with our own forms.
 
-A console screen without decisions may run this server's script files, no inline scripts, and
-connect to this server only. The only frame holds the HTML of an e-mail, sandboxed
-(`FRAMED_HEADERS`).
+The pages on which a browser makes or uses its key (`CONFIRMING_HEADERS`) run one script file of
+this server and connect nowhere. A console screen without decisions may run this server's script
+files, no inline scripts, and connect to this server only. The only frame holds the HTML of an
+e-mail, sandboxed (`FRAMED_HEADERS`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _COMMON: Final = (
 
 CONTENT_SECURITY_POLICY: Final = "; ".join((*_COMMON, "script-src 'none'"))
 FRAMING_POLICY: Final = "; ".join((*_COMMON, "frame-src 'self'", "script-src 'none'"))
+CONFIRMING_POLICY: Final = "; ".join((*_COMMON, "script-src 'self'"))
 SCRIPTED_POLICY: Final = "; ".join((*_COMMON, "script-src 'self'", "connect-src 'self'"))
 FRAMED_POLICY: Final = "; ".join(
     (
@@ -59,6 +61,7 @@ PAGE_HEADERS: Final = {
 }
 
 SCRIPTED_HEADERS: Final = {"Content-Security-Policy": SCRIPTED_POLICY}
+CONFIRMING_HEADERS: Final = {"Content-Security-Policy": CONFIRMING_POLICY}
 FRAMING_HEADERS: Final = {"Content-Security-Policy": FRAMING_POLICY}
 FRAMED_HEADERS: Final = {
     "Content-Security-Policy": FRAMED_POLICY,

@@ -9,6 +9,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from assent.engine.core.services import Services
+from assent.gate.policy import DEFAULT, find_preset
+from assent.gate.rules.words import describe_policy, name_policy
 from assent.kernel.reasons import MEANINGS, Reason
 from assent.serving.instructions import instructions
 from assent.serving.web.people.signup import SignupPages
@@ -23,10 +25,10 @@ from assent.tools.catalog import Catalog
 
 
 def page_routes(
-    services: Services, *, base_url: str, catalog: Catalog | None = None, trust_proxy: bool = False
+    services: Services, *, base_url: str, catalog: Catalog, trust_proxy: bool = False
 ) -> list[Route]:
     signup = SignupPages(services, base_url=base_url, trust_proxy=trust_proxy)
-    reading = ReadingPages(services, catalog if catalog is not None else Catalog(), base_url)
+    reading = ReadingPages(services, catalog, base_url)
     return make_routes(
         base_url,
         ("/", LOOK, reading.home),
@@ -45,6 +47,12 @@ async def serve_asset(request: Request) -> Response:
     return Response(asset.content, media_type=asset.media_type, headers=headers)
 
 
+def _describe_new(preset: str) -> dict[str, Any]:
+    """The policy of new workspaces, in words."""
+    policy = find_preset(preset) or DEFAULT
+    return {"name": name_policy(policy), "lines": describe_policy(policy)}
+
+
 class ReadingPages:
     def __init__(self, services: Services, catalog: Catalog, base_url: str) -> None:
         self._services = services
@@ -60,6 +68,7 @@ class ReadingPages:
                 clients.stdio_snippet(self._services, None),
             ),
             "placeholder_key": key,
+            "policy": _describe_new(self._services.limits.policy),
         }
         return page(request, "home.html", values)
 

@@ -47,17 +47,19 @@ class PageRefused(Exception):  # noqa: N818 - an answer, not a fault
         self.problem = problem
 
 
+class AnswerInstead(Exception):  # noqa: N818 - an answer, not a fault
+    """A page to answer with before anything is done. Returned by the page edge."""
+
+    def __init__(self, response: PageResponse) -> None:
+        super().__init__("another page first")
+        self.response = response
+
+
 NOT_FOUND: Final = PageProblem(
     404,
     "There is no such page",
     "The address may be mistyped, or the page has moved.",
     "Check the address, or start over from the start page.",
-)
-GONE: Final = PageProblem(
-    410,
-    "This post was taken down",
-    "It was published here, and its authors have taken it down since.",
-    "You need not do anything. The start page of this site lists the posts that are left.",
 )
 WRONG_METHOD: Final = PageProblem(
     405,

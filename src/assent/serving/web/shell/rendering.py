@@ -27,11 +27,12 @@ THEMES: Final = ("light", "dark")
 
 
 @cache
-def _environment() -> Environment:
+def _environment(folder: Path | None) -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+    own = sorted(Path(__file__).parents[1].glob("*/templates"))
     environment = Environment(
-        loader=FileSystemLoader(sorted(Path(__file__).parents[1].glob("*/templates"))),
+        loader=FileSystemLoader([*own, folder] if folder is not None else own),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -49,10 +50,12 @@ def page(
     *,
     status: int = 200,
     headers: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> PageResponse:
     """A page, rendered by `finish`. `here` marks the place in the navigation, `theme` is the
-    browser's choice. Templates get nothing else of the request."""
+    browser's choice. Templates get nothing else of the request. `folder` has the templates of an
+    extension, which may extend those of the server."""
     theme = request.cookies.get(THEME_COOKIE, "")
     known = {"here": request.url.path, "theme": theme if theme in THEMES else ""}
     given = {**known, **(values or {})}
-    return PageResponse(lambda: _environment().get_template(template).render(given), status, headers)
+    return PageResponse(lambda: _environment(folder).get_template(template).render(given), status, headers)

@@ -9,8 +9,10 @@ from assent.serving.web.connections import connectors as connectors_screen
 from assent.serving.web.connections import consent as connect_consent
 from assent.serving.web.connections import screens as connect_screens
 from assent.serving.web.inbox import batch as batch_screen
+from assent.serving.web.inbox import held as held_screen
 from assent.serving.web.inbox import screen as inbox_screen
 from assent.serving.web.memory import screen as memory_screen
+from assent.serving.web.people import passkeys as passkeys_screen
 from assent.serving.web.people import screens as people_screens
 from assent.serving.web.people import start as start_screen
 from assent.serving.web.results import screen as measure_screen
@@ -18,12 +20,16 @@ from assent.serving.web.review import action as action_screen
 from assent.serving.web.runs import screens as runs_screens
 from assent.serving.web.sessions import files as session_files
 from assent.serving.web.sessions import screens as sessions_screens
+from assent.serving.web.settings import notify as notify_screens
+from assent.serving.web.settings import phone as phone_screen
+from assent.serving.web.settings import policy as policy_screen
 from assent.serving.web.settings import screens as settings_screens
 from assent.serving.web.settings import workspace as workspace_screens
 
 SCREENS: Final = (
     *inbox_screen.SCREENS,
     *batch_screen.SCREENS,
+    *held_screen.SCREENS,
     *action_screen.SCREENS,
     *runs_screens.SCREENS,
     # Files first: the route of a run would match `/sessions/import`.
@@ -36,7 +42,11 @@ SCREENS: Final = (
     *connect_consent.SCREENS,
     *audit_screens.SCREENS,
     *settings_screens.SCREENS,
+    *passkeys_screen.SCREENS,
     *people_screens.SCREENS,
+    *policy_screen.SCREENS,
     *workspace_screens.SCREENS,
+    *notify_screens.SCREENS,
+    *phone_screen.SCREENS,
     *start_screen.SCREENS,
 )

@@ -249,10 +249,10 @@
 
   function count(field) {
     const said = document.getElementById(`${field.id}-count`);
-    const used = (COUNTS[field.dataset.counts] || COUNTS.plain)(field.value);
+    const used = COUNTS[field.dataset.counts](field.value);
     const most = Number(field.dataset.limit);
     const more = used > most && field.dataset.splits ? `, in ${Math.ceil(used / (most - 6))} or more posts` : "";
-    said.textContent = `${used} of ${most} characters${more}`;
+    said.textContent = `${used} of ${most} ${field.dataset.unit}${more}`;
     said.classList.toggle("wrong", used > most && !field.dataset.splits);
   }
 
@@ -262,6 +262,7 @@
       button.addEventListener("click", () => copy(button));
     });
     $$("[data-limit]", part).forEach((field) => {
+      if (!COUNTS[field.dataset.counts]) return; // the server counts by a rule of its own
       field.addEventListener("input", () => count(field));
       count(field);
     });

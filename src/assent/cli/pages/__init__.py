@@ -1,0 +1,1 @@
+"""Generates pages of the documentation from tables of the code."""

@@ -1,0 +1,130 @@
+"""A workspace's access to a provider with an API key: opens the key, reports missing and expired
+connections.
+
+The key is decrypted for one call and not kept. If the provider rejects it, the connection is marked
+expired and a person is asked to connect again; actions are kept.
+
+Knows nothing of the provider's API.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.connections.approved import not_ready
+from assent.engine.connections.json_http import Exchanged
+from assent.gate.connection import Access, Account, Connection, ConnectionState, ConnectorInfo
+from assent.gate.preflight import Readiness
+from assent.gate.records import Action, Effect
+from assent.kernel.ids import WorkspaceId
+from assent.net.http_outcomes import MAX_DETAIL_CHARS, not_connected, not_now
+from assent.ports import Connections, NotSent, Reading
+
+API_KEY: Final = "apiKey"
+
+
+class KeyAccess:
+    def __init__(self, info: ConnectorInfo, connections: Connections) -> None:
+        self._provider = info.id
+        self.label = info.label
+        self._connections = connections
+
+    async def connection(self, workspace_id: WorkspaceId) -> Connection | None:
+        found = await self._connections.find(workspace_id, self._provider)
+        return found if found is not None and found.live else None
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        found = await self._connections.find(workspace_id, self._provider)
+        if found is not None and found.live:
+            return Readiness(ready=True)
+        ended = found is not None and found.state is ConnectionState.EXPIRED
+        said = self._explain_end(found) if ended else f"{self.label} is not connected."
+        return not_ready(self._explain(found, workspace_id), said)
+
+    async def access(self, workspace_id: WorkspaceId) -> Access:
+        """Return the connection with its key. Raises `NotSent`."""
+        access = await self._connections.access(workspace_id, self._provider)
+        if access is None or access.secrets.get(API_KEY) is None:
+            raise not_connected(self._explain(None, workspace_id))
+        return access
+
+    def key(self, access: Access) -> str:
+        return access.secrets[API_KEY]
+
+    async def ended(self, access: Access, said: str) -> NotSent:
+        """Mark the connection expired after a rejected key, and return the failure."""
+        why = f"{self.label} does not accept its key any more" + (
+            f" ({said[:MAX_DETAIL_CHARS]})" if said else ""
+        )
+        await self._connections.mark_expired(access.connection, why)
+        return not_connected(f"{why}. Connect {self.label} again, then try again.")
+
+    async def update_accounts(self, access: Access, accounts: tuple[Account, ...], why: str) -> None:
+        await self._connections.update_accounts(access.connection, accounts, why)
+
+    def not_accepted(self, answer: Exchanged) -> NotSent:
+        if answer.status in (401, 403):
+            return not_connected(
+                f"{self.label} does not accept this key. Copy it again from {self.label}, whole."
+            )
+        return not_now(f"{self.label} could not check the key (HTTP {answer.status}). Try again later.")
+
+    def _explain_end(self, found: Connection | None) -> str:
+        why = found.problem if found is not None else None
+        return f"{why or f'{self.label} does not accept its key any more'}."
+
+    def _explain(self, found: Connection | None, workspace_id: WorkspaceId) -> str:
+        if found is not None and found.state is ConnectionState.EXPIRED:
+            return f"{self._explain_end(found)} Connect it again."
+        return (
+            f"{self.label} is not connected to this workspace. Enter its key on the page for it, or in a terminal of "
+            f"this server: assent connect {self._provider} --workspace {workspace_id} --key-stdin"
+        )
+
+
+class KeyConnector:
+    """The common part of connectors with an API key: readiness, the account of an effect, and
+    readings."""
+
+    id: str
+
+    def __init__(self, access: KeyAccess) -> None:
+        self._access = access
+
+    async def look_around(self, workspace_id: WorkspaceId, timeout_seconds: float) -> None:
+        """Do nothing: the key opens one account, which is fixed when it is connected."""
+
+    def count(self, action: Action, metrics: dict[str, int | float], left_out: tuple[str, ...]) -> Reading:
+        channel = action.effect.channel
+        return Reading(source=self.id, channel=channel, status="ok", metrics=metrics, left_out=left_out)
+
+    def count_nothing(self, action: Action, reason: str) -> Reading:
+        return Reading(source=self.id, channel=action.effect.channel, status="unavailable", reason=reason)
+
+    async def readiness(self, workspace_id: WorkspaceId) -> Readiness:
+        return await self._access.readiness(workspace_id)
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """Set the connected account as the target, for providers where a connection is one account;
+        none if not connected."""
+        connection = await self._access.connection(workspace_id)
+        accounts = connection.accounts_on(self.id) if connection is not None else ()
+        return msgspec.structs.replace(effect, target=accounts[0].target if accounts else None)
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        connection = await self._access.connection(workspace_id)
+        if connection is None or connection.account(effect.account_id or "") is not None:
+            return await self.readiness(workspace_id)
+        return no_account(self._access.label, effect)
+
+
+def no_account(label: str, effect: Effect) -> Readiness:
+    """Return the readiness of an effect prepared before connecting, or for another account."""
+    if effect.target:
+        said = f"{label} is connected to another account than the one this was prepared for."
+    else:
+        said = f"{label} was connected after this was prepared."
+    hint = f"{said} Ask for it to be sent: you then see where it goes, and approve that."
+    return not_ready(hint, said, nameable=True)

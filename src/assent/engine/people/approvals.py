@@ -1,0 +1,156 @@
+"""Several approvers: who has approved an action, which of these approvals count, and how many are missing.
+
+An approval is stored with the revision that it was given for. Those of earlier revisions stay, so that
+an approver is shown what has changed since; they do not count. Nor does the approval of a person who
+may no longer decide in the workspace: this is judged when an action is approved and, in the
+transaction that claims it, when it is executed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.gate import policy as policy_of
+from assent.gate.gate import Decider, approver_key
+from assent.gate.policy import PERSON, Policy, Requirement
+from assent.gate.records import Action, Approval, Assurance, Status, Voice
+from assent.gate.transitions import Move, path
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.refusals import Words
+from assent.kernel.structs import Record
+from assent.ports import Row, Transaction
+from assent.sql.loader import statements
+
+LEFT: Final = "One of the people who approved it may no longer decide here."
+DESCRIBE_LEFT: Final = Words(
+    summary="An approval is missing again.",
+    user_message=f"Nothing was sent: {LEFT[:1].lower()}{LEFT[1:]} Another person has to approve it on the review page.",
+    fix="STOP. Give the user the review link (reviewUrl): another person has to approve it there.",
+    stop_rule="Do not send this action before another person has approved it.",
+)
+
+
+class GivenApproval(Record):
+    """One person's approval of one revision. `stands`: the person may still decide in the workspace."""
+
+    approver: str
+    name: str
+    assurance: Assurance
+    at_ms: int
+    revision: int
+    role: str
+    stands: bool
+
+    @property
+    def voice(self) -> Voice:
+        return Voice(self.approver, self.assurance, self.at_ms, self.role)
+
+
+def counts(given: GivenApproval, action: Action, needed: Requirement) -> bool:
+    """Whether an approval counts towards what is needed: of the present revision, by someone who may
+    still decide, and as the policy asks."""
+    return (
+        given.revision == action.revision and given.stands and policy_of.counts(given.voice, needed, action)
+    )
+
+
+def list_given(action: Action) -> Transaction[tuple[GivenApproval, ...]]:
+    """List the approvals of all revisions of an action, oldest first."""
+    rows = yield statements.list_approvals(
+        workspace_id=action.workspace_id, action_id=action.action_id, people=SYSTEM_WORKSPACE
+    )
+    return tuple(_given(row) for row in rows)
+
+
+def list_counted(action: Action, needed: Requirement) -> Transaction[tuple[GivenApproval, ...]]:
+    """List the approvals that count. Until the transaction ends, none of these people can be removed."""
+    yield statements.lock_approvers(
+        workspace_id=action.workspace_id,
+        action_id=action.action_id,
+        revision=action.revision,
+        people=SYSTEM_WORKSPACE,
+    )
+    found = yield from list_given(action)
+    return tuple(given for given in found if counts(given, action, needed))
+
+
+def add(
+    decider: Decider, action: Action, first: Approval | None, needed: Requirement, now_ms: int
+) -> Transaction[tuple[Voice, ...]]:
+    """Record an approval and return those that count. `first` is one that was given while one sufficed."""
+    said = [(decider.approver, decider.by, decider.assurance, now_ms)]
+    if first is not None:
+        said.insert(0, (approver_key(first.person_id, first.by), first.by, first.assurance, first.at_ms))
+    for approver, name, assurance, at_ms in said:
+        yield statements.add_approval(
+            workspace_id=action.workspace_id,
+            action_id=action.action_id,
+            revision=action.revision,
+            approver=approver,
+            name=name,
+            assurance=assurance.value,
+            at_ms=at_ms,
+        )
+    counted = yield from list_counted(action, needed)
+    return tuple(given.voice for given in counted)
+
+
+def is_complete(action: Action, policy: Policy) -> Transaction[bool]:
+    """Whether the approval of an action holds if only those count who may still decide in its workspace.
+    A single approval is that person's decision and stays, as long as the policy names no group."""
+    needed, approval = policy.require(action), action.approval
+    if approval is None or (needed.approvers == 1 and not needed.groups):
+        return True
+    if not approval.voices:  # of an earlier version
+        return len((yield from list_counted(action, needed))) >= needed.approvers
+    present: list[Voice] = []
+    for voice in approval.voices:
+        if not voice.approver.startswith(PERSON):
+            present.append(voice)
+            continue
+        rows = yield statements.lock_person_in(
+            people=SYSTEM_WORKSPACE,
+            workspace_id=action.workspace_id,
+            person_id=voice.approver.removeprefix(PERSON),
+        )
+        present += [msgspec.structs.replace(voice, role=row["role"]) for row in rows]
+    return policy_of.holds(tuple(present), needed, action)
+
+
+def reopen(seen: Action, by: str, via: str, now_ms: int) -> Transaction[Action]:
+    """Let an action whose approvals are no longer enough wait again. Those that count are kept."""
+    action, _ = yield from actions.lock(seen.workspace_id, seen.action_id)
+    if action.version != seen.version:
+        return action
+    changed = msgspec.structs.replace(action, approval=None, attempt=None)
+    facts = {"by": by, "via": via, "reason": LEFT, "left": True}
+    return (yield from actions.put(changed, path(action, Move.WITHDRAW), facts, now_ms))
+
+
+def take_back(decider: Decider, action: Action) -> Transaction[bool]:
+    """Delete one's own of several approvals. Returns whether the action keeps others or waits anyway."""
+    about = {
+        "workspace_id": action.workspace_id,
+        "action_id": action.action_id,
+        "revision": action.revision,
+    }
+    taken = yield statements.forget_approval(approver=decider.approver, **about)
+    if taken and action.status is Status.AWAITING_APPROVAL:
+        return True
+    others = yield from list_given(action)
+    return bool(taken) and any(given.revision == action.revision for given in others)
+
+
+def _given(row: Row) -> GivenApproval:
+    return GivenApproval(
+        approver=row["approver"],
+        name=row["name"] or row["approver"],
+        assurance=Assurance(row["assurance"]),
+        at_ms=row["at_ms"],
+        revision=row["revision"],
+        role=row["role"] or "",
+        stands=bool(row["stands"]),
+    )

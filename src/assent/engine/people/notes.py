@@ -1,0 +1,133 @@
+"""The words of a note. Pure.
+
+A note leaves the house: the services that carry it can read it. It therefore has the workspace's
+name, the number of actions, and the kind and risk of each, which follow from the declared type. It
+never has a title, text, recipient, argument or account, because those may be personal data. After a
+decision it has the name of the person who decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
+
+from assent.gate.preflight import is_expired
+from assent.gate.records import Action, Assurance, ExecutionState, Status
+from assent.gate.rules.drift import read_changes
+from assent.gate.step_calls import WORKFLOW
+from assent.gate.views import Severity
+from assent.kernel.structs import Record
+from assent.kernel.times import full_time
+
+NAMED: Final = 4
+"""Kinds of actions that a note names."""
+
+LINES: Final = 8
+"""Decisions that a note lists."""
+
+
+HOW: Final = {Assurance.AGENT: ", passed on by an agent,", Assurance.LINK: ", with the review link,"}
+
+
+class CauseWords(Record):
+    """Selects the actions of a note, with its wording."""
+
+    concerns: Callable[[Action, int], bool]
+    title: str
+    one: str
+    several: str
+
+
+class DecisionWords(Record):
+    """Who decided about an action, and when."""
+
+    verb: str
+    by: str
+    at_ms: int
+    how: str = ""
+    """How the decision came, if not from a signed-in person."""
+
+
+def is_waiting(action: Action, now_ms: int) -> bool:
+    return action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms)
+
+
+def is_unknown(action: Action, now_ms: int) -> bool:
+    return action.execution_state is ExecutionState.OUTCOME_UNKNOWN
+
+
+def is_unsent(action: Action, now_ms: int) -> bool:
+    """Whether an action is approved and no job sends it. A step of a workflow is never sent."""
+    return (
+        action.status is Status.APPROVED
+        and action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
+        and action.effect.connector != WORKFLOW
+        and (action.schedule_ms is None or action.schedule_ms <= now_ms)
+        and not is_expired(action, now_ms)
+    )
+
+
+def has_stopped(action: Action, now_ms: int) -> bool:
+    return action.status is Status.FAILED or is_unsent(action, now_ms) or bool(read_changes(action))
+
+
+WORDS: Final[dict[str, CauseWords]] = {
+    "waiting": CauseWords(is_waiting, "Something waits for your decision", "waits for you", "wait for you"),
+    "reminder": CauseWords(
+        is_waiting, "Still waiting for your decision", "still waits for you", "still wait for you"
+    ),
+    "unknown": CauseWords(is_unknown, "Was this sent? Please look", "waits for you", "wait for you"),
+    "stopped": CauseWords(has_stopped, "Something did not go out", "did not go out", "did not go out"),
+    "unsent": CauseWords(
+        is_unsent, "Approved, and not sent yet", "is approved and not sent", "are approved and not sent"
+    ),
+}
+
+
+def summarize(actions: Sequence[Action], places: Iterable[str], words: CauseWords) -> str:
+    """Say how many actions it is about, where, of which kinds and risks."""
+    worst: dict[str, Severity] = {}
+    for action in actions:
+        risk = action.preflight.severity
+        known = worst.setdefault(action.view.noun, risk)
+        worst[action.view.noun] = risk if risk.exceeds(known) else known
+    kinds = [f"{noun} ({risk.value} risk)" for noun, risk in worst.items()]
+    named = ", ".join(kinds[:NAMED]) + (" and more" if len(kinds) > NAMED else "")
+    count = "One draft" if len(actions) == 1 else f"{len(actions)} drafts"
+    verb = words.one if len(actions) == 1 else words.several
+    return f"{count} in {' and '.join(dict.fromkeys(places))} {verb}: {named}."
+
+
+def say_when_expired(actions: Sequence[Action]) -> str:
+    """Say when the first of them can no longer be approved."""
+    soonest = min((each.expires_ms for each in actions if each.expires_ms is not None), default=None)
+    return "" if soonest is None else f" It can be approved until {full_time(soonest)}."
+
+
+def describe_decisions(
+    actions: Sequence[Action], decided: dict[str, DecisionWords], place: str, now_ms: int
+) -> tuple[str, str]:
+    """Return title and text about the decisions of a run."""
+    lines = []
+    for action in actions[:LINES]:
+        words = decided.get(action.action_id)
+        ending = "waits" if is_waiting(action, now_ms) else "ended without a decision"
+        if words is not None:
+            ending = (
+                f"{words.verb} by {words.by}{words.how} at {full_time(words.at_ms).replace(' at ', ', ')}"
+            )
+        lines.append(f"{action.view.noun}: {ending}.")
+    if len(actions) > LINES:
+        lines.append(f"And {len(actions) - LINES} more.")
+    verbs = {each.verb for each in decided.values()}
+    open_still = any(is_waiting(each, now_ms) for each in actions)
+    title = "Decided in part" if open_still else verbs.pop().capitalize() if len(verbs) == 1 else "Decided"
+    return f"{title} in {place}", "\n".join(lines)
+
+
+def read_approval(action: Action) -> DecisionWords | None:
+    """Return who approved an action; None if no approval holds."""
+    held = action.approval
+    if held is None:
+        return None
+    return DecisionWords("approved", held.by, held.at_ms, HOW.get(held.assurance, ""))

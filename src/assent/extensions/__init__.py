@@ -1,0 +1,1 @@
+"""Operators and effects that other packages add: the public API, loading, the registry."""

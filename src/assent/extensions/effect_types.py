@@ -1,0 +1,307 @@
+"""From a declared effect to its type in the registry: view, checks, normal form.
+
+The engine runs these functions in a thread with a time limit (`engine/core/extension_calls.py`). A
+failure is a refusal, so that nothing is staged, and the log has the traceback.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from assent.engine.core.extension_calls import refuse_extension
+from assent.extensions.channels import ChannelEffect
+from assent.extensions.money import Money
+from assent.extensions.operators import EffectFunction
+from assent.extensions.problems import ArgumentProblem
+from assent.extensions.signatures import select_arguments
+from assent.extensions.texts import render_arguments
+from assent.gate.connection import ConnectorInfo
+from assent.gate.content.cleaning import printable
+from assent.gate.effects import EffectType, Scene
+from assent.gate.records import Effect
+from assent.gate.views import Facets, Field, Preview, Severity, View
+from assent.kernel.headers import is_one_line
+from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
+from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.kernel.schemas import flatten
+from assent.kernel.texts import truncate
+
+log = logging.getLogger("assent.extensions")
+
+T = TypeVar("T")
+Declared = EffectFunction | ChannelEffect
+
+TITLE_CHARS: Final = 200
+DESCRIBED: Final = (
+    "title",
+    "sentence",
+    "destination",
+    "summary",
+    "outcome",
+    "done",
+    "look_at",
+    "why",
+    "blocks",
+)
+"""The fields of a view that an extension may set. Risk, fields and facets have their own place."""
+
+
+def make_effect_type(effect: EffectFunction) -> EffectType:
+    options = effect.options
+    return EffectType(
+        channel=options.channel,
+        verb=options.verb,
+        version=effect.operator.version,
+        label=effect.operator.label,
+        noun=options.title,
+        operator=effect.operator.id,
+        tool=effect.tool,
+        executor_tool=options.executor_tool,
+        approval_executes=options.approval_executes,
+        via=(effect.tool,),
+        risk=options.risk,
+        why=explain_risk(options.risk, reversible=options.reversible),
+        reversible=options.reversible,
+        describe=partial(_describe, effect),
+        facets=partial(_find_facets, effect),
+        facets_vary=bool(effect.hooks["facets"]),
+        fields=partial(_list_fields, effect),
+        normalise=partial(_normalise, effect),
+        check=partial(_check, effect),
+        schema=_schema(effect),
+        schedulable=options.schedulable,
+        teaches=False,
+        measured=bool(effect.hooks["measure"]),
+    )
+
+
+def make_connector_info(effect: EffectFunction) -> ConnectorInfo:
+    return ConnectorInfo(
+        id=effect.tool,
+        label=effect.operator.label,
+        description=effect.description.partition(" USE WHEN")[0],
+        auth_mode="none",
+        channels=(effect.options.channel,),
+        does=("publish",),
+    )
+
+
+def prepare_effect(
+    effect: EffectFunction, arguments: dict[str, Any], schedule_ms: int | None = None
+) -> Effect:
+    """Return the envelope of a call: the checked arguments in normal form, and their text form. Raises
+    `Refusal`."""
+    options = effect.options
+    given = Effect(
+        channel=options.channel,
+        verb=options.verb,
+        connector=effect.tool,
+        body="",
+        arguments=arguments,
+        schedule_ms=schedule_ms,
+    )
+    made = _normalise(effect, given, given)
+    if problems := list(_check(effect, made)):
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    return made
+
+
+def explain_risk(risk: Severity, *, reversible: bool) -> str:
+    if risk is Severity.HIGH:
+        return "It can be undone." if reversible else "It cannot be undone."
+    return "It can be undone." if reversible else ""
+
+
+def _schema(effect: EffectFunction) -> dict[str, Any]:
+    return flatten(effect.signature.request_type(effect.tool, []), keep_null=False)
+
+
+def call_hook(effect: Declared, hook: str, function: Callable[..., T], values: dict[str, Any]) -> T:
+    """Call a function of the extension that only computes. Raises `Refusal`."""
+    try:
+        return function(**values)
+    except ArgumentProblem as problem:
+        raise refuse_argument(problem) from None
+    except (Exception, SystemExit, KeyboardInterrupt) as error:
+        name = f"{hook} of {effect.__name__}"
+        log.exception("%s (%s) failed", name, effect.place)
+        raise refuse_extension(name, f"it raised {type(error).__name__}") from error
+
+
+def refuse_answer(effect: Declared, hook: str, why: str) -> Refusal:
+    """Build the refusal for a function of the extension that returned the wrong thing."""
+    log.error("%s of %s (%s) %s", hook, effect.__name__, effect.place, why)
+    return refuse_extension(f"{hook} of {effect.__name__}", why)
+
+
+def refuse_argument(problem: ArgumentProblem) -> Refusal:
+    """Build the refusal for an argument that the extension does not take."""
+    return Refusal(Reason.VALIDATION_ERROR, problems=[make_problem(problem)])
+
+
+def make_problem(problem: ArgumentProblem, arguments: Mapping[str, Any] | None = None) -> Problem:
+    """Return a problem for the answer, with the value that the extension names, else the argument's."""
+    got = problem.got if problem.got is not None else (arguments or {}).get(problem.field)
+    return Problem(
+        str(problem.field), str(problem.expected), "the present value" if got is None else repr(got)[:80]
+    )
+
+
+def _read(effect: EffectFunction, stored: Effect) -> dict[str, Any]:
+    try:
+        return effect.signature.read(stored.arguments)
+    except ArgumentProblem as problem:
+        raise refuse_argument(problem) from None
+
+
+def _normalise(effect: EffectFunction, before: Effect, after: Effect) -> Effect:
+    """Return the effect with its arguments in normal form and their text form as its body."""
+    values = _read(effect, after)
+    for function in effect.hooks["normalise"]:
+        changed = call_hook(effect, "normalise", function, select_arguments(function, values))
+        if changed is None:
+            continue
+        if not isinstance(changed, dict) or not changed.keys() <= values.keys():
+            raise refuse_answer(effect, "normalise", "it returned no dictionary of its arguments")
+        values = {**values, **changed}
+    try:
+        arguments = effect.signature.write(values)
+    except ArgumentProblem as problem:
+        raise refuse_argument(problem) from None
+    body = render_arguments(effect.signature, arguments)
+    return msgspec.structs.replace(after, arguments=arguments, body=body)
+
+
+def _check(effect: EffectFunction, stored: Effect) -> Iterable[Problem]:
+    """Return the problems of the arguments, also one that cannot be shown whole."""
+    values = _read(effect, stored)
+    if len(stored.body) > MAX_CONTENT_CHARS:
+        longest = max(
+            stored.arguments, key=lambda name: len(str(stored.arguments[name])), default="arguments"
+        )
+        expected = f"arguments that a person can read: at most {MAX_CONTENT_CHARS} characters together"
+        return [Problem(longest, expected, f"{len(stored.body)} characters")]
+    return [
+        make_problem(each, stored.arguments)
+        for function in effect.hooks["check"]
+        for each in call_hook(
+            effect, "check", partial(collect_problems, function), select_arguments(function, values)
+        )
+    ]
+
+
+def collect_problems(function: Callable[..., Any], **values: Any) -> list[ArgumentProblem]:
+    """Run a check. It may raise a problem, return one or several, or be a generator of them."""
+    try:
+        found = function(**values)
+        if found is None:
+            return []
+        listed = [found] if isinstance(found, ArgumentProblem) else list(found)
+    except ArgumentProblem as problem:
+        return [problem]
+    if not all(isinstance(each, ArgumentProblem) for each in listed):
+        raise TypeError("a check raises or returns assent.Problem")
+    return listed
+
+
+def _find_facets(effect: EffectFunction, stored: Effect) -> Facets:
+    """Return the facets that the extension declares, else the amount of its first money argument."""
+    values = _read(effect, stored)
+    for function in effect.hooks["facets"]:
+        return require_facets(
+            effect, call_hook(effect, "facets", function, select_arguments(function, values))
+        )
+    money = next((each for each in values.values() if isinstance(each, Money)), None)
+    return Facets(amount=f"{money.value:f}", currency=money.currency) if money is not None else Facets()
+
+
+def require_facets(effect: Declared, found: Any) -> Facets:
+    """Return the facets of an extension. Raises `Refusal` for anything else, and if they are no texts or
+    too long to be stored."""
+    if not isinstance(found, Facets):
+        raise refuse_answer(effect, "facets", f"it returned {type(found).__name__}, not Facets")
+    try:
+        read = msgspec.convert(msgspec.to_builtins(found), Facets)
+        unfit = len(read.recipients) > MAX_RECIPIENTS or len(msgspec.json.encode(read)) > MAX_CONTENT_CHARS
+    except (msgspec.ValidationError, TypeError, UnicodeEncodeError):
+        unfit = True
+    if unfit:
+        raise refuse_answer(
+            effect, "facets", f"it returned no texts, or more than {MAX_RECIPIENTS} recipients"
+        )
+    return found
+
+
+def _list_fields(effect: EffectFunction, stored: Effect) -> tuple[Field, ...]:
+    """Return a field for each argument, by which a person edits it."""
+    return tuple(
+        Field(
+            name=f"arguments.{each.name}",
+            label=each.label,
+            many=each.is_text and not _is_short(stored.arguments.get(each.name)),
+            required=not each.optional and stored.arguments.get(each.name) != "",
+        )
+        for each in effect.signature.parameters
+    )
+
+
+def _is_short(value: Any) -> bool:
+    return not isinstance(value, str) or (is_one_line(value) and len(value) <= TITLE_CHARS)
+
+
+def _describe(effect: EffectFunction, view: View, stored: Effect, scene: Scene) -> View:
+    """Return the view with what the extension says of it. Every argument is drawn beside it."""
+    title = effect.options.title
+    view = msgspec.structs.replace(
+        view,
+        title=title,
+        sentence=f"Does “{title}” with exactly these arguments."
+        if effect.signature.parameters
+        else f"Does “{title}”.",
+        destination=f"{effect.operator.label}: {title}",
+        outcome=f"Done: {title}.",
+        preview=Preview("arguments"),
+    )
+    values = _read(effect, stored)
+    for function in effect.hooks["describe"]:
+        found = call_hook(effect, "describe", function, select_arguments(function, values))
+        view = merge_view(effect, view, found)
+    return view
+
+
+def _fit(text: str) -> str:
+    return truncate(" ".join(printable(text[: TITLE_CHARS * 8]).split()), TITLE_CHARS)
+
+
+def merge_view(effect: Declared, view: View, found: Any) -> View:
+    """Return the view with what `describe` returned: a `View`, a title or None. A text becomes one
+    line, shortened: it may hold an argument, which is shown whole elsewhere. Raises `Refusal` for
+    anything else and for what cannot be shown."""
+    said = View(title=found) if isinstance(found, str) else found
+    if said is None:
+        return view
+    if not isinstance(said, View):
+        raise refuse_answer(effect, "describe", f"it returned {type(said).__name__}, not a View")
+    plain = View()
+    changed = {name: getattr(said, name) for name in DESCRIBED if getattr(said, name) != getattr(plain, name)}
+    try:
+        changed |= {name: _fit(text) for name, text in changed.items() if isinstance(text, str)}
+        if "title" in changed and view.preview.kind == "arguments":
+            changed.setdefault("outcome", f"Done: {changed['title']}.")
+        shown = msgspec.convert(msgspec.to_builtins(msgspec.structs.replace(plain, **changed)), View)
+        encoded = msgspec.json.encode(shown)
+        unfit = len(encoded) > MAX_CONTENT_CHARS or b"\\u0000" in encoded
+    except (msgspec.ValidationError, TypeError, UnicodeEncodeError):
+        unfit = True
+    if unfit:
+        why = (
+            "its view cannot be shown: texts and blocks are those of assent.View, without NUL characters, at most "
+            f"{MAX_CONTENT_CHARS} characters together"
+        )
+        raise refuse_answer(effect, "describe", why)
+    return msgspec.structs.replace(view, **changed)

@@ -1,0 +1,388 @@
+"""Reads the sections `[effect.NAME]` of the settings file.
+
+Each section becomes an operator with one effect, through the same registry as an extension in
+Python. A mistake is a message with file, section and key, and leaves out that section only.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from assent.engine.connections.named_secrets import SECRET_NAME
+from assent.extensions.http.schemas import read_schema
+from assent.extensions.http.templates import (
+    OWN,
+    check_template,
+    fill_text,
+    fill_url,
+    find_placeholders,
+    parse_path,
+)
+from assent.extensions.operators import EffectFunction, Operator
+from assent.extensions.options import MAX_DOC_CHARS, MAX_LABEL_CHARS, EffectOptions, check_options
+from assent.extensions.problems import ArgumentProblem, BadExtension
+from assent.extensions.receipts import native_key
+from assent.extensions.registry import LoadFailure, Source
+from assent.extensions.signatures import Signature
+from assent.gate.calls import EXECUTE
+from assent.gate.views import View
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.structs import Record
+from assent.kernel.texts import truncate
+from assent.ports import Delivery
+
+METHODS: Final = ("POST", "PUT", "PATCH", "DELETE")
+VERB: Final = "request"
+MAX_TITLE_CHARS: Final = 200
+MAX_URL_CHARS: Final = 1_900
+"""Below the limit of outgoing requests, because the action's key may follow."""
+MAX_HEADER_CHARS: Final = 1_000
+MAX_WINDOW_HOURS: Final = 24 * 365
+SETTLE_SECONDS: Final = 60
+
+_HEADER: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,80}", re.ASCII)
+_SECRET: Final = re.compile(r"(?:^|(?<=\s))secret:(\S*)")
+TAKEN_HEADERS: Final = frozenset(
+    {
+        "host",
+        "content-type",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "accept-encoding",
+        "user-agent",
+        "x-chieflab-signature",
+        "webhook-id",
+        "webhook-timestamp",
+        "webhook-signature",
+        "assent-action-id",
+    }
+)
+"""Headers that the server sets."""
+
+
+class ReadBack(Record, kw_only=True):
+    """How to find out whether the request had its effect."""
+
+    url: str
+    proof: tuple[str, ...]
+    equals: str | None = None
+    """The proof must have this value; without it any value but null and false proves."""
+    id: tuple[str, ...] | None = None
+    page: tuple[str, ...] | None = None
+    settle_seconds: int = SETTLE_SECONDS
+    """How long after the request a missing proof proves nothing."""
+
+
+class HttpRequest(Record, kw_only=True):
+    """The request of an effect, as its section declares it."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = {}
+    idempotency_header: str | None = None
+    id: tuple[str, ...] | None = None
+    page: tuple[str, ...] | None = None
+    read_back: ReadBack | None = None
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The names of the secrets in its headers."""
+        return tuple(dict.fromkeys(name for text in self.headers.values() for name in _SECRET.findall(text)))
+
+    @property
+    def fixed_url(self) -> str:
+        """The address without placeholders, to judge its host."""
+        return urlsplit(self.url)._replace(path="/", query="").geturl()
+
+    @property
+    def target(self) -> dict[str, str]:
+        """Where it goes. It is part of the approved content."""
+        return {"accountId": f"{self.method} {self.url}"}
+
+    def fill_headers(self, secrets: Mapping[str, str]) -> dict[str, str]:
+        return {
+            name: _SECRET.sub(lambda found: secrets[found[1]], text) for name, text in self.headers.items()
+        }
+
+
+class HttpEffect(EffectFunction):
+    """An effect without code: its connector sends a request."""
+
+    def __init__(
+        self,
+        operator: Operator,
+        options: EffectOptions,
+        signature: Signature,
+        description: str,
+        request: HttpRequest,
+        title: str,
+    ) -> None:
+        self.declare(operator, options, signature, description, name=operator.id)
+        self.request = request
+        host = urlsplit(request.url).netloc
+
+        def describe(**values: Any) -> View:
+            line = truncate(" ".join(fill_text(title, signature.write(values)).split()), MAX_TITLE_CHARS)
+            said = f"Sends a {request.method} request with exactly these arguments to {host}."
+            return View(title=line, sentence=said, destination=f"To {host}")
+
+        def check(**values: Any) -> None:
+            url = fill_url(request.url, {**signature.write(values), **dict.fromkeys(OWN, "-")})
+            if len(url) > MAX_URL_CHARS:
+                longest = max(find_placeholders(request.url), key=lambda name: len(str(values.get(name, ""))))
+                raise ArgumentProblem(
+                    longest, f"a value with which the address has {MAX_URL_CHARS} characters at most"
+                )
+
+        self.hooks["describe"].append(describe)
+        self.hooks["check"].append(check)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(f"{self.__name__} is a request and no function")
+
+    @property
+    def reads_back(self) -> bool:
+        return self.request.read_back is not None
+
+
+def read_sections(sections: Any, file: str) -> Iterator[tuple[Source, tuple[Operator, ...] | LoadFailure]]:
+    """Yield the operator of each section, or why it is left out."""
+    if not isinstance(sections, dict):
+        source = Source("settings", f"{file} [effect]")
+        yield source, LoadFailure(source, "effect is no table. Write sections such as [effect.refund].")
+        return
+    for name, section in sections.items():
+        source = Source("settings", f"{file} [effect.{name}]")
+        try:
+            yield source, (_read_section(name, section, source.name),)
+        except BadExtension as bad:
+            yield source, LoadFailure(source, str(bad))
+
+
+class _Section:
+    """A table of the settings file. Every mistake names its key."""
+
+    def __init__(self, values: Any, place: str, known: tuple[str, ...]) -> None:
+        self.place = place
+        if not isinstance(values, dict):
+            raise BadExtension("it is no table.", place=place, fix="Write keys with values below it.")
+        for key in values:
+            if key not in known:
+                hint = next(iter(difflib.get_close_matches(key, known, n=1, cutoff=0.6)), None)
+                raise BadExtension(
+                    f"the key {key} is unknown.",
+                    place=place,
+                    fix=f"Did you mean {hint}?" if hint else f"Known keys: {', '.join(known)}.",
+                )
+        self.values: dict[str, Any] = values
+
+    def at(self, key: str) -> str:
+        return f"{self.place}.{key}" if self.place else key
+
+    def refuse(self, key: str, why: str, fix: str) -> BadExtension:
+        return BadExtension(why, place=self.at(key), fix=fix)
+
+    def text(self, key: str, example: str, *, most: int = 2_000, needed: bool = False) -> str:
+        value = self.values.get(key, "")
+        if not isinstance(value, str) or len(value) > most or (needed and not value.strip()):
+            missing = key not in self.values
+            raise self.refuse(
+                key,
+                "it is missing." if missing else f"it is no text of at most {most} characters.",
+                f'Write {key} = "{example}".',
+            )
+        return value.strip()
+
+    def number(self, key: str, most: float) -> float | None:
+        value = self.values.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= most:
+            raise self.refuse(key, f"{value!r} is no such number.", f"Write a number up to {most:g}.")
+        return value
+
+    def switch(self, key: str, default: bool) -> bool:
+        value = self.values.get(key, default)
+        if not isinstance(value, bool):
+            raise self.refuse(key, f"{value!r} is neither true nor false.", f"Write {key} = true or false.")
+        return value
+
+    def path(self, key: str) -> tuple[str, ...] | None:
+        text = self.text(key, "data.0.id")
+        return parse_path(text, self.at(key)) if text else None
+
+
+_KEYS: Final = (
+    "url",
+    "method",
+    "description",
+    "arguments",
+    "label",
+    "verb",
+    "title",
+    "risk",
+    "reversible",
+    "headers",
+    "idempotency_header",
+    "idempotency_hours",
+    "result",
+    "read_back",
+    "timeout_seconds",
+    "schedulable",
+)
+
+
+def _read_section(name: str, values: Any, place: str) -> Operator:
+    section = _Section(values, "", _KEYS)
+    operator = Operator(
+        name,
+        label=section.text("label", "Billing", most=MAX_LABEL_CHARS),
+        function=section.text("description", "Refund a customer.", most=MAX_DOC_CHARS, needed=True),
+    )
+    if "arguments" not in section.values:
+        raise section.refuse(
+            "arguments", "it is missing.", 'Write a JSON Schema with type = "object" and properties.'
+        )
+    declared = read_schema(section.values["arguments"], section.at("arguments"))
+    signature = msgspec.structs.replace(declared, place=place)
+    names = tuple(each.name for each in signature.parameters)
+    request = _read_request(section, names)
+    title = section.text("title", "Refund {amount} to {customer}", most=MAX_TITLE_CHARS)
+    check_template(title, names, section.at("title"))
+    options = EffectOptions(
+        risk=section.text("risk", "high") or "high",  # type: ignore[arg-type]  # checked below
+        reversible=section.switch("reversible", False),
+        delivery=_read_delivery(section, request),
+        channel=operator.id,
+        verb=section.text("verb", "refund") or VERB,
+        executor_tool=EXECUTE,
+        approval_executes=False,
+        timeout_seconds=section.number("timeout_seconds", 3_600),
+        schedulable=section.switch("schedulable", True),
+        title=operator.label,
+    )
+    effect = HttpEffect(operator, check_options(options, ""), signature, operator.does, request, title)
+    operator.add(effect)
+    return operator
+
+
+def _read_request(section: _Section, names: tuple[str, ...]) -> HttpRequest:
+    method = section.text("method", "POST").upper() or "POST"
+    if method not in METHODS:
+        raise section.refuse(
+            "method", f"{method!r} is none of the methods.", f"Write one of {', '.join(METHODS)}."
+        )
+    result = _Section(section.values.get("result", {}), section.at("result"), ("id", "url"))
+    header = section.text("idempotency_header", "Idempotency-Key")
+    if header and (_HEADER.fullmatch(header) is None or header.lower() in TAKEN_HEADERS):
+        raise section.refuse(
+            "idempotency_header", f"{header!r} cannot be a header of yours.", 'Write "Idempotency-Key".'
+        )
+    headers = _read_headers(section)
+    if header and header.lower() in map(str.lower, headers):
+        raise section.refuse("idempotency_header", f"headers has {header} too.", "Leave it out there.")
+    return HttpRequest(
+        method=method,
+        url=_read_url(section, "https://billing.example.com/refunds", names),
+        headers=headers,
+        idempotency_header=header or None,
+        id=result.path("id"),
+        page=result.path("url"),
+        read_back=_read_read_back(section, names) if "read_back" in section.values else None,
+    )
+
+
+def _read_url(section: _Section, example: str, names: tuple[str, ...]) -> str:
+    url = section.text("url", example, needed=True)
+    check_template(url, (*names, *OWN), section.at("url"))
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+        fixed = bool(parts.hostname) and "{" not in parts.netloc and not parts.username and not parts.fragment
+    except ValueError:
+        fixed = False
+        parts = urlsplit("")
+    if parts.scheme not in ("https", "http") or not fixed or re.search(r"\s", url):
+        raise section.refuse(
+            "url",
+            f"{url[:80]!r} is no web address with a fixed host.",
+            f'Write url = "{example}"; placeholders belong into the path or after the ?.',
+        )
+    return url
+
+
+def _read_headers(section: _Section) -> dict[str, str]:
+    headers = section.values.get("headers", {})
+    place = section.at("headers")
+    if not isinstance(headers, dict):
+        raise BadExtension(
+            "it is no table.", place=place, fix='Write headers = { Authorization = "secret:NAME" }.'
+        )
+    for name, text in headers.items():
+        at = f"{place}.{name}"
+        if _HEADER.fullmatch(name) is None or name.lower() in TAKEN_HEADERS:
+            raise BadExtension(
+                "this header cannot be yours.", place=at, fix="Leave it out; the server sets it."
+            )
+        if (
+            not isinstance(text, str)
+            or not text.isascii()
+            or not text.isprintable()
+            or len(text) > MAX_HEADER_CHARS
+        ):
+            raise BadExtension(
+                "its value is no line of printable ASCII characters.",
+                place=at,
+                fix='Write "secret:NAME" or a text.',
+            )
+        for secret in _SECRET.findall(text):
+            if SECRET_NAME.fullmatch(secret) is None:
+                raise BadExtension(
+                    f"secret:{secret[:40]} is no name of a secret.",
+                    place=at,
+                    fix="Write secret:NAME with small letters, digits, - and _, as stored by: assent secret set NAME",
+                )
+    return headers
+
+
+def _read_read_back(section: _Section, names: tuple[str, ...]) -> ReadBack:
+    part = _Section(
+        section.values["read_back"],
+        section.at("read_back"),
+        ("url", "proof", "equals", "id", "result_url", "settle_seconds"),
+    )
+    equals = part.text("equals", "{action.key}")
+    check_template(equals, (*names, *OWN), part.at("equals"))
+    part.text("proof", "data.0.id", needed=True)
+    return ReadBack(
+        url=_read_url(part, "https://billing.example.com/refunds?key={action.key}", names),
+        proof=part.path("proof") or (),
+        equals=equals or None,
+        id=part.path("id"),
+        page=part.path("result_url"),
+        settle_seconds=int(part.number("settle_seconds", 86_400) or SETTLE_SECONDS),
+    )
+
+
+def _read_delivery(section: _Section, request: HttpRequest) -> Delivery:
+    """Return the guarantee for a repeated request that the section declares."""
+    hours = section.number("idempotency_hours", MAX_WINDOW_HOURS)
+    if (request.idempotency_header is None) != (hours is None):
+        missing = "idempotency_hours" if hours is None else "idempotency_header"
+        raise section.refuse(
+            missing,
+            "it is missing; header and hours belong together.",
+            'Write idempotency_header = "Idempotency-Key" and idempotency_hours = 24, as the API documents them.',
+        )
+    if hours is not None:
+        if int(hours * HOUR_MS) <= 0:
+            raise section.refuse("idempotency_hours", "it is too short.", "Write the hours, such as 24.")
+        return native_key(hours=hours, searches=request.read_back is not None)
+    return Delivery("read_back" if request.read_back is not None else "none")

@@ -1,0 +1,312 @@
+"""Operators and effects as an extension declares them.
+
+An `Operator` has effects. An effect is a function: its signature gives the arguments, its docstring
+the description of the tool that prepares it, the decorator its risk and delivery. Declaring runs
+nothing. `BadExtension` is raised at once, with the place of the mistake.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from assent.extensions.calling import Caller
+from assent.extensions.channels import ChannelEffect, ChannelType, declare_channel
+from assent.extensions.options import (
+    MAX_DOC_CHARS,
+    MAX_ID_CHARS,
+    MAX_LABEL_CHARS,
+    MAX_SCHEMA_BYTES,
+    MAX_TOOL_CHARS,
+    EffectOptions,
+    check_options,
+    is_id,
+)
+from assent.extensions.problems import BadExtension, name_place, refuse_generator
+from assent.extensions.providers import DeclaredConnector, ProviderConnector, declare_connector
+from assent.extensions.receipts import Receipt
+from assent.extensions.signatures import Signature, read_signature
+from assent.gate.calls import EXECUTE
+from assent.gate.content.cleaning import printable
+from assent.ports import Delivered, Delivery
+from assent.sql.components import Component
+
+F = TypeVar("F", bound=Callable[..., Any])
+C = TypeVar("C", bound=ProviderConnector | type[ProviderConnector])
+
+
+HOOKS: Final = ("describe", "check", "normalise", "facets", "observe", "look_up", "measure")
+CALLS: Final = ("observe", "look_up", "measure")
+"""Those that may be asynchronous: they ask a provider."""
+
+
+class EffectFunction:
+    """A function behind the gate. Calling it calls the function; decorators add its other parts."""
+
+    def __init__(self, operator: Operator, function: Callable[..., Any], options: EffectOptions) -> None:
+        signature = read_signature(function)
+        description = _read_description(function, signature.place)
+        _check_return(function, signature.place)
+        self.declare(operator, options, signature, description, name=function.__name__)
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def declare(
+        self, operator: Operator, options: EffectOptions, signature: Signature, description: str, *, name: str
+    ) -> None:
+        """Set the parts that an effect has with or without a function."""
+        self.operator = operator
+        self.options = options
+        self.place = signature.place
+        self.signature = signature
+        self.description = description
+        self.hooks: dict[str, list[Callable[..., Any]]] = {hook: [] for hook in HOOKS}
+        self.__name__ = name
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.function(*args, **kwargs)
+
+    @property
+    def type_id(self) -> str:
+        return f"{self.options.channel}_{self.options.verb}"
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool that prepares it, and of its connector."""
+        return f"{self.operator.prefix}{self.options.verb}"
+
+    @property
+    def reads_back(self) -> bool:
+        """Whether it can be asked if it happened."""
+        return bool(self.hooks["look_up"])
+
+    def describe(self, function: F) -> F:
+        """The function gets arguments by name and returns a `View` or its title."""
+        return self._add("describe", function)
+
+    def check(self, function: F) -> F:
+        """The function raises or returns `Problem` for arguments that do not fit."""
+        return self._add("check", function)
+
+    def normalise(self, function: F) -> F:
+        """The function returns a dictionary of the arguments that it changes."""
+        return self._add("normalise", function)
+
+    def facets(self, function: F) -> F:
+        """The function returns `Facets`: amount, currency, recipients, target."""
+        return self._add("facets", function)
+
+    def observe(self, function: F) -> F:
+        """The function gets arguments, and the context of a call without effect if it has `ctx`. It
+        returns the state of what the effect would change: texts and numbers by name."""
+        return self._add("observe", function)
+
+    def look_up(self, function: F) -> F:
+        """The function gets the context and arguments, and returns the `Receipt` of an effect that
+        happened, or None if it certainly did not."""
+        return self._add("look_up", function)
+
+    def measure(self, function: F) -> F:
+        """The function gets the `receipt` and arguments, and returns numbers by their names."""
+        return self._add("measure", function)
+
+    def _add(self, hook: str, function: F) -> F:
+        place = name_place(function)
+        if not callable(function):
+            raise BadExtension(
+                f"{hook} of {self.__name__} is no function.", place=self.place, fix="Decorate a function."
+            )
+        refuse_generator(function, may_yield=hook == "check")
+        if inspect.iscoroutinefunction(function) and hook not in CALLS:
+            raise BadExtension(
+                f"{hook} of {self.__name__} is asynchronous, but it only computes.",
+                place=place,
+                fix="Write def instead of async def.",
+            )
+        if self.hooks[hook] and hook != "check":
+            raise BadExtension(f"{self.__name__} has two functions for {hook}.", place=place, fix="Keep one.")
+        context = {"ctx", self.signature.context or "ctx"}
+        own = {"measure": {"receipt"}, "look_up": context, "observe": context}.get(hook, set())
+        known = {each.name for each in self.signature.parameters} | own
+        for each in inspect.signature(function).parameters.values():
+            if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL) or each.name in known:
+                continue
+            raise BadExtension(
+                f"{hook} of {self.__name__} has the parameter {each.name}, which is no argument of the effect.",
+                place=place,
+                fix=f"Use {', '.join(sorted(known)) or 'no parameters'}, or **_ for the others.",
+            )
+        self.hooks[hook].append(function)
+        return function
+
+
+class Operator:
+    """Everything that an extension offers under one name."""
+
+    def __init__(
+        self,
+        id: str,
+        label: str = "",
+        function: str = "",
+        *,
+        version: int = 1,
+        component: Component | None = None,
+    ) -> None:
+        """`label` is its name for people; `function` says in one sentence what it does. Raise `version`
+        when an effect begins to mean something else: what was prepared before is not executed.
+        `component` has its tables and statements, if it stores anything (`assent.platform.storage`)."""
+        for name, value in (("id", id), ("label", label), ("function", function)):
+            if not isinstance(value, str):
+                raise BadExtension(f"the {name} of an operator is a text, not {type(value).__name__}.")
+        if not is_id(id):
+            raise BadExtension(
+                f"{id[:60]!r} is no operator id.",
+                fix=f"Use small letters, digits and hyphens, at most {MAX_ID_CHARS}, such as acme-billing.",
+            )
+        if len(label) > MAX_LABEL_CHARS or not label.isprintable():
+            raise BadExtension(f"the label of {id} is not one line of at most {MAX_LABEL_CHARS} characters.")
+        if len(function) > MAX_DOC_CHARS:
+            raise BadExtension(f"the function of {id} is not a text of at most {MAX_DOC_CHARS} characters.")
+        if component is not None and not isinstance(component, Component):
+            raise BadExtension(
+                f"the component of {id} is {type(component).__name__}.", fix="Pass a Component."
+            )
+        if type(version) is not int or version < 1:
+            raise BadExtension(f"the version of {id} is {version!r}.", fix="Write a whole number from 1 on.")
+        self.id = id
+        self.version = version
+        self.component = component
+        self.label = label or id.replace("-", " ").replace("_", " ").capitalize()
+        self.does = " ".join(printable(function).split()) or f"{self.label}: actions that a person approves."
+        self.effects: list[EffectFunction] = []
+        self.channels: list[ChannelEffect] = []
+        self.connectors: list[DeclaredConnector] = []
+        self.caller = Caller(id)
+
+    @property
+    def prefix(self) -> str:
+        return self.id.replace("-", "_") + "_"
+
+    @property
+    def declared(self) -> tuple[EffectFunction | ChannelEffect, ...]:
+        """Everything that it has behind the gate."""
+        return (*self.effects, *self.channels)
+
+    def channel(self, declared: ChannelType) -> ChannelEffect:
+        """Put a kind of message behind the gate. Connectors deliver it (`connector`)."""
+        made = declare_channel(self, declared)
+        self.channels.append(made)
+        return made
+
+    def connector(self, declared: C) -> C:
+        """Add the code for a provider: a subclass of `assent.Connector`, or an object of one."""
+        self.connectors.append(declare_connector(self, declared))
+        return declared
+
+    def effect(
+        self,
+        *wrong: Any,
+        risk: str = "high",
+        reversible: bool = False,
+        delivery: Delivery | None = None,
+        channel: str | None = None,
+        verb: str | None = None,
+        executor_tool: str = EXECUTE,
+        approval_executes: bool = False,
+        timeout_seconds: float | None = None,
+        schedulable: bool = True,
+        title: str = "",
+    ) -> Callable[[Callable[..., Any]], EffectFunction]:
+        """Put a function behind the gate. Without a declared risk it has high risk."""
+        if wrong:
+            raise BadExtension(
+                "the options of an effect have names.",
+                place=name_place(wrong[0]),
+                fix='Write @operator.effect() with parentheses, such as @operator.effect(risk="low").',
+            )
+
+        def declare(function: Callable[..., Any]) -> EffectFunction:
+            if not inspect.isfunction(function):
+                raise BadExtension(
+                    f"an effect of {self.id} is {type(function).__name__}.",
+                    fix="Decorate a function: def or async def.",
+                )
+            refuse_generator(function)
+            options = EffectOptions(
+                risk=risk,  # type: ignore[arg-type]  # checked below
+                reversible=reversible,
+                delivery=delivery or Delivery("none"),
+                channel=channel or self.id,
+                verb=verb or function.__name__,
+                executor_tool=executor_tool,
+                approval_executes=approval_executes,
+                timeout_seconds=timeout_seconds,
+                schedulable=schedulable,
+                title=title or function.__name__.replace("_", " ").capitalize(),
+            )
+            made = EffectFunction(self, function, check_options(options, name_place(function)))
+            self.add(made)
+            return made
+
+        return declare
+
+    def add(self, effect: EffectFunction) -> None:
+        """Add an effect of this operator. Raises `BadExtension` if its tool's name is too long."""
+        if len(effect.tool) > MAX_TOOL_CHARS:
+            raise BadExtension(
+                f"its tool would be called {effect.tool}, which is longer than {MAX_TOOL_CHARS} characters.",
+                place=effect.place,
+                fix="Shorten the operator's id or the verb.",
+            )
+        _check_size(effect)
+        self.effects.append(effect)
+
+
+def _read_description(function: Callable[..., Any], place: str) -> str:
+    text = inspect.getdoc(function)
+    if not text or not text.strip():
+        raise BadExtension(
+            "it has no docstring, which is what the agent reads before it calls.",
+            place=place,
+            fix='Write one, such as """Refund a customer. USE WHEN the user asks to pay money back.""".',
+        )
+    if len(text) > MAX_DOC_CHARS:
+        raise BadExtension(
+            f"its docstring has {len(text)} characters.", place=place, fix=f"Write at most {MAX_DOC_CHARS}."
+        )
+    return " ".join(printable(text).split())
+
+
+def _check_return(function: Callable[..., Any], place: str) -> None:
+    """Raise `BadExtension` for a function that says that it returns no receipt: its outcome would be
+    unknown after every call."""
+    kind = typing.get_type_hints(function).get("return", Receipt)
+    if kind is Any or not isinstance(kind, type):
+        return
+    if not issubclass(kind, Receipt | Delivered) and not issubclass(Receipt, kind):
+        name = "None" if kind is type(None) else kind.__name__
+        raise BadExtension(
+            f"it returns {name}.", place=place, fix="Write -> assent.Receipt, and return one with an id."
+        )
+
+
+def _check_size(effect: EffectFunction) -> None:
+    """Raise `BadExtension` for arguments that a list of tools cannot hold."""
+    try:
+        size = len(msgspec.json.encode(msgspec.json.schema(effect.signature.request_type(effect.tool, []))))
+    except (ValueError, TypeError) as error:
+        raise BadExtension(
+            f"its arguments cannot be published ({error}).",
+            place=effect.place,
+            fix="Correct their defaults and choices.",
+        ) from None
+    if size > MAX_SCHEMA_BYTES:
+        raise BadExtension(
+            f"the schema of its arguments has {size} bytes, which an agent reads with every list of tools.",
+            place=effect.place,
+            fix=f"Use fewer arguments or choices: at most {MAX_SCHEMA_BYTES} bytes.",
+        )

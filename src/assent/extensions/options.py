@@ -1,0 +1,81 @@
+"""The options that an effect declares beside its function or its shape, and their checks."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from assent.extensions.problems import BadExtension
+from assent.gate.views import Severity
+from assent.kernel.structs import Record
+from assent.ports import Delivery
+
+_ID: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+MAX_ID_CHARS: Final = 40
+MAX_TOOL_CHARS: Final = 64
+"""The longest tool name that every client accepts."""
+MAX_LABEL_CHARS: Final = 80
+MAX_DOC_CHARS: Final = 2_000
+"""The longest description that an agent reads before it calls."""
+MAX_SCHEMA_BYTES: Final = 50_000
+"""The longest schema of an effect's arguments: an agent reads it with every list of tools."""
+MAX_TIMEOUT_SECONDS: Final = 3_600.0
+
+
+class EffectOptions(Record, kw_only=True):
+    """The declaration of an effect beside its function."""
+
+    risk: Severity
+    reversible: bool
+    delivery: Delivery
+    channel: str
+    verb: str
+    executor_tool: str
+    approval_executes: bool
+    timeout_seconds: float | None
+    schedulable: bool
+    title: str
+
+
+def is_id(value: Any) -> bool:
+    """Whether a value is a name of small letters, digits, - and _."""
+    return isinstance(value, str) and _ID.fullmatch(value) is not None and len(value) <= MAX_ID_CHARS
+
+
+def is_time_limit(value: Any) -> bool:
+    return type(value) in (int, float) and 0 < value <= MAX_TIMEOUT_SECONDS
+
+
+def check_options(options: EffectOptions, place: str) -> EffectOptions:
+    """Return the options with a checked risk. Raises `BadExtension`."""
+
+    def refuse(why: str, fix: str) -> BadExtension:
+        return BadExtension(why, place=place, fix=fix)
+
+    if options.risk not in list(Severity):
+        raise refuse(f"the risk is {options.risk!r}.", "Write low, medium or high.")
+    if not isinstance(options.delivery, Delivery):
+        raise refuse(
+            f"the delivery is {type(options.delivery).__name__}.",
+            "Write assent.native_key(hours=…), natural_key(), read_back() or no_key().",
+        )
+    for name in ("reversible", "approval_executes", "schedulable"):
+        if not isinstance(getattr(options, name), bool):
+            raise refuse(f"{name} is {getattr(options, name)!r}.", "Write True or False.")
+    for name in ("channel", "verb"):
+        value = getattr(options, name)
+        if not is_id(value):
+            raise refuse(
+                f"the {name} {value!r} is no name of small letters, digits, - and _.",
+                f"Declare another with {name}=….",
+            )
+    seconds = options.timeout_seconds
+    if seconds is not None and not is_time_limit(seconds):
+        raise refuse(f"timeout_seconds is {seconds!r}.", f"Write a number up to {MAX_TIMEOUT_SECONDS:g}.")
+    title = options.title
+    if not isinstance(title, str) or not title.isprintable() or len(title) > MAX_LABEL_CHARS:
+        raise refuse("the title is not one line of text.", f"Write at most {MAX_LABEL_CHARS} characters.")
+    return EffectOptions(
+        **{name: getattr(options, name) for name in options.__struct_fields__ if name != "risk"},
+        risk=Severity(options.risk),
+    )

@@ -1,0 +1,287 @@
+"""The operators of a process, with unique names. A name in use is refused with both places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from assent.extensions.channels import ChannelEffect
+from assent.extensions.operators import EffectFunction, Operator
+from assent.extensions.problems import BadExtension
+from assent.extensions.providers import DeclaredConnector
+from assent.gate.calls import EXECUTE
+from assent.gate.content.cleaning import printable
+from assent.gate.effects import MANUAL
+from assent.gate.step_calls import WORKFLOW
+from assent.kernel.structs import Record
+from assent.sql.components import Component, ComponentError, check_component
+
+RESERVED_PREFIXES: Final = ("chieflab_", "chiefmo_", "workflow_", "assent_", "testing_")
+"""Prefixes of the contracts' own tools."""
+RESERVED_IDS: Final = frozenset({WORKFLOW, MANUAL})
+CORE: Final = "Assent"
+ERROR_CHARS: Final = 300
+
+
+class Source(Record):
+    """Where an operator comes from: `file`, `module` or `entry point`, and its name."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}"
+
+
+class LoadFailure(Record):
+    """An extension that was left out, and why."""
+
+    source: Source
+    why: str
+
+
+class Names(Record):
+    """Names that are taken, each with the place that took it."""
+
+    operators: Mapping[str, str] = {}
+    tools: Mapping[str, str] = {}
+    types: Mapping[str, str] = {}
+    connectors: Mapping[str, str] = {}
+    components: Mapping[str, str] = {}
+    prefixes: Mapping[str, str] = {}
+    """The prefixes of tables."""
+    executors: frozenset[str] = frozenset({EXECUTE})
+    """The tools that execute an approved action."""
+
+
+class Extensions(Record):
+    """The operators that were loaded, and the extensions that were left out."""
+
+    operators: tuple[Operator, ...] = ()
+    failures: tuple[LoadFailure, ...] = ()
+    sources: Mapping[str, Source] = {}
+    """The source of each operator."""
+
+    @property
+    def effects(self) -> tuple[EffectFunction, ...]:
+        return tuple(effect for operator in self.operators for effect in operator.effects)
+
+    @property
+    def channels(self) -> tuple[ChannelEffect, ...]:
+        return tuple(channel for operator in self.operators for channel in operator.channels)
+
+    @property
+    def connectors(self) -> tuple[DeclaredConnector, ...]:
+        return tuple(each for operator in self.operators for each in operator.connectors)
+
+    @property
+    def components(self) -> tuple[Component, ...]:
+        """The tables of the operators. Operators of one extension may share a component."""
+        found = (operator.component for operator in self.operators)
+        return tuple({id(each): each for each in found if each is not None}.values())
+
+    def describe(self) -> tuple[dict[str, Any], ...]:
+        """Return the operators as the discovery documents list them (E50)."""
+        return tuple(
+            {
+                "id": operator.id,
+                "label": operator.label,
+                "function": operator.does,
+                "primaryTool": operator.declared[0].tool,
+                "connectors": [
+                    *(effect.tool for effect in operator.effects),
+                    *dict.fromkeys(name for channel in operator.channels for name in channel.declared.via),
+                ],
+                "status": "live",
+                "tools": list(
+                    dict.fromkeys(
+                        [
+                            *(each.tool for each in operator.declared),
+                            *(each.options.executor_tool for each in operator.declared),
+                        ]
+                    )
+                ),
+            }
+            for operator in self.operators
+        )
+
+
+def quote_error(error: BaseException) -> str:
+    """Return the class and the text of an extension's error as one line. Its text is code of the
+    extension, which may fail."""
+    try:
+        said = " ".join(printable(str(error)[:ERROR_CHARS]).split())
+    except BaseException:
+        said = ""
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def register(found: Iterable[tuple[Source, tuple[Operator, ...] | LoadFailure]], taken: Names) -> Extensions:
+    """Return the extensions whose names are free. Each other one is left out as a whole."""
+    operators: list[Operator] = []
+    failures: list[LoadFailure] = []
+    sources: dict[str, Source] = {}
+    names: dict[str, dict[str, str]] = {
+        "operator": dict(taken.operators),
+        "tool": dict(taken.tools),
+        "type": dict(taken.types),
+        "connector": dict(taken.connectors),
+        "component": dict(taken.components),
+        "table prefix": dict(taken.prefixes),
+    }
+    known: set[int] = set()
+    for source, loaded in found:
+        if isinstance(loaded, LoadFailure):
+            failures.append(loaded)
+            continue
+        fresh = [each for each in loaded if id(each) not in known]
+        try:
+            _refuse_unknown_connectors(fresh)
+            claimed = [_claim(operator, source, names) for operator in fresh]
+            stored = _claim_components(fresh, source, names)
+            _refuse_executors(fresh, taken.executors)
+            _refuse_repeated(claimed)
+        except BadExtension as bad:
+            failures.append(LoadFailure(source, str(bad)))
+            continue
+        except Exception as error:
+            # It has changed its operators after they were checked.
+            failures.append(LoadFailure(source, f"its operators cannot be read ({quote_error(error)})."))
+            continue
+        for operator, wanted in zip(fresh, claimed, strict=True):
+            known.add(id(operator))
+            operators.append(operator)
+            sources[operator.id] = source
+            for kind, name, place in wanted:
+                names[kind][name] = place
+        for kind, name, place in stored:
+            names[kind][name] = place
+    return Extensions(tuple(operators), tuple(failures), sources)
+
+
+def _claim(
+    operator: Operator, source: Source, names: Mapping[str, Mapping[str, str]]
+) -> list[tuple[str, str, str]]:
+    """Return the names that an operator needs: kind, name, place. Raises `BadExtension` for one that is
+    reserved or taken."""
+    if not operator.declared:
+        raise BadExtension(
+            f"the operator {operator.id} has no effects.",
+            place=str(source),
+            fix="Decorate a function with @operator.effect(), or declare an operator.channel(…).",
+        )
+    if operator.prefix.startswith(RESERVED_PREFIXES) or operator.id in RESERVED_IDS:
+        raise BadExtension(
+            f"the operator id {operator.id} is reserved for {CORE}.",
+            place=str(source),
+            fix="Choose another id, such as your company's name and what it does.",
+        )
+    wanted = [("operator", operator.id, str(source))]
+    for each in operator.declared:
+        if each.options.channel in RESERVED_IDS:
+            raise BadExtension(
+                f"the channel {each.options.channel} is reserved for {CORE}.",
+                place=each.place,
+                fix="Leave channel out, or name another.",
+            )
+    for effect in operator.effects:
+        place = effect.place
+        if effect.options.delivery.kind == "read_back" and not effect.reads_back:
+            raise BadExtension(
+                f"{effect.__name__} declares read_back, but nothing reads back.",
+                place=place,
+                fix=f"Add @{effect.__name__}.look_up, or declare no_key().",
+            )
+        wanted += [
+            ("tool", effect.tool, place),
+            ("type", effect.type_id, place),
+            ("connector", effect.tool, place),
+        ]
+    for channel in operator.channels:
+        wanted += [("tool", channel.tool, channel.place), ("type", channel.type_id, channel.place)]
+    for connector in operator.connectors:
+        if connector.id in RESERVED_IDS:
+            raise BadExtension(
+                f"the connector id {connector.id} is reserved for {CORE}.",
+                place=connector.place,
+                fix="Choose another id.",
+            )
+        wanted.append(("connector", connector.id, connector.place))
+    for kind, name, place in wanted:
+        if (other := names[kind].get(name)) is not None:
+            raise BadExtension(
+                f"the {kind} {name} exists already: {other}.", place=place, fix="Rename one of the two."
+            )
+    return wanted
+
+
+def _refuse_executors(operators: Iterable[Operator], known: frozenset[str]) -> None:
+    """Refuse an executor tool that does not exist: the action could not be executed with it."""
+    for effect in (each for operator in operators for each in operator.declared):
+        if effect.options.executor_tool not in list(known):
+            raise BadExtension(
+                f"the executor tool {effect.options.executor_tool!r} does not exist.",
+                place=effect.place,
+                fix=f"Leave executor_tool out, or write one of {', '.join(sorted(known))}.",
+            )
+
+
+def _refuse_unknown_connectors(operators: Sequence[Operator]) -> None:
+    """Refuse a channel whose connector this extension does not have."""
+    known = {each.id for operator in operators for each in operator.connectors}
+    for channel in (each for operator in operators for each in operator.channels):
+        for name in channel.declared.via:
+            if name not in known:
+                raise BadExtension(
+                    f"{channel.type_id} goes via {name}, which is no connector of this extension.",
+                    place=channel.place,
+                    fix=f'Add @operator.connector to a class with id = "{name}".',
+                )
+
+
+def _claim_components(
+    operators: Iterable[Operator], source: Source, names: Mapping[str, Mapping[str, str]]
+) -> list[tuple[str, str, str]]:
+    """Return the names and table prefixes that the operators of one extension need. Raises
+    `BadExtension` for one that is taken, and for a component that breaks a rule."""
+    wanted: list[tuple[str, str, str]] = []
+    checked: list[Component] = []
+    for component in (each.component for each in operators):
+        if component is None or component in checked:
+            continue
+        try:
+            check_component(component)
+        except ComponentError as wrong:
+            raise BadExtension(str(wrong), place=str(source)) from wrong
+        own = {name: str(source) for kind, name, _ in wanted if kind == "component"}
+        if (other := {**names["component"], **own}.get(component.name)) is not None:
+            raise BadExtension(
+                f"the component {component.name} exists already: {other}.",
+                place=str(source),
+                fix="Rename one of the two.",
+            )
+        own = {name: str(source) for kind, name, _ in wanted if kind == "table prefix"}
+        for prefix, other in {**names["table prefix"], **own}.items():
+            if component.overlaps(prefix):
+                raise BadExtension(
+                    f"the table prefix {component.prefix} meets {prefix}: {other}.",
+                    place=str(source),
+                    fix="Choose another prefix.",
+                )
+        checked.append(component)
+        wanted += [
+            ("component", component.name, str(source)),
+            ("table prefix", component.prefix, str(source)),
+        ]
+    return wanted
+
+
+def _refuse_repeated(claimed: Iterable[list[tuple[str, str, str]]]) -> None:
+    """Refuse a name that one extension uses twice."""
+    seen: dict[tuple[str, str], str] = {}
+    for kind, name, place in (each for wanted in claimed for each in wanted):
+        if (other := seen.get((kind, name))) is not None:
+            raise BadExtension(
+                f"the {kind} {name} exists already: {other}.", place=place, fix="Rename one of the two."
+            )
+        seen[(kind, name)] = place

@@ -1,0 +1,1 @@
+"""Rules of a policy: matching, the source that people write, words; and drift since an approval."""

@@ -1,0 +1,1 @@
+"""Writes e-mails and hands them to a mail server."""

@@ -1,0 +1,41 @@
+"""Connectors, their access and their outcomes."""
+
+from __future__ import annotations
+
+from assent.engine.connections import connections as connections
+from assent.engine.connections.approved import NoLookUp as NoLookUp
+from assent.engine.connections.approved import action_of as action_of
+from assent.engine.connections.approved import not_ready as not_ready
+from assent.engine.connections.grants import Grantor as Grantor
+from assent.engine.connections.grants import OAuthClient as OAuthClient
+from assent.engine.connections.json_http import Exchanged as Exchanged
+from assent.engine.connections.json_http import exchange as exchange
+from assent.engine.connections.key_access import API_KEY as API_KEY
+from assent.engine.connections.key_access import KeyAccess as KeyAccess
+from assent.engine.connections.key_access import KeyConnector as KeyConnector
+from assent.engine.connections.key_access import no_account as no_account
+from assent.engine.connections.oauth_access import OAuthAccess as OAuthAccess
+from assent.engine.connections.oauth_access import find_access as find_access
+from assent.engine.connections.oauth_access import make_access as make_access
+from assent.gate.connection import Access as Access
+from assent.gate.connection import Account as Account
+from assent.gate.connection import Connection as Connection
+from assent.gate.connection import ConnectionState as ConnectionState
+from assent.gate.connection import Verified as Verified
+from assent.ports.connectors import Campaign as Campaign
+from assent.ports.connectors import Connections as Connections
+from assent.ports.connectors import Connector as Connector
+from assent.ports.connectors import Measurable as Measurable
+from assent.ports.connectors import OfferedChoice as OfferedChoice
+from assent.ports.connectors import PicturesOf as PicturesOf
+from assent.ports.connectors import Reading as Reading
+from assent.ports.context import PATIENCE as PATIENCE
+from assent.ports.context import Context as Context
+from assent.ports.context import Deadline as Deadline
+from assent.ports.context import Picture as Picture
+from assent.ports.outcomes import REFERENCE as REFERENCE
+from assent.ports.outcomes import Delivered as Delivered
+from assent.ports.outcomes import Delivery as Delivery
+from assent.ports.outcomes import NotSent as NotSent
+from assent.ports.outcomes import OutcomeUnknown as OutcomeUnknown
+from assent.ports.outcomes import Remainder as Remainder

@@ -1,0 +1,55 @@
+"""Effects, their types and views, and the calls that follow them."""
+
+from __future__ import annotations
+
+from assent.gate import guidance as guidance
+from assent.gate.calls import EXECUTE as EXECUTE
+from assent.gate.calls import LAUNCH_NEEDS as LAUNCH_NEEDS
+from assent.gate.calls import NextToolCalls as NextToolCalls
+from assent.gate.calls import SuggestedCall as SuggestedCall
+from assent.gate.card_calls import Circumstances as Circumstances
+from assent.gate.card_calls import next_calls as next_calls
+from assent.gate.cards import quote as quote
+from assent.gate.connection import ChoiceWords as ChoiceWords
+from assent.gate.connection import ConnectorInfo as ConnectorInfo
+from assent.gate.connection import KeyWords as KeyWords
+from assent.gate.connection import ProviderWords as ProviderWords
+from assent.gate.effects import BY_HAND as BY_HAND
+from assent.gate.effects import EffectType as EffectType
+from assent.gate.effects import EffectTypes as EffectTypes
+from assent.gate.effects import Scene as Scene
+from assent.gate.effects import name_account as name_account
+from assent.gate.effects import name_people as name_people
+from assent.gate.guidance import AGENT_DEPENDENCY as AGENT_DEPENDENCY
+from assent.gate.guidance import NOTHING_STAGED_STOP_RULE as NOTHING_STAGED_STOP_RULE
+from assent.gate.guidance import ActionRef as ActionRef
+from assent.gate.guidance import AgentGuide as AgentGuide
+from assent.gate.guidance import AgentUsefulness as AgentUsefulness
+from assent.gate.guidance import AssetView as AssetView
+from assent.gate.guidance import InChat as InChat
+from assent.gate.guidance import action_ref as action_ref
+from assent.gate.mail import ALONE as ALONE
+from assent.gate.mail import keeps_text as keeps_text
+from assent.gate.preflight import MANY_RECIPIENTS as MANY_RECIPIENTS
+from assent.gate.preflight import Readiness as Readiness
+from assent.gate.preflight import Remarks as Remarks
+from assent.gate.preflight import is_expired as is_expired
+from assent.gate.records import TAKEN_DOWN as TAKEN_DOWN
+from assent.gate.records import Action as Action
+from assent.gate.records import Effect as Effect
+from assent.gate.records import ExecutionState as ExecutionState
+from assent.gate.records import Media as Media
+from assent.gate.records import Run as Run
+from assent.gate.records import Status as Status
+from assent.gate.standing import find_section as find_section
+from assent.gate.standing import run_status as run_status
+from assent.gate.standing import state_in_run as state_in_run
+from assent.gate.step_calls import WORKFLOW as WORKFLOW
+from assent.gate.views import ByHand as ByHand
+from assent.gate.views import Field as Field
+from assent.gate.views import HandField as HandField
+from assent.gate.views import Preview as Preview
+from assent.gate.views import Repair as Repair
+from assent.gate.views import Severity as Severity
+from assent.gate.views import Unfit as Unfit
+from assent.gate.views import View as View

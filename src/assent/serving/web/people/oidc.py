@@ -1,0 +1,240 @@
+"""Signing in with an issuer (OpenID Connect): the redirect to it and its callback.
+
+An attempt lives in a signed cookie of this browser for a few minutes: a random state, from which nonce
+and PKCE verifier are derived with a key of the server. The callback must bring back the state of the same
+browser, once, so no person is signed in by another person's attempt. The callback opens no session: it
+redirects to a sign-in link of two minutes, where the person presses the button.
+
+The start is a link, because our content security policy forbids forms that lead to other sites.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from assent.engine.core.services import Services
+from assent.engine.people import oidc, people
+from assent.engine.people.oidc import AdmissionRules, IdentifiedPerson, SignInDenied
+from assent.kernel import tokens
+from assent.kernel.tokens import KeyRing, TokenInvalid
+from assent.net.oidc import OidcFailed, OidcIssuer, OidcProblem
+from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, KeysWhenReady
+from assent.serving.web.shell.headers import PAGE_HEADERS, see_other
+from assent.serving.web.shell.pace import Pace
+from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+
+log = logging.getLogger("assent.web")
+
+START: Final = "/sign-in/oidc"
+CALLBACK: Final = "/sign-in/oidc/callback"
+STATE_BYTES: Final = 32
+_EXPIRY_BYTES: Final = 8
+
+FAILURES: Final[dict[OidcProblem, tuple[int, str, str]]] = {
+    "unreachable": (
+        503,
+        "{name} cannot be reached",
+        "Try again in a moment, or sign in another way.",
+    ),
+    "misconfigured": (
+        502,
+        "Signing in with {name} is not set up right",
+        "Tell the person who runs this server; its log has the details.",
+    ),
+    "refused": (
+        403,
+        "{name} did not confirm the sign-in",
+        "Start again. If it happens again, tell the person who runs this server.",
+    ),
+    "issuer": (
+        403,
+        "This sign-in comes from elsewhere",
+        "You are not signed in. Start again here. If it happens again, tell the person who runs this server.",
+    ),
+    "token": (
+        403,
+        "This sign-in is not valid",
+        "You are not signed in. Start again here. If it happens again, tell the person who runs this server.",
+    ),
+    "expired": (
+        403,
+        "This sign-in has expired",
+        "Start again. If it happens again, the clock of this server or of {name} is wrong.",
+    ),
+}
+"""Status, title and next step of each failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class OidcSignIn:
+    """An issuer and who may come in."""
+
+    issuer: OidcIssuer
+    rules: AdmissionRules
+
+
+class OidcPages:
+    """`/sign-in/oidc` and its callback."""
+
+    def __init__(
+        self,
+        services: Services,
+        keys: KeysWhenReady,
+        cookies: Cookies,
+        offered: OidcSignIn,
+        *,
+        base_url: str,
+        trust_proxy: bool = False,
+    ) -> None:
+        self._services = services
+        self._keys = keys
+        self._cookies = cookies
+        self._issuer = offered.issuer
+        self._rules = offered.rules
+        self._base_url = base_url
+        self._pace = Pace(services, trust_proxy=trust_proxy)
+        self._cookie = cookies.named("assent-oidc")
+        self._name = offered.issuer.client.name
+        self._start_again = Link(START, f"Sign in with {self._name}")
+
+    async def start(self, request: Request) -> Response:
+        """Begin an attempt and redirect to the issuer."""
+        await self._pace.of_stranger(request.scope)
+        at_home = request.headers.get("host", "").lower() == urlsplit(self._base_url).netloc.lower()
+        if not at_home and "here" not in request.query_params:
+            # The callback arrives at our own address, and so must the cookie.
+            return see_other(f"{self._base_url}{START}?here=1")
+        ring, now_ms = await self._ring(), self._services.clock.now_ms()
+        state = tokens.encode(self._services.entropy(STATE_BYTES))
+        nonce, verifier = _derive(ring, state)
+        try:
+            url = await self._issuer.start_url(
+                now_ms, redirect_uri=self._callback, state=state, nonce=nonce, verifier=verifier
+            )
+        except OidcFailed as failed:
+            raise self._explain(failed) from None
+        response = RedirectResponse(url, status_code=303, headers=PAGE_HEADERS)
+        expires = (now_ms + oidc.STATE_TTL_MS).to_bytes(_EXPIRY_BYTES, "big")
+        attempt = ring.sign(expires + state.encode())
+        self._cookies.keep(response, self._cookie, attempt, oidc.STATE_TTL_MS // 1000)
+        return response
+
+    async def callback(self, request: Request) -> Response:
+        """End an attempt: redirect to a sign-in link of the person whom the issuer identified."""
+        await self._pace.of_stranger(request.scope)
+        given, now_ms = request.query_params, self._services.clock.now_ms()
+        ring = await self._ring()
+        state = self._attempt(request, ring, now_ms)
+        if state is None or not hmac.compare_digest(state.encode(), given.get("state", "").encode()):
+            raise PageRefused(self._not_ours())
+        if not await self._services.store.write(lambda: oidc.use_state(state, now_ms)):
+            raise PageRefused(self._used())
+        if "code" not in given or "error" in given:
+            raise PageRefused(self._not_confirmed(given.get("error", "")))
+        nonce, verifier = _derive(ring, state)
+        try:
+            await self._issuer.check_sender(given.get("iss"), now_ms)
+            claims = await self._issuer.identify(
+                given["code"],
+                now_ms,
+                redirect_uri=self._callback,
+                nonce=nonce,
+                verifier=verifier,
+                claim=self._rules.claim,
+            )
+            token = await self._admit(oidc.judge(self._rules, claims))
+        except OidcFailed as failed:
+            raise self._explain(failed) from None
+        except SignInDenied as denied:
+            log.info("sign-in denied (%s)", denied.denial)
+            raise PageRefused(self._denied(denied)) from None
+        response = see_other(f"/sign-in/{token}")
+        self._cookies.forget(response, self._cookie)
+        return response
+
+    async def _admit(self, who: IdentifiedPerson) -> str:
+        services, now_ms = self._services, self._services.clock.now_ms()
+        new_id, entropy = services.new_id(now_ms), services.entropy(people.ENTROPY_BYTES)
+        return await services.store.write(lambda: oidc.admit(who, new_id, entropy, now_ms))
+
+    @property
+    def _callback(self) -> str:
+        return self._base_url + CALLBACK
+
+    async def _ring(self) -> KeyRing:
+        await self._keys()  # the secrets are checked against the store
+        return KeyRing.for_purpose(self._services.keys.master, "oidc-sign-in")
+
+    def _attempt(self, request: Request, ring: KeyRing, now_ms: int) -> str | None:
+        """The state of this browser's attempt, or None."""
+        try:
+            payload = ring.verify(request.cookies.get(self._cookie, ""))
+        except TokenInvalid:
+            return None
+        expires = int.from_bytes(payload[:_EXPIRY_BYTES], "big")
+        return payload[_EXPIRY_BYTES:].decode("ascii") if expires > now_ms else None
+
+    def _explain(self, failed: OidcFailed) -> PageRefused:
+        log.warning("signing in with %s failed (%s): %s", self._name, failed.problem, failed)
+        status, title, next_step = (
+            each.format(name=self._name) if isinstance(each, str) else each
+            for each in FAILURES[failed.problem]
+        )
+        return PageRefused(
+            PageProblem(int(status), str(title), str(failed), str(next_step), self._start_again)
+        )
+
+    def _not_ours(self) -> PageProblem:
+        return PageProblem(
+            400,
+            "This sign-in was not started here",
+            "It was started in another browser, or more than ten minutes ago. You are not signed in by it.",
+            "Start again in this browser.",
+            self._start_again,
+        )
+
+    def _used(self) -> PageProblem:
+        return PageProblem(
+            400,
+            "This sign-in was used already",
+            f"The answer of {self._name} works once. It did not sign you in again.",
+            "Start again if you are not signed in.",
+            self._start_again,
+        )
+
+    def _not_confirmed(self, error: str) -> PageProblem:
+        cancelled = error == "access_denied"
+        return PageProblem(
+            403,
+            "You did not sign in" if cancelled else f"{self._name} did not sign you in",
+            f"{self._name} says that the sign-in was declined."
+            if cancelled
+            else f"{self._name} reports a problem and names no person.",
+            "Start again, or sign in another way.",
+            self._start_again,
+        )
+
+    def _denied(self, denied: SignInDenied) -> PageProblem:
+        return PageProblem(
+            403,
+            "You cannot sign in here",
+            f"{self._name} knows you. {denied}",
+            "Ask an owner of this server for access, or sign in with another account.",
+            HOW_TO_SIGN_IN,
+        )
+
+
+def _derive(ring: KeyRing, state: str) -> tuple[str, str]:
+    """Nonce and PKCE verifier of a state. Neither is stored."""
+    nonce, verifier = (
+        tokens.encode(hmac.digest(ring.keys[0], f"{purpose} {state}".encode(), "sha256"))
+        for purpose in ("nonce", "verifier")
+    )
+    return nonce, verifier

@@ -1,0 +1,109 @@
+"""The blocks of a view and the arguments of a function, whole. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, Literal
+
+from assent.extensions.texts import render_value
+from assent.gate.records import Action
+from assent.gate.views import Block, Diff, Facts, Table, Text
+from assent.kernel.structs import Record
+from assent.kernel.texts import indent_json
+from assent.serving.web.review.fields import ARGUMENT
+from assent.serving.web.review.matching import Steps
+from assent.serving.web.review.word_diff import Piece, word_diff
+
+LINE_CHARS: Final = 100
+"""The longest argument that stands beside its label."""
+
+
+class DrawnBlock(Record, kw_only=True):
+    kind: Literal["facts", "text", "code", "table", "diff"]
+    label: str = ""
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    text: str = ""
+    pieces: tuple[Piece, ...] = ()
+
+
+def draw_blocks(blocks: Iterable[Block], steps: Steps | None = None) -> tuple[DrawnBlock, ...]:
+    """`steps` bounds the differences of a whole page."""
+    return tuple(_draw(block, steps) for block in blocks)
+
+
+def _draw(block: Block, steps: Steps | None) -> DrawnBlock:
+    match block:
+        case Facts(rows):
+            return DrawnBlock(kind="facts", rows=rows)
+        case Text(label, text, code):
+            return DrawnBlock(kind="code" if code else "text", label=label, text=text)
+        case Table(label, columns, rows):
+            return DrawnBlock(kind="table", label=label, columns=columns, rows=rows)
+        case Diff(label, before, after):
+            return DrawnBlock(kind="diff", label=label, pieces=word_diff(before, after, steps))
+
+
+def list_arguments(action: Action) -> tuple[tuple[str, Any], ...]:
+    """Return every argument with its label: those that a person may edit in the order of the form,
+    then all others."""
+    given = action.effect.arguments
+    labels = label_arguments(action)
+    names = dict.fromkeys([*labels, *given])
+    return tuple((labels.get(name) or _label(name), given.get(name)) for name in names)
+
+
+def label_arguments(action: Action) -> dict[str, str]:
+    """Return the labels of the arguments that a person may edit, by name."""
+    return {
+        field.name.removeprefix(ARGUMENT): field.label
+        for field in action.view.fields
+        if field.name.startswith(ARGUMENT)
+    }
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ").strip().capitalize() or name
+
+
+def write_arguments(action: Action) -> tuple[Block, ...]:
+    """Return every argument as blocks: short values as facts, longer texts and nested values alone."""
+    found: list[Block] = []
+    for label, value in list_arguments(action):
+        text = render_value(value)
+        if len(text) <= LINE_CHARS and len(text.splitlines()) <= 1:
+            before = found.pop() if found and isinstance(found[-1], Facts) else None
+            rows = before.rows if isinstance(before, Facts) else ()
+            found.append(Facts((*rows, (label, text))))
+        elif isinstance(value, str):
+            found.append(Text(label, value))
+        else:
+            found.append(Text(label, indent_json(value), code=True))
+    return tuple(found)
+
+
+def find_block_texts(blocks: Iterable[Block]) -> Iterator[str]:
+    """Return every text of the blocks, to look for links."""
+    for block in blocks:
+        match block:
+            case Facts(rows):
+                yield from (text for row in rows for text in row)
+            case Text(label, text, _):
+                yield from (label, text)
+            case Table(label, columns, rows):
+                yield from (label, *columns, *(text for row in rows for text in row))
+            case Diff(label, before, after):
+                yield from (label, before, after)
+
+
+def find_strings(value: Any) -> Iterator[str]:
+    """Return every text in an argument, also in nested values."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            yield str(name)
+            yield from find_strings(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from find_strings(part)

@@ -1,0 +1,222 @@
+"""Components: extensions with their own tables, statements and migrations.
+
+A component has a name and a table prefix. Its folder may contain `statements/*.sql` and
+`migrations/{sqlite,postgres}/NNNN_name.sql`. Its migrations have their own numbers, recorded with
+its name in the table `component_versions`. Its SQL touches its own tables only, so that it can be
+removed: its tables stay, and no statement of the server or of another component misses it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from assent.kernel.structs import Record
+from assent.ports import SchemaMismatch, SchemaTooNew
+from assent.sql.loader import NOT_HERE, StatementError, Statements, load
+from assent.sql.schema import MIGRATIONS, ComponentState, Migration, file_name, read_migrations
+from assent.sql.tables import hide_texts, list_tables
+
+DIALECTS: Final = ("sqlite", "postgres")
+MAX_NAME_CHARS: Final = 40
+
+_NAME: Final = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
+_PREFIX: Final = re.compile(r"[a-z][a-z0-9_]{1,28}_")
+_DEFINES: Final = re.compile(
+    r"(?:CREATE\s+TABLE|CREATE\s+(?:UNIQUE\s+)?INDEX|ALTER\s+TABLE|DROP\s+TABLE|DROP\s+INDEX"
+    r"|INSERT\s+INTO|UPDATE|DELETE\s+FROM)\b",
+    re.IGNORECASE,
+)
+"""The statements of a component's migrations."""
+
+
+class ComponentError(Exception):
+    """A component breaks a rule; the message names the file and the rule."""
+
+
+class Component:
+    """The tables and statements of one extension."""
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        prefix: str,
+        folder: Path | str,
+        tables: Iterable[str] = (),
+        required: bool = False,
+    ) -> None:
+        """`tables` are earlier tables without the prefix that belong to it. A store does not open if
+        a `required` component cannot be migrated. Reads no file."""
+        self.name = name
+        self.prefix = prefix
+        self.folder = Path(folder)
+        self.tables = frozenset(tables)
+        self.required = required
+        self.statements = Statements(self.folder / "statements", name)
+
+    def __repr__(self) -> str:
+        return f"Component({self.name!r}, prefix={self.prefix!r})"
+
+    def owns(self, table: str) -> bool:
+        return table.startswith(self.prefix) or table in self.tables
+
+    def overlaps(self, prefix: str) -> bool:
+        """Whether a table can have both prefixes."""
+        return self.prefix.startswith(prefix) or prefix.startswith(self.prefix)
+
+    def migrations(self, dialect: str) -> list[Migration]:
+        """List its migrations, in order."""
+        return read_migrations(self.folder / "migrations" / dialect)
+
+    def name_file(self, migration: Migration) -> str:
+        return f"{self.name}/{file_name(migration)}"
+
+
+ListComponents = Callable[[], Sequence[Component]]
+
+
+class AppliedMigration(Record):
+    """A row of `component_versions`."""
+
+    component: str
+    version: int
+    prefix: str
+    digest: str
+
+
+def pending_of(
+    component: Component, dialect: str, applied: Sequence[AppliedMigration], where: str
+) -> list[Migration]:
+    """Return the pending migrations of a component. Raises `SchemaMismatch` if its prefix belongs to
+    another component of the database, or if another release of it has migrated the database.
+
+    Also reads its statements, since a transaction reads no file."""
+    component.statements.read()
+    name = component.name
+    for row in applied:
+        if row.component != name and component.overlaps(row.prefix):
+            raise SchemaMismatch(
+                f"{where} holds tables of the component {row.component} with the prefix {row.prefix}, which "
+                f"{name} has too. Give {name} another prefix."
+            )
+    known, digests = (
+        component.migrations(dialect),
+        {r.version: r.digest for r in applied if r.component == name},
+    )
+    latest, newest = max((each.version for each in known), default=0), max(digests, default=0)
+    if newest > latest:
+        raise SchemaTooNew(
+            f"{where} holds version {newest} of the component {name}; the installed one knows {latest}. "
+            "Install the release that migrated it, or restore the backup made before that migration."
+        )
+    for each in known:
+        if digests.get(each.version, each.digest) != each.digest:
+            raise SchemaMismatch(
+                f"{where} was migrated by another edition of {component.name_file(each)}. "
+                "Install the release that migrated it, or restore a backup."
+            )
+    return [each for each in known if each.version not in digests]
+
+
+def component_state(
+    component: Component, dialect: str, applied: Sequence[AppliedMigration], where: str
+) -> ComponentState:
+    """Return the state of a component in a database."""
+    try:
+        waiting = pending_of(component, dialect, applied, where)
+    except SchemaMismatch as problem:
+        return ComponentState(component.name, (), str(problem))
+    return ComponentState(component.name, tuple(map(component.name_file, waiting)))
+
+
+def list_upgraded(
+    components: Sequence[Component], dialect: str, applied: Sequence[AppliedMigration], where: str
+) -> list[str]:
+    """Return the pending migrations of the components that have tables in the database."""
+    present = {row.component for row in applied}
+    return [
+        name
+        for each in components
+        if each.name in present
+        for name in component_state(each, dialect, applied, where).pending
+    ]
+
+
+def explain_failure(component: Component, error: Exception) -> str:
+    """Say why a component was not migrated. Raises the error if the component is required."""
+    if component.required:
+        raise error
+    why = str(error).strip().rstrip(".")
+    return f"The component {component.name} was not migrated: {why}. Correct or remove its extension."
+
+
+def check_component(component: Component) -> None:
+    """Read all files of a component. Raises `ComponentError` for a name, prefix, migration or
+    statement that breaks a rule."""
+    name, prefix = component.name, component.prefix
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None or len(name) > MAX_NAME_CHARS:
+        raise ComponentError(f"{name!r} is no name of a component: use small letters, digits and hyphens.")
+    if not isinstance(prefix, str) or _PREFIX.fullmatch(prefix) is None:
+        raise ComponentError(f"{prefix!r} is no table prefix: use small letters, such as acme_.")
+    taken = sorted(table for table in list_core_tables() if table.startswith(prefix))
+    if taken:
+        raise ComponentError(f"the table prefix {prefix} is the server's: it has {taken[0]}.")
+    try:
+        _check_migrations(component)
+        statements = load(component.folder / "statements", name)
+    except (StatementError, ValueError, OSError) as error:
+        raise ComponentError(f"{name}: {error}") from error
+    for statement in statements.values():
+        for text in (statement.sqlite, statement.postgres):
+            if text != NOT_HERE:
+                _refuse_foreign(component, text, f"the statement {statement.name}")
+
+
+def _check_migrations(component: Component) -> None:
+    listed = {dialect: component.migrations(dialect) for dialect in DIALECTS}
+    names = [[file_name(each) for each in found] for found in listed.values()]
+    if names[0] != names[1]:
+        odd = sorted(set(names[0]) ^ set(names[1]))
+        raise ComponentError(f"{component.name}: {odd[0]}.sql is needed for both sqlite and postgres.")
+    for dialect, found in listed.items():
+        for number, migration in enumerate(found, start=1):
+            where = f"{dialect}/{file_name(migration)}.sql"
+            if migration.version != number:
+                raise ComponentError(f"{component.name}: {where} has a number that does not follow.")
+            for statement in split_statements(migration.sql):
+                if _DEFINES.match(statement) is None:
+                    begin = " ".join(statement.split())[:40]
+                    raise ComponentError(
+                        f"{component.name}: {where} may create, alter, fill and drop tables and indexes, "
+                        f"not {begin!r}."
+                    )
+                _refuse_foreign(component, statement, where)
+
+
+def _refuse_foreign(component: Component, sql: str, where: str) -> None:
+    foreign = sorted(table for table in list_tables(sql) if not component.owns(table))
+    if foreign:
+        raise ComponentError(
+            f"{component.name}: {where} touches {foreign[0]}. Its own tables begin with {component.prefix}"
+        )
+
+
+def split_statements(sql: str) -> Iterator[str]:
+    """Yield the statements of a script, with empty literals and without comments."""
+    yield from filter(None, map(str.strip, hide_texts(sql).split(";")))
+
+
+@cache
+def list_core_tables() -> frozenset[str]:
+    """Return the tables that the server's own migrations create."""
+    found: set[str] = set()
+    for dialect in DIALECTS:
+        for migration in read_migrations(MIGRATIONS / dialect):
+            for statement in split_statements(migration.sql):
+                if re.match(r"CREATE\s+(?:VIRTUAL\s+)?TABLE\b", statement, re.IGNORECASE):
+                    found |= list_tables(re.split(r"\(|\bUSING\b", statement, maxsplit=1)[0])
+    return frozenset(found | {"schema_versions"})

@@ -1,0 +1,16 @@
+"""The channels of the suite: one file per channel, or a folder for one with its own connector. A
+provider that serves several channels has a folder too.
+
+A file, or the `__init__.py` of a folder, imports nothing slow and has
+
+- `CHANNEL`: the channel with its limits, words, preview, picture size and form by hand;
+- `CONNECTORS`: the descriptions of its connectors.
+
+A folder may also have
+
+- `types.py` with `TYPES`: its effect types, if they are not the usual ones (`suite/effect_types.py`);
+- `connector.py` with `make_connectors`, which makes the connectors of a process;
+- `emulator.py`: the provider as tests run it.
+
+`registry.py` lists the files and folders. No other module names them.
+"""

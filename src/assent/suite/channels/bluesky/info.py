@@ -1,0 +1,28 @@
+"""Describes the connector of Bluesky. Imports nothing slow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.platform.effects import ConnectorInfo, KeyWords, ProviderWords
+
+INFO: Final = ConnectorInfo(
+    id="bluesky",
+    label="Bluesky",
+    description="Publishes to a Bluesky account directly and reads its engagement, by an app password.",
+    auth_mode="api_key",
+    channels=("bluesky",),
+    does=("publish", "measure"),
+    needed="You need the handle of the account and an app password, which Bluesky makes under Settings.",
+    on_page=True,
+    sends_link=True,
+    connect=ProviderWords(
+        gives="Publishes approved posts on one Bluesky account directly, and reads how they do.",
+        asks="The account's handle and an app password, which you can take back at Bluesky at any time.",
+        key=KeyWords(
+            "In Bluesky under Settings, Privacy and security, App passwords.",
+            "The handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop.",
+            "Handle and app password",
+        ),
+    ),
+)

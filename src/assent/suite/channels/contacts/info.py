@@ -1,0 +1,23 @@
+"""Describes the connector of HubSpot. Imports nothing slow."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.platform.effects import ConnectorInfo, ProviderWords
+
+INFO: Final = ConnectorInfo(
+    id="hubspot",
+    label="HubSpot",
+    description="Creates contacts and keeps them up to date.",
+    auth_mode="oauth",
+    channels=("contacts",),
+    does=("contacts",),
+    activities=("keeps contacts",),
+    needed="You sign in at HubSpot and allow contacts.",
+    on_page=True,
+    connect=ProviderWords(
+        gives="Keeps approved contacts in your HubSpot.",
+        asks="Reading and writing contacts, and nothing else.",
+    ),
+)

@@ -1,1 +1,0 @@
-"""Connectors, one module per provider. `registry` describes them all."""

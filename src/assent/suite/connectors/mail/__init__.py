@@ -1,1 +1,0 @@
-"""E-mail over SMTP and Resend."""

@@ -1,0 +1,212 @@
+"""Gathers the facts of a diagnosis: current numbers, earlier numbers, decisions and deliveries.
+
+The sources of the newest runs are read again, concurrently and each with a timeout; if a source has
+no numbers now, its last ones count, with their date. Stores nothing and has no outside effect.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from assent.platform.connections import Connection, Reading, connections
+from assent.platform.effects import WORKFLOW, Action, Status, is_expired, keeps_text
+from assent.platform.measurement import select_credible
+from assent.platform.memory import Entry, Scheduled, decode_readings, manual_metrics, measurement
+from assent.platform.memory import memory as brain
+from assent.platform.staging import actions
+from assent.platform.storage import Services, Transaction
+from assent.platform.values import DAY_MS, Record, WorkspaceId, first_uuid7, iso_time
+from assent.suite.diagnosis.diagnosis import (
+    WINDOW_DAYS,
+    ActionFacts,
+    DiagnosisFacts,
+    Learned,
+    Observation,
+    Silence,
+)
+
+MAX_ACTIONS: Final = 500
+"""The most actions of the window that are read, newest first."""
+RUNS_ASKED: Final = 5
+"""Runs whose sources are read again; providers limit calls."""
+RUNS_READ: Final = 30
+"""Runs whose manually reported numbers are read."""
+MAX_EFFECTS_ASKED: Final = 40
+LESSONS: Final = 3
+MAX_QUOTE_CHARS: Final = 240
+
+
+class StoredFacts(Record, kw_only=True):
+    """The stored facts."""
+
+    actions: tuple[Action, ...]
+    measured: list[Scheduled]
+    due: list[Scheduled]
+    by_hand: tuple[Observation, ...]
+    lessons: list[Entry]
+    connections: dict[str, Connection]
+
+
+async def gather(services: Services, workspace_id: WorkspaceId, tenant_id: str, goal: str) -> DiagnosisFacts:
+    """Gather all facts about a tenant's campaigns."""
+    now_ms = services.clock.now_ms()
+    kept = await services.store.read(partial(_read_stored, workspace_id, tenant_id, now_ms))
+    asked = _newest_runs(kept.actions)
+    answers, unready = await asyncio.gather(
+        asyncio.gather(
+            *(measurement.read_all(services, sent, {}, kept.connections, now_ms) for sent in asked.values())
+        ),
+        _unready(services, workspace_id, kept.actions),
+    )
+    live = dict(zip(asked, answers, strict=True))
+    observations = _observations(kept, live, now_ms)
+    return DiagnosisFacts(
+        now_ms=now_ms,
+        goal=goal,
+        observations=observations,
+        silences=_silences(live, observations),
+        actions=tuple(_make_action_facts(action, unready, now_ms) for action in kept.actions),
+        due_ms=tuple(each.due_ms for each in kept.due if each.tenant_id == tenant_id),
+        lessons=tuple(
+            Learned(
+                entry_id=each.entry_id,
+                body=shorten(each.body),
+                source=each.source,
+                at=iso_time(each.created_ms),
+            )
+            for each in kept.lessons
+        ),
+        unconnected=_list_unconnected(services, kept.connections),
+    )
+
+
+def _read_stored(workspace_id: WorkspaceId, tenant_id: str, now_ms: int) -> Transaction[StoredFacts]:
+    recent_ms = now_ms - WINDOW_DAYS * DAY_MS
+    since = first_uuid7(max(0, recent_ms))
+    newest = yield from actions.list_of_tenant(workspace_id, tenant_id, since, MAX_ACTIONS)
+    found = tuple(action for action in newest if action.effect.connector != WORKFLOW)
+    measured = yield from measurement.list_measured(workspace_id, tenant_id, measurement.HISTORY)
+    due = yield from measurement.due(workspace_id, measurement.HISTORY)
+    lessons = yield from brain.read(workspace_id, tenant_id, kind="lesson", most=LESSONS)
+    by_hand: list[Observation] = []
+    sent = dict.fromkeys(action.run_id for action in found if action.status is Status.EXECUTED)
+    for run_id in list(sent)[:RUNS_READ]:
+        lines = yield from manual_metrics.list_reported(workspace_id, run_id)
+        by_hand += [
+            Observation(
+                channel=line["channel"],
+                source=f"recorded by hand: {line['source']}",
+                at_ms=line["recorded_ms"],
+                run_id=run_id,
+                metrics=select_credible(msgspec.json.decode(line["metrics"]))[0],
+            )
+            for line in lines
+        ]
+    return StoredFacts(
+        actions=found,
+        measured=[each for each in measured if (each.measured_ms or 0) > recent_ms],
+        due=due,
+        by_hand=tuple(by_hand),
+        lessons=lessons,
+        connections=(yield from connections.find_all(workspace_id)),
+    )
+
+
+def _newest_runs(found: tuple[Action, ...]) -> dict[str, tuple[Action, ...]]:
+    """Return the sent actions of the newest runs."""
+    runs: dict[str, tuple[Action, ...]] = {}
+    for action in [action for action in found if action.status is Status.EXECUTED][:MAX_EFFECTS_ASKED]:
+        if action.run_id in runs or len(runs) < RUNS_ASKED:
+            runs[action.run_id] = (*runs.get(action.run_id, ()), action)
+    return runs
+
+
+async def _unready(
+    services: Services, workspace_id: WorkspaceId, found: tuple[Action, ...]
+) -> frozenset[str]:
+    """Return connectors that are not ready and that an action waits for."""
+    waiting = {a.effect.connector for a in found if a.status in (Status.AWAITING_APPROVAL, Status.APPROVED)}
+    unready = set()
+    for name in sorted(waiting):
+        connector = services.connectors.get(name)
+        if connector is None or not (await connector.readiness(workspace_id)).ready:
+            unready.add(name)
+    return frozenset(unready)
+
+
+def _list_unconnected(services: Services, connections: dict[str, Connection]) -> tuple[str, ...]:
+    live = {each.provider for each in connections.values() if each.live}
+    return tuple(name for name, _ in measurement.sources(services) if name not in live)
+
+
+def _observations(
+    kept: StoredFacts, live: dict[str, tuple[Reading, ...]], now_ms: int
+) -> tuple[Observation, ...]:
+    """Return numbers, newest first: reported, read now, or read earlier without newer ones."""
+    found = list(kept.by_hand)
+    covered = {(each.run_id, each.channel) for each in found}
+    for run_id, readings in live.items():
+        found += [_make_observation(run_id, each, now_ms) for each in readings if each.status == "ok"]
+    covered |= {(each.run_id, each.channel) for each in found}
+    for past in kept.measured:
+        if past.body is None:
+            continue
+        found += [
+            _make_observation(past.run_id, each, past.measured_ms or now_ms)
+            for each in decode_readings(past.body)
+            if each.status == "ok" and (past.run_id, each.channel) not in covered
+        ]
+    return tuple(sorted(found, key=lambda each: (each.run_id, each.at_ms), reverse=True))
+
+
+def _make_observation(run_id: str, reading: Reading, at_ms: int) -> Observation:
+    return Observation(
+        channel=reading.channel,
+        source=reading.source,
+        at_ms=at_ms,
+        run_id=run_id,
+        metrics={name: float(value) for name, value in reading.metrics.items()},
+    )
+
+
+def _silences(
+    live: dict[str, tuple[Reading, ...]], observations: tuple[Observation, ...]
+) -> tuple[Silence, ...]:
+    """Return the sources that were read without result, if no other source has numbers."""
+    known = {(each.run_id, each.channel) for each in observations}
+    found = {
+        (each.channel, each.source): Silence(
+            channel=each.channel, source=each.source, reason=(each.reason or "no numbers").rstrip(".")
+        )
+        for run_id, readings in live.items()
+        for each in readings
+        if each.status != "ok" and (run_id, each.channel) not in known
+    }
+    return tuple(found.values())
+
+
+def shorten(text: str) -> str:
+    """Return a text on one line, shortened for a quotation."""
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_QUOTE_CHARS else line[: MAX_QUOTE_CHARS - 1] + "…"
+
+
+def _make_action_facts(action: Action, unready: frozenset[str], now_ms: int) -> ActionFacts:
+    return ActionFacts(
+        action_id=action.action_id,
+        run_id=action.run_id,
+        channel=action.effect.channel,
+        connector=action.effect.connector,
+        status=action.status,
+        execution_state=action.execution_state,
+        created_ms=action.created_ms,
+        executed_ms=action.executed_ms,
+        expired=is_expired(action, now_ms),
+        ready=action.effect.connector not in unready,
+        rejection=shorten(action.rejection or "") if keeps_text(action) else "",
+        last_attempt=shorten(str(action.metadata.get("lastAttempt", ""))).rstrip("."),
+    )

@@ -1,0 +1,79 @@
+"""The suite in one process: its connectors, notifiers and pages, and the services of its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+    from assent.platform.connections import Connector
+    from assent.platform.people import Notifier
+    from assent.platform.storage import Services
+    from assent.suite.drafting import Drafting
+    from assent.suite.site.hosting import Site
+
+
+class Suite:
+    """Made once per process; each part at its first use."""
+
+    def __init__(self, services: Services, settings: Mapping[str, Any]) -> None:
+        self._services = services
+        self._settings = settings
+        self._connectors: tuple[Connector, ...] = ()
+
+    @cached_property
+    def site(self) -> Site:
+        """The public sites of the workspaces."""
+        from assent.suite.site.hosting import Site
+
+        return Site(self._services)
+
+    @cached_property
+    def drafting(self) -> Drafting:
+        from assent.suite.drafting import make_drafting
+
+        return make_drafting(self._settings)
+
+    def make_connectors(self) -> Iterable[Connector]:
+        from assent.suite.channels.making import ConnectorParts, make_connectors
+
+        parts = ConnectorParts(self._services, self._settings, self.site.visits)
+        self._connectors = make_connectors(parts)
+        return self._connectors
+
+    def make_notifiers(self) -> Iterable[Notifier]:
+        from assent.suite.notifiers import make_notifiers
+
+        return make_notifiers(self._settings)
+
+    def make_routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
+        return self.site.routes(base_url=base_url, trust_proxy=trust_proxy)
+
+    def preload(self) -> None:
+        """Import every connector and the types of every channel."""
+        from assent.suite.channels.making import load_connectors
+        from assent.suite.effect_types import effect_types
+
+        load_connectors()
+        tuple(effect_types())
+
+    async def close(self) -> None:
+        """Wait for the token renewals in flight, and store the counted visits."""
+        if self._connectors:
+            from assent.platform.connections import find_access
+
+            for access in filter(None, map(find_access, self._connectors)):
+                await access.finish()
+        if "site" in vars(self):
+            await self.site.close()
+
+
+def find_suite(services: Services) -> Suite:
+    """Return the suite of the process that runs a tool."""
+    suite = services.bundle()
+    if not isinstance(suite, Suite):
+        raise TypeError(f"this process runs {type(suite).__name__} instead of the suite")
+    return suite

@@ -1,0 +1,118 @@
+"""Check an edited text like a staged one: claims, channel limits, lessons.
+
+Runs before the transaction of the edit, which takes the result. The evidence is the input of the
+run and the tenant's memory. The product page is not read again: a claim that it supported stays
+supported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.platform.effects import ALONE, MANY_RECIPIENTS, Action, Effect, Remarks, Run
+from assent.platform.jobs import run_long_apart
+from assent.platform.memory import memory as brain
+from assent.platform.staging import actions
+from assent.platform.storage import Services, Transaction
+from assent.platform.values import Record
+from assent.suite.channels.registry import BY_ID
+from assent.suite.content import evidence as gathering
+from assent.suite.content.adapter import adapt, remind
+from assent.suite.content.claims import Claim, warnings_for
+from assent.suite.content.evidence import Evidence
+from assent.suite.content.lessons import Lessons
+from assent.suite.content.records import Composed
+from assent.suite.learning import lessons as lessons_read
+
+CLAIMS = "claims"
+
+
+class KnownEvidence(Record):
+    """The evidence and lessons that a text is checked against."""
+
+    drafted: dict[str, Any]
+    """The metadata of the draft."""
+    evidence: Evidence
+    lessons: Lessons
+
+
+async def recheck(services: Services, action: Action, effect: Effect) -> Remarks:
+    """Check an effect that would replace the content of an action. Returns the findings."""
+    known = await services.store.read(lambda: _read_known(action))
+    facts = sum(len(fact.text) for fact in known.evidence.facts)
+    chars = len(effect.body) + facts + known.lessons.chars
+    return await run_long_apart(chars, _compare, action, effect, known)
+
+
+def _compare(action: Action, after: Effect, known: KnownEvidence) -> Remarks:
+    if CLAIMS not in known.drafted or after.channel not in BY_ID:
+        return Remarks()
+    old, new = (_adapt(each, action.metadata, known) for each in (action.effect, after))
+    staged = [str(warning) for warning in known.drafted.get("warnings", ())]
+    return Remarks(
+        outdated=(*staged, *old.warnings, *old.recommendations),
+        warnings=new.warnings,
+        recommendations=new.recommendations,
+    )
+
+
+def _adapt(effect: Effect, metadata: dict[str, Any], known: KnownEvidence) -> Composed:
+    personal = metadata.get(ALONE) is True and len(effect.recipients) <= MANY_RECIPIENTS
+    made = adapt(
+        effect.channel,
+        effect.body,
+        known.evidence,
+        known.lessons,
+        title=effect.subject or effect.title,
+        preheader=effect.preheader,
+        personal=personal,
+    )
+    if personal:
+        return made
+    made = remind(made, known.lessons)
+    earlier = {
+        claim.text: claim for claim in msgspec.convert(known.drafted.get(CLAIMS, []), tuple[Claim, ...])
+    }
+    claims = tuple(each if each.evidence else earlier.get(each.text, each) for each in made.claims)
+    checked = warnings_for(made.claims, known.evidence)
+    others = [warning for warning in made.warnings if warning not in checked]
+    return msgspec.structs.replace(made, warnings=(*others, *warnings_for(claims, known.evidence)))
+
+
+def _read_known(action: Action) -> Transaction[KnownEvidence]:
+    asset = None
+    if action.asset_id is not None:
+        asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
+    run = yield from actions.find_run(action.workspace_id, action.run_id)
+    tenant_id = brain.tenant_of(action.tenant_id)
+    entries, lessons, _ = yield from lessons_read.load_lessons(action.workspace_id, tenant_id)
+    given = evidence_given(run) if run is not None else {}
+    if run is not None and run.parent_run_id is not None:
+        parent = yield from actions.find_run(action.workspace_id, run.parent_run_id)
+        earlier = evidence_given(parent) if parent is not None else {}
+        for name in ("repo_context", "brand"):
+            given[name] = {**earlier.get(name, {}), **given[name]}
+    drafted = asset.metadata if asset is not None else {}
+    return KnownEvidence(drafted, gathering.gather(**given, entries=entries), lessons)
+
+
+def evidence_given(run: Run) -> dict[str, Any]:
+    """Return the product facts in the input of a run, as arguments of `gather`."""
+    given = run.inputs
+    context = given.get("repoContext") or {}
+    if "README" in context:
+        context = {"readme": context["README"], **context}
+    if given.get("goal"):
+        context = add_goal(context, given["goal"])
+    return {
+        "product_url": given.get("productUrl") or "",
+        "repo_context": context,
+        "brand": given.get("brand") or {},
+    }
+
+
+def add_goal(context: dict[str, Any], goal: str) -> dict[str, Any]:
+    """Return the product context with the goal of the call added."""
+    return {**context, "launchGoal": [each for each in (context.get("launchGoal"), goal) if each]}

@@ -1,0 +1,292 @@
+"""The public feed of a workspace: `/feed/{workspace}/…`.
+
+A workspace without posts, an unknown workspace and an unknown post get the same 404, so that the
+feed does not reveal which workspaces exist. A post's links go through `…/go?u=N`, which counts the
+click and redirects to the Nth link of that post only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache, partial
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from assent.platform.assets import pictures
+from assent.platform.jobs import run_apart
+from assent.platform.pages import (
+    LOOK,
+    NOT_FOUND,
+    PAGE_HEADERS,
+    PICTURE_HEADERS,
+    Endpoint,
+    Pace,
+    PageProblem,
+    PageRefused,
+    answer,
+    make_routes,
+    markdown,
+    page,
+)
+from assent.platform.storage import Services
+from assent.platform.values import Record, WorkspaceId, is_uuid, iso_time
+from assent.suite.site import documents as feed_documents
+from assent.suite.site import feed as site_feed
+from assent.suite.site.documents import FeedEntry
+from assent.suite.site.feed import FEED_PATH, SitePost, Visits, post_path
+from assent.suite.site.visitors import is_view
+
+GONE: Final = PageProblem(
+    410,
+    "This post was taken down",
+    "It was published here, and its authors have taken it down since.",
+    "You need not do anything. The start page of this site lists the posts that are left.",
+)
+TEMPLATES: Final = Path(__file__).parent / "templates"
+POSTS_PER_PAGE: Final = 20
+MAX_EXCERPT_CHARS: Final = 280
+RENDERED_KEPT: Final = 64
+"""Rendered posts that are cached: a post never changes."""
+
+FEED_CACHE: Final = "public, max-age=300"
+PUBLIC_PICTURE: Final = {
+    **PICTURE_HEADERS,
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+}
+"""Headers of a published picture: public and immutable."""
+_POST_ID: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,3}")
+_WEB: Final = re.compile(r"https?://[^/\s]\S*", re.IGNORECASE)
+
+
+class ShownPost(Record):
+    """A post as its page shows it. `links` are the targets of `go`; the page lists those that are
+    not in the text below it."""
+
+    html: str
+    links: tuple[str, ...]
+    below: tuple[tuple[int, str], ...]
+
+
+class ListedPost(Record):
+    path: str
+    headline: str
+    excerpt: str
+    date: str
+    iso: str
+
+
+def feed_routes(
+    services: Services, visits: Visits, *, base_url: str, trust_proxy: bool = False
+) -> list[Route]:
+    pages, pace = FeedPages(services, visits, base_url=base_url), Pace(services, trust_proxy=trust_proxy)
+    table = (
+        ("/feed/{workspace}", pages.posts),
+        ("/feed/{workspace}/", pages.posts),
+        ("/feed/{workspace}/atom.xml", pages.atom),
+        ("/feed/{workspace}/feed.json", pages.json_feed),
+        ("/feed/{workspace}/{post}", pages.post),
+        ("/feed/{workspace}/{post}/go", pages.go),
+        ("/feed/{workspace}/{post}/pictures/{number}.png", pages.picture),
+    )
+    return make_routes(base_url, *((path, LOOK, _limit(pace, endpoint)) for path, endpoint in table))
+
+
+def _limit(pace: Pace, endpoint: Endpoint) -> Endpoint:
+    async def counted(request: Request) -> Response:
+        await pace.of_reader(request.scope)
+        return await endpoint(request)
+
+    return counted
+
+
+class FeedPages:
+    """Serves the feed and counts views and clicks."""
+
+    def __init__(self, services: Services, visits: Visits, *, base_url: str) -> None:
+        self._store = services.store
+        self._visits = visits
+        self._base_url = base_url
+
+    async def posts(self, request: Request) -> Response:
+        """The newest posts, or those before a given one."""
+        workspace_id = _workspace(request)
+        cursor = request.query_params.get("before")
+        before = await self._post(workspace_id, cursor) if cursor is not None else None
+        found = await self._store.read(
+            partial(site_feed.newest_posts, workspace_id, POSTS_PER_PAGE + 1, before)
+        )
+        if not found:
+            raise PageRefused(NOT_FOUND)
+        shown, more = found[:POSTS_PER_PAGE], len(found) > POSTS_PER_PAGE
+        values = {
+            "author": found[0].author,
+            "feed": FEED_PATH.format(workspace_id),
+            "posts": await run_apart(lambda: [summarise(post) for post in shown]),
+            "older": f"{FEED_PATH.format(workspace_id)}?before={shown[-1].post_id}" if more else None,
+            "newest": before is None,
+        }
+        return page(request, "feed_list.html", values, folder=TEMPLATES)
+
+    async def post(self, request: Request) -> Response:
+        """One post. Counts a view."""
+        post = await self._post(_workspace(request), request.path_params["post"])
+        shown = await run_apart(show, post)
+        self._count(request, post)
+        go = go_path(post)
+        values = {
+            "post": post,
+            "feed": FEED_PATH.format(post.workspace_id),
+            "html": _mark_safe(shown.html),
+            "pictures": list_pictures(post),
+            "below": [(go(number, url), url) for number, url in shown.below],
+            "date": _date(post.published_ms),
+            "iso": iso_time(post.published_ms),
+            "base_url": self._base_url,
+            "canonical": self._base_url + post_path(post.workspace_id, post.post_id),
+        }
+        return page(request, "feed_post.html", values, folder=TEMPLATES)
+
+    async def picture(self, request: Request) -> Response:
+        """The Nth picture of a post. As public as the post."""
+        post = await self._post(_workspace(request), request.path_params["post"])
+        number = request.path_params["number"]
+        if _NUMBER.fullmatch(number) is None or int(number) >= len(post.media):
+            raise PageRefused(NOT_FOUND)
+        digest = post.media[int(number)].digest
+        found = await self._store.read(partial(pictures.find, post.workspace_id, digest))
+        if found is None:
+            raise PageRefused(NOT_FOUND)
+        return answer(request, found, PUBLIC_PICTURE)
+
+    async def go(self, request: Request) -> Response:
+        """Redirect to the Nth link of a post."""
+        post = await self._post(_workspace(request), request.path_params["post"])
+        number = request.query_params.get("u", "")
+        links = (await run_apart(show, post)).links
+        if _NUMBER.fullmatch(number) is None or int(number) >= len(links):
+            raise PageRefused(NOT_FOUND)
+        url = links[int(number)]
+        self._count(request, post, url)
+        return RedirectResponse(url, 302, headers=dict(PAGE_HEADERS))
+
+    async def atom(self, request: Request) -> Response:
+        return await self._document(request, feed_documents.atom, feed_documents.ATOM_TYPE)
+
+    async def json_feed(self, request: Request) -> Response:
+        return await self._document(request, feed_documents.json_feed, feed_documents.JSON_TYPE)
+
+    async def _document(
+        self, request: Request, make: Callable[[str, list[FeedEntry]], bytes], media_type: str
+    ) -> Response:
+        workspace_id = _workspace(request)
+        found = await self._store.read(partial(site_feed.newest_posts, workspace_id, POSTS_PER_PAGE))
+        if not found:
+            raise PageRefused(NOT_FOUND)
+        body = await run_apart(
+            lambda: make(self._base_url, [FeedEntry(post, whole(post, self._base_url)) for post in found])
+        )
+        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        headers = {
+            **PAGE_HEADERS,
+            "Cache-Control": FEED_CACHE,
+            "Cross-Origin-Resource-Policy": "cross-origin",
+            "ETag": tag,
+        }
+        if request.headers.get("if-none-match") == tag:
+            return Response(status_code=304, headers=headers)
+        return Response(body, media_type=media_type, headers=headers)
+
+    async def _post(self, workspace_id: WorkspaceId, post_id: str) -> SitePost:
+        if _POST_ID.fullmatch(post_id) is None:
+            raise PageRefused(NOT_FOUND)
+        post = await self._store.read(partial(site_feed.find_post, workspace_id, post_id))
+        if post is None:
+            raise PageRefused(NOT_FOUND)
+        if post.removed_ms is not None:
+            raise PageRefused(GONE)
+        return post
+
+    def _count(self, request: Request, post: SitePost, link: str = "") -> None:
+        if is_view(request):
+            self._visits.count(post, link)
+
+
+@lru_cache(maxsize=RENDERED_KEPT)
+def show(post: SitePost) -> ShownPost:
+    """Number the links of a post: first those of the text, then its own link and its
+    attachments."""
+    rendered = markdown.render(post.body, go_path(post))
+    links = list(rendered.links)
+    below = []
+    for url in (post.link, *(media.url for media in post.media if not media.digest)):
+        if _WEB.fullmatch(url) and len(url) <= markdown.MAX_LINK_CHARS and url not in links:
+            below.append((len(links), url))
+            links.append(url)
+    return ShownPost(rendered.html, tuple(links), tuple(below))
+
+
+@lru_cache(maxsize=RENDERED_KEPT)
+def whole(post: SitePost, base_url: str) -> str:
+    """The HTML of a post for feed readers, with links as written."""
+    shown = "".join(
+        f'<p><img src="{escape(base_url + address)}" alt="{escape(alt)}"></p>'
+        for address, alt in list_pictures(post)
+    )
+    below = "".join(f'<p><a href="{escape(url)}">{escape(url)}</a></p>' for _, url in show(post).below)
+    return markdown.render(post.body).html + shown + below
+
+
+def list_pictures(post: SitePost) -> tuple[tuple[str, str], ...]:
+    """URL and description of each picture of a post."""
+    path = post_path(post.workspace_id, post.post_id)
+    return tuple(
+        (f"{path}/pictures/{number}.png", media.alt)
+        for number, media in enumerate(post.media)
+        if media.digest
+    )
+
+
+def go_path(post: SitePost) -> markdown.Href:
+    """A function that returns the counted URL of a post's Nth link."""
+    path = post_path(post.workspace_id, post.post_id)
+    return lambda number, url: f"{path}/go?u={number}"
+
+
+def summarise(post: SitePost) -> ListedPost:
+    text = markdown.plain(post.body[: 4 * MAX_EXCERPT_CHARS])
+    excerpt = text if len(text) <= MAX_EXCERPT_CHARS else f"{text[: MAX_EXCERPT_CHARS - 1].rstrip()}…"
+    return ListedPost(
+        path=post_path(post.workspace_id, post.post_id),
+        headline=post.headline,
+        excerpt=excerpt,
+        date=_date(post.published_ms),
+        iso=iso_time(post.published_ms),
+    )
+
+
+def _workspace(request: Request) -> WorkspaceId:
+    workspace: str = request.path_params["workspace"]
+    if not is_uuid(workspace):
+        raise PageRefused(NOT_FOUND)
+    return WorkspaceId(workspace)
+
+
+def _mark_safe(html: str) -> object:
+    from markupsafe import Markup
+
+    return Markup(html)  # noqa: S704 - cleaned in markdown.render
+
+
+def _date(ms: int) -> str:
+    moment = datetime.fromtimestamp(ms / 1000, UTC)
+    return f"{moment.day} {moment:%B %Y}"

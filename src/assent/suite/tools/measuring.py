@@ -1,0 +1,308 @@
+"""Measurement as tools (C7, C28)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import msgspec
+
+from assent.platform.effects import (
+    LAUNCH_NEEDS,
+    Action,
+    AgentGuide,
+    AgentUsefulness,
+    Circumstances,
+    InChat,
+    NextToolCalls,
+    Run,
+    SuggestedCall,
+    find_section,
+    guidance,
+    next_calls,
+    run_status,
+    state_in_run,
+)
+from assent.platform.measurement import LARGEST, NextMove, describe_numbers, fold_name
+from assent.platform.memory import Measurement, manual_metrics, measurement, unavailable
+from assent.platform.staging import PreparedRun, actions, circumstances
+from assent.platform.storage import Transaction
+from assent.platform.tools import (
+    READS,
+    WRITES,
+    Behaviour,
+    Call,
+    IdempotencyKey,
+    PageSize,
+    RunIdArgument,
+    Tool,
+    refuse_unknown_id,
+    require_run,
+    result_texts,
+)
+from assent.platform.values import (
+    Arguments,
+    Problem,
+    Reason,
+    Refusal,
+    Replay,
+    WireRecord,
+    bad_argument,
+    iso_time,
+    require_run_id,
+)
+
+MAX_METRICS = 30
+MAX_NAME_CHARS = 60
+
+KEEPS = Behaviour(read_only=False, destructive=False, idempotent=True, open_world=True)
+"""Reads from providers and stores the result; the same numbers are stored once."""
+
+
+class Measure(Arguments, kw_only=True):
+    run_id: RunIdArgument
+
+
+class MeasureReply(PreparedRun, kw_only=True):
+    """The full shape of the measured run; nothing is staged."""
+
+    measurement: Measurement
+    next_move: NextMove
+
+
+class CheckMeasurementDue(Arguments, kw_only=True):
+    limit: PageSize = 20
+
+
+class DueRun(WireRecord, kw_only=True):
+    run_id: str
+    due_at: str
+    overdue: bool
+
+
+class DueRuns(WireRecord, kw_only=True):
+    ok: bool
+    runs: tuple[DueRun, ...]
+    stop_rule: str
+
+
+class RecordManualMetrics(Arguments, kw_only=True):
+    run_id: RunIdArgument
+    channel: Annotated[str, msgspec.Meta(min_length=1, max_length=40, description="The channel's id.")]
+    metrics: Annotated[
+        dict[str, Annotated[float, msgspec.Meta(ge=0)]],
+        msgspec.Meta(min_length=1, max_length=MAX_METRICS, description="Numbers as the human read them."),
+    ]
+    source: Annotated[str, msgspec.Meta(min_length=1, max_length=500, description="Where they were read.")]
+    idempotency_key: IdempotencyKey | None = None
+
+
+class MetricsRecorded(WireRecord, kw_only=True):
+    ok: bool
+    run_id: str
+    channel: str
+    metrics: dict[str, float]
+    user_message: str = ""
+    show: str = ""
+    next: tuple[SuggestedCall, ...] = ()
+    replay: Replay | msgspec.UnsetType = msgspec.UNSET
+
+
+async def measure(call: Call, request: Measure) -> MeasureReply:
+    workspace_id, run_id = call.caller.workspace_id, require_run_id(request.run_id)
+
+    def look() -> Transaction[tuple[Run, tuple[Action, ...]]]:
+        run = yield from require_run(workspace_id, run_id)
+        return run, (yield from actions.run_actions(workspace_id, run_id))
+
+    effects = call.services.effects
+    run, of_run = await call.services.store.read(look)
+    found, asset = await measurement.measure(call.services, workspace_id, run_id, by=call.caller.name)
+    sent = tuple(action for action in of_run if action.executed_ms is not None)
+    left = [action for action in of_run if find_section(action, call.now_ms) in result_texts.OPEN]
+    around = await circumstances.read_circumstances(call.services, call.caller, left)
+    shown = result_texts.show_results(found, of_run, around, effects, call.now_ms)
+    said = f"{result_texts.describe_sent(of_run)} {result_texts.describe_results(found, of_run, effects)}"
+    following = _following(run_id, left, around)
+    guide = AgentGuide(
+        {"measurement": InChat(body=shown, title=asset.title, asset_id=asset.asset_id)},
+        said,
+        NextToolCalls(following[0], following[-1], following[1:-1]),
+        guidance.NOTHING_STAGED_STOP_RULE,
+        guidance.AGENT_DEPENDENCY,
+    )
+    states = (state_in_run(action, call.now_ms) for action in of_run)
+    return MeasureReply(
+        ok=True,
+        run_id=run_id,
+        workspace_id=workspace_id,
+        tenant_id=run.tenant_id,
+        assets=(guidance.brief_view(asset),),
+        actions=(),
+        review_url=call.review_url(run_id),
+        agent_guide=guide,
+        stop_rule=guide.stop_rule,
+        approval_state_machine=guidance.STATE_MACHINE,
+        side_effects_prepared_but_not_fired=(),
+        external_actions_executed=len(sent),
+        agent_usefulness=AgentUsefulness(1, 0, False, said),
+        outputs={},
+        status=run_status(run.status, states, measured=True),
+        measurement=found,
+        next_move=found.next_move,
+        show=shown,
+        next=following,
+    )
+
+
+def _following(
+    run_id: str, left: list[Action], around: Mapping[str, Circumstances]
+) -> tuple[SuggestedCall, ...]:
+    """Suggest the next calls: finish the run first, then act on its results."""
+    found = [
+        each
+        for action in left[:1]
+        for each in next_calls(action.effect.channel, action, around[action.action_id])[:1]
+    ]
+    by_hand = SuggestedCall(
+        "chieflab_record_manual_metrics",
+        {"runId": run_id},
+        "the user has numbers of a channel without an interface",
+        {"channel": "which channel", "metrics": "the numbers", "source": "where they were read"},
+    )
+    return (*found, *NEXT, by_hand)
+
+
+async def check_measurement_due(call: Call, request: CheckMeasurementDue) -> DueRuns:
+    workspace_id = call.caller.workspace_id
+    waiting = await call.services.store.read(lambda: measurement.due(workspace_id, request.limit))
+    return DueRuns(
+        ok=True,
+        runs=tuple(
+            DueRun(run_id=each.run_id, due_at=iso_time(each.due_ms), overdue=each.due_ms <= call.now_ms)
+            for each in waiting
+        ),
+        stop_rule="Do not poll: the server measures every run when it is due.",
+    )
+
+
+async def record_manual_metrics(call: Call, request: RecordManualMetrics) -> MetricsRecorded:
+    workspace_id, run_id = call.caller.workspace_id, require_run_id(request.run_id)
+    if problems := _find_problems(request.metrics):
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+
+    def record() -> Transaction[MetricsRecorded]:
+        of_run = yield from actions.run_actions(workspace_id, run_id)
+        if not of_run:
+            raise refuse_unknown_id("run")
+        sent = sorted({action.effect.channel for action in of_run if action.status == "executed"})
+        if request.channel not in sent:
+            if not sent:
+                raise unavailable("Nothing of this run has been sent.")
+            raise bad_argument("channel", "one that was sent: " + ", ".join(sent), repr(request.channel))
+        kept = yield from manual_metrics.record(
+            workspace_id, run_id, request.channel, request.metrics, request.source, call.now_ms
+        )
+        numbers = describe_numbers(request.metrics)
+        said = f"Noted for {call.services.effects.label(request.channel)}: {numbers} ({request.source})."
+        before = {name: value for name, value in kept.items() if name not in request.metrics}
+        if before:
+            said += f" Known from before: {describe_numbers(before)}."
+        return MetricsRecorded(
+            ok=True,
+            run_id=run_id,
+            channel=request.channel,
+            metrics=kept,
+            user_message=said,
+            show=said,
+            next=(
+                SuggestedCall("chieflab_measure", {"runId": run_id}, "the user wants to see all the results"),
+            ),
+        )
+
+    return await call.write_once(request, record, MetricsRecorded)
+
+
+def _find_problems(metrics: dict[str, float]) -> list[Problem]:
+    """Find unknown or repeated metric names, and impossible numbers."""
+    found = []
+    seen: set[str] = set()
+    for name, value in metrics.items():
+        path, folded = f"metrics.{name[:40]}", fold_name(name)
+        if not folded or not name.isprintable() or len(name) > MAX_NAME_CHARS:
+            found.append(Problem("metrics", f"names of 1 to {MAX_NAME_CHARS} characters", repr(name[:40])))
+        elif folded in seen:
+            found.append(Problem(path, "one number for each metric", "the same metric twice"))
+        elif value > LARGEST:
+            found.append(Problem(path, f"at most {LARGEST:,}", f"{value:g}"))
+        seen.add(folded)
+    return found
+
+
+NEXT = (
+    SuggestedCall(
+        "chieflab_launch_product",
+        {},
+        "the user wants to act on the advice",
+        LAUNCH_NEEDS,
+    ),
+    SuggestedCall("chieflab_diagnose_marketing", {}, "the user asks why it is not working"),
+    SuggestedCall("chieflab_check_measurement_due", {}, "the user asks when other results arrive"),
+)
+
+DESCRIPTION = (
+    "Reads what became of a run that was published or sent: how much of it went out, numbers per source, compared with "
+    "earlier runs, and the next move. The server measures about a day after publishing. USE WHEN the user asks how it "
+    "went and the time has come; too early it answers measurement_unavailable with when to come back. Numbers are "
+    "never invented."
+)
+
+TOOLS = (
+    Tool(
+        name="chieflab_measure",
+        title="Measure results",
+        description=DESCRIPTION,
+        category="primary",
+        behaviour=KEEPS,
+        request=Measure,
+        reply=MeasureReply,
+        handler=measure,
+        aliases=("chieflab_measure_launch_results",),
+        legacy_names=("chiefmo_measure_launch_results",),
+    ),
+    Tool(
+        name="chieflab_post_launch_review",
+        title="Review a launch",
+        description="The same as chieflab_measure. USE WHEN a scheduled measurement came back empty, 12 to 24 hours "
+        "later, to replay it. DO NOT call it on a normal launch.",
+        category="review",
+        behaviour=KEEPS,
+        request=Measure,
+        reply=MeasureReply,
+        handler=measure,
+    ),
+    Tool(
+        name="chieflab_check_measurement_due",
+        title="What is to be measured",
+        description="Lists runs that wait for their measurement and when it is due. USE WHEN the user asks when "
+        "results arrive.",
+        category="review",
+        behaviour=READS,
+        request=CheckMeasurementDue,
+        reply=DueRuns,
+        handler=check_measurement_due,
+    ),
+    Tool(
+        name="chieflab_record_manual_metrics",
+        title="Record numbers by hand",
+        description="Keeps numbers that the user read where no interface gives them, such as points on Hacker News. "
+        "USE WHEN the user tells you numbers; never guess them.",
+        category="review",
+        behaviour=WRITES,
+        request=RecordManualMetrics,
+        reply=MetricsRecorded,
+        handler=record_manual_metrics,
+        keyed_as="chieflab_record_manual_metrics",
+        scope="runs:write",
+    ),
+)

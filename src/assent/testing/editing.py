@@ -1,0 +1,27 @@
+"""Edits actions in tests as the tools and pages do: prepared first, then stored."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from assent.engine.actions import actions, decisions
+from assent.engine.actions.editing import PreparedEdit, prepare_edit
+from assent.engine.core.services import Services
+from assent.gate.gate import ANY_CONTENT, Decider, no_link
+from assent.gate.records import Action
+from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Refusal
+
+
+async def prepare(
+    services: Services, decider: Decider, action_id: ActionId, changes: dict[str, Any]
+) -> PreparedEdit | Refusal:
+    action, _ = await services.store.read(lambda: actions.find(decider.workspace_id, action_id))
+    return await prepare_edit(services, action, changes, recheck=False)
+
+
+async def edit(services: Services, decider: Decider, action_id: ActionId, changes: dict[str, Any]) -> Action:
+    prepared, now_ms = await prepare(services, decider, action_id, changes), services.clock.now_ms()
+    return await services.store.write(
+        lambda: decisions.edit(decider, action_id, prepared, ANY_CONTENT, no_link, now_ms)
+    )

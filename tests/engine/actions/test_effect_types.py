@@ -1,0 +1,87 @@
+"""What a type says about its effects: how long they wait, whether they wait for a time, what they teach."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from tests.engine.actions.kit import APPROVE, EDIT, REJECT, SEND, STAGE, Gate
+
+from assent.engine.learning import memory
+from assent.gate.effects import EffectType, EffectTypes
+from assent.gate.views import Severity
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.times import iso_time
+from assent.suite.testing.effect_types import any_effects
+
+BELL = EffectType(
+    channel="bell",
+    verb="ring",
+    label="Bell",
+    risk=Severity.LOW,
+    expires_ms=HOUR_MS,
+    schedulable=False,
+    teaches=False,
+    executor_tools=(SEND,),
+    trusted=True,
+)
+HORN = msgspec.structs.replace(
+    BELL,
+    channel="horn",
+    verb="blow",
+    label="Horn",
+    expires_ms=None,
+    schedulable=True,
+    teaches=True,
+    executor_tools=(),
+)
+RING: dict[str, Any] = {"channel": "bell", "verb": "ring"}
+BLOW: dict[str, Any] = {"channel": "horn", "verb": "blow"}
+
+
+@pytest.fixture
+def band(surface: Gate, monkeypatch: pytest.MonkeyPatch) -> Gate:
+    known = any_effects()
+    types = EffectTypes((*known.types.values(), BELL, HORN), known.connectors.values())
+    monkeypatch.setitem(surface.app.services.__dict__, "effects", types)
+    return surface
+
+
+async def test_an_effect_expires_when_its_type_says(band: Gate) -> None:
+    short, usual = await band.staged(**RING), await band.staged(**BLOW)
+    band.clock.advance(seconds=3_660)
+    assert (await band.denied(APPROVE, actionId=short))["reason"] == "action_expired"
+    assert (await band.done(APPROVE, actionId=usual))["status"] == "approved"
+
+
+async def test_an_effect_that_takes_no_time_is_not_scheduled(band: Gate) -> None:
+    later = iso_time(band.clock.now_ms() + HOUR_MS)
+    refused = await band.denied(STAGE, effects=[{**RING, "scheduleFor": later}])
+    assert refused["problems"][0]["path"].endswith("scheduleFor")
+    action_id = await band.staged(**RING)
+    refused = await band.denied(EDIT, actionId=action_id, scheduleFor=later)
+    assert refused["problems"][0]["path"] == "scheduleFor"
+    other = await band.staged(**BLOW)
+    assert (await band.done(EDIT, actionId=other, scheduleFor=later))["revision"] == 2
+
+
+@pytest.mark.every_surface
+async def test_decisions_about_an_effect_that_teaches_nothing_are_not_remembered(band: Gate) -> None:
+    for effect in (RING, BLOW):
+        await band.done(APPROVE, actionId=await band.staged(**effect))
+        action_id = await band.staged(**effect)
+        await band.done(EDIT, actionId=action_id, body="Louder, please.", asked="Be louder.")
+        await band.done(REJECT, actionId=action_id, reason="Too loud.")
+    entries = await band.app.store.read(
+        lambda: memory.read(band.workspace_id, memory.DEFAULT_TENANT, most=50)
+    )
+    assert {entry.channel for entry in entries} == {"horn"}
+    assert {entry.kind for entry in entries} == {"approval", "edit", "lesson", "rejection"}
+
+
+async def test_only_the_tools_of_a_type_execute_it(band: Gate) -> None:
+    bell, horn = await band.approved(**RING), await band.approved(**BLOW)
+    assert (await band.done(SEND, actionId=bell))["status"] == "executed"
+    assert (await band.denied(SEND, actionId=horn))["reason"] == "validation_error"
+    assert await band.where(horn) == "approved"

@@ -1,0 +1,73 @@
+"""Several approvers over the wire: an agent reads who has approved, and that the rest is missing."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from tests.engine.actions.kit import EDIT, EXECUTE, GET, OTHER, Gate
+
+from assent.gate.policy import PRESETS
+from assent.gate.records import Assurance
+
+
+async def high(surface: Gate) -> str:
+    await surface.set_policy(PRESETS["two_people"])
+    return await surface.staged(severity="high")
+
+
+@pytest.mark.every_surface
+async def test_an_agent_reads_who_has_approved_and_how_many_are_missing(surface: Gate) -> None:
+    action_id = await high(surface)
+    assert (await surface.done(GET, actionId=action_id))["approvals"] == []
+    await surface.approve_as(Assurance.PERSON, action_id, "Ada")
+    shown = await surface.done(GET, actionId=action_id)
+    (given,) = shown["approvals"]
+    assert (given["by"], given["assurance"], given["counts"]) == ("Ada", "person", True)
+    assert (shown["approvalsMissing"], shown["status"]) == (1, "awaiting_approval")
+    assert shown["userMessage"].startswith("Ada approved it; one person more must.")
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
+
+    await surface.approve_as(Assurance.PERSON, action_id, "Grace")
+    shown = await surface.done(GET, actionId=action_id)
+    assert ([each["by"] for each in shown["approvals"]], shown["approvalsMissing"]) == (["Ada", "Grace"], 0)
+    await surface.done(EXECUTE, actionId=action_id)
+
+
+async def test_an_approval_of_an_earlier_revision_is_kept_and_does_not_count(surface: Gate) -> None:
+    action_id = await high(surface)
+    await surface.approve_as(Assurance.PERSON, action_id, "Ada")
+    await surface.done(EDIT, actionId=action_id, body=OTHER)
+    shown = await surface.done(GET, actionId=action_id)
+    assert (shown["approvals"], shown["approvalsMissing"]) == ([], 2)
+    await surface.approve_as(Assurance.PERSON, action_id, "Grace")
+    assert await surface.where(action_id) == "awaiting_approval"
+
+
+async def test_where_one_approval_suffices_the_answer_names_no_others(surface: Gate) -> None:
+    assert "approvals" not in await surface.done(GET, actionId=await surface.approved())
+
+
+@pytest.mark.every_surface
+async def test_one_of_two_is_recalled_before_the_execution_and_the_other_is_kept(surface: Gate) -> None:
+    action_id = await high(surface)
+    for name in ("Ada", "Grace"):
+        await surface.approve_as(Assurance.PERSON, action_id, name)
+    assert await surface.where(action_id) == "approved"
+    await surface.withdraw_as("Ada", action_id)
+    shown = await surface.done(GET, actionId=action_id)
+    assert ([each["by"] for each in shown["approvals"]], shown["status"]) == (["Grace"], "awaiting_approval")
+    await surface.approve_as(Assurance.PERSON, action_id, "Lin")
+    await surface.done(EXECUTE, actionId=action_id)
+    assert len(surface.ledger) == 1
+
+
+async def test_an_approval_that_an_earlier_version_sealed_stays_valid(surface: Gate) -> None:
+    action_id = await surface.approved()
+    stored = await surface.stored(action_id)
+    assert stored.approval is not None
+    bare = msgspec.structs.replace(stored.approval, observed=None)
+    await surface.overwrite(action_id, approval=surface.app.keys.seals.seal(stored, bare).approval)
+    written = msgspec.json.encode((await surface.stored(action_id)).approval).decode()
+    assert '"observed":null' in written
+    await surface.done(EXECUTE, actionId=action_id)
+    assert len(surface.ledger) == 1

@@ -1,0 +1,32 @@
+"""A server with one of the examples, as `assent serve --operators` loads it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from tests.engine.actions.kit import Gate
+from tests.extensions.conftest import gate_with
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+OpenExample = Callable[[str], Awaitable[Gate]]
+
+
+@pytest.fixture
+async def open_example(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[OpenExample]:
+    opened: list[Gate] = []
+
+    async def start(file: str) -> Gate:
+        gate = gate_with((str(EXAMPLES / file),), database_url, tmp_path, transport)
+        opened.append(gate)
+        assert gate.app.extensions.failures == ()
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        return gate
+
+    try:
+        yield start
+    finally:
+        for gate in opened:
+            await gate.close()

@@ -1,0 +1,112 @@
+"""A server with a stranger's channel, the provider behind it, and a person in front of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+from tests.engine.actions.kit import Gate
+from tests.extensions.pressroom_server import CLIENT, PressroomServer
+from tests.keyed_browser import KeyedBrowser
+from tests.serving.web.connections.desk import WHERE, way_out
+from tests.serving.web.connections.kit import consent
+from tests.serving.web.review.kit import BROWSER, forms
+from tests.surfaces import BASE_URL, ManualClock, settings_for
+
+from assent.app import App
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.people import people
+from assent.engine.people.people import OWNER
+from assent.processes.serve import Surfaces
+from assent.testing.ledger import Ledger
+
+PRESSROOM = Path(__file__).with_name("pressroom.py")
+
+
+class Newsroom(Gate):
+    """A client, the emulated pressroom, and the browser of a signed-in person."""
+
+    far: PressroomServer
+    browser: httpx.AsyncClient
+
+    async def open_browser(self) -> None:
+        """Sign a person in, and an agent of the same workspace."""
+        self.workspace_id = LOCAL_WORKSPACE
+        self.browser = KeyedBrowser(
+            transport=self.wire, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
+        )
+        await self.app.prepare()
+        services, now_ms = self.app.services, self.clock.now_ms()
+        entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
+        issued = await self.app.store.write(
+            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, now_ms, by="test")
+        )
+        self.key = issued.api_key
+        token = await self.app.store.write(
+            lambda: people.issue_link(
+                os.urandom(people.ENTROPY_BYTES), now_ms, shown_to="terminal", person_id=OWNER
+            )
+        )
+        answer = await self.browser.post(f"/sign-in/{token}")
+        assert answer.status_code == 303, answer.text
+
+    async def connect(self) -> httpx.Response:
+        """Connect the pressroom on its page, as a person who consents; what the callback answers."""
+        page = await self.browser.get(f"/connect/pressroom{WHERE}")
+        form = next(each for each in forms(page.text) if "/consent" in each.address)
+        leaving = await self.browser.post(form.address, data=form.fields)
+        brought = await consent(way_out(leaving.text))
+        return await self.browser.get(f"/connect/pressroom/callback?{urlencode(brought)}")
+
+    async def disconnect(self) -> None:
+        page = await self.browser.get(f"/connect/pressroom{WHERE}")
+        form = next(each for each in forms(page.text) if "/disconnect" in each.address)
+        assert (await self.browser.post(form.address, data=form.fields)).status_code == 303
+
+    async def press(self, run_id: str, action_id: str, decision: str, **fields: str) -> httpx.Response:
+        """Fill in a form of the run's page and press its button."""
+        page = (await self.browser.get(f"/runs/{run_id}")).text
+        found = [each for each in forms(page) if (each.action_id, each.decision) == (action_id, decision)]
+        assert found, [(each.action_id, each.decision) for each in forms(page)]
+        return await self.browser.post(found[0].address, data={**found[0].fields, **fields})
+
+    async def edit(self, run_id: str, action_id: str, **fields: str) -> httpx.Response:
+        """Change texts on the edit page and save them."""
+        page = (await self.browser.get(f"/runs/{run_id}/actions/{action_id}/edit")).text
+        found = next(each for each in forms(page) if each.address.endswith("/edit"))
+        return await self.browser.post(found.address, data={**found.fields, **fields})
+
+    async def close(self) -> None:
+        await self.browser.aclose()
+        await super().close()
+
+
+@asynccontextmanager
+async def open_newsroom(
+    monkeypatch: pytest.MonkeyPatch, database_url: str, folder: Path, transport: str, **changes: Any
+) -> AsyncIterator[Newsroom]:
+    """The extension is a file in a folder of its own, which names the address of the provider."""
+    clock = ManualClock()
+    far = PressroomServer(Ledger(folder / "pressroom.jsonl"), now_ms=clock.now_ms)
+    async with far.serving() as url:
+        monkeypatch.setenv("PRESSROOM_URL", url)
+        monkeypatch.setenv("PRESSROOM_CLIENT_ID", CLIENT.client_id)
+        monkeypatch.setenv("PRESSROOM_CLIENT_SECRET", CLIENT.client_secret)
+        copied = shutil.copy(PRESSROOM, folder / "pressroom.py")
+        given = {"operators": (str(copied),), "allow_hosts": ("127.0.0.1",), **changes}
+        app = App(settings_for(database_url, folder, **given), clock=clock, one_client=transport == "stdio")
+        made = Newsroom(app, Surfaces(app), clock, transport)
+        made.providers, made.far = {}, far
+        await made.open_browser()
+        try:
+            yield made
+        finally:
+            await made.close()

@@ -1,0 +1,311 @@
+"""Channels and connectors of an extension: limits, connections, accounts, several connectors, failures."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, Gate
+from tests.extensions.conftest import gate_with
+from tests.extensions.newsroom import Newsroom, open_newsroom
+from tests.serving.web.connections.desk import WHERE
+from tests.serving.web.review.kit import forms
+from tests.sqlite_files import new_sqlite
+
+from assent.testing.provider_server import Outcome
+
+POST = "acme_news_pressroom_post"
+NOTE = "acme_news_pressroom_note"
+RELEASE = {"title": "Acme opens in Lisbon", "body": "Acme opens an office in Lisbon."}
+
+
+@pytest.fixture
+def changed_settings() -> dict[str, Any]:
+    return {}
+
+
+@pytest.fixture
+async def room(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, changed_settings: dict[str, Any]
+) -> AsyncIterator[Newsroom]:
+    database_url = new_sqlite(tmp_path / "assent.db")
+    async with open_newsroom(monkeypatch, database_url, tmp_path, "http", **changed_settings) as made:
+        yield made
+
+
+async def stage(room: Newsroom, tool: str = POST, **arguments: Any) -> str:
+    action_id: str = (await room.done(tool, **(arguments or RELEASE)))["actions"][0]["id"]
+    return action_id
+
+
+async def approve_on_page(room: Newsroom, action_id: str) -> None:
+    run_id = (await room.record(action_id))["runId"]
+    answer = await room.press(run_id, action_id, "approve")
+    assert answer.status_code == 303, answer.text
+
+
+async def test_the_tool_has_the_parts_of_the_shape_and_nothing_else(room: Newsroom) -> None:
+    listed = {tool["name"]: tool for tool in (await room.rpc("tools/list"))["result"]["tools"]}
+    release, note = listed[POST]["inputSchema"], listed[NOTE]["inputSchema"]
+    own = {"tenantId", "idempotencyKey"}
+    parts = {"body", "title", "link", "imageAssetId", "scheduleFor"}
+    assert set(release["properties"]) == parts | own
+    assert release["required"] == ["body", "title"]
+    assert release["properties"]["body"]["description"] == "The text, at most 60 words."
+    assert set(note["properties"]) == {"body"} | own
+    operators = (await room.http.get("/.well-known/mcp.json")).json()["operators"]
+    (own_operator,) = [each for each in operators if each["id"] == "acme-news"]
+    assert own_operator["primaryTool"] == POST
+    assert own_operator["connectors"] == ["pressroom", "pressdesk", "board"]
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"body": "word " * 61}, ("body", "at most 60 words", "61 words")),
+        ({"title": ""}, ("title", "at least 1 characters", "0 characters")),
+        ({"title": "t" * 81}, ("title", "at most 80 characters", "81 characters")),
+        ({"body": "Under embargo."}, ("body", "a text that may appear at once", "'a text under embargo'")),
+        ({"body": "Rumour."}, ("body", "a text with a source", "'Rumour.'")),
+        ({"link": "javascript:alert(1)"}, ("link", "an address that begins with https://", None)),
+        ({"imageAssetId": "no-such"}, ("imageAssetId", "the id of an image asset of this workspace", None)),
+        ({"subject": "News"}, ("subject", None, None)),
+    ],
+)
+async def test_a_message_that_the_channel_would_refuse_is_not_staged(
+    room: Newsroom, change: dict[str, str], problem: tuple[str, str | None, str | None]
+) -> None:
+    refused = await room.denied(POST, **{**RELEASE, **change})
+    assert refused["reason"] == "validation_error"
+    (found,) = refused["problems"]
+    for name, wanted in zip(("path", "expected", "got"), problem, strict=True):
+        assert wanted is None or found[name] == wanted
+    assert (await room.done("chieflab_list_pending_actions"))["actions"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [({"body": "word " * 61}, "body"), ({"title": ""}, "title"), ({"subject": "News"}, "subject")],
+)
+async def test_an_edit_is_checked_like_a_call(room: Newsroom, change: dict[str, str], path: str) -> None:
+    action_id = await stage(room)
+    refused = await room.denied(EDIT, actionId=action_id, **change)
+    assert [each["path"] for each in refused["problems"]] == [path]
+    assert (await room.record(action_id))["revision"] == 1
+
+
+async def test_a_message_without_a_picture_or_a_time_takes_neither(room: Newsroom) -> None:
+    drawn = await room.done("chieflab_create_social_graphics", headline="Acme opens in Lisbon")
+    image = drawn["images"][0]["id"]
+    for argument in ({"imageAssetId": image}, {"scheduleFor": "2030-01-01T00:00:00Z"}):
+        refused = await room.denied(NOTE, body="We are open.", **argument)
+        assert refused["problems"][0]["path"] == next(iter(argument))
+    action_id = await stage(room, NOTE, body="We are open.")
+    assert (await room.denied(EDIT, actionId=action_id, imageAssetId=image))["reason"] == "validation_error"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"body": "An uncountable text."}, "count of pressroom_post: it raised ZeroDivisionError"),
+        ({"title": "Describe fails"}, "describe of pressroom_post: it raised KeyError"),
+    ],
+)
+async def test_a_function_of_the_channel_that_fails_stages_nothing(
+    room: Newsroom, change: dict[str, str], said: str
+) -> None:
+    refused = await room.denied(POST, **{**RELEASE, **change})
+    assert refused["reason"] == "connector_failed"
+    assert said in refused["userMessage"]
+    assert (await room.done("chieflab_list_pending_actions"))["actions"] == []
+
+
+async def test_the_text_is_staged_in_its_normal_form(room: Newsroom) -> None:
+    action_id = await stage(room, **{**RELEASE, "body": f"  {RELEASE['body']}\n\n"})
+    assert (await room.record(action_id))["content"]["body"] == RELEASE["body"]
+
+
+async def test_a_connector_without_a_connection_performs_at_once(room: Newsroom) -> None:
+    action_id = await stage(room, NOTE, body="We are open.")
+    await room.done(APPROVE, actionId=action_id)
+    done = await room.done(EXECUTE, actionId=action_id)
+    assert done["output"] == {"text": "We are open.", "key": f"{action_id}:1"}
+
+
+async def test_a_release_before_the_connection_says_how_to_connect_and_goes_to_the_account_that_was_shown(
+    room: Newsroom,
+) -> None:
+    run = await room.done(POST, **RELEASE)
+    action_id = run["actions"][0]["id"]
+    assert "Pressroom is not connected." in run["show"]
+    assert f"/connect/pressroom{WHERE}" in run["show"]
+    how = await room.done("chieflab_connect_provider", provider="pressroom")
+    assert how["connected"] is False
+    assert how["connectUrl"].endswith(f"/connect/pressroom{WHERE}")
+    page = (await room.browser.get(f"/connect/pressroom{WHERE}")).text
+    assert "Publishing releases and reading their numbers." in page
+
+    await room.connect()
+    again = await room.done("chieflab_retry_blocked_action", actionId=action_id)
+    assert "Acme pressroom" in again["show"]
+    await approve_on_page(room, action_id)
+    assert (await room.done(EXECUTE, actionId=action_id))["postId"]
+
+
+async def test_the_second_connector_takes_over_where_the_first_is_not_connected(room: Newsroom) -> None:
+    page = await room.browser.get(f"/connect/pressdesk{WHERE}")
+    form = next(each for each in forms(page.text) if "/key?" in each.address)
+    answer = await room.browser.post(form.address, data={**form.fields, "key": "123456"})
+    assert answer.status_code == 303, answer.text
+    action_id = await stage(room)
+    assert (await room.stored(action_id)).effect.connector == "pressdesk"
+    await approve_on_page(room, action_id)
+    await room.done(EXECUTE, actionId=action_id)
+    (desk,) = [
+        module.__dict__["DESK"]
+        for name, module in sys.modules.items()
+        if name.endswith("_pressroom") and getattr(module, "URL", "") == room.far.url
+    ]
+    assert desk == [RELEASE["body"]]
+
+
+async def test_a_key_that_the_provider_refuses_ends_the_connection_and_sends_nothing(room: Newsroom) -> None:
+    page = await room.browser.get(f"/connect/pressdesk{WHERE}")
+    form = next(each for each in forms(page.text) if "/key?" in each.address)
+    await room.browser.post(form.address, data={**form.fields, "key": "654321"})
+    action_id = await stage(room)
+    await approve_on_page(room, action_id)
+    refused = await room.denied(EXECUTE, actionId=action_id)
+    assert refused["reason"] == "missing_connector"
+    found = await room.app.connections.find(room.workspace_id, "pressdesk")
+    assert found is not None and found.state == "expired"
+    assert "the desk does not know this number" in (found.problem or "")
+
+
+async def test_a_refused_token_is_renewed_once_and_the_release_appears_once(room: Newsroom) -> None:
+    await room.connect()
+    action_id = await stage(room)
+    await approve_on_page(room, action_id)
+    room.far.expire_access()
+    assert (await room.done(EXECUTE, actionId=action_id))["ok"]
+    assert len(room.far.happened("release")) == 1
+    assert len(room.far.happened("token_refreshed")) == 1
+
+
+async def test_a_refusal_after_the_renewal_is_final_because_nothing_was_sent_before(room: Newsroom) -> None:
+    await room.connect()
+    action_id = await stage(room)
+    await approve_on_page(room, action_id)
+    room.far.expire_access()
+    room.far.plan(Outcome.DELIVER, Outcome.DELIVER, Outcome.REFUSE_422)
+    assert (await room.denied(EXECUTE, actionId=action_id))["reason"] == "connector_failed"
+    assert await room.where(action_id) == "failed"
+    assert not room.far.happened("release")
+
+
+async def test_an_ended_grant_asks_a_person_to_connect_again_and_keeps_the_approval(room: Newsroom) -> None:
+    await room.connect()
+    action_id = await stage(room)
+    await approve_on_page(room, action_id)
+    room.far.revoke_all()
+    refused = await room.denied(EXECUTE, actionId=action_id)
+    assert refused["reason"] == "missing_connector"
+    assert refused["recoveryTool"]["args"] == {"provider": "pressroom"}
+    await room.connect()
+    assert (await room.done(EXECUTE, actionId=action_id))["ok"]
+    assert len(room.far.happened("release")) == 1
+
+
+async def test_an_approved_release_does_not_go_to_another_account(room: Newsroom) -> None:
+    await room.connect()
+    action_id = await stage(room)
+    await approve_on_page(room, action_id)
+    room.far.account = {"id": "room-8", "name": "Another pressroom"}
+    await room.disconnect()
+    await room.connect()
+    refused = await room.denied(EXECUTE, actionId=action_id)
+    assert refused["reason"] == "requires_approval"
+    assert "Another pressroom" in refused["userMessage"]
+    assert not room.far.happened("release")
+
+
+async def test_a_provider_that_refuses_to_name_the_account_is_not_connected(room: Newsroom) -> None:
+    room.far.account = {"id": "", "name": "Nameless"}
+    answer = await room.connect()
+    assert answer.status_code == 502
+    assert "named no account" in answer.text
+    assert await room.app.connections.find(room.workspace_id, "pressroom") is None
+
+
+async def test_a_request_that_never_left_can_be_tried_again_and_one_without_an_answer_is_unknown(
+    room: Newsroom,
+) -> None:
+    await room.connect()
+    action_id = await stage(room)
+    await approve_on_page(room, action_id)
+    room.far.plan(Outcome.REFUSE_429)
+    assert (await room.denied(EXECUTE, actionId=action_id))["reason"] == "rate_limited"
+    room.far.plan(Outcome.RESET_BEFORE)
+    assert (await room.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
+    room.clock.advance(seconds=5)
+    await room.run_jobs()
+    assert await room.where(action_id) == "retryable"
+    assert (await room.done(EXECUTE, actionId=action_id))["ok"]
+    assert len(room.far.happened("release")) == 1
+
+
+@pytest.mark.parametrize("changed_settings", [{"allow_hosts": ()}])
+async def test_requests_to_private_addresses_need_the_permission_of_the_settings(room: Newsroom) -> None:
+    answer = await room.connect()
+    assert answer.status_code == 502
+    assert not [each for each in room.far.ledger.entries() if getattr(each, "path", "") == "/api/me"]
+
+
+async def test_a_person_who_publishes_by_hand_gets_the_declared_words(room: Newsroom) -> None:
+    action_id = await stage(room)
+    await room.done("chieflab_use_manual_fallback", actionId=action_id)
+    approved = await room.approve_as_shown(action_id)
+    for said in ("https://pressroom.example/new", "Choose the desk first.", RELEASE["title"]):
+        assert said in approved["show"]
+
+
+LETTERS = Path(__file__).with_name("letters.py")
+LETTER = {"body": "Dear Ada, we moved to Lisbon.", "subject": "We moved", "to": ["ada@example.org"]}
+
+
+@pytest.fixture
+async def mailroom(transport: str, database_url: str, tmp_path: Path) -> AsyncIterator[Gate]:
+    gate = gate_with((str(LETTERS),), database_url, tmp_path, transport)
+    try:
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        yield gate
+    finally:
+        await gate.close()
+
+
+async def test_a_letter_names_its_recipients_and_keeps_to_their_number(mailroom: Gate) -> None:
+    tool = "acme_letters_letter_send"
+    run = await mailroom.done(tool, **LETTER)
+    action_id = run["actions"][0]["id"]
+    assert "To: ada@example.org" in run["show"] and "Subject: We moved" in run["show"]
+    people = [f"p{number}@example.org" for number in range(4)]
+    for change, path in (
+        ({"to": people}, "to"),
+        ({"to": []}, "to"),
+        ({"to": ["nowhere"]}, "to.0"),
+        ({"to": ["boss@example.org"]}, "to"),
+        ({"subject": "s" * 61}, "subject"),
+        ({"title": "News"}, "title"),
+    ):
+        refused = await mailroom.denied(tool, **{**LETTER, **change})
+        assert [each["path"] for each in refused["problems"]] == [path]
+    assert (await mailroom.denied(EDIT, actionId=action_id, to=people))["reason"] == "validation_error"
+    await mailroom.done(EDIT, actionId=action_id, to=people[:2])
+    stored = await mailroom.stored(action_id)
+    assert stored.view.facets.recipients == tuple(people[:2])
+    assert (
+        stored.view.sentence == "Sends this to 2 people: p0@example.org, p1@example.org through Post office."
+    )

@@ -1,0 +1,379 @@
+"""A section of the settings file behind the gate: staged, approved, sent once, signed, read back."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import AsyncIterator, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import pytest
+from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, Gate
+from tests.extensions.conftest import gate_with
+from tests.net.far_side import Answer, FarSide, closed_port, far_side, redirect
+
+from assent.engine.connections import named_secrets
+from assent.engine.webhooks.webhooks import signing_secret
+from assent.gate.records import Assurance
+
+TOOL = "refund_request"
+SECRET = "sk_live_not-for-anyone"
+WANTED = {"customer": "cus/1", "amount": "12.50 EUR"}
+JSON = {"Content-Type": "application/json"}
+
+
+def section(base: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "url": f"{base}customers/{{customer}}/refunds",
+        "description": "Refund a customer. USE WHEN the user asks to pay money back.",
+        "title": "Refund {amount} to {customer}",
+        "headers": {"Authorization": "Bearer secret:billing"},
+        "arguments": {
+            "type": "object",
+            "required": ["customer", "amount"],
+            "properties": {
+                "customer": {"type": "string", "maxLength": 40},
+                "amount": {"type": "string", "format": "money"},
+                "note": {"type": "string"},
+            },
+        },
+        "result": {"id": "id", "url": "links.page"},
+        "timeout_seconds": 2,
+        **changes,
+    }
+
+
+PATH = "/customers/cus%2F1/refunds"
+
+
+def reply(value: Any, status: int = 201) -> Answer:
+    return Answer(status=status, body=json.dumps(value).encode(), headers=JSON)
+
+
+@pytest.fixture
+def side() -> Iterator[FarSide]:
+    with far_side() as made:
+        made.answers[PATH] = reply({"id": "re_1", "links": {"page": "https://billing.example/re_1"}})
+        yield made
+
+
+@pytest.fixture
+async def surface(
+    transport: str, database_url: str, tmp_path: Path, changed_settings: dict[str, Any], side: FarSide
+) -> AsyncIterator[Gate]:
+    gate = gate_with(
+        (),
+        database_url,
+        tmp_path,
+        transport,
+        effects={"refund": section(side.url(), **changed_settings)},
+        allow_hosts=("127.0.0.1",),
+    )
+    try:
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        yield gate
+    finally:
+        await gate.close()
+
+
+async def store_secret(surface: Gate, value: str = SECRET) -> None:
+    app = surface.app
+    await app.store.write(
+        partial(
+            named_secrets.put_secret,
+            app.vault,
+            surface.workspace_id,
+            "billing",
+            value,
+            app.vault.seal(1),
+            surface.clock.now_ms(),
+            by="test",
+        )
+    )
+
+
+async def approve(surface: Gate, **arguments: Any) -> str:
+    """Stage a refund and approve it as a person."""
+    answer = await surface.done(TOOL, **{**WANTED, **arguments})
+    action_id: str = answer["actions"][0]["id"]
+    await surface.approve_as(Assurance.PERSON, action_id)
+    return action_id
+
+
+@pytest.mark.every_surface
+async def test_a_request_is_sent_once_with_the_approved_arguments_and_both_signatures(
+    surface: Gate, side: FarSide
+) -> None:
+    await store_secret(surface)
+    staged = await surface.done(TOOL, **WANTED)
+    (action,) = staged["actions"]
+    assert (action["type"], action["preflight"]["severity"]) == ("refund_request", "high")
+    stored = await surface.stored(action["id"])
+    assert stored.view.title == "Refund 12.50 EUR to cus/1"
+    assert stored.effect.target == {"accountId": f"POST {side.url()}customers/{{customer}}/refunds"}
+    assert (await surface.denied(APPROVE, actionId=action["id"]))["reason"] == "requires_approval"
+    assert side.asked == []
+
+    await surface.approve_as(Assurance.PERSON, action["id"])
+    done = await surface.done(EXECUTE, actionId=action["id"], idempotencyKey="pay")
+    assert (done["externalId"], done["externalUrl"]) == ("re_1", "https://billing.example/re_1")
+    assert done["output"]["id"] == "re_1"
+    assert await surface.done(EXECUTE, actionId=action["id"], idempotencyKey="pay") == {**done}
+
+    (asked,) = side.asked
+    assert (asked.method, asked.path) == ("POST", PATH)
+    assert json.loads(asked.body) == WANTED
+    assert asked.headers["authorization"] == f"Bearer {SECRET}"
+    assert asked.headers["assent-action-id"] == action["id"]
+    assert asked.headers["webhook-id"] == f"{action['id']}:1"
+    secret = await signing_secret(surface.app.services, surface.workspace_id)
+    plain = hmac.digest(secret.encode(), asked.body, hashlib.sha256).hex()
+    assert asked.headers["x-chieflab-signature"] == f"sha256={plain}"
+    signed = ".".join((asked.headers["webhook-id"], asked.headers["webhook-timestamp"], asked.body.decode()))
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    digest = base64.b64encode(hmac.digest(key, signed.encode(), hashlib.sha256)).decode()
+    assert asked.headers["webhook-signature"] == f"v1,{digest}"
+
+
+async def test_without_its_secret_it_is_staged_and_not_sent_and_a_person_is_told_what_to_do(
+    surface: Gate, side: FarSide
+) -> None:
+    action_id = await approve(surface)
+    refused = await surface.denied(EXECUTE, actionId=action_id)
+    assert refused["reason"] == "missing_connector"
+    assert "assent secret set billing" in json.dumps(refused)
+    await store_secret(surface)
+    assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_1"
+    assert len(side.asked) == 1
+
+
+async def test_an_answer_that_repeats_the_secret_does_not_show_it(surface: Gate, side: FarSide) -> None:
+    await store_secret(surface)
+    side.answers[PATH] = reply({"id": "re_1", "echo": [f"Bearer {SECRET}"], SECRET: 1})
+    done = await surface.done(EXECUTE, actionId=await approve(surface))
+    assert done["output"]["echo"] == ["Bearer [redacted]"]
+    assert SECRET not in json.dumps(await surface.record(done["actionId"]))
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason", "state"),
+    [
+        (reply({"error": {"message": "no such customer"}}, 404), "connector_failed", "failed"),
+        (reply({}, 422), "connector_failed", "failed"),
+        (reply({}, 401), "missing_connector", "retryable"),
+        (reply({}, 429), "rate_limited", "retryable"),
+        (reply({}, 500), "outcome_unknown", "outcome_unknown"),
+        (reply({}, 409), "outcome_unknown", "outcome_unknown"),
+        (reply({"paid": True}, 200), "outcome_unknown", "outcome_unknown"),
+        (Answer(status=200, body=b"<html>", headers=JSON), "outcome_unknown", "outcome_unknown"),
+        (redirect("/elsewhere"), "outcome_unknown", "outcome_unknown"),
+        (Answer(stall=True), "outcome_unknown", "outcome_unknown"),
+    ],
+)
+async def test_the_status_of_the_answer_says_what_is_known(
+    surface: Gate, side: FarSide, answer: Answer, reason: str, state: str
+) -> None:
+    await store_secret(surface)
+    side.answers[PATH] = answer
+    action_id = await approve(surface)
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == reason
+    assert await surface.where(action_id) == state
+    assert [asked.path for asked in side.asked] == [PATH]
+
+
+@pytest.mark.parametrize("changed_settings", [{"url": f"http://127.0.0.1:{closed_port()}/refunds"}])
+async def test_without_a_connection_nothing_was_sent_and_the_approval_still_holds(
+    surface: Gate, side: FarSide
+) -> None:
+    await store_secret(surface)
+    action_id = await approve(surface)
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "connector_failed"
+    assert await surface.where(action_id) == "retryable"
+
+
+@pytest.mark.parametrize(
+    "changed_settings",
+    [{"idempotency_header": "Idempotency-Key", "idempotency_hours": 24}],
+)
+async def test_with_an_idempotency_header_an_unknown_outcome_is_sent_again_under_the_same_key(
+    surface: Gate, side: FarSide
+) -> None:
+    await store_secret(surface)
+    side.answers[PATH] = reply({}, 503)
+    action_id = await approve(surface)
+    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
+    side.answers[PATH] = reply({"id": "re_1"})
+    surface.clock.advance(seconds=5)
+    await surface.run_jobs()
+    assert (await surface.record(action_id))["externalId"] == "re_1"
+    assert [asked.headers["idempotency-key"] for asked in side.asked] == [f"{action_id}:1"] * 2
+
+
+BACK = {"url": "http://127.0.0.1:1/back", "proof": "data.0.id", "settle_seconds": 60}
+
+
+@pytest.fixture
+async def reading(transport: str, database_url: str, tmp_path: Path, side: FarSide) -> AsyncIterator[Gate]:
+    """A server whose refunds can be read back."""
+    back = {**BACK, "url": f"{side.url()}back?key={{action.key}}"}
+    effects = {"refund": section(side.url(), read_back=back)}
+    gate = gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
+    try:
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        await store_secret(gate)
+        side.answers[PATH] = reply({}, 503)
+        yield gate
+    finally:
+        await gate.close()
+
+
+def back_path(action_id: str) -> str:
+    return f"/back?key={action_id}%3A1"
+
+
+async def test_an_unknown_outcome_is_read_back_and_its_proof_counts(reading: Gate, side: FarSide) -> None:
+    action_id = await approve(reading)
+    side.answers[back_path(action_id)] = reply({"data": [{"id": 77}]}, 200)
+    assert (await reading.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
+    reading.clock.advance(seconds=5)
+    await reading.run_jobs()
+    assert (await reading.record(action_id))["externalId"] == "77"
+    assert [asked.method for asked in side.asked] == ["POST", "GET"]
+    assert side.asked[1].headers["authorization"] == f"Bearer {SECRET}"
+
+
+@pytest.mark.parametrize("absent", [reply({"data": []}, 200), reply({}, 404)])
+async def test_a_missing_proof_counts_only_after_the_request_must_have_arrived(
+    reading: Gate, side: FarSide, absent: Answer
+) -> None:
+    action_id = await approve(reading)
+    side.answers[back_path(action_id)] = absent
+    await reading.denied(EXECUTE, actionId=action_id)
+    reading.clock.advance(seconds=5)
+    await reading.run_jobs()
+    assert await reading.where(action_id) == "outcome_unknown"
+    reading.clock.advance(hours=2)
+    await reading.run_jobs()
+    assert await reading.where(action_id) == "retryable"
+
+
+async def test_an_address_that_cannot_read_back_leaves_the_outcome_unknown(
+    reading: Gate, side: FarSide
+) -> None:
+    action_id = await approve(reading)
+    side.answers[back_path(action_id)] = reply({}, 500)
+    await reading.denied(EXECUTE, actionId=action_id)
+    reading.clock.advance(hours=2)
+    await reading.run_jobs()
+    assert await reading.where(action_id) == "outcome_unknown"
+
+
+async def test_an_edited_argument_changes_the_address_and_the_body(surface: Gate, side: FarSide) -> None:
+    await store_secret(surface)
+    answer = await surface.done(TOOL, **WANTED)
+    action_id = answer["actions"][0]["id"]
+    side.answers["/customers/cus2/refunds"] = reply({"id": "re_2"})
+    await surface.done(EDIT, actionId=action_id, arguments={"customer": "cus2"})
+    await surface.approve_as(Assurance.PERSON, action_id)
+    assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_2"
+    assert json.loads(side.asked[0].body) == {**WANTED, "customer": "cus2"}
+
+
+async def test_the_page_shows_every_argument_and_asks_for_the_required_ones(surface: Gate) -> None:
+    prepared = await surface.done(TOOL, **WANTED, note="By <b>mail</b>.")
+    link = urlsplit(prepared["reviewUrl"])
+    page = (await surface.http.get(f"{link.path}?{link.query}", follow_redirects=True)).text
+    for shown in (
+        "Refund 12.50 EUR to cus/1",
+        "cus/1",
+        "12.50 EUR",
+        "By &lt;b&gt;mail&lt;/b&gt;.",
+        "customers/{customer}",
+    ):
+        assert shown in page
+    labels = re.findall(r"<label for=.edit-arguments[^>]*>(.*?)</label>", page)
+    assert [("optional" in label) for label in labels] == [False, False, True]
+
+
+async def test_after_a_change_of_the_address_a_person_approves_again(
+    surface: Gate, side: FarSide, tmp_path: Path
+) -> None:
+    await store_secret(surface)
+    action_id = await approve(surface)
+    (effect,) = surface.app.extensions.effects
+    connector: Any = surface.app.services.connectors[effect.tool]
+    connector._request = msgspec.structs.replace(connector._request, url=f"{side.url()}other")
+    refused = await surface.denied(EXECUTE, actionId=action_id)
+    assert refused["reason"] == "requires_approval"
+    assert side.asked == []
+    await surface.approve_as(Assurance.PERSON, action_id)
+    side.answers["/other"] = reply({"id": "re_3"})
+    assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_3"
+
+
+@pytest.mark.parametrize("changed_settings", [{"headers": {"ACCEPT": "application/vnd.billing+json"}}])
+async def test_a_declared_header_replaces_the_usual_one(surface: Gate, side: FarSide) -> None:
+    await surface.done(EXECUTE, actionId=await approve(surface))
+    assert side.asked[0].headers["accept"] == "application/vnd.billing+json"
+
+
+async def test_an_answer_of_half_a_megabyte_still_proves_the_effect(surface: Gate, side: FarSide) -> None:
+    await store_secret(surface)
+    side.answers[PATH] = reply({"filler": "x" * 500_000, "id": "re_9"})
+    done = await surface.done(EXECUTE, actionId=await approve(surface))
+    assert (done["externalId"], "output" in done) == ("re_9", False)
+
+
+@pytest.mark.parametrize(
+    "changed_settings",
+    [
+        {
+            "arguments": {
+                "type": "object",
+                "properties": {"customer": {"type": "string"}, "amount": {"type": "string"}},
+            }
+        }
+    ],
+)
+async def test_an_argument_that_makes_the_address_too_long_is_not_staged(surface: Gate) -> None:
+    refused = await surface.denied(TOOL, **{**WANTED, "customer": "ü" * 400})
+    assert [problem["path"] for problem in refused["problems"]] == ["customer"]
+
+
+@pytest.mark.parametrize("customer", ["..", ".", ""])
+async def test_an_argument_that_would_leave_its_place_in_the_address_is_not_staged(
+    surface: Gate, customer: str
+) -> None:
+    refused = await surface.denied(TOOL, **{**WANTED, "customer": customer})
+    assert refused["reason"] == "validation_error"
+    assert [problem["path"] for problem in refused["problems"]] == ["customer"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://127.0.0.2/refunds",
+        "https://10.0.0.1/r",
+        "http://127.0.0.1.nip.example/",
+        "https://metadata.internal/",
+    ],
+)
+async def test_an_address_that_is_not_public_is_not_asked_unless_the_settings_allow_it(
+    transport: str, database_url: str, tmp_path: Path, url: str
+) -> None:
+    effects = {"refund": section(url, url=url, headers={})}
+    gate = gate_with((), database_url, tmp_path, transport, effects=effects)
+    try:
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        action_id = await approve(gate)
+        refused = await gate.denied(EXECUTE, actionId=action_id)
+        assert refused["reason"] == "provider_not_live"
+    finally:
+        await gate.close()

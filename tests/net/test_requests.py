@@ -1,0 +1,50 @@
+"""One request that may have an effect: whether it can have arrived is known afterwards."""
+
+from __future__ import annotations
+
+import pytest
+from tests.net.far_side import Answer, FarSide, closed_port, redirect
+
+from assent.net.addresses import CheckedTarget, FetchRefused, check
+from assent.net.outgoing import NOTHING_SENT, Posted, send_json
+
+pytestmark = pytest.mark.anyio
+
+HERE = ["127.0.0.1"]
+
+
+async def send(target: CheckedTarget, seconds: float = 5.0) -> Posted:
+    return await send_json(
+        "PUT", target, b"{}", headers={"x-key": "1"}, timeout_seconds=seconds, max_bytes=100
+    )
+
+
+async def test_method_headers_and_body_arrive_and_the_answer_is_bounded(side: FarSide) -> None:
+    side.answers["/"] = Answer(status=201, body=b"x" * 1000)
+    answer = await send(await check(side.url(), allow_hosts=HERE))
+    assert (answer.status, len(answer.body)) == (201, 100)
+    [asked] = side.asked
+    assert (asked.method, asked.body, asked.headers["x-key"]) == ("PUT", b"{}", "1")
+
+
+async def test_a_redirect_is_an_answer_and_is_not_followed(side: FarSide) -> None:
+    side.answers["/"] = redirect("/other")
+    assert (await send(await check(side.url(), allow_hosts=HERE))).status in (301, 302, 303, 307, 308)
+    assert [asked.path for asked in side.asked] == ["/"]
+
+
+async def test_without_a_connection_nothing_can_have_arrived() -> None:
+    target = await check(f"http://127.0.0.1:{closed_port()}/", allow_hosts=HERE)
+    with pytest.raises(FetchRefused) as refused:
+        await send(target)
+    assert refused.value.why in NOTHING_SENT
+
+
+async def test_without_an_answer_the_request_may_have_arrived(side: FarSide) -> None:
+    side.answers["/"] = Answer(stall=True)
+    target = await check(side.url(), allow_hosts=HERE)
+    with pytest.raises(FetchRefused) as refused:
+        await send(target, 0.3)
+    assert refused.value.why == "timeout"
+    assert refused.value.why not in NOTHING_SENT
+    assert len(side.asked) == 1

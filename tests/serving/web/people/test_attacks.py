@@ -1,0 +1,213 @@
+"""Every cell of docs/assurance.md, played: what an injected agent holds, and the assurance that the policy asks for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import httpx
+import httpx2
+import mcp
+import pytest
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import ElicitResult
+from tests.keyed_browser import BrowserKey, ConfirmPage, is_confirm_page
+from tests.serving.web.review.kit import House, forms, post
+from tests.serving.web.review.test_claimed_workspaces import Town
+from tests.sqlite_files import new_sqlite
+from tests.surfaces import BASE_URL
+
+from assent.cli.pages.assurance import page
+from assent.engine.actions import actions, policies
+from assent.engine.actions.staging import PreparedRun
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE, SCOPES, KeyEntropy
+from assent.gate.records import Action, Assurance
+from assent.gate.rules.attacks import ATTACKS, LEVELS, Attack, can_approve
+from assent.kernel.ids import ActionId, RunId, WorkspaceId
+
+PAGE = Path(__file__).parents[4] / "docs" / "assurance.md"
+HTTPS = "https://assent.example.com"
+
+
+def test_the_page_is_as_the_table_makes_it() -> None:
+    assert PAGE.read_text() == page(), "run: python -m assent.cli.pages.assurance > docs/assurance.md"
+
+
+class Target:
+    """A server, an action that waits in it, and the policy that asks for one assurance."""
+
+    def __init__(self, house: House, needed: Assurance, folder: Path) -> None:
+        self.house = house
+        self.needed = needed
+        self.folder = folder
+        self.workspace_id = LOCAL_WORKSPACE
+        self.run: PreparedRun | None = None
+
+    async def set_policy(self, workspace_id: WorkspaceId = LOCAL_WORKSPACE) -> None:
+        source = {"preset": "none", "rule": [{"name": "all", "ask": {"assurance": self.needed.value}}]}
+        await self.house.app.store.write(lambda: policies.save(workspace_id, source, 1, by="test"))
+
+    async def stage(self) -> PreparedRun:
+        self.run = await self.house.stage(post())
+        await self.set_policy()
+        return self.run
+
+    async def action(self) -> Action:
+        assert self.run is not None
+        action_id = ActionId(self.run.actions[0].id)
+        found, _ = await self.house.app.store.read(lambda: actions.find(self.workspace_id, action_id))
+        return found
+
+    async def key(self, scopes: tuple[str, ...]) -> str:
+        entropy = KeyEntropy(os.urandom(tenancy.KEY_ID_BYTES), os.urandom(tenancy.SECRET_BYTES))
+        issued = await self.house.app.store.write(
+            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, 1, scopes=scopes, by="test")
+        )
+        return issued.api_key
+
+    async def press(self, browser: httpx.AsyncClient) -> None:
+        """Press the button of the page, and forge the signature that it asks for."""
+        assert self.run is not None
+        shown = await browser.get(f"/runs/{self.run.run_id}")
+        for form in forms(shown.text) if shown.status_code == 200 else ():
+            if form.decision != "approve":
+                continue
+            named = {"name": "A. Visitor"} if "name" in form.fields else {}
+            answer = await browser.post(form.address, data={**form.fields, **named})
+            if is_confirm_page(answer):
+                asked = ConfirmPage(answer.text)
+                forged = BrowserKey().sign(asked.statement())
+                await browser.post(asked.path, data={**asked.fields, "proof": forged})
+
+
+async def approve_by_tool(target: Target, key: str) -> None:
+    run = await target.stage()
+    agent = target.house.browser(Authorization=f"Bearer {key}")
+    action_id = run.actions[0].id
+    for tool in ("chieflab_approve_action", "chieflab_execute_approved_action"):
+        await agent.post(f"/api/tools/{tool}", json={"actionId": action_id})
+
+
+async def with_full_key(target: Target) -> None:
+    await target.house.app.prepare()
+    await approve_by_tool(target, await target.key(SCOPES))
+
+
+async def with_drafts_key(target: Target) -> None:
+    await target.house.app.prepare()
+    key = await target.key(("runs:write",))
+    await approve_by_tool(target, key)
+    assert target.run is not None
+    agent = target.house.browser(Authorization=f"Bearer {key}")
+    listed = await agent.post("/api/tools/chieflab_list_pending_actions", json={"runId": target.run.run_id})
+    await agent.get(listed.json().get("reviewUrl", f"/runs/{target.run.run_id}"))
+    await target.press(agent)
+
+
+async def with_link(target: Target) -> None:
+    run = await target.stage()
+    await target.press(await target.house.opened(run))
+
+
+async def with_claimed_signup(target: Target) -> None:
+    town = Town(target.house)
+    browser, page, workspace_id = await town.claimed()
+    target.run, target.workspace_id = await town.staged(page, post()), workspace_id
+    await target.set_policy(workspace_id)
+    await target.press(browser)
+
+
+async def with_accepting_client(target: Target) -> None:
+    run = await target.stage()
+    key = await target.key(SCOPES)
+
+    async def accept(context: object, params: object) -> ElicitResult:
+        return ElicitResult(action="accept", content={"decision": "approve"})
+
+    wire = httpx2.ASGITransport(app=target.house.site, client=("203.0.113.7", 50_000))
+    async with httpx2.AsyncClient(transport=wire, headers={"Authorization": f"Bearer {key}"}) as http:
+        server = streamable_http_client(f"{target.house.base_url}/api/mcp", http_client=http)
+        async with mcp.Client(server, mode="2026-07-28", elicitation_callback=accept) as client:
+            await client.call_tool("chieflab_approve_action", {"actionId": run.actions[0].id})
+
+
+async def with_stolen_cookie(target: Target) -> None:
+    run = await target.stage()
+    assert run is not None
+    owner = await target.house.owner()
+    thief = target.house.browser()
+    thief.cookies.update(owner.cookies)
+    await target.press(thief)
+
+
+async def with_own_server(target: Target) -> None:
+    """Everything that a server signs, by a server of the attacker's own."""
+    run = await target.stage()
+    folder = target.folder / "own"
+    folder.mkdir()
+    own = {"secrets": ("own-" + "k3Vz9" * 8,), "run_token_secrets": ("own-" + "q7Lm2" * 8,)}
+    other = House(new_sqlite(folder / "assent.db"), folder, target.house.base_url, **own)  # type: ignore[arg-type]
+    try:
+        await other.app.prepare()
+        owner = await other.owner()
+        thief = target.house.browser()
+        thief.cookies.update(owner.cookies)
+        await target.press(thief)
+        now_ms = other.clock.now_ms()
+        link = other.services.links.review_url(LOCAL_WORKSPACE, RunId(run.run_id), now_ms, "review")
+        await thief.get(httpx.URL(link).raw_path.decode())
+        await target.press(thief)
+    finally:
+        await other.close()
+
+
+async def with_other_user(target: Target) -> None:
+    """What another user of the machine can open of the server's files."""
+    import stat
+
+    await target.stage()
+    for path in (target.folder, *target.folder.rglob("*")):
+        mode = path.stat().st_mode
+        if path.is_file() and ("secret" in path.name or path.suffix in (".db", ".key")):
+            closed = not mode & (stat.S_IRWXG | stat.S_IRWXO)
+            assert closed or not path.parent.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO), path
+
+
+PLAYS: dict[str, Callable[[Target], Awaitable[None]]] = {
+    "drafts_key": with_drafts_key,
+    "full_key": with_full_key,
+    "link": with_link,
+    "claimed_signup": with_claimed_signup,
+    "accepting_client": with_accepting_client,
+    "stolen_cookie": with_stolen_cookie,
+    "stolen_cookie_https": with_stolen_cookie,
+    "own_server": with_own_server,
+    "other_user": with_other_user,
+}
+
+
+@pytest.fixture
+async def target(
+    request: pytest.FixtureRequest, attack: Attack, needed: Assurance, tmp_path: Path
+) -> AsyncIterator[Target]:
+    from assent.settings.secret_files import ensure_data_dir
+
+    folder = tmp_path / "data"
+    ensure_data_dir(folder)
+    address = HTTPS if attack.name.endswith("https") else BASE_URL
+    house = House(new_sqlite(folder / "assent.db"), folder, address)
+    yield Target(house, needed, folder)
+    await house.close()
+
+
+@pytest.mark.parametrize("needed", LEVELS)
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+async def test_an_injected_agent_can_approve_exactly_what_the_page_says(
+    target: Target, attack: Attack, needed: Assurance
+) -> None:
+    await PLAYS[attack.name](target)
+    found = await target.action()
+    assert (found.approval is not None) == can_approve(attack, needed)
+    assert target.house.provider.done == [] or can_approve(attack, needed)

@@ -1,0 +1,121 @@
+"""The inbox asks once about a flood of proposals, and one decision rejects or releases all of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.serving.web.review.kit import Form, House, forms, post
+from tests.serving.web.review.test_notifications import Posts, told_at
+from tests.serving.web.review.test_people_and_approvers import invited
+
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+
+HELD = f"/inbox/held/{LOCAL_WORKSPACE}/local"
+
+
+@pytest.fixture
+async def house_with_limit(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
+    made = House(database_url, tmp_path, held_after=2)
+    yield made
+    await made.close()
+
+
+async def stage_many(house: House, count: int = 6) -> list[str]:
+    found = []
+    for number in range(count):
+        run = await house.stage(post(body=f"Number {number}. {'It works. ' * 8}"))
+        found.append(run.actions[0].id)
+        house.clock.advance(seconds=40)
+    return found
+
+
+def _form(page: str, end: str) -> Form:
+    [found] = [each for each in forms(page) if each.address == f"{HELD}/{end}"]
+    return found
+
+
+async def test_people_are_told_once_and_the_inbox_has_one_row(house_with_limit: House) -> None:
+    house = house_with_limit
+    posts = Posts(house)
+    await told_at(house, "email", "ada@example.org")
+    ids = await stage_many(house)
+    await house.run_jobs()
+    owner = await house.owner()
+    page = (await owner.get("/inbox")).text
+
+    subjects = [said["subject"] for _, said in posts.sent]
+    assert sorted(subjects) == [
+        "Many proposals at once",
+        "Something waits for your decision",
+        "Something waits for your decision",
+    ]
+    assert all(action_id in page for action_id in ids[:2])
+    assert not any(action_id in page for action_id in ids[2:])
+    assert "An agent on this machine made 4 more proposals within 2 minutes" in page
+    assert "2 things wait for you" in page
+    assert HELD in page
+
+
+async def test_all_that_is_held_is_rejected_in_one_step_and_what_came_later_is_not(
+    house_with_limit: House,
+) -> None:
+    house = house_with_limit
+    ids = await stage_many(house)
+    owner = await house.owner()
+    shown = (await owner.get(HELD)).text
+    assert all(f"Number {number}" in shown for number in range(2, 6))
+    house.clock.advance(seconds=1)
+    later = (await stage_many(house, 1))[0]
+    found = _form(shown, "reject")
+    assert (await owner.post(found.address, data=found.fields)).status_code == 400
+    answer = await owner.post(found.address, data={**found.fields, "reason": "Stop spamming."})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/inbox?did=reject&count=4")
+
+    states = [(await house.action(each)).status for each in ids]
+    assert states == ["awaiting_approval"] * 2 + ["rejected"] * 4
+    assert (await house.action(later)).status == "awaiting_approval"
+    assert (await owner.get(HELD)).status_code == 200
+
+
+async def test_what_is_released_appears_in_the_inbox_one_by_one(house_with_limit: House) -> None:
+    house = house_with_limit
+    ids = await stage_many(house)
+    owner = await house.owner()
+    found = _form((await owner.get(HELD)).text, "release")
+    answer = await owner.post(found.address, data=found.fields)
+    assert answer.headers["location"] == "/inbox?did=release&count=4"
+    page = (await owner.get("/inbox")).text
+    assert all(action_id in page for action_id in ids)
+    assert (await owner.get(HELD)).status_code == 404
+
+
+async def test_a_form_of_one_person_decides_for_no_other_and_nobody_else_sees_it(
+    house_with_limit: House,
+) -> None:
+    house = house_with_limit
+    await stage_many(house)
+    grace = await invited(house, "Grace")
+    assert HELD in (await grace.get("/inbox")).text
+    stranger = house.browser()
+    assert (await stranger.get(HELD)).status_code == 401
+    found = _form((await grace.get(HELD)).text, "release")
+    other = await invited(house, "Eve")
+    assert (await other.post(found.address, data=found.fields)).status_code == 403
+
+
+async def test_the_journal_says_what_the_cookie_counted_for(house_with_limit: House) -> None:
+    house = house_with_limit
+    ids = await stage_many(house)
+    owner = await house.owner()
+    found = _form((await owner.get(HELD)).text, "reject")
+    await owner.post(found.address, data={**found.fields, "reason": "Stop spamming."})
+
+    action = await house.action(ids[-1])
+    [rejected] = [
+        facts
+        for kind, facts in await house.events(action.run_id)
+        if facts.get("reason") == "Stop spamming." and facts.get("actionId") == action.action_id
+    ]
+    assert (rejected["assurance"], rejected["role"]) == ("client", "owner")

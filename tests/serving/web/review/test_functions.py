@@ -1,0 +1,495 @@
+"""A function behind the gate on the pages: every argument whole, the blocks of its type, an approval that also runs
+it."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.serving.web.review.hostile import CORPUS
+from tests.serving.web.review.kit import House, Provider, form, forms, post
+from tests.serving.web.review.test_content import shape
+from tests.serving.web.review.test_inbox import batch
+from tests.sqlite_files import new_sqlite
+
+from assent.engine.actions import actions
+from assent.engine.actions.staging import PreparedRun
+from assent.gate.connection import ConnectorInfo
+from assent.gate.effects import EffectType, EffectTypes, Scene
+from assent.gate.preflight import Readiness
+from assent.gate.records import Effect, Media
+from assent.gate.views import Diff, Facts, Field, Preview, Severity, Table, Text, View
+from assent.kernel.refusals import Problem
+from assent.ports import Connector, OutcomeUnknown, StagedEffect
+from assent.suite.effect_types import effect_types
+
+LETTER = "Dear Ada,\n\n  we are sorry.\nYour money is on its way: https://refunds.example/17"
+LINES = [{"sku": "book", "note": "see https://nested.example/a"}, {"sku": "pen"}]
+ARGUMENTS: dict[str, Any] = {
+    "customer": "Ada  Lovelace",
+    "amount": 12,
+    "express": True,
+    "coupon": None,
+    "letter": LETTER,
+    "lines": LINES,
+}
+SCHEMA = {
+    "properties": {
+        "customer": {"type": "string"},
+        "amount": {"type": "integer"},
+        "express": {"type": "boolean"},
+        "coupon": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "letter": {"type": "string"},
+        "lines": {"type": "array"},
+    },
+    "required": ["customer", "amount", "letter", "lines"],
+}
+MOST = 500
+
+
+def describe(view: View, effect: Effect, scene: Scene) -> View:
+    given = effect.arguments
+    return msgspec.structs.replace(
+        view,
+        title=f"Refund {given['amount']} EUR to {given['customer']}",
+        sentence="Pays the money back.",
+        preview=Preview("arguments"),
+        blocks=(
+            Facts((("Account", "Main <account>"), ("Memo", ""))),
+            Text("Agreement", "Read [our terms](https://terms.example/x) first.\nThen pay."),
+            Text("Query", "UPDATE orders\n  SET paid = 0", code=True),
+            Table("Orders", ("Order", "Paid"), (("A-1", "12 EUR"), ("A-2", "https://cell.example/2"))),
+            Diff("Balance", "The balance is 100 EUR.", "The balance is 88 EUR.\u202e"),
+        ),
+        links=("https://beside.example/account",),
+    )
+
+
+def check(effect: Effect) -> Iterable[Problem]:
+    if effect.arguments["amount"] > MOST:
+        return [Problem("amount", f"at most {MOST}", str(effect.arguments["amount"]))]
+    return []
+
+
+def write_body(before: Effect, after: Effect) -> Effect:
+    return msgspec.structs.replace(
+        after, body="\n".join(f"{name}: {value}" for name, value in after.arguments.items())
+    )
+
+
+def refunds(**more: Any) -> EffectType:
+    fields = tuple(
+        Field(name=f"arguments.{name}", label=name.capitalize(), many=name == "letter") for name in ARGUMENTS
+    )
+    return EffectType(
+        **{
+            "channel": "billing",
+            "verb": "refund",
+            "label": "Billing",
+            "noun": "Refund",
+            "common_noun": True,
+            "via": ("bank",),
+            "risk": Severity.LOW,
+            "describe": describe,
+            "fields": lambda effect: fields,
+            "check": check,
+            "normalise": write_body,
+            "schema": SCHEMA,
+            **more,
+        }
+    )
+
+
+def refund(**arguments: Any) -> StagedEffect:
+    given = {**ARGUMENTS, **arguments}
+    effect = Effect(channel="billing", verb="refund", connector="bank", body="as text", arguments=given)
+    return StagedEffect(effect=write_body(effect, effect), executor_tool="chieflab_execute_approved_action")
+
+
+BANK = ConnectorInfo("bank", "The bank", "", "none", ("billing",), ("publish",))
+
+
+class Bank(House):
+    """A server with a type of a stranger beside those of the suite."""
+
+    def __init__(self, folder: Path, kind: EffectType) -> None:
+        self.bank = Provider("bank")
+        connectors: dict[str, Connector] = {"bank": self.bank, "zernio": Provider("zernio")}
+        super().__init__(
+            new_sqlite(folder / "assent.db"),
+            folder,
+            effects=EffectTypes((*effect_types(), kind), (BANK,)),
+            connectors=connectors,
+        )
+
+
+@pytest.fixture
+def kind(request: pytest.FixtureRequest) -> EffectType:
+    return refunds(**getattr(request, "param", {}))
+
+
+@pytest.fixture
+async def house(tmp_path: Path, kind: EffectType) -> AsyncIterator[Bank]:
+    made = Bank(tmp_path, kind)
+    yield made
+    await made.close()
+
+
+AT_ONCE = pytest.mark.parametrize("kind", [{"approval_executes": True}], indirect=True)
+HIGH = pytest.mark.parametrize("kind", [{"risk": Severity.HIGH}], indirect=True)
+
+
+def read(page: str) -> str:
+    """The words of a page."""
+    return html.unescape(re.sub(r"<[^>]*>", "", page))
+
+
+def content(page: str) -> str:
+    return page[page.index('<div class="content">') : page.index('<div class="decide"')]
+
+
+async def staged(house: House) -> tuple[PreparedRun, str, str]:
+    """A run with one refund, its action and its page."""
+    run = await house.stage(refund())
+    return run, run.actions[0].id, await house.page(await house.owner(), run.run_id)
+
+
+async def test_every_argument_is_shown_whole_and_once(house: Bank) -> None:
+    _, _, page = await staged(house)
+    shown = content(page)
+    assert "Refund 12 EUR to Ada  Lovelace" in read(page)
+    for label, value in (
+        ("Customer", "Ada  Lovelace"),
+        ("Amount", "12"),
+        ("Express", "true"),
+        ("Coupon", "(none)"),
+    ):
+        assert f"<dt>{label}</dt><dd><bdi>{value}</bdi></dd>" in shown
+    assert f'<div class="text view-block boxed" dir="auto"><bdi>{LETTER}</bdi></div>' in shown
+    nested = msgspec.json.format(msgspec.json.encode(LINES), indent=2).decode()
+    assert html.escape(nested, quote=True).replace("&quot;", "&#34;") in shown
+    assert shown.count("we are sorry") == 1
+    assert "6 arguments" in shown
+
+
+async def test_the_blocks_of_a_type_are_drawn_escaped_and_whole(house: Bank) -> None:
+    shown = content((await staged(house))[2])
+    assert "<dt>Account</dt><dd><bdi>Main &lt;account&gt;</bdi></dd>" in shown
+    assert '<dt>Memo</dt><dd><span class="hint">empty</span></dd>' in shown
+    assert '<pre class="text source view-block boxed" dir="ltr">UPDATE orders\n  SET paid = 0</pre>' in shown
+    assert '<th scope="col">Order</th><th scope="col">Paid</th>' in shown
+    assert "<bdi>A-1</bdi>" in shown and "<bdi>12 EUR</bdi>" in shown
+    assert "<del>100</del><ins>88</ins>" in shown
+    assert '<span class="unseen">U+202E</span>' in shown
+
+
+async def test_the_links_of_arguments_and_blocks_are_listed(house: Bank) -> None:
+    listed = re.findall(r'<ul class="targets">.*?</ul>', (await staged(house))[2], re.DOTALL)[0]
+    for address in (
+        "https://refunds.example/17",
+        "https://nested.example/a",
+        "https://cell.example/2",
+        "https://beside.example/account",
+    ):
+        assert listed.count(f">{address}</code>") == 1
+    assert '“<bdi>our terms</bdi>” leads to <code dir="ltr">https://terms.example/x</code>' in listed
+
+
+async def test_a_picture_of_a_function_is_shown_with_it(house: Bank) -> None:
+    run = await house.stage(refund())
+    action = await house.action(run.actions[0].id)
+    media = (
+        Media(kind="image", url="http://127.0.0.1/p.png", alt="The receipt", digest="sha256:" + "a1" * 32),
+    )
+    await house.overwrite(action, msgspec.structs.replace(action.effect, media=media))
+    shown = content(await house.page(await house.owner(), run.run_id))
+    assert f'src="/runs/{run.run_id}/pictures/{"a1" * 32}.png" alt="The receipt"' in shown
+
+
+@HIGH
+async def test_nothing_is_folded_at_high_risk(house: Bank) -> None:
+    shown = content((await staged(house))[2])
+    assert re.findall(r"<details(?![^>]* open)[^>]*>", shown) == []
+
+
+async def test_the_pages_of_an_action_and_of_several_show_arguments_and_blocks(house: Bank) -> None:
+    _, action_id, _ = await staged(house)
+    other = (await house.stage(refund(customer="Grace"))).actions[0].id
+    owner = await house.owner()
+    together = (await batch(house, owner, "approve", action_id, other)).text
+    alone = (await owner.get(f"/actions/{action_id}")).text
+    for page in (together, alone):
+        for fact in (
+            "Ada  Lovelace",
+            "we are sorry",
+            "see https://nested.example/a",
+            "Main <account>",
+            "A-2",
+        ):
+            assert fact in read(page), fact
+    assert "Grace" in together and "Refund, 2 of them" in read(together)
+
+
+async def test_a_row_of_the_inbox_names_every_argument(house: Bank) -> None:
+    await house.stage(refund())
+    page = (await (await house.owner()).get("/inbox")).text
+    [row] = re.findall(r"<li data-row.*?</li>", page, re.DOTALL)
+    assert "Refund 12 EUR to Ada  Lovelace" in read(row)
+    for fact in (
+        "Customer: Ada Lovelace",
+        "Amount: 12",
+        "Express: true",
+        "Coupon: (none)",
+        "Letter: Dear Ada,",
+    ):
+        assert fact in read(row), fact
+    assert '<option value="billing">Billing</option>' in page
+
+
+async def test_an_edited_argument_becomes_a_revision_with_its_own_difference(house: Bank) -> None:
+    run, action_id, page = await staged(house)
+    owner = await house.owner()
+    fields = form(page, action_id, "edit").fields
+    assert fields["arguments.customer"] == "Ada  Lovelace" and fields["arguments.letter"] == LETTER
+    changes = {"arguments.amount": "15", "arguments.coupon": "SPRING"}
+    answer = await house.decide(owner, run.run_id, action_id, "edit", **changes)
+    assert answer.status_code == 303, answer.text
+    action = await house.action(action_id)
+    assert action.effect.arguments == {**ARGUMENTS, "amount": 15, "coupon": "SPRING"}
+    assert action.view.title == "Refund 15 EUR to Ada  Lovelace"
+    shown = await house.page(owner, run.run_id)
+    changed = shown[shown.index('<details class="changes"') :].partition("</details>")[0]
+    assert re.findall("<h3>(.*?)</h3>", changed) == ["Amount", "Coupon"]
+    assert "<del>12</del><ins>15</ins>" in changed
+
+
+async def test_a_problem_of_an_argument_is_shown_at_its_field(house: Bank) -> None:
+    run = await house.stage(refund())
+    action_id, owner = run.actions[0].id, await house.owner()
+    edit = form(await house.page(owner, run.run_id), action_id, "edit")
+    for typed, expected in (("900", "at most 500"), ("twelve", "a whole number")):
+        data = {**edit.fields, "arguments.amount": typed}
+        saved = (await owner.post(edit.address, data=data)).text
+        place = f"edit-arguments.amount-{action_id}"
+        assert re.search(rf'<p class="wrong" id="{place}-wrong">[^<]*{expected}', saved), typed
+        assert f'name="arguments.amount" type="text" dir="auto" value="{typed}"' in saved
+        compared = (await owner.post(edit.address, data={**data, "then": "compare"})).text
+        assert re.search(rf'<p class="wrong" id="arguments.amount-wrong">[^<]*{expected}', compared), typed
+    assert (await house.action(action_id)).revision == 1
+
+
+async def test_the_edit_page_compares_arguments_and_stores_nothing(house: Bank) -> None:
+    run, action_id, _ = await staged(house)
+    owner = await house.owner()
+    page = (await owner.get(f"/runs/{run.run_id}/actions/{action_id}/edit")).text
+    [edit] = [each for each in forms(page) if each.address.endswith("/edit")]
+    assert [name for name in edit.fields if name.startswith("arguments.")] == [
+        f"arguments.{name}" for name in ARGUMENTS
+    ]
+    assert "body" not in edit.fields
+    data = {**edit.fields, "arguments.letter": LETTER.replace("sorry", "glad"), "then": "compare"}
+    compared = (await owner.post(edit.address, data=data)).text
+    assert "<h3>Letter</h3>" in compared and "<del>sorry</del><ins>glad</ins>" in compared
+    assert (await house.action(action_id)).revision == 1
+
+
+async def test_a_field_with_line_breaks_keeps_them_in_a_form_of_one_line(house: Bank) -> None:
+    run = await house.stage(refund(customer="Ada\nLovelace"))
+    action_id, owner = run.actions[0].id, await house.owner()
+    answer = await house.decide(owner, run.run_id, action_id, "edit", **{"arguments.amount": "13"})
+    assert answer.status_code == 303
+    assert (await house.action(action_id)).effect.arguments["customer"] == "Ada\nLovelace"
+
+
+async def test_without_a_declaration_the_approval_alone_runs_nothing(house: Bank) -> None:
+    run, action_id, page = await staged(house)
+    assert "The approval also runs it" not in page and "Approve and run now" in page
+    assert "“Approve” alone runs nothing: your agent runs it, or you do, here." in page
+    await house.decide(await house.owner(), run.run_id, action_id, "approve")
+    await house.run_jobs()
+    assert house.bank.done == []
+
+
+@AT_ONCE
+async def test_an_approval_that_also_runs_it_says_so_and_does(house: Bank) -> None:
+    run, action_id, page = await staged(house)
+    assert "Pays the money back." in page and "The approval also runs it, at once." in page
+    found = form(page, action_id, "approve")
+    assert list(found.buttons) == [("", "", "")]
+    assert "<summary>Approve and run</summary>" in page and ">Approve and run now</button>" in page
+    assert "The approval runs it at once. It cannot be withdrawn." in page
+    answer = await house.decide(await house.owner(), run.run_id, action_id, "approve")
+    assert "did=send" in answer.headers["location"]
+    await house.run_jobs()
+    assert [action.effect.arguments for action in house.bank.done] == [ARGUMENTS]
+    assert (await house.action(action_id)).status == "executed"
+
+
+@pytest.mark.parametrize("kind", [{"approval_executes": True, "common_noun": False}], indirect=True)
+async def test_the_heading_of_a_finished_function_quotes_its_name(house: Bank) -> None:
+    run, action_id, _ = await staged(house)
+    await house.decide(await house.owner(), run.run_id, action_id, "approve")
+    await house.run_jobs()
+    page = read(await house.page(await house.owner(), run.run_id))
+    noun = (await house.action(action_id)).view.noun
+    assert f"“{noun}” is done" in page
+    assert f"This {noun}" not in page
+
+
+@AT_ONCE
+async def test_an_approval_that_also_runs_it_waits_until_it_can_run(house: Bank) -> None:
+    house.bank.ready = Readiness(False, "no key", "Connect the bank first.")
+    run, action_id, page = await staged(house)
+    assert "Approve and run now" not in page and "is not ready, and the approval would run it at once" in page
+    answer = await house.decide(await house.owner(), run.run_id, action_id, "approve")
+    assert answer.status_code == 409
+    assert "Connect the bank first." in answer.text and "press “Approve” alone" not in answer.text
+    assert (await house.action(action_id)).status == "awaiting_approval"
+
+
+@AT_ONCE
+async def test_several_that_an_approval_also_runs_have_one_button_and_run(house: Bank) -> None:
+    run = await house.stage(refund(), refund(customer="Grace"))
+    owner, ids = await house.owner(), [action.id for action in run.actions]
+    asked = (await batch(house, owner, "approve", *ids)).text
+    assert asked.count("The approval also runs it, at once.") == 2
+    [sure] = [each for each in forms(asked) if each.address == "/inbox/batch/approve"]
+    assert "Approve and run all 2 now" in asked and len(sure.buttons) == 1
+    assert (await owner.post(sure.address, data=sure.fields)).status_code == 303
+    await house.run_jobs()
+    assert len(house.bank.done) == 2
+
+
+async def test_an_action_without_its_type_keeps_its_view_and_offers_only_the_rejection(
+    house: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, action_id, _ = await staged(house)
+    monkeypatch.setitem(house.services.__dict__, "effects", EffectTypes(effect_types()))
+    owner = await house.owner()
+    page = await house.page(owner, run.run_id)
+    assert "It cannot be executed any more" in page and "is not installed on this server any more" in page
+    for fact in ("Ada  Lovelace", "we are sorry", "Main <account>", "12 EUR"):
+        assert fact in read(content(page)), fact
+    assert {each.decision for each in forms(page) if each.action_id} == {"reject"}
+    [row] = re.findall(r"<li data-row.*?</li>", (await owner.get("/inbox")).text, re.DOTALL)
+    assert "is not installed on this server any more" in row
+    assert "Approve" not in row and "Edit" not in row and "Reject" in row
+    await house.decide(owner, run.run_id, action_id, "reject", reason="It is gone.")
+    assert (await house.action(action_id)).status == "rejected"
+
+
+@pytest.mark.parametrize("kind", [{"fields": lambda effect: ()}], indirect=True)
+async def test_arguments_that_cannot_be_edited_have_no_form(house: Bank) -> None:
+    run, action_id, page = await staged(house)
+    assert {each.decision for each in forms(page) if each.action_id} == {"approve", "ask", "reject"}
+    owner = await house.owner()
+    answer = await owner.get(f"/runs/{run.run_id}/actions/{action_id}/edit")
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/runs/{run.run_id}")
+    row = re.findall(r"<li data-row.*?</li>", (await owner.get("/inbox")).text, re.DOTALL)[0]
+    assert "Approve" in row and "Edit" not in row
+
+
+PLACES = {"javascript:alert(1)": False, "Ask the bank.": False, "https://bank.example/done": True}
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_link"), [({"look_at": at}, link) for at, link in PLACES.items()], indirect=["kind"]
+)
+async def test_a_place_to_look_at_is_a_link_only_if_it_is_a_web_address(
+    house: Bank, kind: EffectType, is_link: bool
+) -> None:
+    def lose(action: object) -> Any:
+        raise OutcomeUnknown("the line broke")
+
+    house.bank.then = lose
+    run, action_id, _ = await staged(house)
+    owner = await house.owner()
+    await house.decide(owner, run.run_id, action_id, "approve", then="send")
+    await house.run_jobs()
+    page = await house.page(owner, run.run_id)
+    assert "It is not known whether this was done" in page
+    assert kind.look_at in read(page)
+    assert (f'href="{kind.look_at}"' in page) == is_link
+
+
+async def test_a_post_beside_a_function_keeps_its_words(house: Bank) -> None:
+    page = await house.page(await house.owner(), (await house.stage(post())).run_id)
+    assert "Approve and send now" in page and "LinkedIn post" in page
+
+
+def fill_view(view: View, words: str) -> View:
+    """A view that has these words in every place that can hold any."""
+    return msgspec.structs.replace(
+        view,
+        **dict.fromkeys(
+            ("label", "noun", "title", "sentence", "destination", "summary", "why", "via"), words
+        ),
+        blocks=(
+            Facts(((words, words),)),
+            Text(words, words),
+            Text(words, words, code=True),
+            Table(words, (words,), ((words, words),)),
+            Diff(words, f"before {words}", f"after {words}"),
+        ),
+        links=(words,),
+        fields=(
+            Field(name="arguments.short", label=words, unit=words, counts=words, most=9),
+            Field(name="arguments.long", label=words, many=True, unit=words, counts=words, most=9),
+        ),
+    )
+
+
+async def see_filled(house: House, words: str) -> list[str]:
+    """The pages of a function with these words everywhere."""
+    run = await house.stage(refund())
+    action = await house.action(run.actions[0].id)
+    given = {"short": words, "long": f"{words}\n{words}", words: [words, {words: words}]}
+    effect = msgspec.structs.replace(action.effect, arguments=given)
+    changed = msgspec.structs.replace(
+        action, effect=effect, digest=effect.digest(), view=fill_view(action.view, words)
+    )
+    await house.app.store.write(lambda: actions.put_without_event(changed))
+    await house.app.store.write(lambda: actions.store_view(changed))
+    owner, here = await house.owner(), f"/runs/{run.run_id}"
+    paths = (here, "/inbox", f"/actions/{action.action_id}", f"{here}/actions/{action.action_id}/edit")
+    pages = [(await owner.get(path)).text for path in paths]
+    edit = form(pages[0], action.action_id, "edit")
+    compared = await owner.post(
+        edit.address, data={**edit.fields, "arguments.short": f"{words}!", "then": "compare"}
+    )
+    together = await batch(house, owner, "approve", action.action_id)
+    assert {compared.status_code, together.status_code} == {200}
+    assert edit.fields["arguments.long"] == given["long"]
+    return [*pages, compared.text, together.text]
+
+
+@pytest.fixture
+async def known_shapes(house: Bank) -> list[set[tuple[str, tuple[str, ...]]]]:
+    """The tags of our own templates on each page, with words that bring out all of them."""
+    rich = await see_filled(house, "Hi\u200b [a](https://xn--b.example) <a href='https://c.example'>d</a>")
+    plain = await see_filled(house, "Hi")
+    return [shape(one) | shape(other) for one, other in zip(rich, plain, strict=True)]
+
+
+@pytest.mark.parametrize("payload", CORPUS)
+async def test_hostile_words_of_an_operator_stay_text_on_every_page(
+    house: Bank, known_shapes: list[set[tuple[str, tuple[str, ...]]]], payload: str
+) -> None:
+    for page, known in zip(await see_filled(house, payload), known_shapes, strict=True):
+        assert shape(page) <= known
+
+
+async def test_characters_that_are_invisible_are_named_in_arguments_and_blocks(house: Bank) -> None:
+    hidden = "\u202e\u200b\U000e0041"
+    pages = await see_filled(house, f"Pay {hidden} now")
+    for page in pages:
+        # The record as data is for programs, and is copied as it is.
+        shown = re.sub(r'<details id="raw">.*?</details>', "", page, flags=re.DOTALL)
+        visible = re.sub(r"<(textarea|title)\b.*?</\1>|<[^>]*>", "", shown, flags=re.DOTALL)
+        for char in hidden:
+            assert char not in visible, visible[visible.index(char) - 200 : visible.index(char)]

@@ -1,0 +1,354 @@
+"""Each person is told what they chose, about what they may decide, and reminded once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+from tests.serving.web.review.kit import House, forms, mail, post
+from tests.serving.web.review.test_inbox import stage_in
+from tests.serving.web.review.test_notifications import Posts, told_at
+from tests.serving.web.review.test_people_and_approvers import invited, two_people
+
+from assent.engine.people import members, targets
+from assent.engine.people.people import OWNER
+from assent.engine.people.targets import Choices
+from assent.gate.views import Severity
+from assent.kernel.refusals import Reason
+from assent.ports import Delivered, NotSent, OutcomeUnknown, Transaction
+from assent.sql.loader import statements
+
+pytestmark = pytest.mark.anyio
+
+
+async def find_person(house: House, name: str) -> str:
+    listed = await house.app.store.read(lambda: members.list_people(house.clock.now_ms()))
+    return next(each.person.person_id for each in listed if each.person.name == name)
+
+
+async def hears(house: House, person_id: str, address: str, choices: Choices | None = None) -> str:
+    owner = targets.of_person(person_id)
+    notifier = house.services.notifiers["ntfy" if address.startswith("http") else "email"]
+    target_id = await targets.add(house.services, owner, notifier, address, by="test")
+    if choices is not None:
+        await house.app.store.write(lambda: targets.choose(owner, target_id, choices))
+    return target_id
+
+
+def read(posts: Posts) -> dict[str, list[str]]:
+    """The texts that each address got, and forget them."""
+    found: dict[str, list[str]] = {}
+    for address, said in posts.sent:
+        found.setdefault(address, []).append(said.get("text") or said["message"])
+    posts.sent.clear()
+    return found
+
+
+async def test_a_person_is_told_about_the_workspaces_in_which_they_may_decide(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    posts = Posts(house)
+    await house.owner()
+    await invited(house, "Grace")
+    grace = await find_person(house, "Grace")
+    await hears(house, OWNER, "owner@example.org")
+    await hears(house, grace, "grace@example.org")
+
+    await house.stage(post())
+    await stage_in(house, "Elsewhere", post())
+    await house.run_jobs()
+
+    told = read(posts)
+    assert len(told["owner@example.org"]) == 2
+    [text] = told["grace@example.org"]
+    assert "in local waits for you" in text
+
+    await house.app.store.write(lambda: members.remove(grace, house.clock.now_ms(), by="owner"))
+    await house.stage(post())
+    await house.run_jobs()
+    assert set(read(posts)) == {"owner@example.org"}
+    assert "grace@example.org" not in repr(await house.everything())
+
+
+@pytest.mark.parametrize("how", ["removed", "left the workspace"])
+async def test_a_person_who_may_not_decide_any_more_when_the_job_runs_is_not_told(
+    house: House, how: str
+) -> None:
+    posts = Posts(house)
+    await invited(house, "Grace")
+    grace = await find_person(house, "Grace")
+    await hears(house, grace, "grace@example.org")
+    await house.stage(post())
+
+    def leave() -> Transaction[None]:
+        if how == "removed":
+            yield from members.remove(grace, house.clock.now_ms(), by="owner")
+        else:
+            yield statements.end_memberships(person_id=grace)
+
+    await house.app.store.write(leave)
+    await house.run_jobs()
+
+    assert read(posts) == {}
+
+
+@pytest.mark.parametrize(
+    ("choices", "told"),
+    [
+        (Choices(), 1),
+        (Choices(causes=frozenset({"problems"})), 0),
+        (Choices(risks=frozenset({Severity.HIGH})), 0),
+        (Choices(risks=frozenset({Severity.MEDIUM})), 1),
+    ],
+)
+async def test_a_target_hears_only_of_the_causes_and_risks_it_chose(
+    house: House, choices: Choices, told: int
+) -> None:
+    posts = Posts(house)
+    await house.owner()
+    await hears(house, OWNER, "owner@example.org", choices)
+    await house.stage(post())
+
+    await house.run_jobs()
+
+    assert len(posts.sent) == told
+
+
+async def test_a_quiet_note_makes_no_sound(house: House) -> None:
+    posts = Posts(house)
+    await house.owner()
+    await hears(house, OWNER, "https://push.example/topic", Choices(quiet=True))
+    await house.stage(post())
+
+    await house.run_jobs()
+
+    assert posts.sent[0][1]["priority"] == 2
+
+
+async def test_choices_are_made_on_the_page_and_only_for_ones_own_addresses(house: House) -> None:
+    owner = await house.owner()
+    grace = await invited(house, "Grace")
+    page = (await owner.get("/settings/notifications")).text
+    add = [each for each in forms(page) if each.address == "/settings/notifications"][-1]
+    data = {"nonce": add.fields["nonce"], "kind": "email", "address": "ada@example.org", "whose": "me"}
+    assert (await owner.post("/settings/notifications", data=data)).status_code == 303
+    page = (await owner.get("/settings/notifications")).text
+    choose = next(each for each in forms(page) if each.address.endswith("/choose"))
+
+    chosen = {**choose.fields, "cause-waiting": "on", "risk-high": "on", "hours": "4", "quiet": "on"}
+    assert (await owner.post(choose.address, data=chosen)).status_code == 303
+
+    mine = targets.of_person(OWNER)
+    [target] = await house.app.store.read(lambda: targets.list_targets(mine))
+    expected = Choices(frozenset({"waiting"}), frozenset({Severity.HIGH}), quiet=True, remind_hours=4)
+    assert target.choices == expected
+    page = (await grace.get("/settings/notifications")).text
+    nonce = next(each for each in forms(page) if each.address == "/settings/notifications").fields["nonce"]
+    for what in ("choose", "remove", "test"):
+        address = f"/settings/notifications/{target.target_id}/{what}"
+        for whose in ("me", ""):
+            await grace.post(address, data={"nonce": nonce, "whose": whose})
+    assert await house.app.store.read(lambda: targets.list_targets(mine)) == (target,)
+    assert await house.run_jobs() == 0
+
+
+async def test_a_decision_follows_its_message_once_for_all_of_a_run(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    posts = Posts(house)
+    await told_at(house, "email", "ada@example.org")
+    run = await house.stage(post(), post("x"))
+    await house.run_jobs()
+    read(posts)
+    owner = await house.owner(name="Ada")
+
+    await house.decide(owner, run.run_id, run.actions[0].id, "approve")
+    await house.decide(owner, run.run_id, run.actions[1].id, "reject", reason="A secret reason.")
+    house.clock.advance(seconds=10)
+    await house.run_jobs()
+
+    [text] = read(posts)["ada@example.org"]
+    first, second = text.split("\n")[:2]
+    assert first.startswith("LinkedIn post: approved by Ada at ")
+    assert second.startswith("X post: rejected by Ada at ")
+    assert "secret" not in text
+
+
+async def test_a_decision_made_before_anybody_was_told_is_not_told(house: House) -> None:
+    posts = Posts(house)
+    await told_at(house, "email", "ada@example.org")
+    run = await house.stage(post())
+    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "reject", reason="No.")
+    house.clock.advance(seconds=10)
+
+    await house.run_jobs()
+
+    assert read(posts) == {}
+
+
+def _refuse(action: object) -> Delivered:
+    raise NotSent(Reason.CONNECTOR_FAILED, "the provider refused it", curable=False)
+
+
+def _lose(action: object) -> Delivered:
+    raise OutcomeUnknown("lost")
+
+
+@pytest.mark.parametrize(("then", "title"), [(_refuse, "did not go out"), (_lose, "Was this sent?")])
+async def test_a_failure_and_an_unknown_outcome_are_told(house: House, then: Any, title: str) -> None:
+    posts = Posts(house)
+    run = await house.stage(post())
+    await house.owner()
+    await hears(house, OWNER, "https://push.example/topic", Choices(causes=frozenset({"problems"})))
+    house.provider.then = then
+    await house.decide(await house.opened(run), run.run_id, run.actions[0].id, "approve", then="send")
+
+    await house.run_jobs()
+    await house.run_jobs()
+
+    [(_, said)] = posts.sent
+    assert title in said["title"]
+
+
+async def remind(house: House) -> None:
+    """Run what is due, with the job that looks for reminders, and what it enqueued."""
+    from assent.engine.people import reminders
+
+    await house.app.store.write(lambda: reminders.enqueue_due(house.clock.now_ms(), 500))
+    while await house.run_jobs():
+        pass
+
+
+async def test_what_waits_a_day_is_reminded_of_once_in_one_message_and_again_before_it_expires(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    posts = Posts(house)
+    await house.owner()
+    await hears(house, OWNER, "owner@example.org", Choices(causes=frozenset({"reminders"})))
+    await house.stage(post())
+    await house.stage(post("x"))
+    await remind(house)
+    house.clock.advance(hours=23)
+    await remind(house)
+    assert read(posts) == {}
+
+    house.clock.advance(hours=1)
+    await remind(house)
+
+    [text] = read(posts)["owner@example.org"]
+    assert text.startswith("2 drafts in local still wait for you: ")
+    assert f"{house.base_url}/inbox" in text
+    house.clock.advance(hours=24)
+    await remind(house)
+    assert read(posts) == {}
+
+    house.clock.advance(hours=24 * 27)
+    await remind(house)
+    await remind(house)
+    [text] = read(posts)["owner@example.org"]
+    assert "It can be approved until " in text
+    house.clock.advance(hours=48)
+    await remind(house)
+    assert read(posts) == {}
+
+
+async def test_nobody_is_reminded_of_what_was_decided_meanwhile_or_chose_not_to_be(house: House) -> None:
+    posts = Posts(house)
+    owner = await house.owner()
+    await hears(house, OWNER, "owner@example.org", Choices(causes=frozenset({"reminders"}), remind_hours=1))
+    never = Choices(causes=frozenset({"reminders"}), remind_hours=0)
+    await hears(house, OWNER, "never@example.org", never)
+    run = await house.stage(post(), post("x"))
+    await house.decide(owner, run.run_id, run.actions[0].id, "reject", reason="No.")
+    house.clock.advance(hours=1)
+
+    await remind(house)
+
+    told = read(posts)
+    assert set(told) == {"owner@example.org"}
+    assert told["owner@example.org"][0].startswith("One draft in local still waits for you: X post")
+
+
+async def test_a_member_is_reminded_of_their_own_workspaces_only(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    posts = Posts(house)
+    await invited(house, "Grace")
+    grace = await find_person(house, "Grace")
+    await hears(house, grace, "grace@example.org", Choices(causes=frozenset({"reminders"})))
+    elsewhere = await stage_in(house, "Elsewhere", post())
+    assert elsewhere.run_id
+    house.clock.advance(hours=25)
+
+    await remind(house)
+
+    assert read(posts) == {}
+
+
+async def test_only_those_who_have_not_approved_yet_are_reminded(house_on_any_store: House) -> None:
+    house = house_on_any_store
+    posts = Posts(house)
+    await two_people(house)
+    run = await house.stage(mail(60))
+    browsers: dict[str, httpx.AsyncClient] = {}
+    for name in ("Ada", "Grace"):
+        browsers[name] = await invited(house, name)
+        person_id = await find_person(house, name)
+        await hears(house, person_id, f"{name.lower()}@example.org", Choices(frozenset({"reminders"})))
+    await house.decide(browsers["Ada"], run.run_id, run.actions[0].id, "approve")
+    house.clock.advance(hours=24)
+
+    await remind(house)
+
+    assert set(read(posts)) == {"grace@example.org"}
+
+
+async def test_reminders_and_messages_of_what_is_over_are_forgotten(house: House) -> None:
+    from assent.engine.people import notifications, reminders
+
+    Posts(house)
+    await told_at(house, "email", "ada@example.org")
+    run = await house.stage(post())
+    house.clock.advance(hours=24)
+    await remind(house)
+    everything = await house.everything()
+    assert everything["notification_reminders"] and everything["notification_messages"]
+    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "reject", reason="No.")
+
+    now_ms = house.clock.now_ms() + notifications.MESSAGES_KEPT_MS + 1
+    await house.app.store.write(lambda: reminders.forget_old(now_ms, 500))
+    await house.app.store.write(lambda: notifications.forget_messages(now_ms, 500))
+
+    everything = await house.everything()
+    assert not everything["notification_reminders"] and not everything["notification_messages"]
+
+
+async def test_a_browser_is_told_after_it_subscribed_and_forgotten_when_it_is_gone(house: House) -> None:
+    from tests.suite.notifiers.test_webpush import Subscriber
+
+    from assent.gate.webhooks import WebhookReply
+
+    browser, bodies = Subscriber(), []
+    posts = Posts(house)
+
+    async def push(url: str, body: bytes, headers: Any) -> WebhookReply:
+        bodies.append(body)
+        return posts.answer
+
+    posts.replace_post(house, push)
+    owner = await house.owner()
+    page = (await owner.get("/settings/notifications")).text
+    form = next(each for each in forms(page) if each.attributes.get("id") == "push")
+    data = {**form.fields, "address": browser.address}
+    private = data | {"address": browser.address.replace("push.example", "10.0.0.1")}
+    assert (await owner.post(form.address, data=private)).status_code == 400
+    assert (await owner.post(form.address, data=data)).status_code == 303
+    await house.stage(post())
+    await house.run_jobs()
+
+    assert b'"path":"/runs/' in browser.read(bodies[0])
+    posts.answer = WebhookReply(410)
+    await house.stage(post("x"))
+    await house.run_jobs()
+    assert await house.app.store.read(lambda: targets.list_targets(targets.of_person(OWNER))) == ()

@@ -1,0 +1,56 @@
+"""The page with the QR code, and a server behind a proxy or tunnel."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.serving.web.review.kit import House, post
+from tests.sqlite_files import new_sqlite
+
+pytestmark = pytest.mark.anyio
+
+OUTSIDE = "https://assent.example.com"
+
+
+@pytest.fixture
+async def proxied(tmp_path: Path) -> AsyncIterator[House]:
+    made = House(new_sqlite(tmp_path / "assent.db"), tmp_path, OUTSIDE, trust_proxy_headers=True)
+    yield made
+    await made.close()
+
+
+async def test_the_code_is_shown_where_a_phone_can_reach_the_server(proxied: House) -> None:
+    page = (await (await proxied.owner()).get("/settings/phone")).text
+
+    assert "<svg" in page
+    assert f"QR code of {OUTSIDE}/inbox" in page
+    assert "style=" not in page.partition("<svg")[2].partition("</svg>")[0]
+    assert "token" not in page and "/sign-in/" not in page
+
+
+async def test_no_code_is_shown_for_a_server_of_this_machine_alone(tmp_path: Path) -> None:
+    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path)
+    try:
+        page = (await (await house.owner()).get("/settings/phone")).text
+    finally:
+        await house.close()
+
+    assert "<svg" not in page.partition("<main")[2]
+    assert "assent cert" in page.replace("\n", " ") and "a tunnel or a proxy with https" in page
+
+
+async def test_behind_a_proxy_links_cookies_and_forms_use_the_address_outside(proxied: House) -> None:
+    run = await proxied.stage(post())
+    browser = proxied.browser(**{"X-Forwarded-For": "198.51.100.9", "X-Forwarded-Proto": "https"})
+    owner = await proxied.owner(browser)
+
+    assert run.review_url.startswith(f"{OUTSIDE}/runs/")
+    assert all(each.secure and each.name.startswith("__Host-") for each in owner.cookies.jar)
+    answer = await proxied.decide(owner, run.run_id, run.actions[0].id, "approve")
+    assert answer.status_code == 303
+    # The proxy passes the Host on, or names another that the settings do not know.
+    assert (await owner.get("/inbox", headers={"Host": "elsewhere.example"})).status_code == 421
+    nonce = {"Origin": "http://assent.example.com"}
+    assert (await owner.post("/workspace", data={}, headers=nonce)).status_code == 403

@@ -1,0 +1,313 @@
+"""After a provider is connected, trying again works: the account is named, shown, approved, and then it goes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.serving.web.review.kit import BROWSER, forms
+from tests.suite.channels.hosted import Hosted
+from tests.suite.channels.kit import KEYS
+from tests.surfaces import BASE_URL
+
+from assent.engine.actions import sending
+from assent.engine.actions.decisions import SEND_JOB
+from assent.engine.core.jobs import Job, JobFailed, JobState
+from assent.kernel.ids import JobId
+
+APPROVE = "chieflab_approve_action"
+EXECUTE = "chieflab_execute_approved_action"
+RETRY = "chieflab_retry_blocked_action"
+TOOL_NAMES = ("chieflab_", "chiefmo_", "ASSENT_")
+
+
+async def staged(hosted: Hosted, channel: str = "linkedin", **more: Any) -> str:
+    run = await hosted.tool("chieflab_post", channel=channel, body="Dark mode is here.", **more)
+    action_id: str = run["actions"][0]["id"]
+    return action_id
+
+
+async def letter(hosted: Hosted) -> str:
+    run = await hosted.tool(
+        "chieflab_send", to=["grace@example.org"], subject="Dark mode", body="It is here, Grace."
+    )
+    action_id: str = run["actions"][0]["id"]
+    return action_id
+
+
+async def approved(hosted: Hosted, action_id: str) -> None:
+    digest = (await hosted.tool("chieflab_get_action", actionId=action_id))["digest"]
+    assert (await hosted.tool(APPROVE, actionId=action_id, digest=digest))["status"] == "approved"
+
+
+def asked_again(answer: dict[str, Any], where: str) -> dict[str, Any]:
+    """The approval that an answer offers, for exactly the content it shows."""
+    assert f"- {where}" in answer["show"]
+    assert not any(name in answer["userMessage"] for name in TOOL_NAMES)
+    found: dict[str, Any] = next(each for each in answer["commands"] if each["tool"] == APPROVE)
+    assert set(found["args"]) == {"actionId", "digest"}
+    return found
+
+
+async def goes_out(hosted: Hosted, offered: dict[str, Any]) -> dict[str, Any]:
+    assert (await hosted.tool(APPROVE, **offered["args"]))["status"] == "approved"
+    done = await hosted.tool(EXECUTE, actionId=offered["args"]["actionId"])
+    assert done["status"] == "executed", done
+    return done
+
+
+async def test_what_was_approved_before_connecting_is_shown_with_its_account_and_goes_out(
+    hosted: Hosted,
+) -> None:
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    missing = await hosted.tool(EXECUTE, actionId=action_id)
+    assert (missing["reason"], missing["recoveryTool"]["name"]) == (
+        "missing_connector",
+        "chieflab_connect_provider",
+    )
+    await hosted.tool("chieflab_connect_provider", **missing["recoveryTool"]["args"])
+    await hosted.connect("zernio")  # a person, on the page
+    again = await hosted.tool(EXECUTE, actionId=action_id)
+    assert (again["reason"], again["recoveryTool"]) == ("requires_approval", None)
+    offered = asked_again(again, "Goes to: Acme (linkedin)")
+    assert "Acme" in again["userMessage"]
+    # Asking once more changes nothing more.
+    once_more = await hosted.tool(EXECUTE, actionId=action_id)
+    assert (once_more["reason"], once_more["commands"]) == ("requires_approval", again["commands"])
+    await goes_out(hosted, offered)
+    assert len(hosted.zernio.on("acc_linkedin")) == 1
+
+
+async def test_approving_what_was_staged_before_connecting_shows_the_account_first(hosted: Hosted) -> None:
+    action_id = await staged(hosted)
+    digest = (await hosted.tool("chieflab_get_action", actionId=action_id))["digest"]
+    await hosted.connect("zernio")
+    first = await hosted.tool(APPROVE, actionId=action_id, digest=digest)
+    assert (first["reason"], first["status"]) == ("stale_revision", "awaiting_approval")
+    offered = asked_again(first, "Goes to: Acme (linkedin)")
+    await goes_out(hosted, offered)
+
+
+async def test_approving_for_an_account_that_came_back_at_the_provider_says_that_it_can_go_out(
+    hosted: Hosted,
+) -> None:
+    await hosted.connect("zernio")
+    action_id, accounts = await staged(hosted), hosted.zernio.accounts
+    hosted.zernio.accounts = [each for each in accounts if each["platform"] != "linkedin"]
+    assert not (await hosted.tool(RETRY, actionId=action_id))["preflight"]["connectorReady"]
+    hosted.zernio.accounts = accounts
+    answer = await hosted.tool(APPROVE, actionId=action_id)
+    assert answer["userMessage"].startswith("Approved. Nothing has been sent yet. Say “send linkedin”")
+    assert [each["name"] for each in answer["next"]] == [EXECUTE, "chieflab_withdraw_approval"]
+
+
+async def test_mail_goes_by_the_provider_that_is_connected_now(hosted: Hosted) -> None:
+    action_id = await letter(hosted)
+    await approved(hosted, action_id)
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
+    await hosted.connect("resend")
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "From: hello@example.org")
+    await goes_out(hosted, offered)
+    assert len(hosted.resend.happened("sent")) == 1
+
+
+async def test_an_account_that_is_gone_is_replaced_by_another_only_with_a_new_approval(
+    hosted: Hosted,
+) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    await hosted.app.connections.choose(hosted.workspace_id, "zernio", ["acc_linkedin_ada"], by="Ada")
+    again = await hosted.tool(EXECUTE, actionId=action_id)
+    assert again["reason"] == "requires_approval"
+    assert hosted.zernio.happened("published") == []
+    offered = asked_again(again, "Goes to: Ada (linkedin)")
+    await goes_out(hosted, offered)
+    assert len(hosted.zernio.on("acc_linkedin_ada")) == 1
+
+
+async def test_connected_again_with_another_account_it_asks_again(hosted: Hosted) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    await hosted.tool("chieflab_disconnect_provider", provider="zernio")
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["reason"] == "missing_connector"
+    hosted.zernio.accounts = [{**hosted.zernio.accounts[0], "_id": "acc_other", "displayName": "Other"}]
+    await hosted.connect("zernio")
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "Goes to: Other (linkedin)")
+    await goes_out(hosted, offered)
+
+
+async def test_connected_again_with_the_same_account_the_approval_holds(hosted: Hosted) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    await hosted.tool("chieflab_disconnect_provider", provider="zernio")
+    await hosted.connect("zernio")
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["status"] == "executed"
+
+
+async def test_an_account_with_another_name_under_the_same_id_is_shown_before_it_is_used(
+    hosted: Hosted,
+) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    hosted.zernio.accounts = [{**each, "displayName": "Sold to Eve"} for each in hosted.zernio.accounts]
+    await hosted.connect("zernio")
+    refused = await hosted.tool(EXECUTE, actionId=action_id)
+    assert (refused["reason"], refused["status"]) == ("stale_revision", "awaiting_approval")
+    (changed,) = refused["problems"]
+    assert (changed["path"], changed["got"]) == ("account.name", "Sold to Eve")
+    assert hosted.zernio.on("acc_linkedin_ada") == []
+    await approved(hosted, action_id)
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["status"] == "executed"
+
+
+async def test_connected_without_such_an_account_nothing_says_that_it_is_not_connected(
+    hosted: Hosted,
+) -> None:
+    every = hosted.zernio.accounts
+    hosted.zernio.accounts = [each for each in every if each["platform"] == "twitter"]
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    refused = await hosted.tool(EXECUTE, actionId=action_id)
+    assert refused["reason"] == "missing_connector"
+    for text in (refused["summaryForUser"], refused["userMessage"]):
+        assert "not connected" not in text and "LinkedIn" in text, text
+        assert not any(name in text for name in TOOL_NAMES)
+    how = await hosted.tool("chieflab_connect_provider", **refused["recoveryTool"]["args"])
+    assert how["connected"]
+    still = await hosted.tool(RETRY, actionId=action_id)
+    assert (still["ok"], still["preflight"]["connectorReady"]) == (True, False)
+    hosted.zernio.accounts = every  # a person connects it at Zernio
+    offered = asked_again(await hosted.tool(EXECUTE, actionId=action_id), "Goes to: Acme (linkedin)")
+    await goes_out(hosted, offered)
+
+
+async def test_looking_again_says_whether_it_is_connected_and_what_comes_next(hosted: Hosted) -> None:
+    action_id = await staged(hosted)
+    still = await hosted.tool(RETRY, actionId=action_id)
+    assert (still["ok"], still["revision"], still["preflight"]["connectorReady"]) == (True, 1, False)
+    assert "not connected" in still["userMessage"] and "Zernio" in still["userMessage"]
+    assert still["next"][0]["name"] == "chieflab_connect_provider"
+    assert still["next"][0]["args"] == {"provider": "zernio"}
+    assert "Dark mode is here." in still["show"]
+
+    await hosted.connect("zernio")
+    found = await hosted.tool(RETRY, actionId=action_id)
+    assert (found["ok"], found["revision"], found["status"]) == (True, 2, "awaiting_approval")
+    assert "Acme" in found["show"] and "Acme" in found["userMessage"]
+    approval = found["next"][0]
+    assert (approval["name"], approval["args"]["actionId"]) == (APPROVE, action_id)
+    assert found["digest"].removeprefix("sha256:").startswith(approval["args"]["digest"])
+    assert not any(name in still["userMessage"] + found["userMessage"] for name in TOOL_NAMES)
+
+
+async def test_a_post_by_hand_is_not_a_missing_connector_to_try_again(hosted: Hosted) -> None:
+    action_id = await staged(hosted, "hn", title="Show HN: Dark mode")
+    await approved(hosted, action_id)
+    refused = await hosted.tool(EXECUTE, actionId=action_id)
+    assert (refused["retry"], refused["retryable"], refused["recoveryTool"]) == ("never", False, None)
+    for text in (refused["summaryForUser"], refused["userMessage"]):
+        assert "not connected" not in text and "by hand" in text, text
+
+
+async def test_a_key_that_the_provider_refuses_is_not_called_unconnected(hosted: Hosted) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    hosted.zernio.revoked = [KEYS["zernio"]]
+    refused = await hosted.tool(EXECUTE, actionId=action_id)
+    assert (refused["reason"], refused["retry"]) == ("missing_connector", "after_recovery")
+    assert "does not accept its key" in refused["userMessage"]
+    again = await hosted.tool(EXECUTE, actionId=action_id)
+    assert "does not accept its key" in again["userMessage"]
+    how = await hosted.tool("chieflab_connect_provider", **again["recoveryTool"]["args"])
+    assert (how["connected"], how["agentUsefulness"]["needsHuman"]) == (False, True)
+    hosted.zernio.revoked = []
+    await hosted.connect("zernio")
+    assert (await hosted.tool(EXECUTE, actionId=action_id))["status"] == "executed"
+
+
+async def test_readiness_is_that_of_now_wherever_an_action_is_shown(hosted: Hosted) -> None:
+    await hosted.connect("zernio")
+    action_id = await staged(hosted)
+    await hosted.tool("chieflab_disconnect_provider", provider="zernio")
+    found = await hosted.tool("chieflab_get_action", actionId=action_id)
+    (listed,) = (await hosted.tool("chieflab_list_pending_actions"))["actions"]
+    for each in (found, listed):
+        assert (each["preflight"]["connectorReady"], each["preflight"]["connectorBlocker"]) == (
+            False,
+            "missing_connector",
+        )
+        assert "connector_not_ready" in each["preflight"]["gates"]
+    assert f"/connect/zernio?workspace={hosted.workspace_id}" in found["show"]
+    await hosted.connect("zernio")
+    found = await hosted.tool("chieflab_get_action", actionId=action_id)
+    (listed,) = (await hosted.tool("chieflab_list_pending_actions"))["actions"]
+    for each in (found, listed):
+        assert each["preflight"]["connectorReady"] and "connector_not_ready" not in each["preflight"]["gates"]
+
+
+async def test_a_page_shows_the_account_before_it_takes_an_approval(hosted: Hosted) -> None:
+    run = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
+    action_id, link = run["actions"][0]["id"], run["reviewUrl"].removeprefix(BASE_URL)
+    page = await hosted.http.get(link, follow_redirects=True)
+    await hosted.connect("zernio")
+    for then in ("", "send"):
+        (form,) = [each for each in forms(page.text) if "/approve" in each.address]
+        named = {**form.fields, "name": "Grace", **({"then": then} if then else {})}
+        page = await hosted.http.post(form.address, data=named, headers=BROWSER, follow_redirects=True)
+        record = await hosted.tool("chieflab_get_action", actionId=action_id)
+        if not then:
+            assert page.status_code == 409 and "Acme (linkedin)" in page.text
+            assert (record["status"], record["revision"]) == ("awaiting_approval", 2)
+    assert record["status"] == "approved"
+
+
+async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_nothing(hosted: Hosted) -> None:
+    action_id = await staged(hosted)
+    await approved(hosted, action_id)
+    job = Job(
+        workspace_id=hosted.workspace_id,
+        job_id=JobId("job"),
+        kind=SEND_JOB,
+        key=f"{action_id}:1",
+        payload={"actionId": action_id},
+        due_ms=0,
+        state=JobState.RUNNING,
+        attempts=1,
+        lease_until_ms=None,
+        fence=1,
+        worker=None,
+        last_error=None,
+        created_ms=0,
+        finished_ms=None,
+    )
+    services = hosted.app.services
+    with pytest.raises(JobFailed):
+        await sending.send(services, job)
+    await hosted.connect("zernio")  # and the job is tried again
+    await sending.send(services, job)
+    found = await hosted.tool("chieflab_get_action", actionId=action_id)
+    assert (found["status"], found["revision"]) == ("awaiting_approval", 2)
+    assert hosted.zernio.happened("published") == []
+
+
+async def test_an_agent_that_only_follows_the_answers_gets_through(hosted: Hosted) -> None:
+    """It makes the first call that each answer names; a person acts where an answer says that one is needed."""
+    answer = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
+    call, made, asked_for = answer["agentGuide"]["nextToolCalls"]["primary"], 0, 0
+    while answer.get("status") != "executed":
+        assert (made := made + 1) <= 6, "a loop"
+        answer = await hosted.tool(call["name"], **call["args"])
+        if answer.get("agentUsefulness", {}).get("needsHuman"):
+            asked_for += 1
+            assert f"/connect/zernio?workspace={hosted.workspace_id}" in answer["show"]
+            await hosted.connect("zernio")
+        assert answer.get("status") == "executed" or not answer["next"][0].get("needs"), answer
+        call = answer["next"][0]
+    assert asked_for == 1 and len(hosted.zernio.on("acc_linkedin")) == 1

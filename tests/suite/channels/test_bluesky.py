@@ -1,0 +1,273 @@
+"""Bluesky directly: one post however often it is tried, with its links, names, tags and pictures where they belong."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tests.sqlite_files import new_sqlite
+from tests.suite.channels.places import Place, connect, connected, keeps_its_promises
+from tests.surfaces import ManualClock, Surface
+
+from assent.engine.actions.recording import Executed
+from assent.engine.connections.key_access import API_KEY
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.connection import Account, NewConnection, OpenedSecrets
+from assent.gate.records import Effect
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Measurable, NotSent
+from assent.processes.serve import Surfaces
+from assent.suite.channels.bluesky.connector import facets, record_key
+from assent.suite.channels.bluesky.emulator import DID, KEY, OTHERS, PASSWORD, TID, Bluesky
+from assent.testing.connector_contract import claim_action
+from assent.testing.ledger import Ledger
+from assent.testing.operator import Wanted
+from assent.testing.provider_server import Outcome
+
+pytestmark = pytest.mark.anyio
+
+POST = Wanted(connector="bluesky", channel="bluesky", body="Dark mode is here: example.org/dark #news")
+PNG = b"\x89PNG\r\n\x1a\n of a kind"
+
+
+@pytest.fixture
+async def place(database_url: str, tmp_path: Path) -> AsyncIterator[Place]:
+    clock = ManualClock()
+    server = Bluesky(Ledger(tmp_path / "bluesky.jsonl"), now_ms=clock.now_ms)
+    async with connected(database_url, tmp_path, server, clock, lambda: KEY) as running:
+        yield running
+
+
+@pytest.fixture
+async def one(tmp_path: Path) -> AsyncIterator[Place]:
+    """The same on one store, for what no store has a part in."""
+    clock = ManualClock()
+    server = Bluesky(Ledger(tmp_path / "bluesky.jsonl"), now_ms=clock.now_ms)
+    url = new_sqlite(tmp_path / "assent.db")
+    async with connected(url, tmp_path, server, clock, lambda: KEY, connector_timeout_seconds=2.0) as running:
+        yield running
+
+
+async def test_an_approved_post_goes_out_once_with_its_picture(place: Place) -> None:
+    action_id = await place.engine.approved(POST)
+    await place.with_picture(action_id, PNG, "A dark window")
+
+    reply = await place.engine.execute(action_id)
+
+    assert isinstance(reply, Executed)
+    (effect,) = place.effects()
+    action = await place.engine.action(action_id)
+    assert effect["rkey"] == record_key(action)
+    assert reply.external_id == f"at://{DID}/app.bsky.feed.post/{effect['rkey']}"
+    assert reply.external_url == f"https://bsky.app/profile/alice.test/post/{effect['rkey']}"
+    record = effect["record"]
+    assert record["text"] == POST.body
+    (image,) = record["embed"]["images"]
+    assert image["alt"] == "A dark window"
+    assert image["aspectRatio"] == {"width": 1200, "height": 675}
+    assert isinstance(place.server, Bluesky)
+    assert place.server.blobs[image["image"]["ref"]["$link"]] == ("image/png", PNG)
+    assert isinstance(await place.engine.execute(action_id), Refusal)
+    assert len(place.effects()) == 1
+
+
+async def test_the_connector_keeps_the_promises_of_its_port(one: Place) -> None:
+    effect = Effect(channel="bluesky", verb="post", connector="bluesky", body="Hello from the kit.")
+    await keeps_its_promises(one, effect, KEY)
+
+
+@pytest.mark.rule("E29")
+@pytest.mark.parametrize("lost", [Outcome.RESET_AFTER, Outcome.ERROR_AFTER, Outcome.GARBAGE_AFTER])
+async def test_a_lost_answer_is_read_back_by_the_key_of_the_record(one: Place, lost: Outcome) -> None:
+    action_id = await one.engine.approved(POST)
+    one.server.plan(Outcome.DELIVER, lost)
+
+    reply = await one.engine.execute(action_id)
+
+    assert isinstance(reply, Executed)
+    assert reply.external_id.endswith(one.effects()[0]["rkey"])
+    assert len(one.effects()) == 1
+
+
+@pytest.mark.rule("E29")
+async def test_an_outcome_that_stays_lost_is_found_later_and_not_made_twice(place: Place) -> None:
+    action_id = await place.engine.approved(POST)
+    place.server.plan(Outcome.DELIVER, Outcome.RESET_AFTER, Outcome.ERROR_BEFORE)
+    reply = await place.engine.execute(action_id)
+    assert isinstance(reply, Refusal) and reply.recovery().reason is Reason.OUTCOME_UNKNOWN
+
+    assert await place.engine.reconcile() == 1
+
+    action = await place.engine.action(action_id)
+    assert (action.status, action.execution_state) == ("executed", "done")
+    assert len(place.effects()) == 1
+    assert action.external_id is not None and action.external_id.endswith(place.effects()[0]["rkey"])
+
+
+async def test_a_time_out_after_success_ends_as_executed(tmp_path: Path) -> None:
+    clock = ManualClock()
+    server = Bluesky(Ledger(tmp_path / "bluesky.jsonl"), now_ms=clock.now_ms)
+    url = new_sqlite(tmp_path / "assent.db")
+    async with connected(
+        url, tmp_path, server, clock, lambda: KEY, connector_timeout_seconds=0.6
+    ) as impatient:
+        action_id = await impatient.engine.approved(POST)
+        server.plan(Outcome.DELIVER, Outcome.TIMEOUT_AFTER)
+        await impatient.engine.execute(action_id)
+        await impatient.engine.reconcile()
+        action = await impatient.engine.action(action_id)
+        assert (action.status, action.execution_state) == ("executed", "done")
+        assert len(impatient.effects()) == 1
+
+
+@pytest.mark.parametrize(
+    ("plan", "reason", "state"),
+    [
+        ((Outcome.ERROR_BEFORE,), Reason.CONNECTOR_FAILED, "retryable"),
+        ((Outcome.RESET_BEFORE,), Reason.CONNECTOR_FAILED, "retryable"),
+        ((Outcome.REFUSE_429,), Reason.RATE_LIMITED, "retryable"),
+        ((Outcome.DELIVER, Outcome.REFUSE_429), Reason.RATE_LIMITED, "retryable"),
+        ((Outcome.DELIVER, Outcome.REFUSE_400), Reason.CONNECTOR_FAILED, "done"),
+        ((Outcome.DELIVER, Outcome.ERROR_BEFORE), Reason.OUTCOME_UNKNOWN, "outcome_unknown"),
+    ],
+)
+async def test_what_is_not_written_is_told_apart_from_what_may_be(
+    one: Place, plan: tuple[Outcome, ...], reason: Reason, state: str
+) -> None:
+    action_id = await one.engine.approved(POST)
+    one.server.plan(*plan)
+
+    reply = await one.engine.execute(action_id)
+
+    assert isinstance(reply, Refusal)
+    assert reply.recovery().reason is reason
+    assert (await one.engine.action(action_id)).execution_state == state
+    assert one.effects() == []
+
+
+async def test_an_app_password_that_was_taken_back_ends_the_connection(place: Place) -> None:
+    action_id = await place.engine.approved(POST)
+    assert isinstance(place.server, Bluesky)
+    place.server.revoked = [PASSWORD]
+
+    reply = await place.engine.execute(action_id)
+
+    assert isinstance(reply, Refusal)
+    assert reply.recovery().reason is Reason.MISSING_CONNECTOR
+    connection = await place.engine.app.connections.find(LOCAL_WORKSPACE, "bluesky")
+    assert connection is not None and not connection.live
+    assert place.effects() == []
+    place.server.revoked = []
+    await connect(place.engine.app, "bluesky", KEY)
+    assert isinstance(await place.engine.execute(action_id), Executed)
+
+
+@pytest.mark.parametrize(
+    "key", ["alice.test wrong-pass-word-here", "only-one-word", "", "bob.test abcd-efgh"]
+)
+async def test_a_key_that_opens_nothing_is_refused_and_says_how_to_enter_one(one: Place, key: str) -> None:
+    with pytest.raises(NotSent) as refused:
+        await connect(one.engine.app, "bluesky", key)
+
+    assert refused.value.reason is Reason.MISSING_CONNECTOR
+    assert PASSWORD not in refused.value.detail
+
+
+@pytest.mark.parametrize("key", [KEY, f"@{KEY}", KEY.replace(":", " "), f" {DID} {PASSWORD}\n"])
+async def test_a_handle_and_an_app_password_connect_the_account(one: Place, key: str) -> None:
+    connection = await connect(one.engine.app, "bluesky", key)
+
+    assert [(each.id, each.name) for each in connection.accounts] == [(DID, "@alice.test")]
+    assert PASSWORD not in repr(connection)
+
+
+async def test_numbers_are_bluesky_s_own_and_none_are_no_zeros(one: Place) -> None:
+    action_id = await one.engine.approved(POST)
+    await one.engine.execute(action_id)
+    action = await one.engine.action(action_id)
+    connector: object = one.engine.services.connectors["bluesky"]
+    assert isinstance(connector, Measurable)
+
+    reading = await connector.measure(action, 2)
+    assert (reading.status, reading.metrics) == ("ok", {"likes": 5, "reposts": 2, "replies": 1, "quotes": 0})
+    assert isinstance(one.server, Bluesky)
+    one.server.numbers = None
+    assert (await connector.measure(action, 2)).status == "unavailable"
+
+
+def test_facets_are_counted_in_bytes() -> None:
+    text = "新機能 🚀 https://example.org/ü via @bob.test, see example.com. #日本語 #2024 #ok! a#b"
+
+    found = facets(text, OTHERS)
+
+    raw = text.encode()
+    shown = [
+        (raw[each["index"]["byteStart"] : each["index"]["byteEnd"]].decode(), each["features"][0])
+        for each in found
+    ]
+    assert [(part, {k: v for k, v in feature.items() if k != "$type"}) for part, feature in shown] == [
+        ("https://example.org/ü", {"uri": "https://example.org/ü"}),
+        ("@bob.test", {"did": OTHERS["bob.test"]}),
+        ("example.com", {"uri": "https://example.com"}),
+        ("#日本語", {"tag": "日本語"}),
+        ("#ok", {"tag": "ok"}),
+    ]
+
+
+def test_a_name_that_is_nobody_s_and_an_address_with_a_hash_stay_what_they_are() -> None:
+    assert facets("Ask @nobody.test or me@example.org", {}) == []
+    (only,) = facets("https://example.org/#start", {})
+    assert only["features"][0]["uri"] == "https://example.org/#start"
+
+
+def test_the_key_of_a_record_is_a_tid_and_another_one_for_every_revision() -> None:
+    effect = Effect(channel="bluesky", verb="post", connector="bluesky", body="x")
+    keys = {record_key(claim_action(effect, number=n, revision=r)) for n in range(1, 40) for r in range(1, 6)}
+
+    assert len(keys) == 39 * 5
+    assert all(TID.fullmatch(key) for key in keys)
+
+
+async def test_a_link_that_is_not_in_the_text_becomes_a_card(one: Place) -> None:
+    action_id = await one.engine.approved(
+        Wanted(connector="bluesky", channel="bluesky", body="Dark mode.", link="https://example.org/dark")
+    )
+    await one.engine.execute(action_id)
+
+    card = one.effects()[0]["record"]["embed"]["external"]
+    assert card == {"uri": "https://example.org/dark", "title": "example.org", "description": ""}
+
+
+async def test_a_draft_goes_by_the_direct_account_where_one_is_connected_and_else_by_zernio(
+    tmp_path: Path,
+) -> None:
+    clock = ManualClock()
+    server = Bluesky(Ledger(tmp_path / "bluesky.jsonl"), now_ms=clock.now_ms)
+    url = new_sqlite(tmp_path / "assent.db")
+    async with connected(url, tmp_path, server, clock, lambda: KEY) as place:
+        app = place.engine.app
+        surface = Surface(app, Surfaces(app), clock, "stdio")
+        issued = await surface.sign_in()
+        workspace_id = WorkspaceId(issued.workspace_id)
+        zernio = NewConnection(
+            label="Zernio",
+            secrets=OpenedSecrets({API_KEY: "sk_x"}),
+            accounts=(Account("acc_1", "bluesky", "@acme"),),
+        )
+        asked = {"channel": "bluesky", "body": "Dark mode is here."}
+
+        async def staged() -> tuple[str, dict[str, str] | None]:
+            action = (await surface.call("chieflab_post", asked)).payload["actions"][0]
+            return action["connector"], action.get("target")
+
+        assert await staged() == ("zernio", None)
+        await app.connections.save(workspace_id, "zernio", zernio, by="Ada")
+        assert (await staged())[0] == "zernio"
+        await connect(app, "bluesky", KEY, workspace_id)
+        assert await staged() == (
+            "bluesky",
+            {"accountId": DID, "platform": "bluesky", "name": "@alice.test"},
+        )
+        await surface.http.aclose()

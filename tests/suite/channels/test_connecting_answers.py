@@ -1,0 +1,135 @@
+"""What an agent and a person are told about connectors: which work, which need somebody, and what to do about it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.suite.channels.hosted import Hosted
+from tests.surfaces import BASE_URL, Surface
+
+CONNECT = "chieflab_connect_provider"
+LIST = "chieflab_list_connectors"
+RETRY = "chieflab_retry_blocked_action"
+NOT_FOR_PEOPLE = ("chieflab_", "chiefmo_", "ASSENT_", "…")
+
+
+async def listed(surface: Surface) -> dict[str, dict[str, Any]]:
+    payload = (await surface.call(LIST)).payload
+    return {each["id"]: each for each in payload["connectors"]}
+
+
+def texts(reply: dict[str, Any]) -> list[str]:
+    guide = reply["agentGuide"]
+    return [guide["userMessage"], reply["show"], *(each["body"] for each in guide["renderInChat"].values())]
+
+
+@pytest.mark.rule("E86")
+async def test_the_list_tells_what_works_now_from_what_needs_somebody(hosted: Hosted) -> None:
+    before = await listed(hosted)
+    assert {name: each["status"] for name, each in before.items()} == {
+        "site": "live",
+        "manual": "live",
+        "smtp": "needs_connection",
+        "zernio": "needs_connection",
+        "bluesky": "needs_connection",
+        "slack": "needs_connection",
+        "resend": "needs_connection",
+        "ga4": "needs_configuration",
+        "search_console": "needs_configuration",
+        "hubspot": "needs_configuration",
+    }
+    assert before["zernio"]["connectUrl"] == f"{BASE_URL}/connect/zernio?workspace={hosted.workspace_id}"
+    assert "LinkedIn" in before["zernio"]["description"]
+    assert "person who runs" in before["ga4"]["says"]
+    for each in before.values():
+        assert not any(name in each["says"] for name in NOT_FOR_PEOPLE), each
+
+    await hosted.connect("zernio")
+    assert (await listed(hosted))["zernio"]["status"] == "live"
+    hosted.key = (await hosted.new_workspace("other")).api_key
+    assert (await listed(hosted))["zernio"]["status"] == "needs_connection"
+    if hosted.transport == "http":
+        hosted.key = None
+        public = await listed(hosted)
+        assert public["zernio"]["status"] == "needs_connection" and "connectUrl" not in public["zernio"]
+        assert str(hosted.workspace_id) not in str(public)
+
+
+async def test_what_the_list_says_and_what_connecting_says_agree(hosted: Hosted) -> None:
+    for name, each in (await listed(hosted)).items():
+        answer = await hosted.call(CONNECT, {"provider": name})
+        found = answer.reason or ("live" if answer.payload["connected"] else "needs_connection")
+        assert found.replace("provider_not_live", "needs_configuration") == each["status"], name
+        if answer.is_error:
+            for text in (answer.payload["userMessage"], answer.payload["summaryForUser"]):
+                assert not any(word in text for word in NOT_FOR_PEOPLE), text
+            assert "runs" in answer.payload["userMessage"] and answer.payload["retryable"] is False
+
+
+async def test_connecting_shows_the_link_and_what_waits_for_it(hosted: Hosted) -> None:
+    run = await hosted.tool("chieflab_post", channel="linkedin", body="Dark mode is here.")
+    action_id = run["actions"][0]["id"]
+    reply = await hosted.tool(CONNECT, provider="zernio")
+    url = f"{BASE_URL}/connect/zernio?workspace={hosted.workspace_id}"
+    assert (reply["connected"], reply["connectUrl"]) == (False, url)
+    assert reply["agentGuide"]["renderInChat"]
+    for text in texts(reply):
+        assert url in text and not any(word in text for word in NOT_FOR_PEOPLE), text
+    assert f"assent connect zernio --workspace {hosted.workspace_id} --key-stdin" in reply["show"]
+    assert reply["agentUsefulness"]["needsHuman"] is True
+    assert "approve" not in reply["stopRule"] and "link" in reply["stopRule"]
+    assert {"name": RETRY, "args": {"actionId": action_id}} in [
+        {"name": each["name"], "args": each["args"]} for each in reply["next"]
+    ]
+    assert "…" not in str(reply["next"]) + str(reply["agentGuide"]["nextToolCalls"])
+
+    await hosted.connect("zernio")
+    there = await hosted.tool(CONNECT, provider="zernio")
+    assert there["connected"] and there["agentUsefulness"]["needsHuman"] is False
+    assert "is connected" in there["agentGuide"]["userMessage"] and "Acme" in there["show"]
+    assert there["next"][0]["name"] == RETRY and there["next"][0]["args"] == {"actionId": action_id}
+
+
+@pytest.mark.parametrize(
+    ("name", "provider", "said"),
+    [
+        ("x", "zernio", "X goes out through Zernio"),
+        ("twitter", "zernio", "X goes out through Zernio"),
+        ("LinkedIn", "zernio", "LinkedIn goes out through Zernio"),
+        ("email", "smtp", "E-mail goes out through your mail server or Resend"),
+        ("bluesky", "bluesky", "Zernio"),
+    ],
+)
+async def test_a_channel_is_connected_by_its_own_name(
+    hosted: Hosted, name: str, provider: str, said: str
+) -> None:
+    reply = await hosted.tool(CONNECT, provider=name)
+    assert reply["provider"] == provider
+    assert said in reply["agentGuide"]["userMessage"]
+
+
+async def test_a_channel_is_served_by_the_provider_that_is_connected(hosted: Hosted) -> None:
+    await hosted.connect("resend")
+    reply = await hosted.tool(CONNECT, provider="email")
+    assert (reply["provider"], reply["connected"]) == ("resend", True)
+
+
+async def test_without_a_mail_server_resend_is_offered_too(hosted: Hosted) -> None:
+    reply = await hosted.tool(CONNECT, provider="smtp")
+    for name in ("smtp", "resend"):
+        assert f"{BASE_URL}/connect/{name}?workspace={hosted.workspace_id}" in reply["show"]
+    assert "Resend" in reply["agentGuide"]["userMessage"]
+
+
+async def test_what_is_published_by_hand_has_nothing_to_connect(hosted: Hosted) -> None:
+    reply = await hosted.tool(CONNECT, provider="hn")
+    assert (reply["provider"], reply["connected"], reply["connectUrl"]) == ("manual", True, None)
+    assert "by hand" in reply["agentGuide"]["userMessage"]
+
+
+async def test_an_unknown_name_lists_providers_and_channels(hosted: Hosted) -> None:
+    refused = await hosted.call(CONNECT, {"provider": "myspace"})
+    assert refused.reason == "validation_error"
+    expected = refused.payload["problems"][0]["expected"]
+    assert "zernio" in expected and "linkedin" in expected

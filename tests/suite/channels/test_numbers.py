@@ -1,0 +1,311 @@
+"""Every number of a measurement, wherever it is told, is one that the providers gave or a sum of the same metric."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sqlite_files import new_sqlite
+from tests.suite.channels.kit import connect
+from tests.suite.operators.conftest import Loop
+from tests.surfaces import ManualClock, settings_for
+
+from assent.app import App
+from assent.engine.actions import actions
+from assent.engine.learning import measurement
+from assent.engine.learning import memory as brain
+from assent.gate.effects import EffectTypes
+from assent.gate.measurement.recommend import assess
+from assent.kernel.ids import RunId, WorkspaceId
+from assent.ports import Reading
+from assent.processes.serve import Surfaces
+from assent.suite.channels.email.emulator import Resend
+from assent.suite.channels.zernio.emulator import Zernio
+from assent.suite.effect_types import effect_types
+from assent.testing.ledger import Ledger
+from assent.testing.provider_server import all_serving
+
+pytestmark = pytest.mark.anyio
+
+POST = {
+    "impressions": 1234,
+    "views": 1300,
+    "reach": 1000,
+    "likes": 120,
+    "comments": 30,
+    "clicks": 11,
+    "engagementRate": 0.05,
+}
+READER = "grace@example.org"
+
+
+class Measuring(Loop):
+    """A surface with emulated providers whose numbers a test sets."""
+
+    posts: Zernio
+    mails: Resend
+    workspace: WorkspaceId
+
+    async def tool(self, name: str, **arguments: Any) -> dict[str, Any]:
+        return (await self.call(name, arguments)).payload
+
+    async def sent(self, *channels: str) -> str:
+        """A run whose messages went out on these channels a day ago."""
+        run = await self.tool(
+            "chieflab_launch_product",
+            goal="Tell people about the import",
+            channels=list(channels),
+            drafts=dict.fromkeys(channels, "Ledgerleaf imports bank statements as CSV."),
+            email={"to": [READER], "subject": "The import"},
+            repoContext={"README": "# Ledgerleaf\n\nBookkeeping for clubs.\n"},
+        )
+        for action in run["actions"]:
+            sent = await self.approve_and_send(action["id"])
+            assert sent["status"] == "executed", sent
+        self.clock.advance(hours=25)
+        return str(run["runId"])
+
+    async def measured(self, run_id: str) -> dict[str, Any]:
+        return await self.tool("chieflab_measure", runId=run_id)
+
+    async def remembered(self) -> list[dict[str, Any]]:
+        found = await self.tool("chieflab_brain_read", kind="channel_performance", limit=50)
+        return list(found["entries"])
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[Measuring]:
+    clock = ManualClock()
+    zernio = Zernio(Ledger(tmp_path / "zernio.jsonl"), now_ms=clock.now_ms)
+    resend = Resend(Ledger(tmp_path / "resend.jsonl"), now_ms=clock.now_ms)
+    async with all_serving((zernio, resend)) as urls:
+        settings = settings_for(
+            new_sqlite(tmp_path / "assent.db"), tmp_path, zernio_url=urls["zernio"], resend_url=urls["resend"]
+        )
+        app = App(settings, clock=clock)
+        client = Measuring(app, Surfaces(app), clock, "http")
+        client.posts, client.mails = zernio, resend
+        client.workspace = (await client.sign_in()).workspace_id
+        for provider in ("zernio", "resend"):
+            await connect(app, provider, client.workspace)
+        try:
+            yield client
+        finally:
+            await client.close()
+
+
+def numbers_in(text: str) -> set[str]:
+    """The numbers of a text, but for those of times and addresses."""
+    plain = re.sub(r"https?://\S+|\d{1,2}:\d\d\S*|\d{4}-\d\d-\d\d\S*", " ", text)
+    return {each.strip(".,") for each in re.findall(r"\d[\d,.]*", plain)}
+
+
+@pytest.mark.rule("E100")
+async def test_three_exposures_of_one_source_are_never_added(house: Measuring) -> None:
+    house.posts.numbers = dict(POST)
+    run_id = await house.sent("linkedin")
+
+    told = await house.measured(run_id)
+
+    why = "LinkedIn: 1,234 impressions, 11 clicks, 30 comments, 120 likes."
+    assert told["nextMove"] == {
+        "move": "Follow up on LinkedIn, where people responded.",
+        "why": why,
+        "channel": "linkedin",
+    }
+    assert told["measurement"]["nextMove"] == told["nextMove"]
+    counts = {name: value for name, value in POST.items() if name not in ("reach", "engagementRate")}
+    assert told["measurement"]["totals"] == counts
+    every = (
+        "LinkedIn: 1,234 impressions, 1,300 views, 1,000 people reached, 11 clicks, 30 comments, 120 likes, "
+        "engagement rate 0.05"
+    )
+    assert f"- {every}" in told["show"]
+    assert why.rstrip(".") in told["agentGuide"]["userMessage"]
+    given = {"1,234", "1,300", "1,000", "11", "30", "120", "0.05"}
+    [asset] = (await house.tool("chieflab_list_assets", runId=run_id))["assets"][-1:]
+    assert asset["type"] == "measurement"
+    assert asset["body"].startswith(every)
+    assert numbers_in(asset["body"]) == given
+    [entry] = await house.remembered()
+    assert entry["body"] == f"{every}."
+    kept = await house.app.store.read(lambda: brain.find(house.workspace, entry["entryId"]))
+    assert kept is not None and kept.facts == {"metrics": POST, "rules": 2}
+    status = await house.tool("chieflab_status")
+    [measured] = status["measured"]
+    assert (measured["totals"], measured["results"]) == (counts, why)
+    assert why in status["show"]
+
+
+@pytest.mark.rule("E100")
+async def test_rates_of_two_channels_are_neither_added_nor_averaged(house: Measuring) -> None:
+    house.posts.numbers = {"engagementRate": 0.05, "impressions": 1000, "clicks": 10}
+    run_id = await house.sent("linkedin", "x")
+
+    found = (await house.measured(run_id))["measurement"]
+
+    assert found["totals"] == {"impressions": 2000, "clicks": 20}
+    assert [source["metrics"]["engagementRate"] for source in found["sources"]] == [0.05, 0.05]
+    assert [usual for usual in found["baseline"] if usual["metric"] == "engagementRate"] == []
+    assert found["nextMove"]["channel"] is None
+
+
+@pytest.mark.rule("E100")
+async def test_a_mail_that_was_only_delivered_is_not_called_seen(house: Measuring) -> None:
+    house.posts.numbers = {"impressions": 10602}
+    await house.measured(await house.sent("linkedin"))
+    house.mails.numbers = {"delivered": 1}
+    run_id = await house.sent("email")
+
+    told = await house.measured(run_id)
+
+    assert told["nextMove"] == {
+        "move": "Measure again later: E-mail has no numbers of readers yet.",
+        "why": "E-mail: 1 delivered; opens and clicks are not known.",
+        "channel": "email",
+    }
+    assert told["measurement"]["baseline"] == []
+    for text in (told["show"], told["agentGuide"]["userMessage"], told["assets"][0]["body"]):
+        assert "seen" not in text and "nobody" not in text.lower() and "10,602" not in text
+
+
+@pytest.mark.rule("E100")
+async def test_a_baseline_counts_only_the_runs_that_have_the_metric_on_that_channel(house: Measuring) -> None:
+    for numbers in ({"impressions": 900, "likes": 4}, {"likes": 8}, {"impressions": 1100}):
+        house.posts.numbers = dict(numbers)
+        await house.measured(await house.sent("linkedin"))
+    house.posts.numbers = {"impressions": 5000}
+    await house.measured(await house.sent("x"))
+    house.posts.numbers = {"impressions": 500, "likes": 0, "clicks": 0}
+
+    told = await house.measured(await house.sent("linkedin"))
+
+    assert told["measurement"]["baseline"] == [
+        {"channel": "linkedin", "metric": "impressions", "average": 1000, "runs": 2},
+        {"channel": "linkedin", "metric": "likes", "average": 6, "runs": 2},
+    ]
+    assert told["nextMove"]["why"] == (
+        "LinkedIn: 500 impressions, 0 clicks, 0 likes. LinkedIn averaged 1,000 impressions over 2 earlier runs."
+    )
+    assert "LinkedIn averaged 6 likes over 2 earlier runs" in told["show"]
+
+
+@pytest.mark.rule("E100")
+async def test_a_run_that_went_out_later_is_no_earlier_run(house: Measuring) -> None:
+    house.posts.numbers = {"impressions": 100}
+    first = await house.sent("linkedin")
+    await house.measured(first)
+    house.posts.numbers = {"impressions": 900}
+    await house.measured(await house.sent("linkedin"))
+    house.posts.numbers = {"impressions": 150}
+
+    told = await house.measured(first)
+
+    assert told["measurement"]["baseline"] == []
+    assert "900" not in told["show"]
+
+
+@pytest.mark.rule("E100")
+async def test_a_contradicted_zero_is_told_nowhere_as_a_number(house: Measuring) -> None:
+    house.posts.numbers = {"views": 0, "clicks": 5}
+    told = await house.measured(await house.sent("linkedin"))
+
+    assert told["measurement"]["sources"][0]["leftOut"] == ["0 views"]
+    assert told["measurement"]["totals"] == {"clicks": 5}
+    assert "- LinkedIn: 5 clicks (left out as not credible: 0 views)" in told["show"]
+    assert [each["body"] for each in await house.remembered()] == ["LinkedIn: 5 clicks."]
+
+
+@pytest.mark.rule("E100")
+async def test_a_run_that_earlier_rules_measured_counts_in_a_baseline_by_its_readings(
+    house: Measuring, tmp_path: Path
+) -> None:
+    house.posts.numbers = {"impressions": 900, "views": 950}
+    run_id = await house.sent("linkedin")
+    first = (await house.measured(run_id))["measurement"]
+    earlier = {
+        "measuredAt": first["measuredAt"],
+        "sources": [
+            {name: value for name, value in source.items() if name != "leftOut"}
+            for source in first["sources"]
+        ],
+        "totals": {"impressions": 1850, "delivered": 0.5},
+        "baseline": {"runs": 3, "averages": {"impressions": 5301.5}},
+        "nextMove": {"move": "Follow up.", "why": "It was seen 1,850 times.", "channel": None},
+    }
+    with closing(sqlite3.connect(tmp_path / "assent.db")) as file, file:
+        file.execute("UPDATE measurements SET body = ?", (json.dumps(earlier),))
+        file.execute("UPDATE brain_entries SET natural_key = entry_id, state = 'retired'")
+    assert await house.remembered() == []
+    for _ in range(2):
+        house.clock.advance(hours=1)
+        assert (await house.measured(run_id))["measurement"]["totals"] == {"impressions": 900, "views": 950}
+        assert [each["body"] for each in await house.remembered()] == [
+            "LinkedIn: 900 impressions, 950 views."
+        ]
+    house.posts.numbers = {"impressions": 500}
+
+    told = await house.measured(await house.sent("linkedin"))
+
+    assert told["measurement"]["baseline"] == [
+        {"channel": "linkedin", "metric": "impressions", "average": 900, "runs": 1}
+    ]
+    status = await house.tool("chieflab_status")
+    assert "1,850" not in json.dumps(status)
+    assert status["measured"][1]["totals"] == {"impressions": 900, "views": 950}
+
+
+@pytest.mark.rule("E100")
+async def test_values_that_cannot_be_right_are_left_out_and_named(house: Measuring) -> None:
+    house.posts.numbers = {"impressions": -5, "views": 12, "likes": True, "clicks": "many", "shares": 1e30}
+    run_id = await house.sent("linkedin")
+
+    [source] = (await house.measured(run_id))["measurement"]["sources"]
+
+    assert source["metrics"] == {"views": 12}
+    assert sorted(source["leftOut"]) == ["clicks many", "impressions -5", "likes True", "shares 1e+30"]
+    [entry] = await house.remembered()
+    assert entry["body"] == "LinkedIn: 12 views."
+
+
+@pytest.mark.rule("E100")
+async def test_a_source_with_nothing_but_impossible_values_is_unavailable(house: Measuring) -> None:
+    house.posts.numbers = {"impressions": -5}
+    refused = await house.call("chieflab_measure", {"runId": await house.sent("linkedin")})
+
+    assert refused.reason == "measurement_unavailable"
+    assert "impressions -5" in refused.payload["userMessage"]
+    assert await house.remembered() == []
+
+
+async def test_a_channel_is_the_better_one_only_by_the_same_response_to_the_same_exposure(
+    house: Measuring,
+) -> None:
+    house.posts.numbers = {"impressions": 400, "clicks": 40}
+    for numbers in ({"impressions": 1000, "clicks": 2}, {"views": 1000, "points": 500}):
+        run_id = await house.sent("linkedin", "x")
+        noted = {"channel": "x", "metrics": numbers, "source": "the page"}
+        await house.tool("chieflab_record_manual_metrics", runId=run_id, **noted)
+        told = (await house.measured(run_id))["nextMove"]
+        if "clicks" in numbers:
+            assert (told["channel"], told["move"]) == ("linkedin", "Write the next one for LinkedIn first.")
+            assert numbers_in(told["why"]) == {"40", "400", "2", "1,000"}
+        else:
+            assert told["channel"] is None
+
+
+async def test_what_a_person_noted_for_a_channel_counts_once_for_two_messages(house: Measuring) -> None:
+    run_id = RunId(await house.sent("linkedin"))
+    [action] = await house.app.store.read(lambda: actions.run_actions(house.workspace, run_id))
+    noted = Reading(source="by hand", channel="linkedin", status="ok", metrics={"points": 3})
+
+    found = await measurement.read_all(house.app.services, (action, action), {"linkedin": noted}, {}, 0)
+
+    assert found == (noted,)
+    assert assess((noted, noted), EffectTypes(effect_types())).totals == {"points": 6}

@@ -1,0 +1,60 @@
+"""The registry lists every file and folder of a channel, and loading it is cheap."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from assent.suite import channels
+from assent.suite.channels.registry import CONNECTORS, MODULES, TABLE
+
+FOLDER = Path(channels.__file__).parent
+SHARED = {"__init__", "channel", "making", "registry"}
+OWN = "site"
+"""The provider that is this server itself."""
+
+LOADED = """
+import json, sys
+from assent.suite.bundle import list_connectors, list_types
+list_connectors(), tuple(list_types())
+print(json.dumps([name for name in sys.modules if name.startswith(("assent.suite", "httpx", "starlette"))]))
+"""
+
+
+def test_every_file_and_folder_is_registered() -> None:
+    on_disk = {each.stem for each in FOLDER.iterdir() if each.name != "__pycache__"} - SHARED
+    assert {module.__name__.rpartition(".")[2] for module in MODULES} == on_disk
+
+
+def test_a_channel_has_the_name_of_its_file() -> None:
+    for module in MODULES:
+        channel = getattr(module, "CHANNEL", None)
+        assert channel is None or module.__name__ == f"assent.suite.channels.{channel.id}"
+
+
+def test_every_connector_of_a_channel_is_described() -> None:
+    described = {info.id for info in CONNECTORS}
+    assert {name for row in TABLE for name in row.connectors} <= described
+
+
+def test_every_provider_has_its_connector_and_its_emulator_in_one_folder() -> None:
+    providers = [module.__name__.rpartition(".")[2] for module in MODULES if hasattr(module, "CONNECTORS")]
+    assert len(providers) == 7
+    for name in providers:
+        assert (FOLDER / name / "connector.py").exists()
+        assert (FOLDER / name / "emulator.py").exists() == (name != OWN)
+
+
+def test_types_and_descriptions_load_no_connector_and_no_emulator() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = json.loads(done.stdout)
+
+    assert "assent.suite.channels.email.types" in loaded
+    slow = ("connector", "emulator", "making", "smtp", "resend", "httpx", "starlette")
+    assert [
+        name for name in loaded if name.rpartition(".")[2] in slow or name.startswith("assent.testing")
+    ] == []

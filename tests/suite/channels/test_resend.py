@@ -1,0 +1,231 @@
+"""What is Resend's own: its three answers to a repeated key, its error names, read-back and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.sqlite_files import new_sqlite
+from tests.suite.channels.kit import KEYS, Providers, connect, serving
+
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.learning.measurement import read_action
+from assent.gate.cards import destination
+from assent.gate.records import Effect
+from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import KeyChecked, NotSent, Reading
+from assent.suite.channels.email.resend import TEST_SENDER
+from assent.suite.channels.email.resend_mail import mail
+from assent.testing.connector_contract import claim_action
+from assent.testing.provider_server import Outcome
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Providers]:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as running:
+        yield running
+
+
+async def test_the_account_and_the_sender_are_part_of_what_is_approved(here: Providers) -> None:
+    action_id = await here.approved("resend")
+    action = await here.engine.action(action_id)
+    assert action.effect.target == {
+        "accountId": "dom_example.org",
+        "platform": "email",
+        "name": "example.org",
+    }
+    assert action.effect.sender == "hello@example.org"
+    assert destination(action) is None
+    await here.done(action_id)
+    (sent,) = here.effects("resend")
+    assert (sent.content["from"], sent.content["to"]) == ("hello@example.org", ["grace@example.org"])
+    assert sent.key == "sent" and sent.reference == action.provider_key
+
+
+async def test_several_readers_do_not_see_each_other(here: Providers) -> None:
+    readers = ("grace@example.org", "ann@example.org", "Ann <ann@example.org>")
+    await here.done(await here.approved("resend", recipients=readers))
+    (sent,) = here.effects("resend")
+    assert sent.content["to"] == ["hello@example.org"]
+    assert sent.content["bcc"] == ["grace@example.org", "Ann <ann@example.org>"]
+
+
+ENCODED = "Team lunch =?utf-8?b?WW91IGFyZSBmaXJlZA==?="
+
+
+async def test_what_mail_programs_would_decode_is_not_staged(here: Providers) -> None:
+    for changes in ({"subject": ENCODED}, {"title": ENCODED, "subject": ""}):
+        with pytest.raises(Refusal) as refused:
+            await here.approved("resend", **changes)
+        assert refused.value.reason is Reason.VALIDATION_ERROR
+        problems = refused.value.recovery().problems
+        assert isinstance(problems, list)
+        assert [each.path for each in problems] == [f"actions[0].{next(iter(changes))}"]
+    await here.done(await here.approved("resend", subject="What does  a =? b mean"))
+    (sent,) = here.effects("resend")
+    assert sent.content["subject"] == "What does  a =? b mean"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"subject": ENCODED},
+        {"subject": "Hi\u2028X: y"},
+        {"subject": "One\nBcc: eve@example.org"},
+        {"sender": "=?utf-8?b?UGF5UGFs?= <bob@example.org>"},
+        {"recipients": ("=?utf-8?b?UGF5UGFs?= <bob@example.org>",)},
+    ],
+)
+def test_what_mail_programs_would_decode_is_not_sent_either(changes: dict[str, Any]) -> None:
+    given = {"subject": "Hi", "recipients": ("grace@example.org",), **changes}
+    effect = Effect(channel="email", verb="send", connector="resend", body="Hi", **given)
+    with pytest.raises(NotSent) as refused:
+        mail(claim_action(effect), TEST_SENDER)
+    assert (refused.value.reason, refused.value.curable) == (Reason.CONNECTOR_FAILED, False)
+
+
+def test_a_name_is_one_name_whoever_reads_it() -> None:
+    effect = Effect(
+        channel="email",
+        verb="send",
+        connector="resend",
+        body="Hi",
+        subject="Hi",
+        sender="Löwe, Ann: x; \\ <ann@example.org>",
+        recipients=("Ann-Marie O'Löwe <grace@example.org>",),
+    )
+    asked = mail(claim_action(effect), TEST_SENDER)
+    assert asked["from"] == '"Löwe, Ann: x; \\\\" <ann@example.org>'
+    assert asked["to"] == ["Ann-Marie O'Löwe <grace@example.org>"]
+
+
+async def test_a_request_that_is_still_worked_on_is_asked_about_again(here: Providers) -> None:
+    action_id = await here.approved("resend")
+    here.resend.plan(Outcome.RESET_AFTER)
+    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    here.resend.busy = 1
+    here.engine.clock.advance(seconds=3)
+    assert await here.engine.run_jobs() == 1
+    assert (await here.engine.action(action_id)).execution_state == "outcome_unknown"
+    here.engine.clock.advance(seconds=60)
+    assert await here.engine.run_jobs() == 1
+    await here.executed(action_id)
+
+
+async def test_another_content_under_our_key_is_for_a_human(here: Providers) -> None:
+    action_id = await here.approved("resend")
+    action = await here.engine.action(action_id)
+    here.resend.used[action.provider_key] = ("another digest", "mail", here.engine.clock.now_ms())
+    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    assert here.effects("resend") == []
+
+
+async def test_an_unverified_domain_is_a_final_refusal_in_resends_words(here: Providers) -> None:
+    here.resend.domains = []
+    action_id = await here.approved("resend")
+    refusal = await here.refused(action_id, Reason.CONNECTOR_FAILED, "done")
+    assert "not verified" in refusal.recovery().user_message
+
+
+@pytest.mark.parametrize("quota", ["daily_quota_exceeded", "monthly_quota_exceeded"])
+async def test_a_used_up_quota_can_be_waited_for(here: Providers, quota: str) -> None:
+    action_id = await here.approved("resend")
+    here.resend.quota = quota
+    refusal = await here.refused(action_id, Reason.CONNECTOR_FAILED)
+    assert refusal.recovery().retryable and refusal.recovery().retry_after_seconds == 86_400
+    here.resend.quota = None
+    await here.done(action_id)
+
+
+async def test_without_a_domain_the_sender_is_resends_own(tmp_path: Path) -> None:
+    url = new_sqlite(tmp_path / "assent.db")
+    async with serving(url, tmp_path, connected=False) as here:
+        here.resend.domains = []
+        await connect(here.engine.app, "resend")
+        action_id = await here.approved("resend")
+        assert (await here.engine.action(action_id)).effect.sender == TEST_SENDER
+        await here.done(action_id)
+
+
+async def test_a_key_that_only_sends_is_enough_to_send(tmp_path: Path) -> None:
+    url = new_sqlite(tmp_path / "assent.db")
+    async with serving(url, tmp_path, connected=False) as here:
+        here.resend.send_only = [KEYS["resend"]]
+        connection = await connect(here.engine.app, "resend")
+        assert connection.settings == {"readsBack": False}
+        action_id = await here.approved("resend")
+        await here.done(action_id)
+        reading = await read(here, action_id)
+        assert (reading.status, reading.metrics) == ("unavailable", {})
+        assert "only send" in (reading.reason or "")
+        found = await here.engine.services.connections.find(LOCAL_WORKSPACE, "resend")
+        assert found is not None and found.live
+
+
+@pytest.mark.parametrize("provider", ["zernio", "resend"])
+async def test_a_wrong_key_is_not_connected(here: Providers, provider: str) -> None:
+    connector: Any = here.engine.services.connectors[provider]
+    assert isinstance(connector, KeyChecked)
+    with pytest.raises(NotSent) as refused:
+        await connector.verify("re_wrong_key_of_somebody", 10)
+    assert refused.value.reason is Reason.MISSING_CONNECTOR
+    assert "re_wrong_key_of_somebody" not in refused.value.detail
+    here.server(provider).plan(Outcome.ERROR_BEFORE)
+    with pytest.raises(NotSent) as refused:
+        await connector.verify(KEYS[provider], 10)
+    assert refused.value.reason is Reason.CONNECTOR_FAILED
+
+
+@pytest.mark.rule("E100")
+@pytest.mark.parametrize(
+    ("script", "metrics"),
+    [
+        ({}, {"sent": 1, "delivered": 1, "opened": 1, "clicked": 0}),
+        ({"metrics_status": 404}, {"delivered": 1}),
+        ({"metrics_status": 404, "last_event": "clicked"}, {"delivered": 1, "opened": 1, "clicked": 1}),
+        ({"numbers": {}, "last_event": "bounced"}, {"delivered": 0, "bounced": 1}),
+        ({"numbers": {"sent": 0}, "last_event": "queued"}, None),
+        ({"numbers": {}, "last_event": "delivery_delayed"}, None),
+        ({"revoked": [KEYS["resend"]]}, None),
+    ],
+)
+async def test_numbers_are_what_resend_says_and_never_made_up(
+    here: Providers, script: dict[str, Any], metrics: dict[str, int] | None
+) -> None:
+    action_id = await here.approved("resend")
+    await here.done(action_id)
+    for name, value in script.items():
+        setattr(here.resend, name, value)
+    reading = await read(here, action_id)
+    assert (reading.status, reading.metrics) == ("ok" if metrics else "unavailable", metrics or {})
+    assert (reading.reason is None) == bool(metrics)
+
+
+async def read(providers: Providers, action_id: ActionId) -> Reading:
+    return await read_action(providers.engine.services, await providers.engine.action(action_id))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"recipients": ()},
+        {"recipients": ("not an address",)},
+        {"recipients": tuple(f"reader{n}@example.org" for n in range(51))},
+        {"sender": "nobody"},
+    ],
+)
+def test_what_cannot_be_a_mail_is_refused_before_anything_leaves(changes: dict[str, Any]) -> None:
+    fields: dict[str, Any] = {
+        "channel": "email",
+        "verb": "send",
+        "connector": "resend",
+        "body": "Hi",
+        "recipients": ("grace@example.org",),
+        **changes,
+    }
+    with pytest.raises(NotSent) as refused:
+        mail(claim_action(Effect(**fields)), TEST_SENDER)
+    assert not refused.value.curable

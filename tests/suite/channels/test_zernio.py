@@ -1,0 +1,357 @@
+"""What is Zernio's own: accounts, both ways of recognising a repetition, partial posts, media, analytics."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.sqlite_files import new_sqlite
+from tests.suite.channels.kit import KEYS, Providers, connect, serving
+
+from assent.engine.actions import blocked
+from assent.engine.core import journal
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
+from assent.engine.learning.measurement import read_action
+from assent.gate.gate import Decider
+from assent.gate.records import Action, Assurance, Media
+from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Reason, Refusal
+from assent.ports import Picture
+from assent.testing.editing import edit
+from assent.testing.operator import Wanted, stage
+from assent.testing.provider_server import Outcome
+
+HUMAN = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "test")
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Providers]:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as running:
+        yield running
+
+
+async def choose(providers: Providers, *accounts: str) -> None:
+    await providers.engine.services.connections.choose(LOCAL_WORKSPACE, "zernio", accounts, by="Ada")
+
+
+async def look_again(providers: Providers, action_id: ActionId) -> Action:
+    services = providers.engine.services
+    await services.store.write(await blocked.look_again(services, LOCAL_PRINCIPAL, action_id))
+    return await providers.engine.action(action_id)
+
+
+async def test_x_is_twitter_and_the_account_is_fixed_when_it_is_staged(here: Providers) -> None:
+    action_id = await here.approved("zernio", channel="x")
+    action = await here.engine.action(action_id)
+    assert action.effect.target == {"accountId": "acc_twitter", "platform": "twitter", "name": "@acme"}
+    await choose(here, "acc_linkedin", "acc_twitter")
+    await here.done(action_id)
+    (effect,) = here.effects("zernio")
+    assert (effect.content["platform"], effect.content["accountId"]) == ("twitter", "acc_twitter")
+
+
+async def test_an_account_that_is_gone_is_not_replaced_behind_the_approval(here: Providers) -> None:
+    action_id = await here.approved("zernio")
+    await choose(here, "acc_linkedin_ada")
+    refusal = await here.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
+    assert "Ada (linkedin)" in refusal.recovery().user_message
+    action = await look_again(here, action_id)
+    assert (action.status, action.revision, action.approval) == ("awaiting_approval", 2, None)
+    assert (action.effect.target or {})["accountId"] == "acc_linkedin_ada"
+    assert here.effects("zernio") == []
+    await here.engine.approve(action_id)
+    await here.done(action_id)
+    assert len(here.zernio.on("acc_linkedin_ada")) == 1
+
+
+@pytest.mark.rule("E94")
+async def test_without_an_account_it_is_staged_without_a_target_and_gets_one_as_a_new_revision(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with serving(database_url, tmp_path, connected=False) as providers:
+        action_id = await providers.approved("zernio")
+        action = await providers.engine.action(action_id)
+        assert action.effect.target is None
+        assert (action.preflight.connector_ready, action.preflight.connector_blocker) == (
+            False,
+            "missing_connector",
+        )
+        await providers.refused(action_id, Reason.MISSING_CONNECTOR, "none")
+        unchanged = await look_again(providers, action_id)
+        assert (unchanged.revision, unchanged.status) == (1, "approved")
+
+        await connect(providers.engine.app, "zernio")
+        # Connected, and still not sent anywhere that nobody has approved.
+        await providers.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
+        action = await look_again(providers, action_id)
+        assert (action.status, action.revision) == ("awaiting_approval", 2)
+        assert (action.effect.target or {})["accountId"] == "acc_linkedin"
+        assert action.preflight.connector_ready and "connector_not_ready" not in action.preflight.gates
+        await providers.refused(action_id, Reason.REQUIRES_APPROVAL, "none")
+        assert providers.effects("zernio") == []
+        await providers.engine.approve(action_id)
+        await providers.done(action_id)
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("marks", [False, True])
+async def test_the_same_text_of_somebody_else_is_refused_and_stays_theirs(
+    here: Providers, nested: bool, marks: bool
+) -> None:
+    here.zernio.nested, here.zernio.marks = nested, marks
+    await here.done(await here.approved("zernio"))
+    action_id = await here.approved("zernio")
+    refusal = await here.refused(action_id, Reason.CONNECTOR_FAILED, "done")
+    assert "post_1" in refusal.recovery().user_message
+    assert (await here.engine.action(action_id)).external_id is None
+    assert len(here.effects("zernio")) == 1
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("marks", [False, True])
+async def test_our_own_post_behind_a_409_is_the_result(here: Providers, nested: bool, marks: bool) -> None:
+    here.zernio.nested, here.zernio.marks = nested, marks
+    action_id = await here.approved("zernio")
+    here.zernio.plan(Outcome.RESET_AFTER)
+    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    here.zernio.requests.clear()  # forgotten by the id of the request, known by the content
+    assert await here.engine.reconcile() == 1
+    await here.executed(action_id)
+
+
+async def test_a_person_who_was_wrong_about_a_lost_post_makes_no_second_one(here: Providers) -> None:
+    action_id = await here.approved("zernio")
+    here.zernio.plan(Outcome.RESET_AFTER)
+    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    await here.engine.resolve(action_id, False, "did not see it")
+    here.engine.clock.advance(hours=2)
+    await here.done(action_id)
+    assert len(here.effects("zernio")) == 1
+
+
+async def test_a_partial_publish_keeps_what_went_out_and_offers_the_rest(
+    database_url: str, tmp_path: Path
+) -> None:
+    async with serving(database_url, tmp_path) as here:
+        await choose(here, "acc_linkedin", "acc_linkedin_ada")
+        action_id = await here.approved("zernio")
+        action = await here.engine.action(action_id)
+        assert action.effect.target == {
+            "accountId": "acc_linkedin,acc_linkedin_ada",
+            "platform": "linkedin",
+            "name": "Acme, Ada",
+        }
+        here.zernio.failing = {"acc_linkedin_ada": "platform_error"}
+        reply = await here.engine.execute(action_id, key="k")
+        assert not isinstance(reply, Refusal)
+        assert reply.external_id == "post_1" and isinstance(reply.partly, str)
+        again = await here.engine.execute(action_id, key="k")
+        assert not isinstance(again, Refusal) and again.replay is not msgspec.UNSET
+        assert msgspec.structs.replace(again, replay=msgspec.UNSET) == reply
+        assert (await here.engine.action(action_id)).preflight.warnings[0] == reply.partly
+        assert len(here.zernio.on("acc_linkedin")) == 1 and not here.zernio.on("acc_linkedin_ada")
+
+        rest_id = ActionId(str(reply.rest_action_id))
+        rest = await here.engine.action(rest_id)
+        assert (rest.status, rest.run_id, rest.approval) == ("awaiting_approval", action.run_id, None)
+        assert (rest.effect.target or {})["accountId"] == "acc_linkedin_ada"
+        assert rest.effect.body == action.effect.body and rest.preflight.warnings
+        await here.refused(rest_id, Reason.REQUIRES_APPROVAL, "none")
+        here.zernio.failing = {}
+        await here.engine.approve(rest_id)
+        await here.done(rest_id)
+        assert [len(here.zernio.on(each)) for each in ("acc_linkedin", "acc_linkedin_ada")] == [1, 1]
+        stream = await here.engine.app.store.read(lambda: journal.read_stream(LOCAL_WORKSPACE, action.run_id))
+        assert [event.kind for event in stream if "staged" in event.kind] == ["action_staged"]
+
+
+async def test_a_lost_partial_publish_is_found_with_its_rest(here: Providers) -> None:
+    await choose(here, "acc_linkedin", "acc_linkedin_ada")
+    action_id = await here.approved("zernio")
+    here.zernio.failing = {"acc_linkedin": "user_content"}
+    here.zernio.plan(Outcome.RESET_AFTER)
+    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    assert await here.engine.reconcile() == 1
+    action = await here.engine.action(action_id)
+    assert action.status == "executed"
+    rest = await here.engine.action(ActionId(action.metadata["restActionId"]))
+    assert (rest.effect.target or {})["accountId"] == "acc_linkedin"
+    assert len(here.effects("zernio")) == 1
+
+
+@pytest.mark.parametrize(
+    ("category", "reason", "state"),
+    [
+        ("auth_expired", Reason.MISSING_CONNECTOR, "retryable"),
+        ("account_issue", Reason.CONNECTOR_FAILED, "retryable"),
+        ("platform_error", Reason.CONNECTOR_FAILED, "retryable"),
+        ("system_error", Reason.CONNECTOR_FAILED, "retryable"),
+        ("unknown", Reason.CONNECTOR_FAILED, "retryable"),
+        ("never_heard_of", Reason.CONNECTOR_FAILED, "retryable"),
+        ("user_content", Reason.CONNECTOR_FAILED, "done"),
+        ("user_abuse", Reason.CONNECTOR_FAILED, "done"),
+        ("platform_rejected", Reason.CONNECTOR_FAILED, "done"),
+    ],
+)
+async def test_what_a_platform_refuses_means_what_its_category_says(
+    here: Providers, category: str, reason: Reason, state: str
+) -> None:
+    action_id = await here.approved("zernio")
+    here.zernio.failing = {"acc_linkedin": category}
+    await here.refused(action_id, reason, state)
+    assert here.effects("zernio") == []
+
+
+async def test_a_platform_that_recovers_gets_the_same_post_once(here: Providers) -> None:
+    action_id = await here.approved("zernio")
+    here.zernio.failing = {"acc_linkedin": "platform_error"}
+    await here.refused(action_id, Reason.CONNECTOR_FAILED)
+    await here.refused(action_id, Reason.CONNECTOR_FAILED)
+    here.zernio.failing = {}
+    await here.done(action_id)
+    assert list(here.zernio.posts) == ["post_1"]
+
+
+async def test_an_account_whose_sign_in_ended_blocks_that_platform_only(here: Providers) -> None:
+    action_id = await here.approved("zernio")
+    here.zernio.failing = {"acc_linkedin": "auth_expired"}
+    await here.refused(action_id, Reason.MISSING_CONNECTOR)
+    here.zernio.accounts[0]["isActive"] = False
+    blocked_again = await here.refused(action_id, Reason.MISSING_CONNECTOR)
+    assert "LinkedIn" in blocked_again.recovery().user_message
+    run = await stage(
+        here.engine.services, LOCAL_PRINCIPAL, Wanted(connector="zernio", channel="x", body="Still works.")
+    )
+    assert run.actions[0].preflight.connector_ready
+    # The human signs in at Zernio again, and the same approval goes through.
+    here.zernio.failing = {}
+    here.zernio.accounts[0]["isActive"] = True
+    action = await look_again(here, action_id)
+    assert (action.revision, action.preflight.connector_ready) == (1, True)
+    await here.done(action_id)
+
+
+async def test_a_post_that_takes_its_time_is_waited_for(here: Providers) -> None:
+    here.zernio.polls = 2
+    await here.done(await here.approved("zernio"))
+
+
+async def test_a_post_that_takes_too_long_is_found_by_its_id(impatient: Providers) -> None:
+    impatient.zernio.polls = 3
+    action_id = await impatient.approved("zernio")
+    await impatient.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    assert (await impatient.engine.action(action_id)).metadata["providerReference"] == "post_1"
+    impatient.zernio.waiting["post_1"] = 0
+    impatient.engine.clock.advance(hours=1)
+    assert await impatient.engine.run_jobs() == 1
+    await impatient.executed(action_id)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("then", [Outcome.REFUSE_401, Outcome.REFUSE_404, Outcome.RESET_BEFORE])
+async def test_a_post_that_cannot_be_read_is_not_taken_for_unsent(here: Providers, then: Outcome) -> None:
+    here.zernio.polls = 1
+    action_id = await here.approved("zernio")
+    here.zernio.plan(Outcome.DELIVER, then)
+    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    if then is Outcome.REFUSE_401:
+        await connect(here.engine.app, "zernio")
+    assert await here.engine.reconcile() == 1
+    await here.executed(action_id)
+    assert len(here.effects("zernio")) == 1
+
+
+async def test_accounts_that_appear_at_the_provider_are_found(here: Providers) -> None:
+    action_id = await here.approved("zernio", channel="bluesky")
+    assert (await here.engine.action(action_id)).effect.target is None
+    here.zernio.accounts.append(
+        {"_id": "acc_bsky", "platform": "bluesky", "username": "acme", "displayName": "", "isActive": True}
+    )
+    action = await look_again(here, action_id)
+    assert (action.effect.target or {})["accountId"] == "acc_bsky"
+    await here.engine.approve(action_id)
+    await here.done(action_id)
+
+
+async def test_a_thread_goes_out_as_a_thread(here: Providers) -> None:
+    parts = ["First. 1/2", "Second. 2/2"]
+    action_id = await here.approved("zernio", channel="x", body="\n\n".join(parts))
+    await edit(here.engine.app.services, HUMAN, action_id, {"details": {"thread": parts}})
+    await here.engine.approve(action_id)
+    await here.done(action_id)
+    (sent,) = here.zernio.posts["post_1"]["platforms"]
+    assert sent["platformSpecificData"] == {"threadItems": [{"content": part} for part in parts]}
+
+
+@pytest.mark.rule("E100")
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ({"analytics_status": 202}, "collecting"),
+        ({"analytics_status": 424}, "no platform"),
+        ({"analytics_access": False}, "add-on"),
+        ({"numbers": {}}, "no numbers"),
+        ({"numbers": {"likes": 0}, "sync_status": "pending"}, "collecting"),
+        ({"numbers": {"likes": 0}, "sync_status": "unavailable"}, "no platform"),
+        ({"revoked": [KEYS["zernio"]]}, "Connect Zernio again"),
+    ],
+)
+async def test_numbers_that_are_not_there_are_unavailable_and_never_zero(
+    here: Providers, script: dict[str, Any], said: str
+) -> None:
+    action_id = await here.approved("zernio")
+    await here.done(action_id)
+    for name, value in script.items():
+        setattr(here.zernio, name, value)
+    reading = await read(here, action_id)
+    assert (reading.status, reading.metrics) == ("unavailable", {})
+    assert said in (reading.reason or "") and KEYS["zernio"] not in (reading.reason or "")
+
+
+async def test_numbers_are_what_zernio_says(here: Providers) -> None:
+    action_id = await here.approved("zernio")
+    await here.done(action_id)
+    reading = await read(here, action_id)
+    assert (reading.status, reading.source) == ("ok", "zernio")
+    assert reading.metrics == {"impressions": 120, "likes": 7, "comments": 2, "clicks": 11}
+
+
+async def read(providers: Providers, action_id: ActionId) -> Any:
+    return await read_action(providers.engine.services, await providers.engine.action(action_id))
+
+
+async def test_pictures_are_uploaded_before_the_post(here: Providers) -> None:
+    picture = Picture(
+        content=b"\x89PNG pixels", content_type="image/png", width=1, height=1, alt="a dot", digest="d"
+    )
+
+    async def pictures_of(action: Action) -> tuple[Picture, ...]:
+        return (picture,)
+
+    connector: Any = here.engine.services.connectors["zernio"]
+    connector._pictures_of = pictures_of
+    media = (
+        Media("image", "http://127.0.0.1/x.png", "a dot", "d"),
+        Media("image", "https://example.org/y.png"),
+    )
+    action_id = await here.approved("zernio")
+    await here.engine.edit(action_id, media=media)
+    await here.engine.approve(action_id)
+    here.zernio.plan(Outcome.ERROR_BEFORE)
+    await here.refused(action_id, Reason.CONNECTOR_FAILED)
+    await here.done(action_id)
+    sent = here.zernio.posts["post_1"]["mediaItems"]
+    assert sent[1:] == [{"type": "image", "url": "https://example.org/y.png"}]
+    assert [content for content in here.zernio.uploads.values() if content] == [picture.content]
+    assert sent[0]["url"].startswith("https://media.example/")
+
+
+async def test_prepare_and_review_make_no_call_at_all(here: Providers) -> None:
+    entries = len(here.zernio.ledger.entries())
+    action_id = await here.approved("zernio")
+    await here.engine.edit(action_id, body="Another text.")
+    assert len(here.zernio.ledger.entries()) == entries
+    assert msgspec.to_builtins(await here.engine.action(action_id))

@@ -1,0 +1,277 @@
+"""The rules of a diagnosis: each fires on what it is about, stays silent on too little, and names its source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assent.gate.content.check import find_flaw
+from assent.gate.measurement.metrics import amount
+from assent.gate.measurement.recommend import NO_SOURCE
+from assent.kernel.limits import DAY_MS
+from assent.kernel.times import iso_time
+from assent.suite.diagnosis.diagnosis import (
+    OWN_RECORD,
+    ActionFacts,
+    DiagnosisFacts,
+    Learned,
+    Observation,
+    Silence,
+    as_text,
+)
+from assent.suite.diagnosis.rules import RULES, diagnose
+
+NOW = 1_790_000_000_000
+OTHERS = ("delivered", "bounced", "complained", "position", "conversions", "karma")
+
+
+def read(
+    channel: str = "linkedin", source: str = "zernio", run: str = "r1", days: int = 0, **metrics: float
+) -> Any:
+    return Observation(channel=channel, source=source, at_ms=NOW - days * DAY_MS, run_id=run, metrics=metrics)
+
+
+def deed(status: str = "executed", days: int = 1, **more: Any) -> ActionFacts:
+    made_ms = NOW - days * DAY_MS
+    facts: dict[str, Any] = {
+        "action_id": "a1",
+        "run_id": "r1",
+        "channel": "linkedin",
+        "connector": "zernio",
+        "status": status,
+        "execution_state": "done",
+        "created_ms": made_ms,
+        "executed_ms": made_ms if status == "executed" else None,
+    }
+    return ActionFacts(**{**facts, **more})
+
+
+def facts(*known: Any, **more: Any) -> DiagnosisFacts:
+    return DiagnosisFacts(
+        now_ms=NOW,
+        observations=tuple(each for each in known if isinstance(each, Observation)),
+        actions=tuple(each for each in known if isinstance(each, ActionFacts)),
+        **more,
+    )
+
+
+FIRES: dict[str, list[tuple[Any, ...]]] = {
+    "outcome_unknown": [(deed("approved", execution_state="outcome_unknown"),)],
+    "sends_fail": [(deed("failed"),)],
+    "not_connected": [(deed("approved", ready=False),), (deed("awaiting_approval", ready=False),)],
+    "mail_bounces": [(read("email", "resend", bounced=1, delivered=19),)],
+    "mail_complaints": [(read("email", "resend", complained=1, delivered=500, opened=300),)],
+    "not_seen": [(read(views=0),), (read(impressions=0, likes=0),), (read("email", delivered=40, opened=0),)],
+    "seen_not_answered": [(read(impressions=20, likes=0),), (read("email", opened=40, clicked=0),)],
+    "visitors_do_nothing": [(read("web", "ga4", sessions=20, conversions=0),)],
+    "few_respond": [(read(impressions=1_000, clicks=9),)],
+    "reach_falls": [
+        (
+            read(run="r3", impressions=40, likes=4),
+            read(run="r2", days=7, impressions=100, likes=9),
+            read(run="r1", days=14, impressions=100, likes=9),
+        )
+    ],
+    "weaker_than_best": [
+        (read("x", impressions=1_000, likes=20), read("linkedin", impressions=1_000, likes=90))
+    ],
+    "far_down_in_search": [(read("search", "search_console", impressions=300, clicks=9, position=18.5),)],
+    "drafts_rejected": [(deed("rejected", rejection="too loud"), deed("rejected"), deed("executed"))],
+    "decisions_wait": [(deed("awaiting_approval", days=2, execution_state="none"),)],
+    "drafts_expired": [(deed("awaiting_approval", days=40, expired=True, execution_state="none"),)],
+    "nothing_sent_lately": [(deed(days=30),)],
+}
+SILENT: dict[str, list[tuple[Any, ...]]] = {
+    "outcome_unknown": [(deed(),)],
+    "sends_fail": [(deed("rejected"),)],
+    "not_connected": [(deed("executed", ready=False),), (deed("approved"),)],
+    "mail_bounces": [(read("email", bounced=1, delivered=99),), (read("email", bounced=5),)],
+    "mail_complaints": [(read("email", delivered=500),)],
+    "not_seen": [
+        (read(likes=0),),
+        (read(views=1),),
+        (read(views=0, clicks=2),),
+        (read(impressions=0, views=30),),
+        (read("email", delivered=40),),
+        (read(views=0), deed(days=0)),
+    ],
+    "seen_not_answered": [
+        (read(impressions=19, likes=0),),
+        (read(impressions=500),),
+        (read("email", delivered=500, clicked=0),),
+        (read(impressions=500, likes=0, comments=1),),
+    ],
+    "visitors_do_nothing": [(read("web", sessions=500),), (read("web", sessions=19, conversions=0),)],
+    "few_respond": [
+        (read(impressions=99, clicks=0.5),),
+        (read(impressions=1_000, clicks=10),),
+        (read(clicks=1),),
+    ],
+    "reach_falls": [
+        (read(run="r2", impressions=40), read(run="r1", days=7, impressions=100)),
+        (
+            read(run="r3", impressions=40),
+            read(run="r2", days=7, impressions=100),
+            read(run="r1", days=14, impressions=100),
+            deed(days=0, run_id="r3"),
+        ),
+        (
+            read(run="r3", impressions=50),
+            read(run="r2", days=7, impressions=100),
+            read(run="r1", days=14, impressions=100),
+        ),
+        (
+            read(run="r3", impressions=40),
+            read("x", run="r2", days=7, impressions=100),
+            read("x", run="r1", days=14, impressions=100),
+        ),
+    ],
+    "weaker_than_best": [
+        (read("x", impressions=1_000, likes=60), read("linkedin", impressions=1_000, likes=90)),
+        (read("email", delivered=1_000, opened=400), read("linkedin", impressions=1_000, likes=20)),
+        (read("x", impressions=50, likes=1), read("linkedin", impressions=1_000, likes=90)),
+        (read("x", impressions=1_000, likes=20), read("linkedin", impressions=1_000, clicks=90)),
+        (read("x", views=1_000, likes=20), read("linkedin", impressions=1_000, likes=90)),
+        (read("x", impressions=15_000, likes=49), read("linkedin", impressions=150, likes=1)),
+        (read("x", views=1_000, clicks=20), read("site", "site", views=1_000, clicks=90)),
+    ],
+    "far_down_in_search": [
+        (read("search", impressions=300, position=9.9),),
+        (read("search", impressions=300),),
+    ],
+    "drafts_rejected": [(deed("rejected"),), (deed("rejected"), deed("rejected"), deed(), deed())],
+    "decisions_wait": [(deed("awaiting_approval", days=1),)],
+    "drafts_expired": [(deed("awaiting_approval"),)],
+    "nothing_sent_lately": [(deed(days=29),), (deed("awaiting_approval", days=60),)],
+}
+
+
+def test_every_rule_has_an_example_on_which_it_fires_and_one_on_which_it_does_not() -> None:
+    assert set(FIRES) == set(SILENT) == {rule.id for rule in RULES}
+
+
+@pytest.mark.rule("E100")
+@pytest.mark.parametrize(("rule", "known"), [(rule, each) for rule, cases in FIRES.items() for each in cases])
+def test_a_rule_fires_with_its_numbers_their_source_and_their_date(rule: str, known: tuple[Any, ...]) -> None:
+    [finding] = [each for each in diagnose(facts(*known)).findings if each.rule == rule]
+
+    assert finding.numbers
+    first = known[0]
+    if isinstance(first, Observation):
+        assert (finding.source, finding.read_at) == (first.source, iso_time(first.at_ms))
+    else:
+        assert (finding.source, finding.read_at) == (OWN_RECORD, iso_time(NOW))
+    for value in finding.numbers.values():
+        assert amount(value) in finding.problem or f"{100 * value:.1f}" in finding.problem or value == 1
+    assert finding.call.name.startswith("chieflab_")
+    assert finding.try_next
+
+
+@pytest.mark.parametrize(
+    ("rule", "known"), [(rule, each) for rule, cases in SILENT.items() for each in cases]
+)
+def test_a_rule_is_silent_where_there_is_too_little_or_nothing_wrong(
+    rule: str, known: tuple[Any, ...]
+) -> None:
+    assert rule not in [each.rule for each in diagnose(facts(*known)).findings]
+
+
+@pytest.mark.rule("E100")
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(
+                ["impressions", "views", "reach", "opened", "sessions", "clicks", "likes", *OTHERS]
+            ),
+            st.floats(0, 1e6),
+            max_size=6,
+        ),
+        max_size=5,
+    )
+)
+def test_no_finding_names_a_metric_that_its_source_did_not_report(
+    given_metrics: list[dict[str, float]],
+) -> None:
+    known = [
+        Observation(channel="x", source="zernio", at_ms=NOW, run_id=f"r{n}", metrics=metrics)
+        for n, metrics in enumerate(given_metrics)
+    ]
+
+    for finding in diagnose(facts(*known)).findings:
+        of = next(each for each in known if each.run_id == finding.run_id)
+        named = {name.removeprefix("usual ") for name in finding.numbers}
+        assert named <= set(of.metrics)
+
+
+def test_without_anything_it_says_so_and_what_would_bring_numbers() -> None:
+    found = diagnose(facts(unconnected=("ga4",)))
+
+    assert (found.has_data, found.findings) == (False, ())
+    assert [each.call.name for each in found.missing_data] == [
+        "chieflab_launch_product",
+        "chieflab_connect_provider",
+    ]
+    text = as_text(found)
+    assert "no numbers" in text
+    assert find_flaw(text) is None
+
+
+def test_what_is_missing_says_why_and_who_could_bring_it() -> None:
+    known = facts(
+        deed(),
+        goal="more signups",
+        silences=(
+            Silence(channel="x", source="zernio", reason="its numbers lag two days"),
+            Silence(channel="hn", source="manual", reason=NO_SOURCE),
+        ),
+        due_ms=(NOW + DAY_MS,),
+    )
+
+    missing = diagnose(known).missing_data
+
+    assert [each.call.name for each in missing] == [
+        "chieflab_status",
+        "chieflab_status",
+        "chieflab_record_manual_metrics",
+        "chieflab_list_connectors",
+    ]
+    assert "lag two days" in missing[1].how
+    assert "signups" in missing[3].what
+
+
+def test_the_heaviest_comes_first_and_among_equals_what_the_goal_speaks_of() -> None:
+    known = (
+        read("x", impressions=50, likes=0),
+        read("linkedin", impressions=50, likes=0),
+        deed("awaiting_approval", days=9),
+    )
+
+    plain = diagnose(facts(*known)).findings
+    aimed = diagnose(facts(*known, goal="Why is LinkedIn not working?")).findings
+
+    assert [(each.weight, each.channel) for each in plain][:2] == [("high", "x"), ("high", "linkedin")]
+    assert [each.channel for each in aimed][:2] == ["linkedin", "x"]
+    assert diagnose(facts(*known[::-1], goal="What next?")).findings[0].channel == "linkedin", (
+        "x is a word, no letter"
+    )
+    assert plain[-1].rule == aimed[-1].rule == "decisions_wait"
+
+
+def test_the_text_is_for_a_human() -> None:
+    lesson = Learned(entry_id="e1", body="Screenshots get replies.", source="Ada", at=iso_time(NOW))
+    found = diagnose(
+        facts(read(impressions=50, likes=0), deed("failed", last_attempt="401"), lessons=(lesson,))
+    )
+
+    text = as_text(found)
+
+    assert "50 impressions" in text and "zernio" in text and "Screenshots get replies." in text
+    assert find_flaw(text) is None
+
+
+def test_a_large_number_is_written_out() -> None:
+    said = [amount(value) for value in (1_234_567, 0.5, 12.0, 0.0123, 18.25, 1_234.56)]
+    assert said == ["1,234,567", "0.5", "12", "0.0123", "18.25", "1,234.6"]
