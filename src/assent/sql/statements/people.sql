@@ -319,7 +319,8 @@ SELECT (
 ) + (
   SELECT count(*) FROM actions a
   WHERE (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
-    AND (a.status = 'awaiting_approval' AND a.held = 0 OR a.execution_state = 'outcome_unknown')
+    AND (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
+    AND (a.held = 0 OR a.execution_state = 'outcome_unknown')
     AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'outcome_unknown')
     AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = a.workspace_id
       AND y.action_id = a.action_id AND y.revision = a.revision AND y.approver = :approver

@@ -15,5 +15,5 @@ CREATE INDEX actions_by_risk ON actions (risk, expires_ms, action_id, workspace_
 CREATE INDEX actions_by_proposer ON actions (workspace_id, proposed_by, created_ms)
   WHERE status = 'awaiting_approval' AND proposed_by <> '';
 
-CREATE INDEX actions_held ON actions (workspace_id, proposed_by, action_id, created_ms, expires_ms)
+CREATE INDEX actions_held ON actions (workspace_id, proposed_by, action_id, created_ms, expires_ms, held, status)
   WHERE held = 1 AND status = 'awaiting_approval';
