@@ -36,7 +36,7 @@ from assent.engine.core.services import Background, Limits, Outgoing, PageLinks,
 from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
-from assent.extensions.bundles import BundleProcess, load_bundle
+from assent.extensions.bundles import SUITE, WRAP, BundleProcess, load_bundle, load_bundles
 from assent.gate import review_link
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import RELAY
@@ -129,7 +129,7 @@ class App:
             connections=self.connections,
             workflows=lambda: self.workflows,
             verify_journal=self._verify_journal,
-            make_notifiers=lambda: self.suite.make_notifiers(),
+            make_notifiers=lambda: (each for bundle in self.bundles for each in bundle.make_notifiers()),
             limits=make_limits(settings, self.store),
             links=PageLinks(
                 page_address=page_address or (lambda: settings.base_url),
@@ -153,8 +153,20 @@ class App:
     @cached_property
     def suite(self) -> BundleProcess:
         """The suite in this process, loaded at the first use."""
+        return self._start_bundle(SUITE)
+
+    @cached_property
+    def wrap(self) -> BundleProcess:
+        """Wrapping in this process, loaded at the first use."""
+        return self._start_bundle(WRAP)
+
+    @property
+    def bundles(self) -> tuple[BundleProcess, ...]:
+        return self.suite, self.wrap
+
+    def _start_bundle(self, name: str) -> BundleProcess:
         values = msgspec.structs.asdict(self.settings)
-        return load_bundle().start(self.services, {k: v for k, v in values.items() if k not in WITHHELD})
+        return load_bundle(name).start(self.services, {k: v for k, v in values.items() if k not in WITHHELD})
 
     @cached_property
     def workflows(self) -> WorkflowLibrary:
@@ -224,7 +236,8 @@ class App:
         from assent.engine.connections.manual import ManualConnector
         from assent.engine.connections.registering import register
 
-        return register((ManualConnector(), *self.suite.make_connectors()))
+        own = (connector for bundle in self.bundles for connector in bundle.make_connectors())
+        return register((ManualConnector(), *own))
 
     async def _finish_renewals(self) -> None:
         """Wait for the token renewals of extensions that are in flight."""
@@ -263,8 +276,8 @@ class App:
         await self.waits.close()
         await self.executions.finish()
         await self._finish_renewals()
-        if "suite" in vars(self):
-            await self.suite.close()
+        for name in vars(self).keys() & {"suite", "wrap"}:
+            await getattr(self, name).close()
         await self.store.close()
 
 
@@ -275,7 +288,7 @@ def load_operators(settings: Settings) -> Extensions:
 
     if not are_offered(settings.operators, settings.effects):
         return Extensions()
-    own, tables = _make_effects(), load_bundle().list_components()
+    own, tables = _make_effects(), list_components(Extensions())
     executors = {tool for each in own.types.values() for tool in (each.executor_tool, *each.executor_tools)}
     taken = Names(
         types=dict.fromkeys(own.types, CORE),
@@ -294,16 +307,22 @@ def load_operators(settings: Settings) -> Extensions:
 
 def list_components(extensions: Extensions) -> tuple[Component, ...]:
     """Return the components of this release, then those of other packages."""
-    return (*load_bundle().list_components(), *extensions.components)
+    own = (each for bundle in load_bundles() for each in bundle.list_components())
+    return (*own, *extensions.components)
 
 
 def _make_effects() -> EffectTypes:
-    suite = load_bundle()
+    bundles = load_bundles()
 
     def name_operators() -> dict[str, str]:
-        return {each.id: each.label for each in suite.list_operators()}
+        return {each.id: each.label for bundle in bundles for each in bundle.list_operators()}
 
-    return EffectTypes(suite.list_types(), suite.list_connectors(), name_operators=name_operators)
+    return EffectTypes(
+        (each for bundle in bundles for each in bundle.list_types()),
+        (each for bundle in bundles for each in bundle.list_connectors()),
+        name_operators=name_operators,
+        families=(each for bundle in bundles for each in bundle.list_families()),
+    )
 
 
 def make_limits(settings: Settings, store: Store) -> Limits:

@@ -276,9 +276,9 @@ def _operators(loaded: Extensions) -> Iterator[DoctorCheck]:
 
 def _extras() -> Iterator[DoctorCheck]:
     """Name the optional dependencies that are not installed."""
-    from assent.extensions.bundles import load_bundle
+    from assent.extensions.bundles import load_bundles
 
-    for extra in load_bundle().list_missing_extras():
+    for extra in (each for bundle in load_bundles() for each in bundle.list_missing_extras()):
         yield DoctorCheck(extra.name, True, extra.without, f"pip install 'assent[{extra.name}]'")
 
 

@@ -1,4 +1,5 @@
-"""The suite as an extension: loaded by its name, because the core does not import it."""
+"""The extensions of this package, the suite and wrapping: loaded by name, because the core does not
+import them."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
     from assent.ports import Connector
     from assent.sql.components import Component
 
-BUILT_IN: Final = "assent.suite.bundle"
+SUITE: Final = "assent.suite.bundle"
+WRAP: Final = "assent.wrap.bundle"
 
 
 class MissingExtra(Record):
@@ -61,6 +63,10 @@ class ExtensionBundle(Protocol):
 
     def list_types(self) -> Iterable[EffectType]: ...
 
+    def list_families(self) -> Iterable[EffectType]:
+        """Return the types of effects whose names are not known here (`assent.gate.effects`)."""
+        ...
+
     def list_connectors(self) -> Iterable[ConnectorInfo]: ...
 
     def list_components(self) -> tuple[Component, ...]:
@@ -75,5 +81,9 @@ class ExtensionBundle(Protocol):
         ...
 
 
-def load_bundle(name: str = BUILT_IN) -> ExtensionBundle:
+def load_bundle(name: str = SUITE) -> ExtensionBundle:
     return cast("ExtensionBundle", importlib.import_module(name))
+
+
+def load_bundles() -> tuple[ExtensionBundle, ...]:
+    return tuple(map(load_bundle, (SUITE, WRAP)))

@@ -136,9 +136,11 @@ class EffectTypes:
         connectors: Iterable[ConnectorInfo] = (),
         fallback: EffectType | None = None,
         name_operators: Callable[[], Mapping[str, str]] = dict,
+        families: Iterable[EffectType] = (),
     ) -> None:
         """`name_operators` returns the names of operators for people, by id. It is called at the first
-        use, because operators load slowly."""
+        use, because operators load slowly. A family is the type of every effect of its connectors (`via`):
+        the tools of a foreign server are not known here."""
         self.types: Mapping[str, EffectType] = {each.id: each for each in (CONFIRMATION, *types)}
         listed = {each.id: each for each in connectors}
         handed_over = dict.fromkeys(each.channel for each in self.types.values() if MANUAL in each.via)
@@ -147,6 +149,7 @@ class EffectTypes:
         self._name_operators = name_operators
         self._by_pair = {(each.channel, each.verb): each for each in self.types.values()}
         self._fallback = fallback
+        self._families = {connector: each for each in families for connector in each.via}
         self.varying = frozenset(
             pair for pair, each in self._by_pair.items() if each.observe is not None or each.facets_vary
         )
@@ -164,15 +167,20 @@ class EffectTypes:
             (*self.connectors.values(), *connectors),
             self._fallback,
             lambda: {**self.operators, **(operators or {})},
+            self._families.values(),
         )
 
     def select_trusted(self) -> EffectTypes:
         """Return the registry without the types of other packages."""
         trusted = (each for each in self.types.values() if each.trusted)
-        return EffectTypes(trusted, self.connectors.values(), self._fallback)
+        families = self._families.values()
+        return EffectTypes(trusted, self.connectors.values(), self._fallback, families=families)
 
     def find(self, effect: Effect) -> EffectType | None:
-        """Return the type of an effect; None if it is not registered any more."""
+        """Return the type of an effect; None if it is not registered any more. A family comes first: the
+        name of a foreign tool may be that of a registered type."""
+        if (family := self._families.get(effect.connector)) is not None:
+            return family
         return self._by_pair.get((effect.channel, effect.verb), self._fallback)
 
     def connector(self, name: str) -> ConnectorInfo:

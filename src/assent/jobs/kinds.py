@@ -56,10 +56,11 @@ def job_kinds(app: App) -> dict[str, JobKind]:
 
 def _tool(name: str) -> Tool | None:
     # Imported late: the table of tools is large, and most processes have no long run.
-    from assent.extensions.bundles import load_bundle
+    from assent.extensions.bundles import load_bundles
     from assent.tools.catalog import Catalog, arrange
 
-    return Catalog(arrange(load_bundle().list_tools())).by_name.get(name)
+    offered = [tool for bundle in load_bundles() for tool in bundle.list_tools()]
+    return Catalog(arrange(offered)).by_name.get(name)
 
 
 def _old_sessions(app: App) -> Sweep:

@@ -61,14 +61,14 @@ ACCEPTED_AT_ONCE: Final = 32
 
 def catalog_for(settings: Settings, extensions: Extensions) -> Catalog:
     """The tools that this server offers: its own, then those of other operators."""
-    from assent.extensions.bundles import load_bundle
+    from assent.extensions.bundles import load_bundles
     from assent.tools.catalog import Catalog, arrange
     from assent.tools.channel_messages import make_message_tool
     from assent.tools.operator_effects import make_tool
 
     hidden = () if settings.workflow_checkpoints else ("workflow_checkpoint",)
     offered = (
-        *load_bundle().list_tools(),
+        *(tool for bundle in load_bundles() for tool in bundle.list_tools()),
         *map(make_tool, extensions.effects),
         *map(make_message_tool, extensions.channels),
     )
@@ -103,7 +103,8 @@ class Surfaces:
         """Import rarely used modules now, so that no call imports them on the event loop."""
         import jsonschema  # noqa: F401 - for arguments that are wrong
 
-        self._app.suite.preload()
+        for bundle in self._app.bundles:
+            bundle.preload()
         self._app.workflows.list_definitions()
         if self._documents is not None:
             _ = self._documents.openapi
@@ -146,7 +147,7 @@ class Surfaces:
                 *review_routes(
                     self._app.services, self._page_keys, self._live, oidc=offer_oidc(settings), **seen_as
                 ),
-                *self._app.suite.make_routes(**seen_as),
+                *(route for bundle in self._app.bundles for route in bundle.make_routes(**seen_as)),
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,

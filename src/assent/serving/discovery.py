@@ -13,7 +13,7 @@ import msgspec
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from assent import __version__
-from assent.extensions.bundles import load_bundle
+from assent.extensions.bundles import load_bundles
 from assent.kernel.refusals import MEANINGS, Recovery
 from assent.kernel.schemas import flatten
 from assent.serving.instructions import SPEC_URL, instructions
@@ -25,7 +25,7 @@ CONTRACT: Final = "ChiefLab Execution Contract v0.1"
 
 def operators() -> tuple[dict[str, Any], ...]:
     """The operators as the discovery documents list them (E50)."""
-    return tuple(msgspec.to_builtins(each) for each in load_bundle().list_operators())
+    return tuple(msgspec.to_builtins(each) for bundle in load_bundles() for each in bundle.list_operators())
 
 
 class Documents:

@@ -56,6 +56,10 @@ def list_types() -> Iterable[EffectType]:
     return effect_types()
 
 
+def list_families() -> Iterable[EffectType]:
+    return ()
+
+
 def list_connectors() -> Iterable[ConnectorInfo]:
     from assent.suite.channels.registry import CONNECTORS
 

@@ -1,0 +1,1 @@
+"""Foreign tools behind the gate: tools of any MCP server, and tools that an agent runs itself."""

@@ -1,0 +1,49 @@
+"""Everything that wrapping offers to the server, as one extension. Loaded by its name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from assent.platform.effects import ConnectorInfo, EffectType
+from assent.platform.extras import MissingExtra
+
+if TYPE_CHECKING:
+    from assent.platform.storage import Component, Services
+    from assent.platform.tools import Tool
+    from assent.wrap.process import Wrapping
+
+
+def list_tools() -> tuple[Tool, ...]:
+    return ()
+
+
+def list_operators() -> tuple[Any, ...]:
+    """Wrapped tools are no operators of the contract."""
+    return ()
+
+
+def list_missing_extras() -> tuple[MissingExtra, ...]:
+    return ()
+
+
+def list_types() -> Iterable[EffectType]:
+    return ()
+
+
+def list_families() -> Iterable[EffectType]:
+    return ()
+
+
+def list_connectors() -> Iterable[ConnectorInfo]:
+    return ()
+
+
+def list_components() -> tuple[Component, ...]:
+    return ()
+
+
+def start(services: Services, settings: Mapping[str, Any]) -> Wrapping:
+    from assent.wrap.process import Wrapping
+
+    return Wrapping(services, settings)
