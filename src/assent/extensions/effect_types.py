@@ -73,7 +73,7 @@ def make_effect_type(effect: EffectFunction) -> EffectType:
         fields=partial(_list_fields, effect),
         normalise=partial(_normalise, effect),
         check=partial(_check, effect),
-        schema=_schema(effect),
+        schema=partial(_schema, effect),
         schedulable=options.schedulable,
         teaches=False,
         measured=bool(effect.hooks["measure"]),
@@ -117,7 +117,7 @@ def explain_risk(risk: Severity, *, reversible: bool) -> str:
     return "It can be undone." if reversible else ""
 
 
-def _schema(effect: EffectFunction) -> dict[str, Any]:
+def _schema(effect: EffectFunction, stored: Effect) -> dict[str, Any]:
     return flatten(effect.signature.request_type(effect.tool, []), keep_null=False)
 
 

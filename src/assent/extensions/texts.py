@@ -7,7 +7,7 @@ not mark invisible characters, so this text names them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -24,8 +24,12 @@ NONE: Final = "(none)"
 
 def render_arguments(signature: Signature, arguments: Mapping[str, Any]) -> str:
     """Return every argument, complete, in the order of the function's parameters."""
-    shown = [_render(each.label, arguments.get(each.name)) for each in signature.parameters]
-    return "\n".join(shown) or NO_ARGUMENTS
+    return render_labelled((each.label, arguments.get(each.name)) for each in signature.parameters)
+
+
+def render_labelled(values: Iterable[tuple[str, Any]]) -> str:
+    """Return every value with its label, complete."""
+    return "\n".join(_render(label, value) for label, value in values) or NO_ARGUMENTS
 
 
 def _render(label: str, value: Any) -> str:

@@ -106,8 +106,8 @@ class EffectType(Record, kw_only=True):
     look_at: str = ""
     needs: str = ""
     """Describes the required form to the agent that writes it."""
-    schema: dict[str, Any] | None = None
-    """The JSON Schema of its arguments, if it is a function."""
+    schema: Callable[[Effect], Mapping[str, Any]] | None = None
+    """Returns the JSON Schema of its arguments, if it is a function."""
     expires_ms: int | None = None
     """How long it waits for a decision; None: as long as usual."""
     schedulable: bool = True

@@ -21,6 +21,7 @@ from assent.gate.connection import Access as Access
 from assent.gate.connection import Account as Account
 from assent.gate.connection import Connection as Connection
 from assent.gate.connection import ConnectionState as ConnectionState
+from assent.gate.connection import OpenedSecrets as OpenedSecrets
 from assent.gate.connection import Verified as Verified
 from assent.ports.connectors import Campaign as Campaign
 from assent.ports.connectors import Connections as Connections

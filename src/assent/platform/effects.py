@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assent.extensions.texts import render_labelled as render_labelled
 from assent.gate import guidance as guidance
 from assent.gate.calls import EXECUTE as EXECUTE
 from assent.gate.calls import LAUNCH_NEEDS as LAUNCH_NEEDS
@@ -45,11 +46,15 @@ from assent.gate.standing import find_section as find_section
 from assent.gate.standing import run_status as run_status
 from assent.gate.standing import state_in_run as state_in_run
 from assent.gate.step_calls import WORKFLOW as WORKFLOW
+from assent.gate.views import Block as Block
 from assent.gate.views import ByHand as ByHand
+from assent.gate.views import Diff as Diff
+from assent.gate.views import Facets as Facets
 from assent.gate.views import Field as Field
 from assent.gate.views import HandField as HandField
 from assent.gate.views import Preview as Preview
 from assent.gate.views import Repair as Repair
 from assent.gate.views import Severity as Severity
+from assent.gate.views import Table as Table
 from assent.gate.views import Unfit as Unfit
 from assent.gate.views import View as View

@@ -33,6 +33,8 @@ class Peer:
     """Returns once the client has disconnected."""
     step_aside: Callable[[], None] = lambda: None
     """Releases the call's slot among the calls in flight."""
+    cancelled: Callable[[], bool] = lambda: False
+    """Whether the client asked to end the call, as opposed to going away."""
 
 
 @dataclass(frozen=True, slots=True)

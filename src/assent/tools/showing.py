@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from assent.engine.actions import actions, circumstances, decisions
+from assent.engine.actions.recording import OUTPUT
 from assent.engine.audit.last_decision import LastDecision, last_decision
 from assent.engine.core import jobs
 from assent.engine.core.waits import WaitedAction
@@ -80,6 +81,8 @@ class ResultView(WireRecord, kw_only=True):
     external_url: str | None
     detail: str
     measured_at: str | None
+    output: Any = None
+    """The JSON that the effect returned for the agent."""
 
 
 class GivenApprovalView(WireRecord, kw_only=True):
@@ -250,6 +253,7 @@ def _result(stored: FoundAction) -> ResultView | None:
         external_url=action.external_url,
         detail=str(action.metadata.get("lastAttempt", "")) if action.status is not Status.EXECUTED else "",
         measured_at=iso_time(stored.measured_ms),
+        output=action.metadata.get(OUTPUT),
     )
 
 

@@ -32,15 +32,21 @@ def list_types() -> Iterable[EffectType]:
 
 
 def list_families() -> Iterable[EffectType]:
-    return ()
+    from assent.wrap.effects import ACCEPT_FAMILY, CALL_FAMILY
+
+    return CALL_FAMILY, ACCEPT_FAMILY
 
 
 def list_connectors() -> Iterable[ConnectorInfo]:
-    return ()
+    from assent.wrap.effects import CONNECTORS
+
+    return CONNECTORS
 
 
 def list_components() -> tuple[Component, ...]:
-    return ()
+    from assent.wrap.component import COMPONENT
+
+    return (COMPONENT,)
 
 
 def start(services: Services, settings: Mapping[str, Any]) -> Wrapping:

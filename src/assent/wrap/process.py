@@ -1,8 +1,9 @@
-"""Wrapping in one process: its connectors."""
+"""Wrapping in one process: the wrapped servers, their gateway and the connectors."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from assent.platform.connections import Connector
     from assent.platform.people import Notifier
     from assent.platform.storage import Services
+    from assent.wrap.gateway import Gateway
 
 
 class Wrapping:
@@ -20,8 +22,18 @@ class Wrapping:
         self._services = services
         self._settings = settings
 
+    @cached_property
+    def gateway(self) -> Gateway:
+        from assent.wrap.gateway import Gateway
+
+        return Gateway(self._services, self._settings)
+
     def make_connectors(self) -> Iterable[Connector]:
-        return ()
+        from assent.wrap.connector import make_connectors
+        from assent.wrap.effects import CONNECTORS
+
+        infos = {each.id: each for each in CONNECTORS}
+        return make_connectors(self._services, self.gateway.upstreams, infos)
 
     def make_notifiers(self) -> Iterable[Notifier]:
         return ()
@@ -33,4 +45,6 @@ class Wrapping:
         return None
 
     async def close(self) -> None:
-        return None
+        """End the wrapped servers."""
+        if "gateway" in vars(self):
+            await self.gateway.close()

@@ -89,7 +89,7 @@ def apply_edit(effects: EffectTypes, before: Effect, changes: dict[str, Any]) ->
         raise bad_argument("actionId", "an action with a text of its own", found.fixed)
     # A hand-over changes the connector and keeps the content.
     if found is not None and found.schema is not None and "connector" not in changes:
-        changes = {ARGUMENTS: merge_arguments(found.schema, before.arguments, changes)}
+        changes = {ARGUMENTS: merge_arguments(found.schema(before), before.arguments, changes)}
     elif ARGUMENTS in changes:
         raise bad_argument(ARGUMENTS, "an action that has arguments", before.type)
     effect = msgspec.structs.replace(before, **clean_edit(changes))

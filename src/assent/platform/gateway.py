@@ -1,0 +1,16 @@
+"""The port for tools of wrapped servers, and what a gated call needs of the gate."""
+
+from __future__ import annotations
+
+from assent.engine.actions import decisions as decisions
+from assent.engine.core.waits import WaitedAction as WaitedAction
+from assent.gate.gate import Decider as Decider
+from assent.gate.gate import SeenVersion as SeenVersion
+from assent.gate.gate import needs_approval as needs_approval
+from assent.gate.records import Assurance as Assurance
+from assent.kernel.tokens import KeyRing as KeyRing
+from assent.kernel.tokens import TokenInvalid as TokenInvalid
+from assent.tools.definition import Peer as Peer
+from assent.tools.gateway import Client as Client
+from assent.tools.gateway import ForeignCall as ForeignCall
+from assent.tools.gateway import ToolGateway as ToolGateway

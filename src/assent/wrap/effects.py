@@ -1,0 +1,292 @@
+"""The effects of wrapping: a call of a wrapped tool, and the acceptance of a tool's new definition.
+
+The names of tools are not known here, so that each is a family (`assent.gate.effects`): the effect
+itself has the server as its channel and the tool as its verb. Its arguments are those of the call,
+untouched; `details` says which tool of which profile it is, and by which definition. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from assent.platform.effects import (
+    Block,
+    ConnectorInfo,
+    Diff,
+    Effect,
+    EffectType,
+    Facets,
+    Field,
+    Preview,
+    Scene,
+    Severity,
+    Table,
+    View,
+    render_labelled,
+)
+from assent.platform.values import MAX_CONTENT_CHARS, Problem, WireRecord, is_one_line, truncate
+
+OPERATOR: Final = "assent-wrap"
+CALL: Final = "mcp"
+REPEATABLE: Final = "mcp-repeatable"
+"""The connector of calls that a rule allows to be made again."""
+ACCEPT: Final = "mcp-tools"
+ACCEPT_VERB: Final = "accept_tool"
+
+LARGEST_INTEGER: Final = 2**53 - 1
+"""Above it, programs disagree about the value of a number in JSON."""
+TITLE_CHARS: Final = 120
+LONG_CHARS: Final = 120
+TABLE_COLUMNS: Final = 8
+
+_PLACE: Final = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
+
+
+class CallDetails(WireRecord, kw_only=True, omit_defaults=True):
+    """Which tool a call is for, as the effect keeps it."""
+
+    profile: str
+    server: str
+    tool: str
+    pin: str
+    """The hash of the definition by which the call was proposed."""
+    risk: Severity = Severity.HIGH
+    title: str = ""
+    """The template of a rule."""
+    table: str = ""
+    after: str = ""
+    """The argument with the text that replaces `before`."""
+    before: str | None = None
+
+
+def make_call(details: CallDetails, arguments: Mapping[str, Any], *, repeat: bool) -> Effect:
+    """Return the effect of a call."""
+    given = Effect(
+        channel=details.server,
+        verb=details.tool,
+        connector=REPEATABLE if repeat else CALL,
+        body="",
+        arguments=dict(arguments),
+        details=msgspec.to_builtins(details),
+    )
+    return _normalise(given, given)
+
+
+def read_details(effect: Effect) -> CallDetails:
+    return msgspec.convert(effect.details, CallDetails)
+
+
+def find_problems(arguments: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the values that cannot be kept, shown and sent exactly as they are."""
+    waiting: list[tuple[str, Any]] = [("arguments", dict(arguments))]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, dict):
+            waiting += [(f"{path}.{name}", each) for name, each in value.items()]
+            waiting += [(f"{path}, a name", name) for name in value if not name.isascii() or "\0" in name]
+        elif isinstance(value, list):
+            waiting += [(f"{path}[{number}]", each) for number, each in enumerate(value)]
+        elif isinstance(value, str) and ("\0" in value or not _is_unicode(value)):
+            yield Problem(path, "a text without NUL characters and lone surrogates", repr(value[:40]))
+        elif isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST_INTEGER:
+            yield Problem(
+                path, f"a whole number up to {LARGEST_INTEGER}, or the number as text", str(value)[:40]
+            )
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in text)
+
+
+def _normalise(before: Effect, after: Effect) -> Effect:
+    return msgspec.structs.replace(after, body=render_labelled(after.arguments.items()))
+
+
+def _check(effect: Effect) -> Iterable[Problem]:
+    """Yield the problems of a call. One that cannot be shown whole cannot be approved."""
+    yield from find_problems(effect.arguments)
+    if len(effect.body) > MAX_CONTENT_CHARS:
+        longest = max(
+            effect.arguments, key=lambda name: len(str(effect.arguments[name])), default="arguments"
+        )
+        expected = f"arguments that a person can read: at most {MAX_CONTENT_CHARS} characters together"
+        yield Problem(f"arguments.{longest}", expected, f"{len(effect.body)} characters")
+
+
+def check_call(effect: Effect) -> list[Problem]:
+    return list(_check(effect))
+
+
+def _infer_schema(effect: Effect) -> dict[str, Any]:
+    """Return a schema by the present values: a text stays a text, anything else is JSON."""
+    kinds = {
+        name: {"type": "string"} if isinstance(value, str) else {} for name, value in effect.arguments.items()
+    }
+    return {"type": "object", "properties": kinds, "required": list(kinds)}
+
+
+def _list_fields(effect: Effect) -> tuple[Field, ...]:
+    return tuple(
+        Field(
+            name=f"arguments.{name}",
+            label=name,
+            many=isinstance(value, dict | list) or (isinstance(value, str) and not _is_short(value)),
+            required=value != "",
+        )
+        for name, value in effect.arguments.items()
+    )
+
+
+def _is_short(text: str) -> bool:
+    return is_one_line(text) and len(text) <= LONG_CHARS
+
+
+def name_call(tool: str, template: str, arguments: Mapping[str, Any]) -> str:
+    """Return a call in one line: by the template of its rule, else the tool and its first short text."""
+
+    def fill(found: re.Match[str]) -> str:
+        value = arguments.get(found[1])
+        return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+    spoken = (
+        re.sub(r"[_./-]+", " ", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", tool)).strip().lower().capitalize()
+    )
+    if template:
+        title = _PLACE.sub(fill, template)
+    else:
+        shown = next(
+            (each for each in arguments.values() if isinstance(each, str) and _is_short(each) and each), ""
+        )
+        title = f"{spoken}: {shown}" if shown else spoken
+    return truncate(" ".join(title.split()), TITLE_CHARS)
+
+
+def _describe_call(view: View, effect: Effect, scene: Scene) -> View:
+    details = read_details(effect)
+    title = name_call(details.tool, details.title, effect.arguments)
+    return msgspec.structs.replace(
+        view,
+        label=details.server,
+        noun=f"{details.server} call",
+        title=title,
+        sentence=f"Calls the tool {details.tool} of {details.server} once, with exactly these arguments.",
+        destination=f"{details.server}: {details.tool}",
+        summary=truncate(" ".join(effect.body.split()), 110),
+        outcome=f"Called: {title}.",
+        via=details.server,
+        preview=Preview("arguments"),
+        blocks=tuple(_list_blocks(details, effect.arguments)),
+        look_at=details.server,
+    )
+
+
+def _list_blocks(details: CallDetails, arguments: Mapping[str, Any]) -> Iterator[Block]:
+    after = arguments.get(details.after)
+    if details.before is not None and isinstance(after, str):
+        yield Diff(details.after, details.before, after)
+    rows = arguments.get(details.table)
+    if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+        columns = list(dict.fromkeys(str(name) for row in rows for name in row))[:TABLE_COLUMNS]
+        yield Table(
+            details.table, tuple(columns), tuple(tuple(_write(row.get(c)) for c in columns) for row in rows)
+        )
+
+
+def _write(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+CALL_FAMILY: Final = EffectType(
+    channel=CALL,
+    verb="call",
+    operator=OPERATOR,
+    done="Called",
+    approval_executes=True,
+    via=(CALL, REPEATABLE),
+    risk=lambda effect: read_details(effect).risk,
+    why="It changes something in another program, which may not be undoable.",
+    describe=_describe_call,
+    facets=lambda effect: Facets(target=f"{effect.channel}/{effect.verb}"),
+    fields=_list_fields,
+    normalise=_normalise,
+    check=_check,
+    schema=_infer_schema,
+    schedulable=False,
+    teaches=False,
+    trusted=True,
+)
+
+
+class AcceptDetails(WireRecord, kw_only=True, omit_defaults=True):
+    """Which definition is accepted, as the effect keeps it."""
+
+    server: str
+    tool: str
+    pin: str
+    before: str = ""
+    """The accepted definition; empty for a new tool."""
+
+
+def make_acceptance(details: AcceptDetails, definition: Mapping[str, Any]) -> Effect:
+    """Return the effect of accepting a definition."""
+    return Effect(
+        channel=details.server,
+        verb=ACCEPT_VERB,
+        connector=ACCEPT,
+        body=render_labelled(definition.items()),
+        arguments={"definition": dict(definition)},
+        details=msgspec.to_builtins(details),
+    )
+
+
+def write_definition(definition: Mapping[str, Any]) -> str:
+    return msgspec.json.format(msgspec.json.encode(definition, order="deterministic"), indent=2).decode()
+
+
+def _describe_acceptance(view: View, effect: Effect, scene: Scene) -> View:
+    found = msgspec.convert(effect.details, AcceptDetails)
+    what = "changed" if found.before else "new"
+    title = f"Accept the {what} tool {found.tool} of {found.server}"
+    after = write_definition(effect.arguments["definition"])
+    return msgspec.structs.replace(
+        view,
+        label=found.server,
+        noun="Tool definition",
+        title=title,
+        sentence="Lets agents see and call this tool by the definition below. Its calls are asked about as before.",
+        destination=f"{found.server}: tool definitions",
+        summary=f"The server {found.server} offers a {what} tool. Until you accept it, no agent can call it.",
+        outcome=f"Accepted: {found.tool} of {found.server}.",
+        via=found.server,
+        preview=Preview("arguments"),
+        blocks=(Diff("Definition", found.before, after),),
+    )
+
+
+ACCEPT_FAMILY: Final = EffectType(
+    channel=ACCEPT,
+    verb=ACCEPT_VERB,
+    operator=OPERATOR,
+    done="Accepted",
+    approval_executes=True,
+    via=(ACCEPT,),
+    risk=Severity.HIGH,
+    why="The words of a definition steer the agents that read it.",
+    reversible=True,
+    describe=_describe_acceptance,
+    fixed="the definition of a tool, which only its server can change",
+    schedulable=False,
+    teaches=False,
+    trusted=True,
+)
+
+CONNECTORS: Final = tuple(
+    ConnectorInfo(id, "Wrapped server", "Calls a tool of a wrapped MCP server.", "none", (), ("publish",))
+    for id in (CALL, REPEATABLE, ACCEPT)
+)

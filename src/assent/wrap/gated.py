@@ -1,0 +1,257 @@
+"""A gated call: proposed as an action, waited for, and answered with its result.
+
+The same caller, tool and arguments join the action that waits, instead of asking twice: a proposal has
+a number, which is part of its idempotency key, and the next number is used only after a decision. The
+action outlives the call. A client that goes away leaves it waiting; a client that cancels the call
+withdraws it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from assent.platform.effects import EXECUTE, Action, Effect, ExecutionState, Status, is_expired
+from assent.platform.gateway import (
+    Assurance,
+    Decider,
+    ForeignCall,
+    SeenVersion,
+    WaitedAction,
+    decisions,
+    needs_approval,
+)
+from assent.platform.staging import Draft, Preparation, PreparedRun, Request, StagedEffect, actions, staging
+from assent.platform.storage import Services, Transaction
+from assent.platform.values import ActionId, Reason, Refusal, Words, digest
+from assent.wrap.effects import ACCEPT_VERB, OPERATOR, check_call
+from assent.wrap.storing import Proposed, find_proposed, keep_proposed
+
+log = logging.getLogger("assent.wrap")
+
+HOLD_SECONDS: Final = 45
+"""How long a call waits for a person. Clients give up after a minute."""
+PROGRESS_SECONDS: Final = 5
+OUTPUT: Final = "output"
+CANCELLED: Final = "The agent cancelled its call."
+
+
+def fingerprint(effect: Effect) -> str:
+    """Return what makes two calls the same: profile, server, tool and arguments."""
+    details = effect.details
+    return digest([details.get("profile"), effect.channel, effect.verb, effect.arguments, details.get("pin")])
+
+
+async def propose(services: Services, call: ForeignCall, effect: Effect, tool: str) -> Action:
+    """Return the action that waits for this call, staged if there is none. Raises `Refusal`."""
+    if effect.verb != ACCEPT_VERB and (problems := check_call(effect)):
+        raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
+    caller, same = call.caller, fingerprint(effect)
+    workspace_id = caller.workspace_id
+
+    def look() -> Transaction[tuple[Proposed | None, Action | None]]:
+        found = yield from find_proposed(workspace_id, caller.holder, same)
+        if found is None:
+            return None, None
+        action, _ = yield from actions.find(workspace_id, ActionId(found.action_id))
+        return found, action
+
+    known, waiting = await services.store.read(look)
+    if waiting is not None and is_waiting(waiting, services.clock.now_ms()):
+        return waiting
+    generation = known.generation + 1 if known is not None else 1
+    found = services.effects.find(effect)
+    reply = await staging.stage(
+        services,
+        Request(
+            principal=caller,
+            operator=OPERATOR,
+            tool=tool,
+            inputs={"server": effect.channel, "tool": effect.verb, "arguments": effect.arguments},
+            key=f"wrap:{same}:{generation}",
+        ),
+        Preparation(
+            drafts=(Draft(type=effect.type, title=effect.verb, body=effect.body, channel=effect.channel),),
+            effects=(
+                StagedEffect(
+                    effect=effect,
+                    executor_tool=EXECUTE,
+                    draft=0,
+                    severity=found.risk(effect) if found is not None and callable(found.risk) else None,
+                    paths={"body": "arguments"},
+                ),
+            ),
+        ),
+        PreparedRun,
+    )
+    proposed = Proposed(generation, reply.actions[0].id)
+    await services.store.write(partial(keep_proposed, workspace_id, caller.holder, same, proposed))
+    return await find_action(services, call, ActionId(proposed.action_id))
+
+
+async def find_action(services: Services, call: ForeignCall, action_id: ActionId) -> Action:
+    def begin() -> Transaction[Action]:
+        action, _ = yield from actions.find(call.caller.workspace_id, action_id)
+        return action
+
+    return await services.store.read(begin)
+
+
+def is_waiting(action: Action, now_ms: int) -> bool:
+    return action.status is Status.AWAITING_APPROVAL and not is_expired(action, now_ms)
+
+
+def is_settled(action: Action, now_ms: int) -> bool:
+    """Whether nothing more happens without another call or decision."""
+    if action.status is Status.APPROVED:
+        return action.execution_state not in (ExecutionState.NONE, ExecutionState.EXECUTING)
+    return not is_waiting(action, now_ms)
+
+
+class HeldCalls:
+    """The gated calls of one process that wait for a person."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._held: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.hold_seconds: float = HOLD_SECONDS
+
+    async def wait(self, call: ForeignCall, action: Action, token: Any) -> Action:
+        """Return the action once it is settled, or as it is when the time is up."""
+        action_id = action.action_id
+        self._held[action_id] += 1
+        if call.peer is not None:
+            call.peer.step_aside()
+        try:
+            return await self._watch(call, action, token)
+        except asyncio.CancelledError:
+            if call.peer is not None and call.peer.cancelled() and self._held[action_id] == 1:
+                task = asyncio.create_task(self._withdraw(call, action_id))
+                self._tasks.add(task)
+                task.add_done_callback(self._tasks.discard)
+            raise
+        finally:
+            self._held[action_id] -= 1
+            if not self._held[action_id]:
+                del self._held[action_id]
+
+    async def _watch(self, call: ForeignCall, action: Action, token: Any) -> Action:
+        services = self._services
+        until_ms = services.clock.now_ms() + int(self.hold_seconds * 1000)
+        gone = call.peer.gone if call.peer is not None else None
+        told = 0
+        while not is_settled(action, services.clock.now_ms()):
+            now_ms = services.clock.now_ms()
+            turn_ms = min(until_ms, now_ms + PROGRESS_SECONDS * 1000)
+            place = WaitedAction(action.workspace_id, action.action_id, action.version)
+            ended = await services.background.waits.wait(place, turn_ms, gone)
+            action = await find_action(services, call, action.action_id)
+            if ended not in ("changed", "time_up") or services.clock.now_ms() >= until_ms:
+                break
+            if token is not None and call.client.notify is not None:
+                told += 1
+                said = {"progressToken": token, "progress": told, "message": describe_wait(action)}
+                call.client.notify("notifications/progress", said)
+        return action
+
+    async def _withdraw(self, call: ForeignCall, action_id: ActionId) -> None:
+        """Take the question back, because the agent cancelled the call that asked it."""
+        services, caller = self._services, call.caller
+        decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, "cancelled call")
+
+        def begin() -> Transaction[Action]:
+            return decisions.reject(
+                decider, action_id, CANCELLED, SeenVersion(), lambda held: None, services.clock.now_ms()
+            )
+
+        try:
+            await services.store.write(begin)
+        except Refusal as refusal:
+            log.info("a cancelled call is no longer withdrawn: %s", refusal.reason)
+
+    async def close(self) -> None:
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
+def describe_wait(action: Action) -> str:
+    if action.status is Status.APPROVED:
+        return "Approved. The call is being made."
+    return "Waiting for a person to approve this call."
+
+
+def answer(services: Services, call: ForeignCall, action: Action, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the result of a gated call. `asked` are the arguments that the agent sent."""
+    if action.status is Status.EXECUTED:
+        return answer_executed(action, asked)
+    now_ms = services.clock.now_ms()
+    url = services.links.review_url(action.workspace_id, action.run_id, now_ms, call.caller.link_scope)
+    if action.status is Status.REJECTED:
+        reason = action.rejection or "no reason was given"
+        return say_error(
+            f"A person rejected this call: {reason} It was not made. Do not make it again unchanged."
+        )
+    if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
+        said = "This call was approved and sent, and it is not known whether it took effect. Do not make it again."
+        return say_error(f"{said} Look with another tool, or ask the person to say what they see: {url}")
+    if action.status is Status.FAILED:
+        return say_error(f"This call was approved and could not be made: {_find_failure(action)}")
+    if is_expired(action, now_ms):
+        return say_error(
+            "No one decided about this call in time. It was not made. Propose it again if it is wanted."
+        )
+    if action.status is Status.APPROVED:
+        return say_error(
+            f"This call is approved and not done yet. Call chieflab_get_action with actionId {action.action_id} and "
+            "waitSeconds 50 to get its result. Do not make it again."
+        )
+    refusal = needs_approval(action, url, describe_waiting(action, url))
+    recovery = msgspec.json.encode(refusal.recovery()).decode()
+    return say_error(refusal.recovery().summary_for_user, recovery)
+
+
+def _find_failure(action: Action) -> str:
+    found = action.metadata.get("lastAttempt")
+    return found if isinstance(found, str) else "its server refused it."
+
+
+def describe_waiting(action: Action, url: str) -> Words:
+    where = f" at {url}" if url else ""
+    return Words(
+        summary="A person has to approve this call.",
+        user_message=f"“{action.view.heading}” waits for you{where}. Nothing was done yet. Once you approve it there, "
+        "it is done.",
+        fix=f"STOP. Give the user the link. Then call chieflab_get_action with actionId {action.action_id} and "
+        "waitSeconds 50: it answers with the result once a person has decided. The same call, made again, joins this "
+        "question.",
+        stop_rule="Do not look for another way to do the same thing.",
+    )
+
+
+def answer_executed(action: Action, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the tool's own result. If a person changed the arguments, it says so first."""
+    kept = action.metadata.get(OUTPUT)
+    result: dict[str, Any] = dict(kept) if isinstance(kept, dict) else {"content": []}
+    if action.effect.arguments == asked:
+        return result
+    ran = msgspec.json.encode(action.effect.arguments).decode()
+    said = (
+        "A person changed the arguments of this call before approving it. It ran with these instead of yours: "
+        f"{ran} Do not repeat your own call."
+    )
+    content = result.get("content")
+    return {
+        **result,
+        "content": [{"type": "text", "text": said}, *(content if isinstance(content, list) else [])],
+    }
+
+
+def say_error(*texts: str) -> dict[str, Any]:
+    """Return an error of a tool. It has no structured content, because some clients check that against
+    the tool's schema, also for errors."""
+    return {"content": [{"type": "text", "text": text} for text in texts], "isError": True}

@@ -1,0 +1,373 @@
+"""The tools of wrapped servers for one process: listed, passed through or gated.
+
+A caller has a profile. Each of its servers is asked for its tools; a server that does not answer is
+left out of the list, by name in the log. New and changed definitions are held: an action asks a person
+to accept them. A gated call becomes an action (`assent.wrap.gated`); any other goes to its server as it
+is. No server's failure reaches another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from assent.platform.gateway import ForeignCall
+from assent.platform.storage import Services, tenancy
+from assent.platform.values import Refusal, WorkspaceId
+from assent.wrap import gated, storing
+from assent.wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
+from assent.wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
+from assent.wrap.gated import HeldCalls, say_error
+from assent.wrap.links import RpcError, Unanswered, Unsent
+from assent.wrap.listing import OfferedTool, arrange_tools
+from assent.wrap.observing import write_proposed_rules
+from assent.wrap.pace import Pace
+from assent.wrap.profiles import BadProfile, Profile, check_spec, read_config, read_rules
+from assent.wrap.upstreams import PassedOn, Upstream, Upstreams
+
+log = logging.getLogger("assent.wrap")
+
+OWN_TOOLS: Final = frozenset(
+    {
+        "chieflab_get_action",
+        "chieflab_list_pending_actions",
+        "chieflab_approve_action",
+        "chieflab_reject_action",
+        "chieflab_execute_approved_action",
+    }
+)
+INSTRUCTIONS: Final = (
+    "The tools of this server belong to other servers. Some of them ask a person before they do anything: such a call "
+    "waits up to 45 seconds for the person's decision. If it answers that a person has to approve it, give the user "
+    "the link and call chieflab_get_action with the actionId and waitSeconds 50 to get the result. The same call, made "
+    "again while it waits, joins the question. Never look for another way to do what a person has not approved."
+)
+PASS_SECONDS: Final = 60.0
+PINS_SECONDS: Final = 1.0
+BEFORE_CHARS: Final = 50_000
+"""The longest present text that is shown beside its replacement."""
+LISTS: Final = {
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+READS: Final = {"resources/read": "resources", "prompts/get": "prompts"}
+"""Requests for one thing, with the capability of the servers that may have it."""
+
+
+class ArrangedTools:
+    """The tools of a profile, arranged once for the same definitions and acceptances."""
+
+    def __init__(
+        self,
+        found: Mapping[str, tuple[dict[str, Any], ...]],
+        pins: storing.Pins,
+        offered: tuple[OfferedTool, ...],
+    ) -> None:
+        self._found = found
+        self._pins = pins
+        self.offered = offered
+        self.by_name = {each.name: each for each in offered}
+        self.listing = [each.describe() for each in offered if each.mode != "hide" and not each.held]
+
+    def is_of(self, found: Mapping[str, tuple[dict[str, Any], ...]], pins: storing.Pins) -> bool:
+        same = found.keys() == self._found.keys() and all(found[name] is self._found[name] for name in found)
+        return same and pins is self._pins
+
+
+class Gateway:
+    """Serves wrapped tools (`assent.tools.gateway`)."""
+
+    own_tools = OWN_TOOLS
+    instructions = INSTRUCTIONS
+
+    def __init__(self, services: Services, settings: Mapping[str, Any]) -> None:
+        self._services = services
+        self._settings = settings
+        self.upstreams = Upstreams()
+        self.held = HeldCalls(services)
+        self._pace = Pace()
+        self._profiles: dict[tuple[str, str], Profile] = {}
+        self._by_settings: dict[str, str] = {}
+        self._asked: set[tuple[str, str, str, str]] = set()
+        """Definitions that this process has staged an acceptance for."""
+        self._arranged: dict[tuple[str, str], ArrangedTools] = {}
+        self._pins: dict[str, tuple[float, storing.Pins]] = {}
+
+    # Profiles
+
+    async def open_profile(self, caller: tenancy.Principal, described: bytes) -> str:
+        """Store the profile that a client's process describes. Raises `ValueError`."""
+        try:
+            profile = msgspec.json.decode(described, type=Profile)
+        except msgspec.DecodeError as error:
+            raise BadProfile(f"The profile cannot be read: {error}.") from None
+        for spec in profile.servers:
+            check_spec(spec)
+        return await self._keep(caller.workspace_id, profile)
+
+    async def find_profile(self, workspace_id: WorkspaceId) -> str | None:
+        """Return the profile that the settings give a workspace: their file, for the named ones."""
+        path = self._settings.get("wrap_config")
+        if path is None or workspace_id not in self._settings.get("wrap_workspaces", ()):
+            return None
+        if workspace_id not in self._by_settings:
+            profile = await asyncio.to_thread(read_files, Path(path), self._settings.get("wrap_rules"))
+            self._by_settings[workspace_id] = await self._keep(workspace_id, profile)
+        return self._by_settings[workspace_id]
+
+    async def _keep(self, workspace_id: WorkspaceId, profile: Profile) -> str:
+        profile_id = await storing.keep_profile(self._services, workspace_id, profile)
+        self._profiles[(workspace_id, profile_id)] = profile
+        return profile_id
+
+    async def _profile(self, call: ForeignCall) -> Profile:
+        key = (call.caller.workspace_id, call.profile_id)
+        if key not in self._profiles:
+            found = await storing.find_profile(self._services, call.caller.workspace_id, call.profile_id)
+            if found is None:
+                raise LookupError("this profile is not known")
+            self._profiles[key] = found
+        return self._profiles[key]
+
+    # Tools
+
+    async def list_tools(self, call: ForeignCall) -> list[dict[str, Any]]:
+        return (await self._find_tools(call)).listing
+
+    async def call_tool(self, call: ForeignCall, params: Mapping[str, Any]) -> dict[str, Any] | None:
+        name, given = params.get("name"), params.get("arguments")
+        if name in OWN_TOOLS:
+            return None
+        profile = await self._profile(call)
+        found = (await self._find_tools(call)).by_name.get(name) if isinstance(name, str) else None
+        if found is None or found.mode == "hide":
+            return None
+        if found.held:
+            return say_error(
+                f"The tool {found.tool} of {found.server} is new or has changed. A person has to accept it first; the "
+                "question is in their inbox. Do not look for another way to do the same thing."
+            )
+        if not self._pace.may_call(call.caller.holder):
+            return say_error("Too many calls in a short time. Wait a few seconds and try again.")
+        arguments: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
+        if found.mode == "gate" and not profile.observe:
+            return await self._ask(call, profile, found, arguments, params)
+        if found.mode == "gate":
+            await self._observe(call, profile, found)
+        return await self._pass(call, profile, found, {**params, "arguments": arguments})
+
+    async def _find_tools(self, call: ForeignCall) -> ArrangedTools:
+        """Return the tools of all servers. Asks for the acceptance of new definitions."""
+        profile, workspace_id = await self._profile(call), call.caller.workspace_id
+        servers = [self.upstreams.find(call.profile_id, profile, spec) for spec in profile.servers]
+        answers = await asyncio.gather(*(each.list_tools() for each in servers), return_exceptions=True)
+        found: dict[str, tuple[dict[str, Any], ...]] = {}
+        for server, answer in zip(servers, answers, strict=True):
+            if isinstance(answer, (Unsent, Unanswered, RpcError)):
+                log.warning("the tools of %s are left out: %s", server.spec.name, answer)
+            elif isinstance(answer, BaseException):
+                raise answer
+            else:
+                found[server.spec.name] = answer
+        pins, key = await self._find_pins(workspace_id), (workspace_id, call.profile_id)
+        arranged = self._arranged.get(key)
+        if arranged is not None and arranged.is_of(found, pins):
+            return arranged
+        offered = arrange_tools(profile, found, pins, OWN_TOOLS)
+        if any(each.held for each in offered):
+            known = {name for name, _ in pins}
+            first = [each for each in offered if each.server not in known]
+            for name in dict.fromkeys(each.server for each in first):
+                await storing.accept_first(
+                    self._services, workspace_id, [each for each in first if each.server == name]
+                )
+            await self._ask_to_accept(call, [each for each in offered if each.held and each.server in known])
+            self._pins.pop(workspace_id, None)
+            pins = await self._find_pins(workspace_id)
+            offered = arrange_tools(profile, found, pins, OWN_TOOLS)
+        arranged = self._arranged[key] = ArrangedTools(found, pins, offered)
+        return arranged
+
+    async def _find_pins(self, workspace_id: WorkspaceId) -> storing.Pins:
+        """Return the accepted definitions, read at most once a second: another process may accept one."""
+        now = time.monotonic()
+        read_at, pins = self._pins.get(workspace_id, (float("-inf"), {}))
+        if now - read_at >= PINS_SECONDS:
+            found = await storing.list_pins(self._services, workspace_id)
+            pins = pins if found == pins else found
+            self._pins[workspace_id] = (now, pins)
+        return pins
+
+    async def _ask_to_accept(self, call: ForeignCall, changed: list[OfferedTool]) -> None:
+        """Stage the acceptance of each definition once."""
+        workspace_id = call.caller.workspace_id
+        for each in changed:
+            about = (workspace_id, each.server, each.tool, each.pin)
+            if about in self._asked:
+                continue
+            self._asked.add(about)
+            before = await storing.find_definition(self._services, workspace_id, each.server, each.tool)
+            details = AcceptDetails(server=each.server, tool=each.tool, pin=each.pin, before=before)
+            try:
+                await gated.propose(
+                    self._services, call, make_acceptance(details, each.definition), "tools/list"
+                )
+            except Refusal as refusal:
+                self._asked.discard(about)
+                log.warning(
+                    "a person cannot be asked about %s of %s: %s", each.tool, each.server, refusal.reason
+                )
+
+    async def _ask(
+        self,
+        call: ForeignCall,
+        profile: Profile,
+        tool: OfferedTool,
+        arguments: dict[str, Any],
+        params: Mapping[str, Any],
+    ) -> dict[str, Any]:
+        """Propose a gated call and wait for its result."""
+        rule = tool.rule
+        details = CallDetails(
+            profile=call.profile_id,
+            server=tool.server,
+            tool=tool.tool,
+            pin=tool.pin,
+            risk=tool.risk,
+            title=rule.title if rule is not None else "",
+            table=rule.table if rule is not None else "",
+        )
+        if rule is not None and rule.diff is not None:
+            before = await self._read_before(call, profile, tool, arguments)
+            details = msgspec.structs.replace(details, before=before, after=rule.diff.after)
+        effect = make_call(details, arguments, repeat=rule is not None and rule.repeat)
+        try:
+            if "runs:write" not in call.caller.scopes:
+                raise tenancy.lack_scope("runs:write")
+            action = await gated.propose(self._services, call, effect, tool.name)
+        except Refusal as refusal:
+            recovery = refusal.recovery()
+            return say_error(recovery.summary_for_user, msgspec.json.encode(recovery).decode())
+        meta = params.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        settled = await self.held.wait(call, action, token)
+        return gated.answer(self._services, call, settled, arguments)
+
+    async def _read_before(
+        self, call: ForeignCall, profile: Profile, tool: OfferedTool, arguments: dict[str, Any]
+    ) -> str:
+        """Return the present text that a call would replace; empty if there is none."""
+        if tool.rule is None or (template := tool.rule.diff) is None:
+            return ""
+        upstream = self._upstream(call, profile, tool.server)
+        given = {name: arguments.get(source) for name, source in template.arguments.items()}
+        try:
+            result = await upstream.request(
+                "tools/call", {"name": template.tool, "arguments": given}, PASS_SECONDS
+            )
+        except (Unsent, Unanswered, RpcError):
+            return ""
+        content = result.get("content")
+        if result.get("isError") is True or not isinstance(content, list):
+            return ""
+        texts = [each.get("text") for each in content if isinstance(each, dict)]
+        return "".join(text for text in texts if isinstance(text, str))[:BEFORE_CHARS].replace("\0", "\ufffd")
+
+    async def _pass(
+        self, call: ForeignCall, profile: Profile, tool: OfferedTool, params: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Pass a call through, with its progress and the questions to the client's person."""
+        upstream, client = self._upstream(call, profile, tool.server), call.client
+        keys = self._services.keys.client_dialogs
+        try:
+            sent = open_state(keys, call, tool, params)
+        except ValueError as error:
+            return say_error(str(error))
+        meta = params.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        notify = client.notify
+        progress = None
+        if token is not None and notify is not None:
+            progress = partial(_tell_progress, notify, token)
+        passed = PassedOn(forward_input(client, upstream), progress, list_capabilities(client, upstream))
+        try:
+            result = await upstream.request("tools/call", {**sent, "name": tool.tool}, PASS_SECONDS, passed)
+        except Unsent as error:
+            return say_error(f"The call was not made: {error}.")
+        except Unanswered as error:
+            return say_error(f"{error}. It is not known whether the call took effect.")
+        except RpcError as error:
+            return say_error(f"{tool.server} refused the call: {error.message}")
+        return seal_result(keys, call, tool, params, result)
+
+    async def _observe(self, call: ForeignCall, profile: Profile, tool: OfferedTool) -> None:
+        """Record a call that the gate would have asked about, and propose rules."""
+        counted = await storing.observe(self._services, call.caller.workspace_id, tool.server, tool.tool)
+        offered = [each for each in (await self._find_tools(call)).offered if each.server == tool.server]
+        folder = Path(self._settings["data_dir"]) / "proposed-rules"
+        trusted = profile.rules_for(tool.server).trusted
+        await asyncio.to_thread(write_proposed_rules, folder, tool.server, offered, counted, trusted=trusted)
+
+    def _upstream(self, call: ForeignCall, profile: Profile, server: str) -> Upstream:
+        spec = profile.find(server)
+        if spec is None:
+            raise LookupError(server)
+        return self.upstreams.find(call.profile_id, profile, spec)
+
+    # Resources and prompts
+
+    async def request(self, call: ForeignCall, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Answer a request about resources or prompts. A list has those of all servers; the first
+        server that has a thing answers for it."""
+        profile = await self._profile(call)
+        capability = READS.get(method) or method.partition("/")[0]
+        servers = [self._upstream(call, profile, spec.name) for spec in profile.servers]
+        if method in LISTS:
+            listed: list[Any] = []
+            for server in servers:
+                try:
+                    await server.list_tools()  # connects
+                    if capability in server.capabilities:
+                        listed += await server.list_all(method, LISTS[method])
+                except (Unsent, Unanswered, RpcError) as error:
+                    log.warning("%s of %s is left out: %s", method, server.spec.name, error)
+            return {LISTS[method]: listed}
+        failure: Exception = LookupError("no wrapped server has it")
+        for server in servers:
+            try:
+                await server.list_tools()
+                if capability in server.capabilities:
+                    return await server.request(method, params, PASS_SECONDS)
+            except (Unsent, Unanswered, RpcError) as error:
+                failure = LookupError(str(error))
+        raise failure
+
+    async def close(self) -> None:
+        await self.held.close()
+        await self.upstreams.close()
+
+
+def _tell_progress(notify: Any, token: Any, params: dict[str, Any]) -> None:
+    notify("notifications/progress", {**params, "progressToken": token})
+
+
+def read_files(config: Path, rules: Path | None) -> Profile:
+    """Return the profile of a server's settings. Raises `ValueError` with the file's name."""
+    try:
+        servers = read_config(config.read_text(), os.environ)
+        names = frozenset(each.name for each in servers)
+        held = read_rules(Path(rules).read_text(), names) if rules is not None else {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadProfile(f"{config} cannot be read: {error}.") from None
+    except BadProfile as bad:
+        raise BadProfile(f"{config}: {bad}") from None
+    return Profile(servers=servers, rules=held)

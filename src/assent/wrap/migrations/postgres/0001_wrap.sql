@@ -1,0 +1,36 @@
+-- Wrapped servers: the profiles that clients named (their contents are in the vault), the accepted definitions of tools,
+-- the newest proposal of each call, and the calls that a gate would have asked about.
+CREATE TABLE wrap_profiles (
+  workspace_id TEXT NOT NULL,
+  profile_id   TEXT NOT NULL,
+  used_ms      BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, profile_id)
+);
+
+CREATE TABLE wrap_tools (
+  workspace_id TEXT NOT NULL,
+  server       TEXT NOT NULL,
+  tool         TEXT NOT NULL,
+  pin          TEXT NOT NULL,
+  definition   TEXT NOT NULL,
+  accepted_ms  BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, server, tool)
+);
+
+CREATE TABLE wrap_calls (
+  workspace_id TEXT NOT NULL,
+  holder       TEXT NOT NULL,
+  call         TEXT NOT NULL,
+  generation   BIGINT NOT NULL,
+  action_id    TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, holder, call)
+);
+
+CREATE TABLE wrap_observed (
+  workspace_id TEXT NOT NULL,
+  server       TEXT NOT NULL,
+  tool         TEXT NOT NULL,
+  calls        BIGINT NOT NULL,
+  last_ms      BIGINT NOT NULL,
+  PRIMARY KEY (workspace_id, server, tool)
+);

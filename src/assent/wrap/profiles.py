@@ -1,0 +1,266 @@
+"""What is wrapped: the servers of a profile, and the rules for their tools.
+
+A profile comes from a command line, or from the file in which clients list their servers
+(`mcpServers`). Rules come from a TOML file, one table per server. Both are checked completely: a
+misspelt key is an error, because a rule that does not hold would leave a tool open or closed by
+surprise. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any, Final, Literal, get_args
+
+import msgspec
+
+from assent.platform.effects import Severity
+from assent.platform.values import Record
+
+Mode = Literal["pass", "gate", "hide"]
+MAX_SERVERS: Final = 20
+MAX_NAME_CHARS: Final = 32
+
+_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
+_COMMON: Final = frozenset(
+    {"mcp", "server", "npx", "uvx", "node", "python", "python3", "index", "js", "main"}
+)
+"""Words of a command that say nothing about the server."""
+
+
+class BadProfile(ValueError):  # noqa: N818 - what its author did
+    """A file or command that cannot be wrapped. The message says where, why and what to write."""
+
+
+class UpstreamSpec(Record, kw_only=True):
+    """One server: a command, or an address."""
+
+    name: str
+    command: tuple[str, ...] = ()
+    cwd: str = ""
+    env: Mapping[str, str] = {}
+    url: str = ""
+    headers: Mapping[str, str] = {}
+
+
+class DiffTemplate(Record):
+    """How the present text is read that a call would replace: the tool that reads it, its arguments by
+    the arguments of the call, and the argument with the new text."""
+
+    tool: str
+    arguments: Mapping[str, str]
+    after: str
+
+
+class ToolRule(Record, kw_only=True):
+    """What holds for the tools whose names match."""
+
+    match: str
+    mode: Mode | None = None
+    risk: Severity = Severity.HIGH
+    title: str = ""
+    """A template such as `Write {path}`."""
+    table: str = ""
+    """The argument that is shown as a table: a list of objects."""
+    diff: DiffTemplate | None = None
+    repeat: bool = False
+    """Whether a call whose outcome is unknown may be made again."""
+
+
+class ServerRules(Record):
+    """What holds for one server. Hints of a trusted server count."""
+
+    trusted: bool = False
+    tools: tuple[ToolRule, ...] = ()
+
+    def find(self, tool: str) -> ToolRule | None:
+        """Return the rule of a tool: the one with its name, else the first pattern that matches."""
+        named = (each for each in self.tools if each.match == tool)
+        matching = (each for each in self.tools if fnmatchcase(tool, each.match))
+        return next(named, None) or next(matching, None)
+
+
+class Profile(Record, kw_only=True):
+    """The servers that one client sees, and their rules."""
+
+    servers: tuple[UpstreamSpec, ...]
+    rules: Mapping[str, ServerRules] = {}
+    observe: bool = False
+    """Whether gated calls are made at once and recorded, instead of asked about."""
+    inherited: Mapping[str, str] = {}
+    """The environment of the process that named the servers."""
+
+    def rules_for(self, server: str) -> ServerRules:
+        return self.rules.get(server, ServerRules())
+
+    def find(self, server: str) -> UpstreamSpec | None:
+        return next((each for each in self.servers if each.name == server), None)
+
+    def is_same(self, other: Profile) -> bool:
+        """Whether both name the same servers and rules. The environment of a process changes with each
+        start."""
+        return msgspec.structs.replace(self, inherited={}) == msgspec.structs.replace(other, inherited={})
+
+
+def name_server(command: tuple[str, ...]) -> str:
+    """Return a name for a command: `filesystem` for `npx -y @modelcontextprotocol/server-filesystem`."""
+    for word in command:
+        if word.startswith("-"):
+            continue
+        parts = [part for part in re.split(r"[^a-z0-9]+", word.rsplit("/", 1)[-1].lower()) if part]
+        said = "-".join(part for part in parts if part not in _COMMON)[:MAX_NAME_CHARS].strip("-")
+        if said:
+            return said
+    return "server"
+
+
+def read_config(text: str, variables: Mapping[str, str]) -> tuple[UpstreamSpec, ...]:
+    """Return the servers of a client's file. `${NAME}` is replaced by an environment variable. Raises
+    `BadProfile`."""
+    try:
+        data = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadProfile(f"It is no JSON: {error}.") from None
+    listed = next(
+        (data[key] for key in ("mcpServers", "servers") if isinstance(data, dict) and key in data), None
+    )
+    if not isinstance(listed, dict) or not listed:
+        raise BadProfile(
+            'It names no servers. Write {"mcpServers": {"files": {"command": "…", "args": […]}}}.'
+        )
+    servers = tuple(_read_server(name, entry, variables) for name, entry in listed.items())
+    if len(servers) > MAX_SERVERS:
+        raise BadProfile(f"It names {len(servers)} servers; at most {MAX_SERVERS} can be wrapped at once.")
+    names = [each.name for each in servers]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise BadProfile(f"Two servers are called {twice}. Rename one.")
+    return servers
+
+
+def _read_server(given: Any, entry: Any, variables: Mapping[str, str]) -> UpstreamSpec:
+    name = "-".join(re.findall(r"[a-z0-9]+", str(given).lower()))
+    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
+        raise BadProfile(
+            f"{str(given)[:60]!r} is no name of a server: letters, digits, at most {MAX_NAME_CHARS}."
+        )
+    if not isinstance(entry, dict):
+        raise BadProfile(f"The server {given} is no object with a command or a url.")
+
+    def expand(value: Any, what: str) -> str:
+        if not isinstance(value, str):
+            raise BadProfile(f"{what} of the server {given} is no text.")
+        missing = next((key for key in _VARIABLE.findall(value) if key not in variables), None)
+        if missing is not None:
+            raise BadProfile(f"{what} of the server {given} names the variable {missing}, which is not set.")
+        return _VARIABLE.sub(lambda found: variables[found[1]], value)
+
+    def table(key: str) -> dict[str, str]:
+        found = entry.get(key) or {}
+        if not isinstance(found, dict):
+            raise BadProfile(f"{key} of the server {given} is no object.")
+        return {str(each): expand(value, f"{key}.{each}") for each, value in found.items()}
+
+    url = entry.get("url") or entry.get("serverUrl") or ""
+    arguments = entry.get("args") or []
+    if not isinstance(arguments, list):
+        raise BadProfile(f"args of the server {given} is no list.")
+    command = [entry["command"], *arguments] if entry.get("command") else []
+    if bool(command) == bool(url):
+        raise BadProfile(f"The server {given} needs either a command or a url.")
+    spec = UpstreamSpec(
+        name=name,
+        command=tuple(expand(word, "the command") for word in command),
+        cwd=expand(entry.get("cwd") or "", "cwd"),
+        env=table("env"),
+        url=expand(url, "url"),
+        headers=table("headers"),
+    )
+    return check_spec(spec)
+
+
+def check_spec(spec: UpstreamSpec) -> UpstreamSpec:
+    """Return the server. Raises `BadProfile` for one that cannot be reached, and for Assent itself."""
+    if spec.url and not spec.url.startswith(("http://", "https://")):
+        raise BadProfile(
+            f"The address of {spec.name} is {spec.url[:80]!r}. Write one with https:// or http://."
+        )
+    base = spec.command[0].rsplit("/", 1)[-1] if spec.command else ""
+    if base == "assent" and spec.command[1:2] in (("stdio",), ("wrap",), ("serve",)):
+        raise BadProfile(f"The server {spec.name} is Assent itself. Leave it out of what is wrapped.")
+    return spec
+
+
+RULE_KEYS: Final = frozenset({"mode", "risk", "title", "table", "diff", "repeat"})
+
+
+def read_rules(text: str, servers: frozenset[str]) -> dict[str, ServerRules]:
+    """Return the rules of a TOML file, by server. Raises `BadProfile`."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadProfile(f"It is no TOML: {error}.") from None
+    if unknown := sorted(data.keys() - servers):
+        known = ", ".join(sorted(servers))
+        raise BadProfile(
+            f"It has rules for {', '.join(unknown)}, which is not wrapped. The servers are: {known}."
+        )
+    return {name: _read_server_rules(name, table) for name, table in data.items()}
+
+
+def _read_server_rules(name: str, table: Any) -> ServerRules:
+    _require_keys(f"[{name}]", table, frozenset({"trusted", "tools"}))
+    tools = table.get("tools", {})
+    if not isinstance(tools, dict):
+        raise BadProfile(f"[{name}] tools: write one table per tool, such as [{name}.tools.write_file].")
+    return ServerRules(
+        _read_switch(f"[{name}] trusted", table.get("trusted", False)),
+        tuple(_read_rule(f'[{name}.tools."{tool}"]', tool, rule) for tool, rule in tools.items()),
+    )
+
+
+def _read_rule(where: str, match: str, table: Any) -> ToolRule:
+    _require_keys(where, table, RULE_KEYS)
+    mode, risk = table.get("mode"), table.get("risk", "high")
+    if mode is not None and mode not in get_args(Mode):
+        raise BadProfile(f"{where} mode is {mode!r}. Write pass, gate or hide.")
+    if risk not in list(Severity):
+        raise BadProfile(f"{where} risk is {risk!r}. Write low, medium or high.")
+    for key in ("title", "table"):
+        if not isinstance(table.get(key, ""), str):
+            raise BadProfile(f"{where} {key} is no text.")
+    return ToolRule(
+        match=match,
+        mode=mode,
+        risk=Severity(risk),
+        title=table.get("title", ""),
+        table=table.get("table", ""),
+        diff=_read_diff(f"{where} diff", table["diff"]) if "diff" in table else None,
+        repeat=_read_switch(f"{where} repeat", table.get("repeat", False)),
+    )
+
+
+def _read_diff(where: str, table: Any) -> DiffTemplate:
+    _require_keys(where, table, frozenset({"tool", "arguments", "after"}))
+    try:
+        return msgspec.convert(table, DiffTemplate)
+    except msgspec.ValidationError:
+        example = 'diff = {tool = "read_text_file", arguments = {path = "path"}, after = "content"}'
+        raise BadProfile(f"{where} is incomplete. Write {example}.") from None
+
+
+def _require_keys(where: str, table: Any, known: frozenset[str]) -> None:
+    if not isinstance(table, dict):
+        raise BadProfile(f"{where} is no table.")
+    if unknown := sorted(table.keys() - known):
+        raise BadProfile(
+            f"{where} has {', '.join(unknown)}, which is no key. Known are: {', '.join(sorted(known))}."
+        )
+
+
+def _read_switch(where: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadProfile(f"{where} is {value!r}. Write true or false.")
+    return value

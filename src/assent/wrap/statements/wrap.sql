@@ -1,0 +1,52 @@
+-- name: list_wrap_profiles
+-- List the profiles of a workspace, newest use first.
+SELECT profile_id FROM wrap_profiles WHERE workspace_id = :workspace_id ORDER BY used_ms DESC, profile_id LIMIT :most
+
+-- name: put_wrap_profile
+-- Record a profile, or its use.
+INSERT INTO wrap_profiles (workspace_id, profile_id, used_ms) VALUES (:workspace_id, :profile_id, :now_ms)
+ON CONFLICT (workspace_id, profile_id) DO UPDATE SET used_ms = excluded.used_ms
+
+-- name: list_wrap_pins
+-- List the accepted definitions of a workspace's servers.
+SELECT server, tool, pin FROM wrap_tools WHERE workspace_id = :workspace_id
+
+-- name: find_wrap_tool
+-- Find the accepted definition of a tool.
+SELECT pin, definition FROM wrap_tools WHERE workspace_id = :workspace_id AND server = :server AND tool = :tool
+
+-- name: put_wrap_tool
+-- Accept a definition.
+INSERT INTO wrap_tools (workspace_id, server, tool, pin, definition, accepted_ms)
+VALUES (:workspace_id, :server, :tool, :pin, :definition, :now_ms)
+ON CONFLICT (workspace_id, server, tool)
+DO UPDATE SET pin = excluded.pin, definition = excluded.definition, accepted_ms = excluded.accepted_ms
+
+-- name: add_wrap_tool
+-- Accept the definition of a server's first list, unless the tool has one.
+INSERT INTO wrap_tools (workspace_id, server, tool, pin, definition, accepted_ms)
+VALUES (:workspace_id, :server, :tool, :pin, :definition, :now_ms)
+ON CONFLICT (workspace_id, server, tool) DO NOTHING
+
+-- name: find_wrap_call
+-- Find the newest proposal of a call.
+SELECT generation, action_id FROM wrap_calls WHERE workspace_id = :workspace_id AND holder = :holder AND call = :call
+
+-- name: put_wrap_call
+-- Record the newest proposal of a call. An older one changes nothing.
+INSERT INTO wrap_calls (workspace_id, holder, call, generation, action_id)
+VALUES (:workspace_id, :holder, :call, :generation, :action_id)
+ON CONFLICT (workspace_id, holder, call)
+DO UPDATE SET generation = excluded.generation, action_id = excluded.action_id
+WHERE wrap_calls.generation < excluded.generation
+
+-- name: count_wrap_observed
+-- Count a call that the gate would have asked about.
+INSERT INTO wrap_observed (workspace_id, server, tool, calls, last_ms)
+VALUES (:workspace_id, :server, :tool, 1, :now_ms)
+ON CONFLICT (workspace_id, server, tool)
+DO UPDATE SET calls = wrap_observed.calls + 1, last_ms = excluded.last_ms
+
+-- name: list_wrap_observed
+-- List the observed calls of a server.
+SELECT tool, calls FROM wrap_observed WHERE workspace_id = :workspace_id AND server = :server ORDER BY tool

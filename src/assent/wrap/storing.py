@@ -1,0 +1,158 @@
+"""What wrapping stores: profiles, accepted definitions, the newest proposal of a call, observed calls.
+
+The contents of a profile hold environment variables and headers, so they are in the vault. A profile
+is never changed: an approved call is made to the server that it was proposed for, also after a restart
+and after the client's file has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from assent.platform.connections import OpenedSecrets
+from assent.platform.storage import Services, Transaction, journal
+from assent.platform.values import Record, WorkspaceId
+from assent.wrap.component import statements
+from assent.wrap.effects import write_definition
+from assent.wrap.listing import OfferedTool
+from assent.wrap.profiles import Profile
+
+FIELD: Final = "profile"
+COMPARED: Final = 50
+"""How many of the newest profiles a new one is compared with."""
+
+ACCEPTED_EVENT: Final = "wrapped_tools_accepted"
+
+
+def _holder(profile_id: str) -> str:
+    return f"wrap:{profile_id}"
+
+
+def _open(services: Services, workspace_id: WorkspaceId, profile_id: str) -> Transaction[Profile | None]:
+    opened = yield from services.vault.open(workspace_id, _holder(profile_id))
+    found = opened.get(FIELD)
+    return msgspec.json.decode(found, type=Profile) if found is not None else None
+
+
+async def find_profile(services: Services, workspace_id: WorkspaceId, profile_id: str) -> Profile | None:
+    return await services.store.read(partial(_open, services, workspace_id, profile_id))
+
+
+async def keep_profile(services: Services, workspace_id: WorkspaceId, profile: Profile) -> str:
+    """Store a profile and return its id: that of an equal one, if there is one. Its environment is the
+    newest."""
+    now_ms = services.clock.now_ms()
+    fresh, seal = services.new_id(now_ms), services.vault.seal(1)
+    secrets = OpenedSecrets({FIELD: msgspec.json.encode(profile).decode()})
+
+    def begin() -> Transaction[str]:
+        rows = yield statements.list_wrap_profiles(workspace_id=workspace_id, most=COMPARED)
+        profile_id = fresh
+        for row in rows:
+            known = yield from _open(services, workspace_id, row["profile_id"])
+            if known is not None and known.is_same(profile):
+                profile_id = row["profile_id"]
+                break
+        yield from services.vault.put(workspace_id, _holder(profile_id), secrets, seal, now_ms)
+        yield statements.put_wrap_profile(workspace_id=workspace_id, profile_id=profile_id, now_ms=now_ms)
+        return profile_id
+
+    return await services.store.write(begin)
+
+
+Pins = Mapping[tuple[str, str], str]
+
+
+async def list_pins(services: Services, workspace_id: WorkspaceId) -> Pins:
+    """Return the hashes of the accepted definitions, by server and tool."""
+
+    def begin() -> Transaction[Pins]:
+        rows = yield statements.list_wrap_pins(workspace_id=workspace_id)
+        return {(row["server"], row["tool"]): row["pin"] for row in rows}
+
+    return await services.store.read(begin)
+
+
+async def accept_first(services: Services, workspace_id: WorkspaceId, offered: Iterable[OfferedTool]) -> None:
+    """Accept the definitions of a server's first list: the person who wrapped it has chosen it."""
+    now_ms, found = services.clock.now_ms(), list(offered)
+
+    def begin() -> Transaction[None]:
+        for each in found:
+            yield statements.add_wrap_tool(
+                workspace_id=workspace_id,
+                server=each.server,
+                tool=each.tool,
+                pin=each.pin,
+                definition=write_definition(each.definition),
+                now_ms=now_ms,
+            )
+        body = {"server": found[0].server, "tools": {each.tool: each.pin for each in found}}
+        yield from journal.note(workspace_id, ACCEPTED_EVENT, body, now_ms)
+
+    if found:
+        await services.store.write(begin)
+
+
+def accept_one(
+    workspace_id: WorkspaceId, server: str, tool: str, pin: str, definition: Mapping[str, Any], now_ms: int
+) -> Transaction[None]:
+    """Accept a definition that a person approved."""
+    yield statements.put_wrap_tool(
+        workspace_id=workspace_id,
+        server=server,
+        tool=tool,
+        pin=pin,
+        definition=write_definition(definition),
+        now_ms=now_ms,
+    )
+
+
+async def find_definition(services: Services, workspace_id: WorkspaceId, server: str, tool: str) -> str:
+    """Return the accepted definition of a tool as text; empty if there is none."""
+
+    def begin() -> Transaction[str]:
+        rows = yield statements.find_wrap_tool(workspace_id=workspace_id, server=server, tool=tool)
+        return str(rows[0]["definition"]) if rows else ""
+
+    return await services.store.read(begin)
+
+
+class Proposed(Record):
+    """The newest proposal of a call."""
+
+    generation: int
+    action_id: str
+
+
+def find_proposed(workspace_id: WorkspaceId, holder: str, call: str) -> Transaction[Proposed | None]:
+    rows = yield statements.find_wrap_call(workspace_id=workspace_id, holder=holder, call=call)
+    return Proposed(rows[0]["generation"], rows[0]["action_id"]) if rows else None
+
+
+def keep_proposed(workspace_id: WorkspaceId, holder: str, call: str, proposed: Proposed) -> Transaction[None]:
+    yield statements.put_wrap_call(
+        workspace_id=workspace_id,
+        holder=holder,
+        call=call,
+        generation=proposed.generation,
+        action_id=proposed.action_id,
+    )
+
+
+async def observe(services: Services, workspace_id: WorkspaceId, server: str, tool: str) -> dict[str, int]:
+    """Count a call that the gate would have asked about. Returns the calls of the server, by tool."""
+    now_ms = services.clock.now_ms()
+
+    def begin() -> Transaction[dict[str, int]]:
+        yield statements.count_wrap_observed(
+            workspace_id=workspace_id, server=server, tool=tool, now_ms=now_ms
+        )
+        rows = yield statements.list_wrap_observed(workspace_id=workspace_id, server=server)
+        return {row["tool"]: row["calls"] for row in rows}
+
+    return await services.store.write(begin)

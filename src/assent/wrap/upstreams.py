@@ -1,0 +1,288 @@
+"""A wrapped server over its life: started at its first use, negotiated, restarted with back-off.
+
+Both eras are spoken. `server/discover` of the modern era is tried first; a server that does not know it
+gets the handshake of the legacy era. Sampling and roots are not offered. A question to the person
+(elicitation) is passed on for a call that passes through, and refused by name in a gated one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
+
+from assent import __version__
+from assent.platform.values import Record
+from assent.wrap.http_link import HttpLink
+from assent.wrap.links import Link, RpcError, StdioLink, Unanswered, Unsent
+from assent.wrap.listing import MAX_TOOLS, is_usable
+from assent.wrap.profiles import Profile, UpstreamSpec
+
+log = logging.getLogger("assent.wrap")
+
+START_SECONDS: Final = 60.0
+"""A package runner may download the server first."""
+PROBE_SECONDS: Final = 15.0
+LIST_SECONDS: Final = 20.0
+LIST_AGE_SECONDS: Final = 30.0
+"""How long a tool list is used before the server is asked again."""
+FIRST_PAUSE_SECONDS: Final = 0.5
+LONGEST_PAUSE_SECONDS: Final = 60.0
+IDLE_SECONDS: Final = 900.0
+MAX_PAGES: Final = 50
+METHOD_NOT_FOUND: Final = -32601
+CLIENT_INFO: Final = {"name": "assent", "version": __version__}
+ENVELOPE: Final = (PROTOCOL_VERSION_META_KEY, CLIENT_INFO_META_KEY, CLIENT_CAPABILITIES_META_KEY)
+
+AskClient = Callable[[dict[str, Any], float], Awaitable[dict[str, Any]]]
+"""Has the client show a form to its person: the params of the request, and the longest wait."""
+TellClient = Callable[[dict[str, Any]], None]
+"""Passes progress on to the client: the params without the token."""
+
+
+class PassedOn(Record):
+    """What of a call in flight is passed on to the client."""
+
+    ask: AskClient | None = None
+    progress: TellClient | None = None
+    capabilities: Mapping[str, Any] = {}
+    """The client's, for a modern server."""
+
+
+NOTHING: Final = PassedOn()
+
+
+class Upstream:
+    """One wrapped server. Calls share its connection."""
+
+    def __init__(self, spec: UpstreamSpec, inherited: Mapping[str, str]) -> None:
+        self.spec = spec
+        self.modern = False
+        self.capabilities: Mapping[str, Any] = {}
+        self.used = time.monotonic()
+        self._inherited = inherited
+        self._version = ""
+        self._link: Link | None = None
+        self._opening = asyncio.Lock()
+        self._failures = 0
+        self._retry_at = 0.0
+        self._why = ""
+        self._tools: tuple[dict[str, Any], ...] = ()
+        self._listed_at: float | None = None
+        self._in_flight: dict[int, PassedOn] = {}
+        self._numbers = 0
+
+    async def request(
+        self,
+        method: str,
+        params: Mapping[str, Any],
+        seconds: float,
+        passed: PassedOn = NOTHING,
+        *,
+        before: Callable[[], None] = lambda: None,
+    ) -> dict[str, Any]:
+        """Send one request and return its result. `before` runs just before it is sent. Raises
+        `RpcError`, `Unsent` or `Unanswered`."""
+        link = await self._connect()
+        self.used = time.monotonic()
+        self._numbers += 1
+        number = self._numbers
+        self._in_flight[number] = passed
+        try:
+            before()
+            result = await link.request(method, self._envelop(params, number, passed), seconds)
+            self._failures = 0
+            return result
+        except RpcError:
+            self._failures = 0
+            raise
+        finally:
+            self._in_flight.pop(number, None)
+            self.used = time.monotonic()
+
+    async def list_tools(self) -> tuple[dict[str, Any], ...]:
+        """Return the usable definitions, as the server wrote them. Raises as `request` does."""
+        await self._connect()
+        fresh = self._listed_at is not None and time.monotonic() - self._listed_at < LIST_AGE_SECONDS
+        if not fresh:
+            asked_at = time.monotonic()
+            listed = await self.list_all("tools/list", "tools") if "tools" in self.capabilities else []
+            usable = {each["name"]: each for each in listed[:MAX_TOOLS] if is_usable(each)}
+            if len(usable) < len(listed):
+                log.warning(
+                    "%s lists %d tools that cannot be used", self.spec.name, len(listed) - len(usable)
+                )
+            found = tuple(usable.values())
+            # The same object for the same list: callers recognise it.
+            self._tools, self._listed_at = (self._tools if found == self._tools else found), asked_at
+        return self._tools
+
+    async def list_all(self, method: str, key: str) -> list[Any]:
+        """Return all pages of a list."""
+        found: list[Any] = []
+        cursor: Any = None
+        for _ in range(MAX_PAGES):
+            page = await self.request(method, {"cursor": cursor} if cursor else {}, LIST_SECONDS)
+            part = page.get(key)
+            found += part if isinstance(part, list) else []
+            cursor = page.get("nextCursor")
+            if not isinstance(cursor, str) or not cursor or len(found) > MAX_TOOLS:
+                break
+        return found
+
+    async def close(self) -> None:
+        if self._link is not None:
+            await self._link.close()
+            self._link = None
+
+    async def _connect(self) -> Link:
+        """Return the open connection, or open one. Raises `Unsent` during the pause after a failure."""
+        async with self._opening:
+            link = self._link
+            if link is not None and link.closed is None:
+                return link
+            if link is not None:
+                self._note_failure(link.closed or "")
+                await link.close()
+                self._link = None
+            if (left := self._retry_at - time.monotonic()) > 0:
+                raise Unsent(f"{self._why}; it is started again in {left:.0f} s")
+            self._listed_at = None
+            try:
+                self._link = await self._open()
+            except (Unsent, Unanswered, RpcError) as error:
+                self._note_failure(str(error))
+                raise Unsent(str(error)) from error
+            return self._link
+
+    def _note_failure(self, why: str) -> None:
+        """Lengthen the pause before the next start. The first restart is immediate."""
+        self._failures += 1
+        self._why = why
+        pause = FIRST_PAUSE_SECONDS * 2 ** (self._failures - 2) if self._failures > 1 else 0.0
+        self._retry_at = time.monotonic() + min(pause, LONGEST_PAUSE_SECONDS)
+
+    async def _open(self) -> Link:
+        link: Link
+        if self.spec.url:
+            link = HttpLink(self.spec, self._asked, self._told)
+        else:
+            link = await StdioLink.start(self.spec, self._inherited, self._asked, self._told)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._negotiate(link)
+        except TimeoutError:
+            await link.close()
+            raise Unsent(f"{self.spec.name} did not start within {START_SECONDS:g} seconds") from None
+        except BaseException:
+            await link.close()
+            raise
+        return link
+
+    async def _negotiate(self, link: Link) -> None:
+        """Find the era. A server that does not answer the modern probe is legacy."""
+        version = MODERN_PROTOCOL_VERSIONS[-1]
+        self._begin(link, version, modern=True)
+        try:
+            found = await link.request("server/discover", self._envelop({}, 0, NOTHING), PROBE_SECONDS)
+            supported = found.get("supportedVersions")
+            if isinstance(supported, list) and version in supported:
+                self.capabilities = _read_object(found.get("capabilities"))
+                return
+        except RpcError:
+            pass
+        except Unanswered:
+            if link.closed is not None:
+                raise
+        self._begin(link, "", modern=False)
+        given = {
+            "protocolVersion": LATEST_HANDSHAKE_VERSION,
+            "capabilities": {"elicitation": {}},
+            "clientInfo": CLIENT_INFO,
+        }
+        answered = await link.request("initialize", given, START_SECONDS)
+        chosen = answered.get("protocolVersion")
+        if chosen not in HANDSHAKE_PROTOCOL_VERSIONS:
+            raise Unsent(
+                f"{self.spec.name} speaks the protocol version {str(chosen)[:40]}, which is not known here"
+            )
+        self.capabilities = _read_object(answered.get("capabilities"))
+        self._begin(link, chosen, modern=False)
+        await link.notify("notifications/initialized", {})
+
+    def _begin(self, link: Link, version: str, *, modern: bool) -> None:
+        self.modern, self._version = modern, version
+        if isinstance(link, HttpLink):
+            link.modern, link.version = modern, version
+
+    def _envelop(self, params: Mapping[str, Any], number: int, passed: PassedOn) -> dict[str, Any]:
+        """Return the params with the envelope of the modern era, and with a token if progress is passed
+        on. The client's own envelope is left out."""
+        given = _read_object(params.get("_meta"))
+        meta = {key: value for key, value in given.items() if key not in (*ENVELOPE, "progressToken")}
+        if passed.progress is not None:
+            meta["progressToken"] = number
+        if self.modern:
+            meta[PROTOCOL_VERSION_META_KEY] = self._version
+            meta[CLIENT_INFO_META_KEY] = CLIENT_INFO
+            meta[CLIENT_CAPABILITIES_META_KEY] = dict(passed.capabilities)
+        plain = {key: value for key, value in params.items() if key != "_meta"}
+        return {**plain, "_meta": meta} if meta else plain
+
+    async def _asked(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Answer a request of the server. Raises `RpcError` for what is not offered."""
+        if method == "ping":
+            return {}
+        if method != "elicitation/create":
+            raise RpcError(METHOD_NOT_FOUND, f"Assent does not offer {method[:60]}.")
+        open_calls = list(self._in_flight.values())
+        # The server does not say which call it asks about, so it may ask only if there is one.
+        if len(open_calls) != 1 or (ask := open_calls[0].ask) is None:
+            raise RpcError(METHOD_NOT_FOUND, "Assent does not pass on elicitation for this call.")
+        return await ask(params, START_SECONDS)
+
+    def _told(self, method: str, params: dict[str, Any]) -> None:
+        if method == "notifications/tools/list_changed":
+            self._listed_at = None
+        elif method == "notifications/progress":
+            token = params.pop("progressToken", None)
+            passed = self._in_flight.get(token) if isinstance(token, int) else None
+            if passed is not None and passed.progress is not None:
+                passed.progress(params)
+
+
+def _read_object(found: Any) -> dict[str, Any]:
+    return found if isinstance(found, dict) else {}
+
+
+class Upstreams:
+    """The wrapped servers of one process: one for each profile and name."""
+
+    def __init__(self) -> None:
+        self._open: dict[tuple[str, str], Upstream] = {}
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def find(self, profile_id: str, profile: Profile, spec: UpstreamSpec) -> Upstream:
+        """Return the server. Ends those that were not used for long."""
+        now = time.monotonic()
+        for key, each in list(self._open.items()):
+            if now - each.used > IDLE_SECONDS and key != (profile_id, spec.name):
+                task = asyncio.create_task(self._open.pop(key).close())
+                self._closing.add(task)
+                task.add_done_callback(self._closing.discard)
+        found = self._open.get((profile_id, spec.name))
+        if found is None:
+            found = self._open[(profile_id, spec.name)] = Upstream(spec, profile.inherited)
+        return found
+
+    async def close(self) -> None:
+        closing = [each.close() for each in self._open.values()]
+        self._open.clear()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(*closing, *self._closing, return_exceptions=True)
