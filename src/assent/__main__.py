@@ -3,6 +3,7 @@ because a client waits for the first answer."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -31,9 +32,75 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments[:1] == ["stdio"] and not {"--help", "-h"} & set(arguments):
         sys.exit(run_stdio(arguments[1:]))
+    if arguments[:1] == ["wrap"] and not {"--help", "-h"} & set(_before_command(arguments)):
+        sys.exit(run_wrap(arguments[1:]))
     from assent.cli import run
 
     sys.exit(run(arguments))
+
+
+def _before_command(arguments: Sequence[str]) -> list[str]:
+    """Return the words before `--`: those behind it are another program's."""
+    words = list(arguments)
+    return words[: words.index("--")] if "--" in words else words
+
+
+WRAP_FLAGS: Final = ("--config", "--rules", "--name")
+WRAP_SWITCHES: Final = frozenset({"--trust", "--observe"})
+
+
+def run_wrap(arguments: Sequence[str]) -> int:
+    """Run `assent wrap`. Standard output is the protocol's; messages go to standard error."""
+    from assent.settings.load import BadFlag, SettingsError, load_settings
+
+    words = list(arguments)
+    before = _before_command(words)
+    switches = WRAP_SWITCHES & set(before)
+    try:
+        options, rest = take_values([word for word in before if word not in WRAP_SWITCHES], WRAP_FLAGS)
+        flags, debug = parse_stdio_flags(rest, "wrap")
+        settings = load_settings(flags).settings
+    except BadUsage as bad:
+        _say(f"{bad}\nRun: assent wrap --help")
+        return 2
+    except SettingsError as error:
+        _say(str(error))
+        return 2 if isinstance(error, BadFlag) else 1
+
+    from assent.processes import wrapping
+
+    try:
+        order = wrapping.read_order(words[len(before) + 1 :], options, switches, os.environ)
+        return wrapping.wrap(settings, order)
+    except wrapping.CannotWrap as error:
+        _say(f"{error}\nRun: assent wrap --help")
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if debug:
+            raise
+        from assent.cli.failures import explain
+
+        _say(explain(error, settings))
+        return 1
+
+
+def take_values(arguments: Sequence[str], names: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """Return the values of these flags, and the other arguments."""
+    found: dict[str, str] = {}
+    rest: list[str] = []
+    waiting = iter(arguments)
+    for argument in waiting:
+        name, equals, value = argument.partition("=")
+        if name not in names:
+            rest.append(argument)
+            continue
+        given = value if equals else next(waiting, None)
+        if given is None:
+            raise BadUsage(f"{name} needs a value.")
+        found[name] = given
+    return found, rest
 
 
 def run_stdio(arguments: Sequence[str]) -> int:
@@ -67,7 +134,7 @@ def run_stdio(arguments: Sequence[str]) -> int:
         return 1
 
 
-def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool]:
+def parse_stdio_flags(arguments: Sequence[str], command: str = "stdio") -> tuple[dict[str, object], bool]:
     """Parse `--flag value` and `--flag=value`. The few flags do not justify importing a parser."""
     flags: dict[str, object] = {}
     debug = False
@@ -87,7 +154,7 @@ def parse_stdio_flags(arguments: Sequence[str]) -> tuple[dict[str, object], bool
             else:
                 flags[STDIO_FLAGS[name]] = given
         else:
-            raise BadUsage(f"assent stdio does not know {argument!r}.")
+            raise BadUsage(f"assent {command} does not know {argument!r}.")
     return flags | ({"operators": named} if named else {}), debug
 
 

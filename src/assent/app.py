@@ -15,7 +15,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import msgspec
 
@@ -66,12 +66,20 @@ if TYPE_CHECKING:
     from assent.engine.workflows.library import WorkflowLibrary
     from assent.extensions.registry import Extensions
     from assent.sql.components import Component
+    from assent.tools.gateway import ToolGateway
 
 log = logging.getLogger("assent.app")
 
 
 WITHHELD: Final = frozenset({"secrets", "run_token_secrets", "api_key", "database_url", "oidc_client_secret"})
 """Settings that no extension reads."""
+
+
+class WrapProcess(BundleProcess, Protocol):
+    """Wrapping in one process, with the tools of wrapped servers."""
+
+    @property
+    def gateway(self) -> ToolGateway: ...
 
 
 class SystemClock:
@@ -156,9 +164,9 @@ class App:
         return self._start_bundle(SUITE)
 
     @cached_property
-    def wrap(self) -> BundleProcess:
+    def wrap(self) -> WrapProcess:
         """Wrapping in this process, loaded at the first use."""
-        return self._start_bundle(WRAP)
+        return cast(WrapProcess, self._start_bundle(WRAP))
 
     @property
     def bundles(self) -> tuple[BundleProcess, ...]:

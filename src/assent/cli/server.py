@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
     command(app, "init")(init)
     command(app, "serve", json=False)(serve)
     command(app, "stdio", json=False)(stdio)
+    app.command("wrap")(wrap)  # its --config is a client's file
     command(app, "migrate")(migrate)
 
 
@@ -95,6 +96,43 @@ def stdio(session: CommandSession, operators: Operators = None) -> int:
 
     session.add_flags(operators=operators or None)
     return stdio_process.stdio(session.settings)
+
+
+def wrap(
+    server: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- COMMAND …]", help="The command of an MCP server.")
+    ] = None,
+    config: Annotated[
+        str | None, typer.Option("--config", metavar="FILE", help="A client's file with mcpServers, instead.")
+    ] = None,
+    rules: Annotated[
+        str | None, typer.Option("--rules", metavar="FILE", help="Rules for the tools, in TOML.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="The server's name in questions and rules.")
+    ] = None,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Believe the server which of its tools only read: those pass.")
+    ] = False,
+    data_dir: Annotated[
+        str | None, typer.Option("--data-dir", metavar="DIR", help="The data directory of the server.")
+    ] = None,
+    observe: Annotated[
+        bool,
+        typer.Option("--observe", help="Ask nothing yet: make every call, record it, and propose rules."),
+    ] = False,
+) -> int:
+    """Put any MCP server behind the gate: a client starts this instead of the server.
+
+    Tools that only read can pass; every other call waits for a person, and the server on this data makes
+    it once, with exactly the approved arguments. That server is started if none runs, and stays.
+    """
+    from assent.__main__ import run_wrap
+
+    given = {"--config": config, "--rules": rules, "--name": name, "--data-dir": data_dir}
+    words = [word for flag, value in given.items() if value is not None for word in (flag, value)]
+    words += [flag for flag, is_set in (("--trust", trust), ("--observe", observe)) if is_set]
+    return run_wrap([*words, "--", *server] if server else words)
 
 
 def migrate(session: CommandSession, operators: Operators = None) -> int:

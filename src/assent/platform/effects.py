@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from assent.extensions.texts import render_labelled as render_labelled
 from assent.gate import guidance as guidance
 from assent.gate.calls import EXECUTE as EXECUTE
 from assent.gate.calls import LAUNCH_NEEDS as LAUNCH_NEEDS

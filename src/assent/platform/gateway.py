@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assent.engine.actions import decisions as decisions
 from assent.engine.core.waits import WaitedAction as WaitedAction
+from assent.extensions.texts import render_labelled as render_labelled
 from assent.gate.gate import Decider as Decider
 from assent.gate.gate import SeenVersion as SeenVersion
 from assent.gate.gate import needs_approval as needs_approval

@@ -26,8 +26,10 @@ from assent.app import UNFIT, App
 from assent.kernel.limits import MAX_CONNECTIONS, RESERVED_DESCRIPTORS, SHUTDOWN_GRACE_SECONDS
 from assent.kernel.tokens import KeyRing
 from assent.ports import StoreUnavailable
+from assent.processes.fronts import Fronts
 from assent.processes.listening import WAITING_TO_CONNECT, bind, leadership_of, listen
 from assent.serving.edge import Edge
+from assent.serving.foreign import ForeignServer
 from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
 from assent.settings.load import Settings, SettingsError
@@ -92,8 +94,14 @@ class Surfaces:
         self._own_address = own_address
         settings = app.settings
         self.edge = Edge(lambda: catalog_for(settings, app.extensions), app.services)
+        self.foreign = ForeignServer(
+            self.edge, lambda: app.wrap.gateway, wraps_workspaces=settings.wrap_config is not None
+        )
         self.messages = McpServer(
-            self.edge, open_discovery=settings.open_discovery, toolsets=settings.toolsets
+            self.edge,
+            open_discovery=settings.open_discovery,
+            toolsets=settings.toolsets,
+            foreign=self.foreign,
         )
         self._tls = tls
         self._live: Live | None = None
@@ -279,7 +287,7 @@ async def _serve(settings: Settings) -> int:
         listeners = await _listen(settings, leadership)
         surfaces = Surfaces(app, tls=tls)
         server = surfaces.server()
-        leading = asyncio.create_task(_lead_jobs(app, leadership, settings.base_url))
+        leading = asyncio.create_task(_lead(app, surfaces, leadership))
         loading = asyncio.create_task(_load_rest(surfaces))
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
@@ -367,21 +375,28 @@ async def _listen(settings: Settings, leadership: Leadership | None) -> list[soc
     return bind(settings)
 
 
-async def _lead_jobs(app: App, leadership: Leadership | None, address: str) -> None:
-    """Run the jobs while this process leads; with PostgreSQL always."""
-    while leadership is not None:
-        try:
-            if leadership.claim_serve():
-                leadership.announce_serving(address)
-            if leadership.try_lead():
-                leadership.announce(address)
-            if leadership.leads or app.store.dialect != "sqlite":
-                break
-        except OSError as error:
-            log.warning("this process cannot lead yet: %s", error)
-        await asyncio.sleep(POLL_SECONDS)
-    async with running_jobs(app):
-        await asyncio.Event().wait()
+async def _lead(app: App, surfaces: Surfaces, leadership: Leadership | None) -> None:
+    """Run the jobs while this process leads; with PostgreSQL always. The server of the data directory
+    also serves the fronts of `assent wrap`."""
+    address = app.settings.base_url
+    async with contextlib.AsyncExitStack() as whole:
+        fronts: Fronts | None = None
+        while leadership is not None:
+            try:
+                if leadership.claim_serve():
+                    leadership.announce_serving(address)
+                    if fronts is None:
+                        fronts = Fronts(app.settings, surfaces.edge, surfaces.messages, surfaces.foreign)
+                        await whole.enter_async_context(fronts)
+                if leadership.try_lead():
+                    leadership.announce(address)
+                if leadership.leads or app.store.dialect != "sqlite":
+                    break
+            except OSError as error:
+                log.warning("this process cannot lead yet: %s", error)
+            await asyncio.sleep(POLL_SECONDS)
+        async with running_jobs(app):
+            await asyncio.Event().wait()
 
 
 def _describe_extensions(loaded: Extensions) -> list[str]:

@@ -27,6 +27,7 @@ from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
 from assent.serving.offering import NAMED, drop_unoffered
 from assent.tools.definition import Call, Dialog, InputRequired, Peer, Prose, PublicCall, Tool
+from assent.tools.gateway import PLAIN_CLIENT, Client
 
 if TYPE_CHECKING:
     from assent.tools.catalog import Catalog
@@ -45,6 +46,8 @@ class Credentials:
 
     api_key: str | None = None
     local: Principal | None = None
+    profile_id: str | None = None
+    """The profile of wrapped servers that the caller's connection has opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,9 @@ class RequestContext:
     peer: Peer | None = None
     dialog: Dialog | None = None
     """The dialog that the client declares."""
+    client: Client = PLAIN_CLIENT
+    offered: frozenset[str] | None = None
+    """The tools that the caller sees; None for those of its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +137,8 @@ class Edge:
         call = Incoming(name, self.catalog.by_name.get(name), arguments, context)
         answer = await self._answer(call)
         toolsets, tool = toolsets_of(call.caller), call.tool
-        offered = self.catalog.offered if toolsets is None else self.catalog.names_in(toolsets)
+        listed = self.catalog.offered if toolsets is None else self.catalog.names_in(toolsets)
+        offered = listed if context.offered is None else context.offered
         if not offered.issuperset(NAMED.findall(answer.text)):
             answer = replace(answer, text=drop_unoffered(answer.text, self.catalog, offered))
         if answer.is_error and tool is not None and tool.tell_refusal is not None:

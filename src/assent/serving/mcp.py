@@ -55,9 +55,11 @@ from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.serving import elicitation, unreadable
 from assent.serving.arguments import check_depth
 from assent.serving.edge import Answer, Edge, RequestContext, toolsets_of
+from assent.serving.foreign import ForeignServer, find_repeated_key, read_capabilities
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.unreadable import Unreadable
 from assent.tools.definition import Dialog
+from assent.tools.gateway import ForeignCall
 
 log = logging.getLogger("assent.exchange")
 
@@ -91,6 +93,10 @@ class Exchange:
     naming the problem."""
     structured: str | None = None
     """The tool's reply as JSON text. It bypasses the SDK, which would parse it again."""
+    params: Mapping[str, Any] | None = None
+    """The params as they were sent."""
+    foreign: ForeignCall | None = None
+    """Set for a caller that sees the tools of wrapped servers."""
 
 
 @dataclass
@@ -135,8 +141,11 @@ class McpServer:
         *,
         open_discovery: bool = True,
         toolsets: Collection[str] = DEFAULT_TOOLSETS,
+        foreign: ForeignServer | None = None,
     ) -> None:
+        """`foreign` serves callers that see the tools of wrapped servers."""
         self._edge = edge
+        self._foreign = foreign
         self._open_discovery = open_discovery
         hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public" if open_discovery else "private")
         self._server: Server[Any] = Server(
@@ -165,7 +174,7 @@ class McpServer:
         if modern and (twice := find_duplicated_routing_header(headers)) is not None:
             return make_error(message["id"], HEADER_MISMATCH, f"{twice} header appears more than once")
         exchange = Exchange(context, version or FIRST_VERSION, over_http=True)
-        return await self._serve(exchange, message, headers=folded if modern else None, modern=modern)
+        return await self._serve(exchange, message, body, headers=folded if modern else None, modern=modern)
 
     async def over_stdio(self, line: bytes, version: str, context: RequestContext) -> Reply:
         """Serve one line. A message with the modern envelope is modern; any other uses
@@ -177,10 +186,16 @@ class McpServer:
             return ACKNOWLEDGED
         modern = message["method"] != "initialize" and has_envelope(message.get("params"))
         exchange = Exchange(context, version, over_http=False)
-        return await self._serve(exchange, message, headers=None, modern=modern)
+        return await self._serve(exchange, message, line, headers=None, modern=modern)
 
     async def _serve(
-        self, exchange: Exchange, message: dict[str, Any], *, headers: Mapping[str, str] | None, modern: bool
+        self,
+        exchange: Exchange,
+        message: dict[str, Any],
+        body: bytes,
+        *,
+        headers: Mapping[str, str] | None,
+        modern: bool,
     ) -> Reply:
         request_id: RequestId = message["id"]
         method, params = message["method"], message.get("params")
@@ -193,10 +208,18 @@ class McpServer:
             envelope = (route.client_info, route.client_capabilities)
             able = elicitation.declares_forms(route.client_capabilities, route.protocol_version)
             # A dialog that an earlier handshake declared does not hold for a message that stands alone.
-            exchange.context = replace(exchange.context, dialog=Dialog() if able else None)
+            client = replace(
+                exchange.context.client, ask=None, capabilities=read_capabilities(route.client_capabilities)
+            )
+            exchange.context = replace(exchange.context, dialog=Dialog() if able else None, client=client)
         elif method == "initialize":
             params = complete_initialize(params)
         try:
+            if self._foreign is not None:
+                exchange.params, exchange.foreign = params, await self._foreign.find_call(exchange.context)
+            if exchange.foreign is not None and method == "tools/call" and (twice := find_repeated_key(body)):
+                problem = f"The message has the key {twice!r} twice. Send each key once."
+                return make_error(request_id, INVALID_PARAMS, problem)
             result = await self._run(exchange, request_id, method, params, modern=envelope)
         except MCPError as error:
             return _mcp_failure(exchange, request_id, error, modern)
@@ -234,9 +257,10 @@ class McpServer:
             message_metadata=ServerMessageMetadata(request_context=exchange),
             transport=TransportContext(kind="assent", can_send_request=False),
         )
-        result = await serve_one(
-            self._server, dispatch, method, params, connection=connection, lifespan_state=None
-        )
+        server = self._server
+        if self._foreign is not None and exchange.foreign is not None:
+            server = self._foreign.make_server(self._call_tool)
+        result = await serve_one(server, dispatch, method, params, connection=connection, lifespan_state=None)
         if exchange.structured is not None and "structuredContent" in result:
             result["structuredContent"] = msgspec.Raw(exchange.structured.encode())
         return result

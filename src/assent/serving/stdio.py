@@ -30,6 +30,7 @@ from assent.serving.edge import Credentials, RequestContext
 from assent.serving.mcp import FIRST_VERSION, McpServer, make_error
 from assent.serving.unreadable import TOO_LONG, Unreadable, find_request_id
 from assent.tools.definition import Dialog, DialogAnswer, Peer, Question
+from assent.tools.gateway import Client
 
 INVALID_REQUEST: Final = -32600
 MAX_IN_FLIGHT: Final = 64
@@ -51,11 +52,12 @@ class StdioSession:
         self._write = write
         self._on_first_answer: Callable[[], None] | None = on_first_answer
         self._version = FIRST_VERSION
-        self._in_flight: dict[Any, asyncio.Task[None]] = {}
+        self._in_flight: dict[Any, tuple[asyncio.Task[None], _Slot]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(MAX_IN_FLIGHT)
         self._over = asyncio.Event()
         self._dialog: Dialog | None = None
+        self._client = Client(self._notify)
         self._asked: dict[str, asyncio.Future[Any]] = {}
         self._numbers = count(1)
 
@@ -81,8 +83,9 @@ class StdioSession:
             else:
                 await self._room.acquire()
                 key, place = _key(head.id), _Slot(self._room)
-                peer = Peer(self._over.wait, place.leave)
-                task = self._in_flight[key] = asyncio.create_task(self._answer(line, head, peer))
+                peer = Peer(self._over.wait, place.leave, lambda place=place: place.cancelled)  # type: ignore[misc]
+                task = asyncio.create_task(self._answer(line, head, peer))
+                self._in_flight[key] = (task, place)
                 self._tasks.add(task)
                 task.add_done_callback(partial(self._finish_task, key, place))
         self._over.set()
@@ -91,7 +94,9 @@ class StdioSession:
             await asyncio.wait(set(self._tasks))
 
     async def _answer(self, line: bytes, head: _Head, peer: Peer | None = None) -> None:
-        context = RequestContext(self._credentials, "local", os.urandom(8).hex(), peer, self._dialog)
+        context = RequestContext(
+            self._credentials, "local", os.urandom(8).hex(), peer, self._dialog, self._client
+        )
         REQUEST_ID.set(context.request_id)
         reply = await self._messages.over_stdio(line, self._version, context)
         if reply.body is not None:
@@ -100,25 +105,41 @@ class StdioSession:
                 able = head.params.get("capabilities") if isinstance(head.params, dict) else None
                 declared = elicitation.declares_forms(able, self._version)
                 self._dialog = Dialog(self._ask) if declared else None
+                self._client = Client(self._notify, self._forward if declared else None)
             self._send(reply.body)
 
     async def _ask(self, question: Question, seconds: float) -> DialogAnswer:
         """Have the client show a question, and return its answer."""
         if len(self._asked) >= MAX_OPEN_DIALOGS:
             return DialogAnswer("busy")
+        result = await self._request(elicitation.write_params(question), seconds)
+        return elicitation.read_result(result.value) if result is not None else DialogAnswer("no_answer")
+
+    async def _forward(self, params: dict[str, Any], seconds: float) -> dict[str, Any]:
+        """Have the client show another server's form, and return its result. Without an answer it counts
+        as cancelled."""
+        result = None
+        if len(self._asked) < MAX_OPEN_DIALOGS:
+            result = await self._request(params, seconds)
+        return result.value if result is not None and isinstance(result.value, dict) else {"action": "cancel"}
+
+    async def _request(self, params: dict[str, Any], seconds: float) -> _Response | None:
+        """Send the client a dialog and return its response; None if there is none in time."""
         request_id, answer = f"assent-{next(self._numbers)}", asyncio.get_running_loop().create_future()
         self._asked[request_id] = answer
         ending = asyncio.create_task(self._over.wait())
-        params = elicitation.write_params(question)
         self._send({"jsonrpc": "2.0", "id": request_id, "method": elicitation.METHOD, "params": params})
         try:
             await asyncio.wait({answer, ending}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-            return elicitation.read_result(answer.result()) if answer.done() else DialogAnswer("no_answer")
+            return _Response(answer.result()) if answer.done() else None
         finally:
             ending.cancel()
             if self._asked.pop(request_id, None) is not None:
                 ended = {"requestId": request_id, "reason": "The question is closed."}
                 self._send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": ended})
+
+    def _notify(self, method: str, params: dict[str, Any]) -> None:
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def _send(self, body: dict[str, Any] | None) -> None:
         self._write(msgspec.json.encode(body) + b"\n")
@@ -128,12 +149,14 @@ class StdioSession:
 
     def _cancel(self, head: _Head) -> None:
         target = head.params.get("requestId") if isinstance(head.params, dict) else None
-        if (task := self._in_flight.get(_key(target))) is not None:
+        if (found := self._in_flight.get(_key(target))) is not None:
+            task, place = found
+            place.cancelled = True
             task.cancel()
 
     def _finish_task(self, key: tuple[type, Any], place: _Slot, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
-        if self._in_flight.get(key) is task:
+        if (found := self._in_flight.get(key)) is not None and found[0] is task:
             del self._in_flight[key]
         place.leave()
 
@@ -143,11 +166,19 @@ class _Slot:
 
     def __init__(self, room: asyncio.Semaphore) -> None:
         self._room: asyncio.Semaphore | None = room
+        self.cancelled = False
+        """Whether the client ended the call."""
 
     def leave(self) -> None:
         if self._room is not None:
             self._room.release()
             self._room = None
+
+
+class _Response(msgspec.Struct):
+    """The result of a request to the client."""
+
+    value: Any
 
 
 class _Head(msgspec.Struct):

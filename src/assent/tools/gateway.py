@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from assent.engine.core.tenancy import Principal
 from assent.kernel.ids import WorkspaceId
@@ -27,6 +27,9 @@ class Client:
     """What a modern client declares; None for a legacy client."""
 
 
+PLAIN_CLIENT: Final = Client()
+
+
 @dataclass(frozen=True, slots=True)
 class ForeignCall:
     """One message of a caller with a profile."""
@@ -35,7 +38,7 @@ class ForeignCall:
     profile_id: str
     now_ms: int
     peer: Peer | None = None
-    client: Client = Client()
+    client: Client = PLAIN_CLIENT
 
 
 class ToolGateway(Protocol):

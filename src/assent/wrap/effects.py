@@ -26,8 +26,8 @@ from assent.platform.effects import (
     Severity,
     Table,
     View,
-    render_labelled,
 )
+from assent.platform.gateway import render_labelled
 from assent.platform.values import MAX_CONTENT_CHARS, Problem, WireRecord, is_one_line, truncate
 
 OPERATOR: Final = "assent-wrap"

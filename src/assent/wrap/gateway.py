@@ -30,7 +30,7 @@ from assent.wrap.links import RpcError, Unanswered, Unsent
 from assent.wrap.listing import OfferedTool, arrange_tools
 from assent.wrap.observing import write_proposed_rules
 from assent.wrap.pace import Pace
-from assent.wrap.profiles import BadProfile, Profile, check_spec, read_config, read_rules
+from assent.wrap.profiles import BadProfile, Profile, read_config, read_order, read_rules
 from assent.wrap.upstreams import PassedOn, Upstream, Upstreams
 
 log = logging.getLogger("assent.wrap")
@@ -106,13 +106,7 @@ class Gateway:
 
     async def open_profile(self, caller: tenancy.Principal, described: bytes) -> str:
         """Store the profile that a client's process describes. Raises `ValueError`."""
-        try:
-            profile = msgspec.json.decode(described, type=Profile)
-        except msgspec.DecodeError as error:
-            raise BadProfile(f"The profile cannot be read: {error}.") from None
-        for spec in profile.servers:
-            check_spec(spec)
-        return await self._keep(caller.workspace_id, profile)
+        return await self._keep(caller.workspace_id, read_order(described))
 
     async def find_profile(self, workspace_id: WorkspaceId) -> str | None:
         """Return the profile that the settings give a workspace: their file, for the named ones."""

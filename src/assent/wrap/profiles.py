@@ -23,7 +23,6 @@ Mode = Literal["pass", "gate", "hide"]
 MAX_SERVERS: Final = 20
 MAX_NAME_CHARS: Final = 32
 
-_NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
 _COMMON: Final = frozenset(
     {"mcp", "server", "npx", "uvx", "node", "python", "python3", "index", "js", "main"}
@@ -140,12 +139,18 @@ def read_config(text: str, variables: Mapping[str, str]) -> tuple[UpstreamSpec, 
     return servers
 
 
-def _read_server(given: Any, entry: Any, variables: Mapping[str, str]) -> UpstreamSpec:
+def read_name(given: Any) -> str:
+    """Return the name of a server in the form of ids: `my-files` for `My files`. Raises `BadProfile`."""
     name = "-".join(re.findall(r"[a-z0-9]+", str(given).lower()))
-    if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
+    if not name or len(name) > MAX_NAME_CHARS:
         raise BadProfile(
             f"{str(given)[:60]!r} is no name of a server: letters, digits, at most {MAX_NAME_CHARS}."
         )
+    return name
+
+
+def _read_server(given: Any, entry: Any, variables: Mapping[str, str]) -> UpstreamSpec:
+    name = read_name(given)
     if not isinstance(entry, dict):
         raise BadProfile(f"The server {given} is no object with a command or a url.")
 
@@ -179,6 +184,49 @@ def _read_server(given: Any, entry: Any, variables: Mapping[str, str]) -> Upstre
         headers=table("headers"),
     )
     return check_spec(spec)
+
+
+class ProfileOrder(msgspec.Struct, kw_only=True, rename="camel"):
+    """What a front asks to wrap (`assent.processes.wrapping`): a command, or the texts of its files."""
+
+    command: list[str] = []
+    name: str = ""
+    config: str | None = None
+    config_path: str = ""
+    rules: str | None = None
+    rules_path: str = ""
+    cwd: str = ""
+    environment: dict[str, str] = {}
+    trust: bool = False
+    observe: bool = False
+
+
+def read_order(described: bytes) -> Profile:
+    """Return the profile that a front asks for. Raises `BadProfile`, with the name of the file."""
+    try:
+        order = msgspec.json.decode(described, type=ProfileOrder)
+    except msgspec.DecodeError as error:
+        raise BadProfile(f"The profile cannot be read: {error}.") from None
+    where = order.config_path
+    try:
+        if order.config is not None:
+            servers = read_config(order.config, order.environment)
+            servers = tuple(msgspec.structs.replace(each, cwd=each.cwd or order.cwd) for each in servers)
+        else:
+            command = tuple(order.command)
+            if not command:
+                raise BadProfile("There is no command. Write it after --.")
+            name = read_name(order.name or name_server(command))
+            servers = (check_spec(UpstreamSpec(name=name, command=command, cwd=order.cwd)),)
+        where = order.rules_path
+        names = frozenset(each.name for each in servers)
+        rules = read_rules(order.rules, names) if order.rules is not None else {}
+    except BadProfile as bad:
+        raise BadProfile(f"{where}: {bad}" if where else str(bad)) from None
+    if order.trust:
+        held = {name: rules.get(name, ServerRules()) for name in names}
+        rules = {name: msgspec.structs.replace(each, trusted=True) for name, each in held.items()}
+    return Profile(servers=servers, rules=rules, observe=order.observe, inherited=order.environment)
 
 
 def check_spec(spec: UpstreamSpec) -> UpstreamSpec:

@@ -1,0 +1,288 @@
+"""`assent wrap`: the front that a client starts instead of its MCP server.
+
+It copies lines between the client and `assent serve` on the same data directory, which it starts if
+none runs. The server owns the wrapped servers, so that a call and its approval outlive this process. It
+runs in plain threads and imports little, because a client waits for its first answer.
+
+If the server goes away, the front connects again, repeats the client's handshake, and answers each open
+request with an error: the server may have done it, so it is not sent again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import msgspec
+
+from assent.processes.front_socket import find_socket
+from assent.processes.listening import listen, other_ports
+from assent.settings.load import Settings
+from assent.settings.secret_files import ensure_data_dir
+from assent.settings.welcome import own_command
+
+START_SECONDS: Final = 30.0
+POLL_SECONDS: Final = 0.05
+ENDED_SECONDS: Final = 3.0
+"""How long a server that ended at once may have given way to another."""
+LOG: Final = "serve.log"
+SERVER_ERROR: Final = -32000
+LOST: Final = (
+    "The Assent server stopped while this call was open. If the call waited for approval, it still does: "
+    "chieflab_list_pending_actions shows it. Do not repeat a call that may have been made."
+)
+
+
+class CannotWrap(Exception):  # noqa: N818 - a state of the process
+    """The front cannot work. The message says why, and what to do."""
+
+
+class WrapOrder(msgspec.Struct, kw_only=True, rename="camel"):
+    """What a command line asks to wrap, as the server is told."""
+
+    command: list[str] = []
+    name: str = ""
+    config: str | None = None
+    """The text of a client's file."""
+    config_path: str = ""
+    rules: str | None = None
+    """The text of a rule file."""
+    rules_path: str = ""
+    cwd: str = ""
+    environment: dict[str, str] = {}
+    trust: bool = False
+    observe: bool = False
+
+
+def wrap(settings: Settings, order: WrapOrder) -> int:
+    """Run a front until its client disconnects. Returns the exit status."""
+    try:
+        ensure_data_dir(settings.data_dir)
+        Front(settings, order).run()
+    except CannotWrap as error:
+        _say(str(error))
+        return 1
+    return 0
+
+
+class Front:
+    """One client and its server."""
+
+    def __init__(self, settings: Settings, order: WrapOrder) -> None:
+        self._settings = settings
+        self._order = order
+        self._stdin, self._stdout = _claim_descriptors()
+        self._lock = threading.Lock()
+        self._link: socket.socket | None = None
+        self._open: set[Any] = set()
+        """The ids of requests that are not answered."""
+        self._handshake: tuple[Any, bytes] | None = None
+        """The id and the line of the client's `initialize`."""
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        link = self._connect()
+        with self._lock:
+            self._link = link
+        threading.Thread(target=self._read_client, daemon=True).start()
+        while True:
+            self._read_server(link)
+            if self._over.is_set():
+                return
+            _say("the server has stopped; connecting again")
+            link = self._connect()
+            self._resume(link)
+
+    def _connect(self) -> socket.socket:
+        """Return a connection that has told the server what is wrapped. Raises `CannotWrap`."""
+        link = connect(self._settings)
+        hello = {"profile": self._order, "apiKey": self._settings.api_key}
+        body = msgspec.json.encode(hello)
+        link.sendall(len(body).to_bytes(4) + body)
+        answer = msgspec.json.decode(_read_line(link) or b'{"error": "The server does not answer."}')
+        if "error" in answer:
+            raise CannotWrap(answer["error"])
+        return link
+
+    def _resume(self, link: socket.socket) -> None:
+        """Repeat the handshake, and answer what was open."""
+        with self._lock:
+            if self._handshake is not None:
+                _, line = self._handshake
+                link.sendall(line)
+                _read_line(link)  # the client has had this answer
+            for request_id in self._open:
+                error = {"code": SERVER_ERROR, "message": LOST}
+                self._write(msgspec.json.encode({"jsonrpc": "2.0", "id": request_id, "error": error}) + b"\n")
+            self._open.clear()
+            self._link = link
+
+    def _read_client(self) -> None:
+        for line in self._stdin:
+            head = _peek(line)
+            with self._lock:
+                if head.id is not msgspec.UNSET and head.method is not None:
+                    self._open.add(head.id)
+                    if head.method == "initialize":
+                        self._handshake = (head.id, line)
+                with contextlib.suppress(OSError):  # the other thread notices
+                    if self._link is not None:
+                        self._link.sendall(line)
+        self._over.set()
+        with self._lock, contextlib.suppress(OSError):
+            if self._link is not None:
+                self._link.shutdown(socket.SHUT_WR)
+
+    def _read_server(self, link: socket.socket) -> None:
+        """Copy answers until the connection ends."""
+        rest = b""
+        with contextlib.suppress(OSError):
+            while chunk := link.recv(1 << 16):
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    head = _peek(line)
+                    if head.method is None and head.id is not msgspec.UNSET:
+                        self._open.discard(head.id)
+                    self._write(line + b"\n")
+        link.close()
+
+    def _write(self, data: bytes) -> None:
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self._stdout, view) :]
+        except OSError:
+            self._over.set()  # the client is gone
+
+
+def connect(settings: Settings) -> socket.socket:
+    """Return a connection to the server of the data directory. Starts one if none runs."""
+    path = find_socket(settings.data_dir)
+    if (link := _try_connect(path)) is not None:
+        return link
+    started = start_server(settings)
+    give_up, ended_at = time.monotonic() + START_SECONDS, None
+    while time.monotonic() < give_up:
+        if (link := _try_connect(path)) is not None:
+            return link
+        if started.poll() is not None:
+            ended_at = ended_at or time.monotonic()
+            if time.monotonic() - ended_at > ENDED_SECONDS:
+                break
+        time.sleep(POLL_SECONDS)
+    log = settings.data_dir / LOG
+    raise CannotWrap(f"The server does not start. Its last words, from {log}:\n{_read_end(log)}")
+
+
+def _try_connect(path: Path) -> socket.socket | None:
+    link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        link.connect(str(path))
+    except OSError:
+        link.close()
+        return None
+    return link
+
+
+def start_server(settings: Settings) -> subprocess.Popen[bytes]:
+    """Start `assent serve` in the background. It stays when this process ends: calls that wait for a
+    person outlive their client. It uses another port if the usual one is taken."""
+    command = own_command(settings, "serve", "--no-open", "--port", str(_find_port(settings)))
+    log = settings.data_dir / LOG
+    with log.open("ab") as out:
+        started = subprocess.Popen(  # noqa: S603 - this program
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/"
+        )
+    _say(f"started the server in the background (process {started.pid}); its log is {log}")
+    return started
+
+
+def _find_port(settings: Settings) -> int:
+    for port in (settings.port, *other_ports(settings)):
+        with contextlib.suppress(OSError):
+            for each in listen(settings.host, port):
+                each.close()
+            return port
+    return settings.port
+
+
+def _read_end(log: Path) -> str:
+    with contextlib.suppress(OSError):
+        return "\n".join(log.read_text(errors="replace").splitlines()[-8:])
+    return "(nothing)"
+
+
+def _read_line(link: socket.socket) -> bytes:
+    """Read one line, byte by byte: what follows belongs to another reader."""
+    line = b""
+    while not line.endswith(b"\n"):
+        found = link.recv(1)
+        if not found:
+            break
+        line += found
+    return line
+
+
+class _Head(msgspec.Struct):
+    method: Any = None
+    id: Any = msgspec.UNSET
+
+
+def _peek(line: bytes) -> _Head:
+    try:
+        return msgspec.json.decode(line, type=_Head)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+        return _Head()
+
+
+def _claim_descriptors() -> tuple[BinaryIO, int]:
+    """Return the client's stdin and stdout. A stray print goes to stderr."""
+    stdin, stdout = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    os.dup2(2, 1)
+    return stdin, stdout
+
+
+def read_order(
+    words: list[str],
+    options: Mapping[str, str],
+    flags: frozenset[str],
+    environ: Mapping[str, str],
+    read: Callable[[Path], str] = Path.read_text,
+) -> WrapOrder:
+    """Return what a command line asks to wrap. Raises `CannotWrap`."""
+    if bool(words) == ("--config" in options):
+        raise CannotWrap("Write the server's command after --, or name a client's file with --config.")
+
+    def read_file(flag: str) -> str | None:
+        if flag not in options:
+            return None
+        try:
+            return read(Path(options[flag]))
+        except (OSError, UnicodeDecodeError) as error:
+            raise CannotWrap(f"{options[flag]} cannot be read: {error}.") from None
+
+    return WrapOrder(
+        command=words,
+        name=options.get("--name", ""),
+        config=read_file("--config"),
+        config_path=options.get("--config", ""),
+        rules=read_file("--rules"),
+        rules_path=options.get("--rules", ""),
+        cwd=str(Path.cwd()),
+        environment=dict(environ),
+        trust="--trust" in flags,
+        observe="--observe" in flags,
+    )
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"assent wrap: {text}\n")
+    sys.stderr.flush()

@@ -1,0 +1,144 @@
+"""Callers that see the tools of wrapped servers, beside five of this server's own.
+
+A caller has a profile by its connection (`assent wrap`), or by its workspace if the settings name it.
+Lists are private and short-lived, because a wrapped server may change them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Final
+
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestParams
+
+from assent import __version__
+from assent.kernel.toolsets import TOOLSETS
+from assent.serving.edge import Answer, Edge, RequestContext
+from assent.serving.instructions import SPEC_URL
+from assent.tools.gateway import ForeignCall, ToolGateway
+
+FOREIGN_TTL_MS: Final = 5_000
+EVERY_SET: Final = frozenset(TOOLSETS)
+COMPLETE: Final = "complete"
+
+CallOwn = Callable[[Any, CallToolRequestParams], Awaitable[dict[str, Any]]]
+"""Calls a tool of the table."""
+
+
+class ForeignServer:
+    """Answers the messages of callers that have a profile."""
+
+    def __init__(
+        self, edge: Edge, load_gateway: Callable[[], ToolGateway], *, wraps_workspaces: bool
+    ) -> None:
+        """`wraps_workspaces`: the settings give some workspaces a profile."""
+        self._edge = edge
+        self._load_gateway = load_gateway
+        self._wraps_workspaces = wraps_workspaces
+        self._server: Server[Any] | None = None
+        self._call_own: CallOwn | None = None
+
+    @cached_property
+    def gateway(self) -> ToolGateway:
+        return self._load_gateway()
+
+    async def find_call(self, context: RequestContext) -> ForeignCall | None:
+        """Return the call of a caller with a profile, else None."""
+        given, edge = context.credentials, self._edge
+        if given.profile_id is None and not (self._wraps_workspaces and given.api_key):
+            return None
+        caller = await edge.check_key(given, required=given.profile_id is not None)
+        if caller is None or isinstance(caller, Answer):
+            return None  # the answer refuses it
+        profile_id = given.profile_id or await self.gateway.find_profile(caller.workspace_id)
+        if profile_id is None:
+            return None
+        now_ms = edge.services.clock.now_ms()
+        return ForeignCall(caller, profile_id, now_ms, context.peer, context.client)
+
+    def make_server(self, call_own: CallOwn) -> Server[Any]:
+        """Return the SDK's server for these callers, made at its first use."""
+        if self._server is not None:
+            return self._server
+        self._call_own = call_own
+        hint = CacheHint(ttl_ms=FOREIGN_TTL_MS, scope="private")
+        handlers: dict[str, Any] = {
+            "on_list_tools": self._list_tools,
+            "on_call_tool": self._call_tool,
+            "on_list_resources": partial(self._pass_on, "resources/list"),
+            "on_list_resource_templates": partial(self._pass_on, "resources/templates/list"),
+            "on_read_resource": partial(self._pass_on, "resources/read"),
+            "on_list_prompts": partial(self._pass_on, "prompts/list"),
+            "on_get_prompt": partial(self._pass_on, "prompts/get"),
+        }
+        self._server = Server(
+            "assent",
+            version=__version__,
+            title="Assent",
+            instructions=self.gateway.instructions,
+            website_url=SPEC_URL,
+            cache_hints={"tools/list": hint, "server/discover": hint},
+            **handlers,
+        )
+        return self._server
+
+    @cached_property
+    def _own_entries(self) -> list[dict[str, Any]]:
+        listed = self._edge.catalog.listing(EVERY_SET)
+        return [each for each in listed if each["name"] in self.gateway.own_tools]
+
+    async def _list_tools(self, ctx: Any, params: PaginatedRequestParams | None) -> dict[str, Any]:
+        tools = [*await self.gateway.list_tools(ctx.request.foreign), *self._own_entries]
+        return {"resultType": COMPLETE, "tools": tools, "cacheScope": "private"}
+
+    async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
+        exchange = ctx.request
+        if params.name not in self.gateway.own_tools:
+            result = None
+            if exchange.odd_arguments is None:
+                result = await self.gateway.call_tool(exchange.foreign, exchange.params)
+            if result is None:
+                raise MCPError(code=INVALID_PARAMS, message=f"There is no tool {params.name[:80]!r} here.")
+            return {"resultType": COMPLETE, **result}
+        if self._call_own is None:
+            raise LookupError("the server was not made")
+        exchange.context = replace(exchange.context, offered=self.gateway.own_tools)
+        return await self._call_own(ctx, params)
+
+    async def _pass_on(self, method: str, ctx: Any, params: Any) -> dict[str, Any]:
+        """Answer a request about resources or prompts."""
+        try:
+            found = await self.gateway.request(ctx.request.foreign, method, ctx.request.params or {})
+        except LookupError as error:
+            raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
+        return {"resultType": COMPLETE, **found}
+
+
+def read_capabilities(declared: Any) -> dict[str, Any]:
+    """Return what a modern client declares, as plain values."""
+    found = (
+        declared.model_dump(by_alias=True, exclude_none=True) if hasattr(declared, "model_dump") else declared
+    )
+    return found if isinstance(found, dict) else {}
+
+
+def find_repeated_key(body: bytes) -> str | None:
+    """Return a key that an object of a message has twice. Programs disagree on which of the two counts,
+    so that a person could approve one and another be sent."""
+    repeated: list[str] = []
+
+    def note(pairs: list[tuple[str, Any]]) -> None:
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                repeated.append(key)
+            seen.add(key)
+
+    json.loads(body, object_pairs_hook=note)
+    return repeated[0] if repeated else None
