@@ -197,7 +197,7 @@ def start_server(settings: Settings) -> subprocess.Popen[bytes]:
     person outlive their client. It uses another port if the usual one is taken."""
     command = own_command(settings, "serve", "--no-open", "--port", str(_find_port(settings)))
     log = settings.data_dir / LOG
-    with log.open("ab") as out:
+    with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as out:
         started = subprocess.Popen(  # noqa: S603 - this program
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, start_new_session=True, cwd="/"
         )

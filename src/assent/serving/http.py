@@ -8,12 +8,15 @@ calls a tool with the body as arguments, returns its payload and uses HTTP statu
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 import os
 import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -25,12 +28,21 @@ from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
 from assent.kernel.refusals import KEY_REASONS, Refusal, bad_argument
 from assent.serving.arguments import check_depth
 from assent.serving.edge import Answer, Credentials, Edge, RequestContext, answer_refusal
-from assent.serving.mcp import McpServer, make_error
+from assent.serving.mcp import McpServer, Reply, make_error
 from assent.tools.definition import Peer
+from assent.tools.gateway import Client
 
 access = logging.getLogger("assent.access")
 
 INVALID_REQUEST: Final = -32600
+EVENTS: Final = "text/event-stream"
+EVENT_HEADERS: Final = (
+    ("content-type", EVENTS),
+    ("cache-control", "no-cache"),
+    ("x-accel-buffering", "no"),
+)
+PROGRESS: Final = b'"progressToken"'
+MAX_QUEUED_NOTIFICATIONS: Final = 100
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _BEARER: Final = "bearer "
 _HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?")
@@ -205,7 +217,7 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = read_headers(scope)
         accept = ",".join(value.lower() for name, value in headers if name == "accept")
-        only_events = "text/event-stream" in accept and not _accepts_json(accept)
+        only_events = EVENTS in accept and not _accepts_json(accept)
         if scope["method"] in ("GET", "HEAD") and not only_events:
             await respond(send, 200, self._metadata() if scope["method"] == "GET" else b"")
             return
@@ -224,13 +236,59 @@ class McpEndpoint:
             await respond(send, 413, too_large.body)
             return
         context = make_context(scope, receive, headers, trust_proxy=self._trust_proxy)
-        reply = await self._messages.over_http(body, headers, context)
-        if reply.body is not None and only_events:
-            event = b"event: message\r\ndata: " + msgspec.json.encode(reply.body) + b"\r\n\r\n"
-            lines = [*reply.headers.items(), ("Cache-Control", "no-cache"), ("X-Accel-Buffering", "no")]
-            await respond(send, reply.status, event, lines, content_type="text/event-stream")
+        if PROGRESS in body and EVENTS in accept:
+            await self._answer_with_progress(send, body, headers, context, only_events=only_events)
             return
+        reply = await self._messages.over_http(body, headers, context)
+        await _send_reply(send, reply, as_event=only_events)
+
+    async def _answer_with_progress(
+        self,
+        send: Send,
+        body: bytes,
+        headers: list[tuple[str, str]],
+        context: RequestContext,
+        *,
+        only_events: bool,
+    ) -> None:
+        """Answer as an event stream, if the call sends notifications before its answer."""
+        told: asyncio.Queue[dict[str, Any]] = asyncio.Queue(MAX_QUEUED_NOTIFICATIONS)
+
+        def notify(method: str, params: dict[str, Any]) -> None:
+            with contextlib.suppress(asyncio.QueueFull):  # progress may be lost, an answer may not
+                told.put_nowait({"jsonrpc": "2.0", "method": method, "params": params})
+
+        context = replace(context, client=Client(notify))
+        answering = asyncio.create_task(self._messages.over_http(body, headers, context))
+        first = asyncio.create_task(told.get())
+        try:
+            await asyncio.wait({answering, first}, return_when=asyncio.FIRST_COMPLETED)
+            if not first.done():
+                await _send_reply(send, answering.result(), as_event=only_events)
+                return
+            lines = [(name.encode(), value.encode()) for name, value in EVENT_HEADERS]
+            await send({"type": "http.response.start", "status": 200, "headers": lines})
+            while first.done():
+                await send({"type": "http.response.body", "body": _event(first.result()), "more_body": True})
+                first = asyncio.create_task(told.get())
+                await asyncio.wait({answering, first}, return_when=asyncio.FIRST_COMPLETED)
+            reply = answering.result()
+            await send({"type": "http.response.body", "body": _event(reply.body) if reply.body else b""})
+        finally:
+            answering.cancel()
+            first.cancel()
+
+
+async def _send_reply(send: Send, reply: Reply, *, as_event: bool) -> None:
+    if reply.body is None or not as_event:
         await respond(send, reply.status, reply.body, reply.headers.items())
+        return
+    lines = [*reply.headers.items(), *EVENT_HEADERS[1:]]
+    await respond(send, reply.status, _event(reply.body), lines, content_type=EVENTS)
+
+
+def _event(message: dict[str, Any]) -> bytes:
+    return b"event: message\r\ndata: " + msgspec.json.encode(message) + b"\r\n\r\n"
 
 
 def _accepts_json(accept: str) -> bool:

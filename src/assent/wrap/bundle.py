@@ -38,9 +38,8 @@ def list_families() -> Iterable[EffectType]:
 
 
 def list_connectors() -> Iterable[ConnectorInfo]:
-    from assent.wrap.effects import CONNECTORS
-
-    return CONNECTORS
+    """None is listed: a person does not connect a wrapped server to an account."""
+    return ()
 
 
 def list_components() -> tuple[Component, ...]:
