@@ -63,6 +63,8 @@ def content_problems(effect: Effect, connector: ConnectorInfo) -> list[Problem]:
             Problem("body", f"at most {MAX_CONTENT_CHARS} characters", f"{len(effect.body)} characters")
         )
     for field in READ_FIELDS:
+        if field == "body" and effect.arguments:
+            continue  # the text form of arguments lists facts by design
         shown = getattr(effect, field)[:MAX_CONTENT_CHARS]
         # The body is required; the other fields may be empty.
         if (shown or field == "body") and (flaw := find_flaw(shown)) is not None:

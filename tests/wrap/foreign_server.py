@@ -1,0 +1,174 @@
+"""A small MCP server of another maker, in either era. It writes down what it really did, and misbehaves as its world
+says. It imports nothing of Assent, and only the standard library, so that it starts at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+VERSION = "io.modelcontextprotocol/protocolVersion"
+READS = {"readOnlyHint": True}
+
+
+def tool(
+    name: str, description: str, hints: dict[str, Any] | None = None, **properties: str
+) -> dict[str, Any]:
+    schema = {"type": "object", "properties": {key: {"type": kind} for key, kind in properties.items()}}
+    made: dict[str, Any] = {"name": name, "description": description, "inputSchema": schema}
+    return {**made, "annotations": hints} if hints is not None else made
+
+
+TOOLS = [
+    tool("look", "Reads a note.", READS, path="string"),
+    tool("store", "Writes a note.", path="string", content="string"),
+    tool("remove", "Removes a note.", {"readOnlyHint": False, "destructiveHint": True}, path="string"),
+    tool("question", "Asks the person something.", READS),
+]
+
+
+class World:
+    """What the test wants of this server, and what it did. Both are files, read and written at each message."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def wants(self) -> dict[str, Any]:
+        path = self._folder / "wants.json"
+        found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        return found
+
+    def note(self, entry: dict[str, Any]) -> None:
+        with (self._folder / "ledger.jsonl").open("a") as ledger:
+            ledger.write(json.dumps(entry) + "\n")
+
+
+def send(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+    sys.stdout.flush()
+
+
+def list_tools(wants: dict[str, Any]) -> list[dict[str, Any]]:
+    changed = wants.get("tools", {})
+    listed = [
+        {**each, **changed.get(each["name"], {})}
+        for each in TOOLS
+        if changed.get(each["name"], {}) is not None
+    ]
+    many = [
+        tool(f"tool_{number}", "One of many. " * 10, READS, path="string")
+        for number in range(wants.get("many", 0))
+    ]
+    return [*listed, *wants.get("more", []), *many]
+
+
+def text(said: str, **more: Any) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": said}], **more}
+
+
+def ask_person(wants: dict[str, Any], modern: bool, params: dict[str, Any]) -> dict[str, Any]:
+    """Ask by a request in the legacy era, by a result in the modern one."""
+    form = {
+        "message": "Which colour?",
+        "requestedSchema": {"type": "object", "properties": {"colour": {"type": "string"}}},
+    }
+    if modern:
+        if "requestState" in params:
+            said = params["inputResponses"]["colour"]
+            return text(f"state {params['requestState']}, {said['content']['colour']}")
+        asked = {"colour": {"method": "elicitation/create", "params": {"mode": "form", **form}}}
+        return {"resultType": "input_required", "inputRequests": asked, "requestState": "secret state"}
+    send({"id": "ask-1", "method": "elicitation/create", "params": form})
+    answer = json.loads(sys.stdin.readline())
+    return text(json.dumps(answer.get("result") or answer.get("error")))
+
+
+def call(world: World, params: dict[str, Any], modern: bool) -> dict[str, Any]:
+    wants, name, given = world.wants(), params["name"], params.get("arguments", {})
+    world.note({"tool": name, "arguments": given, "raw": params})
+    behaviour = wants.get("on_call", {}).get(name)
+    if behaviour == "die":
+        os._exit(7)
+    if behaviour == "hang":
+        time.sleep(3_600)
+    if behaviour == "megabytes":
+        return text("x" * 9_000_000)
+    if behaviour == "flood":
+        while True:
+            send({"method": "notifications/message", "params": {"level": "info", "data": "again"}})
+    if behaviour == "garbage":
+        while True:
+            print("this is no JSON", flush=True)  # noqa: T201
+    if behaviour == "error":
+        return text("it went wrong", isError=True)
+    if behaviour == "progress":
+        token = params.get("_meta", {}).get("progressToken")
+        send(
+            {
+                "method": "notifications/progress",
+                "params": {"progressToken": token, "progress": 1, "message": "half"},
+            }
+        )
+    if behaviour == "large":
+        return text("y" * 300_000)
+    if name == "question":
+        return ask_person(wants, modern, params)
+    if name == "look":
+        return text(
+            wants.get("notes", {}).get(given.get("path"), "nothing there"), structuredContent={"found": True}
+        )
+    return text(f"{name} done")
+
+
+def answer(world: World, message: dict[str, Any], modern_server: bool) -> dict[str, Any] | None:
+    method, params = message["method"], message.get("params") or {}
+    modern = VERSION in params.get("_meta", {})
+    if method == "server/discover" and modern_server:
+        return {
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": {"tools": {}, "resources": {}, "prompts": {}},
+        }
+    if method == "initialize" and not modern_server:
+        capabilities = {"tools": {"listChanged": True}, "resources": {}, "prompts": {}}
+        info = {"name": "foreign", "version": "1"}
+        return {"protocolVersion": "2025-11-25", "capabilities": capabilities, "serverInfo": info}
+    if method == "tools/list":
+        return {"tools": list_tools(world.wants())}
+    if method == "tools/call":
+        return call(world, params, modern)
+    if method == "resources/list":
+        return {"resources": [{"uri": "note://one", "name": "one"}]}
+    if method == "resources/read":
+        return {"contents": [{"uri": params["uri"], "text": "the note"}]}
+    if method == "prompts/list":
+        return {"prompts": [{"name": "greet"}]}
+    if method == "prompts/get":
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": "Hello"}}]}
+    return None
+
+
+def main() -> None:
+    world, modern_server = World(Path(sys.argv[1])), "--modern" in sys.argv
+    world.note(
+        {
+            "started": os.getpid(),
+            "secret": os.environ.get("NOTES_TOKEN"),
+            "own": os.environ.get("ASSENT_SECRET"),
+        }
+    )
+    for line in sys.stdin:
+        message = json.loads(line)
+        if "id" not in message or "method" not in message:
+            continue
+        result = answer(world, message, modern_server)
+        if result is None:
+            send({"id": message["id"], "error": {"code": -32601, "message": "Method not found"}})
+        else:
+            send({"id": message["id"], "result": result})
+
+
+if __name__ == "__main__":
+    main()

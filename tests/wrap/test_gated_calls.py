@@ -1,0 +1,266 @@
+"""A call of a wrapped tool: passed, asked about, made once, and answered."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+
+import pytest
+from tests.wrap.kit import FrontClient, Wrapped, said
+
+from assent.gate.rules.source import read_policy
+
+pytestmark = pytest.mark.anyio
+OURS = {
+    "chieflab_get_action",
+    "chieflab_list_pending_actions",
+    "chieflab_approve_action",
+    "chieflab_reject_action",
+    "chieflab_execute_approved_action",
+}
+
+
+async def test_the_list_has_the_servers_tools_and_five_of_ours(client: FrontClient) -> None:
+    assert set(await client.names()) == {"look", "store", "remove", "question"} | OURS
+
+
+async def test_a_read_of_a_trusted_server_passes_and_a_write_waits_for_a_person(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    wrapped.want(notes={"a": "hello"})
+    looked = await client.call("look", path="a")
+    assert (said(looked), looked["structuredContent"]) == ("hello", {"found": True})
+
+    answer = client.start_call("store", path="a", content="new")
+    (waiting,) = await wrapped.until_waiting()
+    assert waiting["type"] == "notes_store"
+    assert wrapped.calls_of("store") == []
+    await wrapped.approve(waiting["id"])
+    assert said((await asyncio.wait_for(answer, 20))["result"]) == "store done"
+    assert wrapped.calls_of("store") == [{"path": "a", "content": "new"}]
+
+
+async def test_a_hint_of_a_server_that_is_not_trusted_lets_nothing_pass(wrapped: Wrapped) -> None:
+    stranger = await wrapped.open()
+    stranger.start_call("look", path="a")
+    assert [each["type"] for each in await wrapped.until_waiting()] == ["notes_look"]
+    assert wrapped.calls_of("look") == []
+    await stranger.close()
+
+
+async def test_an_approval_counts_after_the_client_is_gone_and_a_later_client_gets_the_result(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    gone = await wrapped.open(trust=True)
+    gone.start_call("store", path="a", content="kept")
+    (waiting,) = await wrapped.until_waiting()
+    await gone.close()
+    assert [each["id"] for each in await wrapped.waiting()] == [waiting["id"]]
+    await wrapped.approve(waiting["id"])
+    assert wrapped.calls_of("store") == [{"path": "a", "content": "kept"}]
+    found = await client.call("chieflab_get_action", actionId=waiting["id"], waitSeconds=5)
+    record = json.loads(said(found).splitlines()[-1])
+    assert record["status"] == "executed"
+    assert record["result"]["output"]["content"] == [{"type": "text", "text": "store done"}]
+
+
+async def test_sixty_four_equal_proposals_are_one_question_and_one_call(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    answers = [client.start_call("store", path="a", content="once") for _ in range(64)]
+
+    async def all_have_asked() -> bool:
+        return sum(answer.done() for answer in answers) + wrapped.app.waits.count == len(answers)
+
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.until(all_have_asked)
+    await wrapped.approve(waiting["id"])
+    wrapped.clock.advance(seconds=46)
+    done = [(await asyncio.wait_for(answer, 30))["result"] for answer in answers]
+    assert wrapped.calls_of("store") == [{"path": "a", "content": "once"}]
+    assert any(not each.get("isError") for each in done)
+    assert await wrapped.waiting() == []
+
+
+async def test_after_a_decision_the_same_call_is_a_new_question(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    first = client.start_call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.done("chieflab_reject_action", actionId=waiting["id"], reason="Not this one.")
+    rejected = (await asyncio.wait_for(first, 20))["result"]
+    assert rejected["isError"] and "Not this one." in said(rejected)
+    client.start_call("store", path="a", content="b")
+    (again,) = await wrapped.until_waiting()
+    assert again["id"] != waiting["id"]
+    assert wrapped.calls_of("store") == []
+
+
+async def test_a_call_that_no_one_decides_answers_with_the_way_on_and_without_structured_content(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    answer = client.start_call("store", meta={"progressToken": "t"}, path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.until_held()
+    wrapped.clock.advance(seconds=46)
+    result = (await asyncio.wait_for(answer, 20))["result"]
+    refusal = json.loads(said(result).splitlines()[-1])
+    assert refusal["reason"] == "requires_approval"
+    assert result["isError"] is True and "structuredContent" not in result
+    assert waiting["id"] in refusal["fixActionForAgent"] and "/runs/" in refusal["reviewUrl"]
+
+
+@pytest.mark.parametrize("preset", ["relay", "people", "two_people"])
+async def test_an_agent_cannot_approve_its_own_gated_call_under_any_preset(
+    wrapped: Wrapped, client: FrontClient, preset: str
+) -> None:
+    await wrapped.set_policy(read_policy({"preset": preset}, {}))
+    client.start_call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    tried = await client.call("chieflab_approve_action", actionId=waiting["id"])
+    assert tried["isError"] and json.loads(said(tried).splitlines()[-1])["reason"] == "requires_approval"
+    tried = await client.call("chieflab_execute_approved_action", actionId=waiting["id"])
+    assert tried["isError"]
+    assert wrapped.calls_of("store") == []
+
+
+async def test_a_rule_can_lower_the_risk_so_that_an_agent_may_pass_on_a_yes(wrapped: Wrapped) -> None:
+    rules = '[notes.tools.store]\nrisk = "low"\n'
+    client = await wrapped.open(trust=True, rules=rules)
+    answer = client.start_call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    approved = await client.call("chieflab_approve_action", actionId=waiting["id"])
+    assert not approved["isError"], said(approved)
+    await wrapped.run_jobs()
+    assert not (await asyncio.wait_for(answer, 20))["result"].get("isError")
+    assert wrapped.calls_of("store") == [{"path": "a", "content": "b"}]
+    await client.close()
+
+
+async def test_a_cancelled_call_withdraws_its_question(wrapped: Wrapped, client: FrontClient) -> None:
+    number, _ = client.begin("tools/call", {"name": "store", "arguments": {"path": "a", "content": "b"}})
+    (waiting,) = await wrapped.until_waiting()
+    client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
+    await wrapped.until(wrapped.has_none_waiting)
+    assert await wrapped.where(waiting["id"]) == "rejected"
+    assert wrapped.calls_of("store") == []
+
+
+async def test_after_a_persons_edit_the_answer_says_what_ran_instead(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    answer = client.start_call("store", path="a", content="mine")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.done("chieflab_edit_action", actionId=waiting["id"], arguments={"content": "theirs"})
+    await wrapped.approve(waiting["id"])
+    result = (await asyncio.wait_for(answer, 20))["result"]
+    assert wrapped.calls_of("store") == [{"path": "a", "content": "theirs"}]
+    assert '"theirs"' in said(result) and "Do not repeat" in said(result)
+
+
+async def test_a_server_that_dies_in_mid_call_leaves_an_unknown_outcome_and_is_not_called_again(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    wrapped.want(on_call={"store": "die"})
+    answer = client.start_call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.approve(waiting["id"])
+    result = (await asyncio.wait_for(answer, 20))["result"]
+    assert result["isError"] and "not known" in said(result)
+    assert await wrapped.where(waiting["id"]) == "outcome_unknown"
+    wrapped.want()
+    wrapped.clock.advance(hours=2)
+    await wrapped.run_jobs()
+    assert len(wrapped.calls_of("store")) == 1
+    assert (await client.call("chieflab_execute_approved_action", actionId=waiting["id"]))["isError"]
+    assert len(wrapped.calls_of("store")) == 1
+
+
+async def test_a_tool_that_may_be_repeated_is_called_again_after_an_unknown_outcome(wrapped: Wrapped) -> None:
+    client = await wrapped.open(trust=True, rules="[notes.tools.store]\nrepeat = true\n")
+    wrapped.want(on_call={"store": "die"})
+    client.start_call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.approve(waiting["id"])
+    wrapped.want()
+    wrapped.clock.advance(hours=1)
+    await wrapped.run_jobs()
+    assert await wrapped.where(waiting["id"]) == "executed"
+    assert len(wrapped.calls_of("store")) == 2
+    await client.close()
+
+
+async def test_an_error_that_the_tool_reports_is_its_result(wrapped: Wrapped, client: FrontClient) -> None:
+    wrapped.want(on_call={"store": "error"})
+    answer = client.start_call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.approve(waiting["id"])
+    result = (await asyncio.wait_for(answer, 20))["result"]
+    assert (result["isError"], said(result)) == (True, "it went wrong")
+    assert await wrapped.where(waiting["id"]) == "executed"
+
+
+async def test_repeated_keys_are_refused_and_nothing_is_asked(wrapped: Wrapped, client: FrontClient) -> None:
+    line = (
+        b'{"jsonrpc":"2.0","id":"d","method":"tools/call","params":{"name":"store",'
+        b'"arguments":{"path":"a","content":"shown","content":"sent"}}}'
+    )
+    answer = await asyncio.wait_for(client.send_raw(line, "d"), 20)
+    assert answer["error"]["code"] == -32602 and "content" in answer["error"]["message"]
+    assert await wrapped.waiting() == []
+
+
+@pytest.mark.parametrize("value", [2**60, "nul \x00", "x" * 120_000])
+async def test_a_value_that_cannot_be_kept_and_shown_whole_is_refused(
+    wrapped: Wrapped, client: FrontClient, value: object
+) -> None:
+    result = await client.call("store", path="a", content=value)
+    assert result["isError"]
+    assert json.loads(said(result).splitlines()[-1])["reason"] == "validation_error"
+    assert await wrapped.waiting() == []
+
+
+async def test_arguments_reach_the_server_exactly_as_they_were_approved(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    given = {
+        "path": "ä",
+        "content": " \n\ttext  ",
+        "n": 1.5,
+        "big": 2**53 - 1,
+        "list": [1, {"a": None}],
+        "b": False,
+    }
+    client.start_call("store", **given)
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.approve(waiting["id"])
+    assert wrapped.calls_of("store") == [given]
+
+
+async def test_the_question_names_the_call_and_shows_every_argument_with_the_difference(
+    wrapped: Wrapped,
+) -> None:
+    rules = """
+    [notes.tools.store]
+    title = "Write {path}"
+    diff = {tool = "look", arguments = {path = "path"}, after = "content"}
+    """
+    wrapped.want(notes={"a.txt": "before\\n"})
+    client = await wrapped.open(trust=True, rules=rules)
+    client.start_call("store", path="a.txt", content="after\\n")
+    (waiting,) = await wrapped.until_waiting()
+    view = (await wrapped.stored(waiting["id"])).view
+    assert view.title == "Write a.txt"
+    (diff,) = view.blocks
+    assert (getattr(diff, "before", ""), getattr(diff, "after", "")) == ("before\\n", "after\\n")
+    await client.close()
+
+
+async def test_a_policy_can_name_a_wrapped_tool(wrapped: Wrapped, client: FrontClient) -> None:
+    rule = {"name": "never", "when": {"effect": ["notes_remove"]}, "deny": "Notes stay."}
+    await wrapped.set_policy(read_policy({"preset": "relay", "rule": [rule]}, {}))
+    client.start_call("remove", path="a")
+    (waiting,) = await wrapped.until_waiting()
+    assert (await wrapped.denied("chieflab_approve_action", actionId=waiting["id"]))[
+        "reason"
+    ] == "denied_by_policy"
