@@ -131,9 +131,10 @@ class StdioClient:
         *,
         flags: tuple[str, ...] = (),
         command: tuple[str, ...] = ASSENT,
+        subcommand: str = "stdio",
     ) -> None:
         self.process = subprocess.Popen(
-            [*command, "stdio", "--data-dir", str(data_dir), *flags],
+            [*command, subcommand, "--data-dir", str(data_dir), *flags],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
