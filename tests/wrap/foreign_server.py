@@ -3,6 +3,7 @@ says. It imports nothing of Assent, and only the standard library, so that it st
 
 from __future__ import annotations
 
+import http.server
 import json
 import os
 import sys
@@ -150,8 +151,53 @@ def answer(world: World, message: dict[str, Any], modern_server: bool) -> dict[s
     return None
 
 
+class Endpoint(http.server.BaseHTTPRequestHandler):
+    """The same server over HTTP: JSON answers, event streams for calls, a session in the legacy era."""
+
+    world: World
+    modern_server: bool
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        self.world.note({"header": {name.lower(): value for name, value in self.headers.items()}})
+        if "id" not in message:
+            self.answer(202, b"", "application/json")
+            return
+        result = answer(self.world, message, self.modern_server)
+        error = {"error": {"code": -32601, "message": "Method not found"}}
+        body = json.dumps(
+            {"jsonrpc": "2.0", "id": message["id"], **({"result": result} if result else error)}
+        )
+        if message["method"] == "tools/call":
+            told = json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": {}})
+            self.answer(200, f"data: {told}\n\ndata: {body}\n\n".encode(), "text/event-stream")
+        else:
+            self.answer(200, body.encode(), "application/json")
+
+    def answer(self, status: int, body: bytes, kind: str) -> None:
+        self.send_response(status)
+        if not self.modern_server:
+            self.send_header("Mcp-Session-Id", "one")
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def serve(world: World, modern_server: bool) -> None:
+    kind = type("Bound", (Endpoint,), {"world": world, "modern_server": modern_server})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    print(server.server_address[1], flush=True)  # noqa: T201
+    server.serve_forever()
+
+
 def main() -> None:
     world, modern_server = World(Path(sys.argv[1])), "--modern" in sys.argv
+    if "--http" in sys.argv:
+        serve(world, modern_server)
     world.note(
         {
             "started": os.getpid(),

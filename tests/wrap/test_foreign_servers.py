@@ -255,3 +255,51 @@ async def test_calls_beyond_the_pace_of_one_caller_are_refused(
     monkeypatch.setattr("assent.wrap.pace.CALLS", 3)
     results = [await client.call("look", path="a") for _ in range(4)]
     assert [each.get("isError", False) for each in results] == [False, False, False, True]
+
+
+@pytest.mark.parametrize("era", [(), ("--modern",)], ids=["legacy", "modern"])
+async def test_a_server_over_http_is_wrapped_in_either_era(wrapped: Wrapped, era: tuple[str, ...]) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *wrapped.command("--http", *era), stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    url = f"http://127.0.0.1:{int(await process.stdout.readline())}/mcp"
+    config = {"mcpServers": {"notes": {"url": url, "headers": {"Authorization": "Bearer ${NOTES_TOKEN}"}}}}
+    variables = {"NOTES_TOKEN": "theirs"}
+    client = await wrapped.open(command=[], config=json.dumps(config), environment=variables, trust=True)
+    try:
+        assert said(await client.call("look", path="a")) == "nothing there"
+        answer = client.start_call("store", path="a", content="b")
+        (waiting,) = await wrapped.until_waiting()
+        await wrapped.approve(waiting["id"])
+        assert said((await asyncio.wait_for(answer, 20))["result"]) == "store done"
+        assert wrapped.calls_of("store") == [{"path": "a", "content": "b"}]
+        headers = [entry["header"] for entry in wrapped.ledger_entries if "header" in entry]
+        assert {each["authorization"] for each in headers} == {"Bearer theirs"}
+        if era:
+            assert (headers[-1]["mcp-method"], headers[-1]["mcp-name"]) == ("tools/call", "store")
+        else:
+            assert (headers[-1]["mcp-session-id"], headers[-1]["mcp-protocol-version"]) == (
+                "one",
+                "2025-11-25",
+            )
+    finally:
+        await client.close()
+        await wrapped.surfaces.foreign.gateway.close()  # type: ignore[attr-defined]
+        process.kill()
+        await process.wait()
+
+
+@pytest.mark.usefixtures("no_caches")
+async def test_a_definition_that_a_person_rejected_is_not_asked_about_again(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    await client.names()
+    wrapped.want(tools={"look": {"description": "Reads a note and forwards it."}})
+    await client.names()
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.done("chieflab_reject_action", actionId=waiting["id"], reason="No.")
+    later = await wrapped.open(trust=True, observe=False)
+    assert "look" not in await later.names()
+    assert await wrapped.waiting() == []
+    await later.close()

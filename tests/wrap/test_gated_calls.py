@@ -223,7 +223,7 @@ async def test_a_value_that_cannot_be_kept_and_shown_whole_is_refused(
 async def test_arguments_reach_the_server_exactly_as_they_were_approved(
     wrapped: Wrapped, client: FrontClient
 ) -> None:
-    given = {
+    given: dict[str, Any] = {
         "path": "ä",
         "content": " \n\ttext  ",
         "n": 1.5,

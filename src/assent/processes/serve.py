@@ -284,6 +284,7 @@ async def _serve(settings: Settings) -> int:
             _refuse_what_is_no_database(settings)
             log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
         await asyncio.to_thread(lambda: app.extensions)  # before the first call, which needs them
+        await asyncio.to_thread(_check_wrapped, app)
         listeners = await _listen(settings, leadership)
         surfaces = Surfaces(app, tls=tls)
         server = surfaces.server()
@@ -305,6 +306,16 @@ async def _serve(settings: Settings) -> int:
         if leadership is not None:
             leadership.release()
     return 0
+
+
+def _check_wrapped(app: App) -> None:
+    """Raise with a plain reason if the files of wrapped servers cannot be used."""
+    if app.settings.wrap_config is None:
+        return
+    try:
+        app.wrap.gateway.check()
+    except ValueError as error:
+        raise SettingsError(f"{error}\nCorrect the file, or leave wrap_config out.") from None
 
 
 def _check_certificate(settings: Settings) -> tuple[Path, Path] | None:

@@ -30,6 +30,7 @@ from assent.settings.secret_files import ensure_data_dir
 from assent.settings.welcome import own_command
 
 START_SECONDS: Final = 30.0
+TRIES: Final = 10
 POLL_SECONDS: Final = 0.05
 ENDED_SECONDS: Final = 3.0
 """How long a server that ended at once may have given way to another."""
@@ -103,14 +104,21 @@ class Front:
 
     def _connect(self) -> socket.socket:
         """Return a connection that has told the server what is wrapped. Raises `CannotWrap`."""
-        link = connect(self._settings)
-        hello = {"profile": self._order, "apiKey": self._settings.api_key}
-        body = msgspec.json.encode(hello)
-        link.sendall(len(body).to_bytes(4) + body)
-        answer = msgspec.json.decode(_read_line(link) or b'{"error": "The server does not answer."}')
-        if "error" in answer:
-            raise CannotWrap(answer["error"])
-        return link
+        body = msgspec.json.encode({"profile": self._order, "apiKey": self._settings.api_key})
+        for _ in range(TRIES):
+            link = connect(self._settings)
+            line = b""
+            with contextlib.suppress(OSError):  # a server that is being killed still takes connections
+                link.sendall(len(body).to_bytes(4) + body)
+                line = _read_line(link)
+            if line:
+                answer = msgspec.json.decode(line)
+                if "error" in answer:
+                    raise CannotWrap(answer["error"])
+                return link
+            link.close()
+            time.sleep(POLL_SECONDS)
+        raise CannotWrap("The server on this data directory does not answer. Stop it and try again.")
 
     def _resume(self, link: socket.socket) -> None:
         """Repeat the handshake, and answer what was open."""

@@ -26,6 +26,7 @@ from assent.tools.gateway import ForeignCall, ToolGateway
 FOREIGN_TTL_MS: Final = 5_000
 EVERY_SET: Final = frozenset(TOOLSETS)
 COMPLETE: Final = "complete"
+SERVER_ERROR: Final = -32000
 
 CallOwn = Callable[[Any, CallToolRequestParams], Awaitable[dict[str, Any]]]
 """Calls a tool of the table."""
@@ -56,7 +57,13 @@ class ForeignServer:
         caller = await edge.check_key(given, required=given.profile_id is not None)
         if caller is None or isinstance(caller, Answer):
             return None  # the answer refuses it
-        profile_id = given.profile_id or await self.gateway.find_profile(caller.workspace_id)
+        try:
+            profile_id = given.profile_id or await self.gateway.find_profile(caller.workspace_id)
+        except ValueError as wrong:
+            # Not this server's own tools instead: the settings say that this caller does not see them.
+            raise MCPError(
+                code=SERVER_ERROR, message=f"The wrapped servers cannot be used. {wrong}"
+            ) from None
         if profile_id is None:
             return None
         now_ms = edge.services.clock.now_ms()

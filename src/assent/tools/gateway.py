@@ -48,6 +48,10 @@ class ToolGateway(Protocol):
     """The tools of the table that are offered beside the foreign ones."""
     instructions: str
 
+    def check(self) -> None:
+        """Read the files of the settings. Raises `ValueError` with what is wrong and what to write."""
+        ...
+
     async def open_profile(self, caller: Principal, described: bytes) -> str:
         """Store the profile that a client's process describes, and return its id. Raises `ValueError`
         with a message for its user."""

@@ -29,7 +29,7 @@ from assent.platform.gateway import (
 from assent.platform.staging import Draft, Preparation, PreparedRun, Request, StagedEffect, actions, staging
 from assent.platform.storage import Services, Transaction
 from assent.platform.values import ActionId, Reason, Refusal, Words, digest
-from assent.wrap.effects import ACCEPT_VERB, OPERATOR, check_call
+from assent.wrap.effects import ACCEPT, OPERATOR, check_call
 from assent.wrap.storing import Proposed, find_proposed, keep_proposed
 
 log = logging.getLogger("assent.wrap")
@@ -42,14 +42,18 @@ CANCELLED: Final = "The agent cancelled its call."
 
 
 def fingerprint(effect: Effect) -> str:
-    """Return what makes two calls the same: profile, server, tool and arguments."""
+    """Return what makes two proposals the same: profile, server, tool and arguments of a call; server and
+    tool of an acceptance."""
     details = effect.details
+    if effect.connector == ACCEPT:
+        return digest([ACCEPT, effect.channel, details.get("tool")])
     return digest([details.get("profile"), effect.channel, effect.verb, effect.arguments, details.get("pin")])
 
 
 async def propose(services: Services, call: ForeignCall, effect: Effect, tool: str) -> Action:
-    """Return the action that waits for this call, staged if there is none. Raises `Refusal`."""
-    if effect.verb != ACCEPT_VERB and (problems := check_call(effect)):
+    """Return the action that waits for this effect, staged if there is none. A definition that a person
+    rejected is not asked about again. Raises `Refusal`."""
+    if effect.connector != ACCEPT and (problems := check_call(effect)):
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     caller, same = call.caller, fingerprint(effect)
     workspace_id = caller.workspace_id
@@ -63,6 +67,8 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
 
     known, waiting = await services.store.read(look)
     if waiting is not None and is_waiting(waiting, services.clock.now_ms()):
+        return waiting
+    if waiting is not None and effect.connector == ACCEPT and _was_rejected(waiting, effect):
         return waiting
     generation = known.generation + 1 if known is not None else 1
     found = services.effects.find(effect)
@@ -92,6 +98,10 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
     proposed = Proposed(generation, reply.actions[0].id)
     await services.store.write(partial(keep_proposed, workspace_id, caller.holder, same, proposed))
     return await find_action(services, call, ActionId(proposed.action_id))
+
+
+def _was_rejected(before: Action, effect: Effect) -> bool:
+    return before.status is Status.REJECTED and before.effect.details.get("pin") == effect.details.get("pin")
 
 
 async def find_action(services: Services, call: ForeignCall, action_id: ActionId) -> Action:

@@ -97,12 +97,15 @@ class Gateway:
         self._pace = Pace()
         self._profiles: dict[tuple[str, str], Profile] = {}
         self._by_settings: dict[str, str] = {}
-        self._asked: set[tuple[str, str, str, str]] = set()
-        """Definitions that this process has staged an acceptance for."""
         self._arranged: dict[tuple[str, str], ArrangedTools] = {}
         self._pins: dict[str, tuple[float, storing.Pins]] = {}
 
     # Profiles
+
+    def check(self) -> None:
+        """Read the files of the settings. Raises `ValueError` with what is wrong."""
+        if (path := self._settings.get("wrap_config")) is not None:
+            read_files(Path(path), self._settings.get("wrap_rules"))
 
     async def open_profile(self, caller: tenancy.Principal, described: bytes) -> str:
         """Store the profile that a client's process describes. Raises `ValueError`."""
@@ -202,13 +205,9 @@ class Gateway:
         return pins
 
     async def _ask_to_accept(self, call: ForeignCall, changed: list[OfferedTool]) -> None:
-        """Stage the acceptance of each definition once."""
+        """Ask a person to accept each definition. There is one question about a tool at a time."""
         workspace_id = call.caller.workspace_id
         for each in changed:
-            about = (workspace_id, each.server, each.tool, each.pin)
-            if about in self._asked:
-                continue
-            self._asked.add(about)
             before = await storing.find_definition(self._services, workspace_id, each.server, each.tool)
             details = AcceptDetails(server=each.server, tool=each.tool, pin=each.pin, before=before)
             try:
@@ -216,7 +215,6 @@ class Gateway:
                     self._services, call, make_acceptance(details, each.definition), "tools/list"
                 )
             except Refusal as refusal:
-                self._asked.discard(about)
                 log.warning(
                     "a person cannot be asked about %s of %s: %s", each.tool, each.server, refusal.reason
                 )

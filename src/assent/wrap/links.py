@@ -250,8 +250,9 @@ class StdioLink:
             self._process.stdin.close()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._process.wait(), STOP_SECONDS)
-        self._kill()
         self._end(self.closed)
+        # The pipes belong to the event loop, which may end next.
+        await self._process.wait()
         for task in (*self._tasks, *self._answers):
             task.cancel()
         await asyncio.gather(*self._tasks, *self._answers, return_exceptions=True)
