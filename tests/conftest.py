@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Generator
+
 import pytest
 from hypothesis import HealthCheck, settings
 from tests.temporary import use_memory_disk
@@ -19,6 +22,18 @@ pytest_plugins = [
     "tests.postgres_server",
     "tests.surfaces",
 ]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Exempt what collection makes from garbage collection: modules and ten thousand items live as long as the run,
+    and each full collection would go through all of them."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
