@@ -11,6 +11,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -84,9 +85,16 @@ class Surface:
         self.transport = transport
         self.key: str | None = None
         self.workspace_id: WorkspaceId | None = None
-        self.wire = httpx.ASGITransport(app=surfaces.site(), client=("203.0.113.7", 50_000))
-        self.http = httpx.AsyncClient(transport=self.wire, base_url=BASE_URL)
         self._ids = iter(range(1, 1_000_000))
+
+    @cached_property
+    def wire(self) -> httpx.ASGITransport:
+        """The server's HTTP side, built when a test first needs it."""
+        return httpx.ASGITransport(app=self.surfaces.site(), client=("203.0.113.7", 50_000))
+
+    @cached_property
+    def http(self) -> httpx.AsyncClient:
+        return httpx.AsyncClient(transport=self.wire, base_url=BASE_URL)
 
     @property
     def dialect(self) -> str:
@@ -173,7 +181,8 @@ class Surface:
         return list(await asyncio.gather(*(self.call(tool, arguments) for _ in range(calls))))
 
     async def close(self) -> None:
-        await self.http.aclose()
+        if "http" in self.__dict__:
+            await self.http.aclose()
         await self.app.close()
 
 
