@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import warm_processes
 from tests.cli.conftest import Assent
 from tests.cli.test_processes import PROGRAM, environment, free_port
 
@@ -41,13 +42,13 @@ def test_a_running_server_conforms_with_two_keys_and_without_any(tmp_path: Path)
     port = free_port()
 
     def run(*words: str, given: str = "") -> tuple[int, Any, str]:
-        done = subprocess.run(
+        done = warm_processes.run(
             [*PROGRAM, *words, "--json"], env=env, input=given, capture_output=True, text=True
         )
         return done.returncode, json.loads(done.stdout), done.stderr
 
     keys = [run("workspace", "create", name)[1]["apiKey"] for name in ("acme", "other")]
-    with subprocess.Popen(
+    with warm_processes.Process(
         [*PROGRAM, "serve", "--port", str(port)],
         env=env,
         stderr=subprocess.PIPE,

@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests import warm_processes
 from tests.processes.running import (
     ASSENT,
     DEADLINE_SECONDS,
@@ -23,7 +24,7 @@ from tests.processes.running import (
 
 def run(data_dir: Path, *words: str) -> subprocess.CompletedProcess[str]:
     variables = environment({"ASSENT_DATA_DIR": str(data_dir)})
-    return subprocess.run(
+    return warm_processes.run(
         [*ASSENT, *words], env=variables, capture_output=True, text=True, timeout=120, check=False
     )
 
@@ -78,7 +79,7 @@ def test_what_is_neither_a_preset_nor_a_file_is_refused_with_the_presets(data_di
 def test_a_new_workspace_begins_with_the_policy_of_the_settings(tmp_path: Path) -> None:
     variables = environment({"ASSENT_DATA_DIR": str(tmp_path / "data"), "ASSENT_POLICY": "people"})
     for words in (("init",), ("workspace", "create", "north")):
-        subprocess.run([*ASSENT, *words], env=variables, capture_output=True, timeout=120, check=True)
+        warm_processes.run([*ASSENT, *words], env=variables, capture_output=True, timeout=120, check=True)
     for workspace in ((), ("--workspace", "north")):
         assert read(tmp_path / "data", "policy", "show", *workspace)["policy"] == {"preset": "people"}
 
@@ -91,7 +92,7 @@ def test_a_first_start_at_a_terminal_asks_who_may_approve(tmp_path: Path, typed:
         {"ASSENT_DATA_DIR": str(data_dir), "ASSENT_PORT": str(port), "BROWSER": "true", "CI": "true"}
     )
     master, slave = pty.openpty()
-    with subprocess.Popen(
+    with warm_processes.Process(
         [*ASSENT, "serve"], env=variables, stdin=slave, stdout=subprocess.DEVNULL, stderr=slave
     ) as process:
         os.close(slave)

@@ -17,6 +17,7 @@ from typing import Any
 
 import httpx
 import pytest
+from tests import warm_processes
 from tests.docs.pages import DOCS, block_of, blocks_of
 from tests.engine.actions.kit import APPROVE, AUDIT, EXECUTE, GET
 from tests.net.far_side import Answer, Asked, FarSide, far_side
@@ -91,7 +92,7 @@ class Server:
     def start(self) -> None:
         command, *words = block_of(PAGE, "sh").split()
         assert command == "assent"
-        self.process = subprocess.Popen(
+        self.process = warm_processes.Process(
             [*ASSENT, *words],
             cwd=self.folder,
             env=self.variables,
@@ -108,7 +109,7 @@ class Server:
             self.process.wait(DEADLINE_SECONDS)
 
     def run(self, *words: str, given: str = "") -> dict[str, Any]:
-        done = subprocess.run(
+        done = warm_processes.run(
             [*ASSENT, *words, "--json"],
             env=self.variables,
             input=given,

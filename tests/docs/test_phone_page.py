@@ -6,12 +6,12 @@ from __future__ import annotations
 import json
 import shlex
 import ssl
-import subprocess
 from pathlib import Path
 
 import pytest
 from tests.docs.pages import DOCS, block_of, blocks_of
 from tests.processes.running import ASSENT, environment
+from tests.warm_processes import run
 
 from assent.engine.people import reminders
 from assent.kernel.limits import DAY_MS
@@ -33,7 +33,7 @@ def test_the_commands_make_what_the_settings_serve(tmp_path: Path) -> None:
     for position in (0, 1):
         words = shlex.split(block_of(PAGE, "sh", position))
         assert words[0] == "assent"
-        done = subprocess.run(
+        done = run(
             [*ASSENT, *words[1:], "--data-dir", str(tmp_path), "--json"],
             capture_output=True,
             env=environment({}),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
+from tests import warm_processes
 from tests.docs.pages import DOCS, block_of, blocks_of
 from tests.processes.running import ASSENT, environment
 
@@ -31,7 +31,7 @@ def test_the_commands_of_the_page_work_with_its_file(tmp_path: Path) -> None:
     variables = environment({"ASSENT_DATA_DIR": str(tmp_path / "data")})
 
     def run(*words: str) -> str:
-        done = subprocess.run(
+        done = warm_processes.run(
             [*ASSENT, *words],
             cwd=tmp_path,
             env=variables,

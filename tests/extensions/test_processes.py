@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from tests.processes.running import ASSENT, Serve, StdioClient, environment, free_port
+from tests.warm_processes import run
 
 GOOD = '''
 import assent
@@ -61,7 +61,7 @@ def test_flags_name_operators_and_doctor_names_the_bad_ones(tmp_path: Path, name
     flags = ("--operators", bell, "--operators", broken)
     with StdioClient(tmp_path / "data", {"ASSENT_PORT": str(free_port())}, flags=flags) as client:
         assert "bell_ring" in names_of(client.ask("tools/list"))
-    done = subprocess.run(
+    done = run(
         [*ASSENT, "doctor", "--json", "--data-dir", str(tmp_path / "data"), *flags],
         env=environment({"ASSENT_PORT": str(free_port())}),
         capture_output=True,
@@ -83,12 +83,10 @@ def test_a_served_operator_is_named_at_the_start_and_the_server_conforms(tmp_pat
         assert "bell" in [each["id"] for each in metadata["operators"]]
         made = [*ASSENT, "workspace", "create", "acme", "--json", "--data-dir", str(tmp_path / "data")]
         keys = [
-            json.loads(subprocess.run(made, env=environment({}), capture_output=True, check=True).stdout)[
-                "apiKey"
-            ]
+            json.loads(run(made, env=environment({}), capture_output=True, check=True).stdout)["apiKey"]
             for _ in range(2)
         ]
-        done = subprocess.run(
+        done = run(
             [*ASSENT, "conform", server.base_url, "--key-stdin", "--json"],
             env=environment({}),
             input="\n".join(keys),

@@ -10,7 +10,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -19,8 +18,8 @@ from pathlib import Path
 from time import monotonic
 
 import msgspec
+from tests.warm_processes import ASSENT, Process, run
 
-ASSENT = str(Path(sys.executable).with_name("assent"))
 START_SECONDS = 30.0
 STOP_SECONDS = 15.0
 POLL_SECONDS = 0.05
@@ -96,7 +95,7 @@ def serving(
     data_dir.mkdir(parents=True, exist_ok=True)
     log = data_dir / "server.log"
     with log.open("wb") as output:
-        process = subprocess.Popen(
+        process = Process(
             [*command, "--port", str(port), "--data-dir", str(data_dir)],
             stdin=subprocess.DEVNULL,
             stdout=output,
@@ -129,7 +128,7 @@ def _wait_until_healthy(process: subprocess.Popen[bytes], base_url: str, log: Pa
 
 
 def create_workspace(data_dir: Path, name: str) -> Workspace:
-    done = subprocess.run(
+    done = run(
         [ASSENT, "workspace", "create", name, "--json", "--data-dir", str(data_dir)],
         capture_output=True,
         text=True,

@@ -20,7 +20,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-ASSENT: Final = (str(Path(sys.executable).with_name("assent")),)
+from tests.warm_processes import ASSENT as PROGRAM
+from tests.warm_processes import Process
+
+ASSENT: Final = (PROGRAM,)
 ODD: Final = (sys.executable, str(Path(__file__).with_name("odd_server.py")))
 """The same command with one tool that misbehaves as the variable ODD_TOOL says."""
 
@@ -71,7 +74,7 @@ class Serve:
         self.port = port or free_port()
         self.data_dir = data_dir
         self.base_url = f"http://localhost:{self.port}"
-        self.process = subprocess.Popen(
+        self.process = Process(
             [*command, "serve", "--port", str(self.port), "--data-dir", str(data_dir)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -133,7 +136,7 @@ class StdioClient:
         command: tuple[str, ...] = ASSENT,
         subcommand: str = "stdio",
     ) -> None:
-        self.process = subprocess.Popen(
+        self.process = Process(
             [*command, subcommand, "--data-dir", str(data_dir), *flags],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

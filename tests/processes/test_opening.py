@@ -10,7 +10,6 @@ import select
 import signal
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,12 +19,13 @@ from urllib.parse import unquote, urlsplit
 
 import httpx
 import pytest
+from tests import warm_processes
 from tests.processes.running import free_port
 
 from assent.cli import run
 from assent.processes.opening import can_open
 
-PROGRAM = [sys.executable, "-m", "assent"]
+PROGRAM = [warm_processes.ASSENT]
 LINK = re.compile(r"http://[a-z0-9.]+:\d+/sign-in/[A-Za-z0-9_-]{54}")
 SECONDS = 30.0
 
@@ -94,7 +94,7 @@ class Desk:
                     shown += os.read(controller, 65_536).decode()
             return shown
 
-        with subprocess.Popen([*PROGRAM, *words], env=self.environ, **streams) as process:
+        with warm_processes.Process([*PROGRAM, *words], env=self.environ, **streams) as process:
             os.close(terminal)
             try:
                 yield read_until
@@ -144,10 +144,12 @@ def test_serve_opens_nothing_on_request_and_open_opens_the_running_server(desk: 
             read_open(lambda text: bool(desk.opened) and LINK.search(text) is not None)
         assert len(desk.opened) == 1
         assert httpx.get(follow(desk.opened[0])).status_code == 200
-        piped = subprocess.run([*PROGRAM, "open"], env=desk.environ, capture_output=True, text=True)
+        piped = warm_processes.run([*PROGRAM, "open"], env=desk.environ, capture_output=True, text=True)
         assert piped.returncode == 1
         assert LINK.search(piped.stdout + piped.stderr) is None
-        asked = subprocess.run([*PROGRAM, "open", "--json"], env=desk.environ, capture_output=True, text=True)
+        asked = warm_processes.run(
+            [*PROGRAM, "open", "--json"], env=desk.environ, capture_output=True, text=True
+        )
         assert LINK.search(asked.stdout) is not None
         assert len(desk.opened) == 1
         desk.environ["CI"] = "true"

@@ -8,7 +8,6 @@ import http.client
 import json
 import socket
 import ssl
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from playwright.async_api import async_playwright, expect
+from tests import warm_processes
 from tests.chromium import NO_CHROMIUM, OPTIONS, PROGRAM
 from tests.processes.running import ASSENT, DEADLINE_SECONDS, Serve, StdioClient, environment, eventually
 
@@ -40,7 +40,7 @@ def find_free_port(address: str) -> int:
 
 
 def run(*words: str) -> dict[str, Any]:
-    done = subprocess.run(
+    done = warm_processes.run(
         [*ASSENT, *words, "--json"],
         capture_output=True,
         text=True,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.processes.running import ASSENT, ODD, StdioClient, environment, eventually, free_port
+from tests.warm_processes import run
 
 from assent.kernel.limits import MAX_BODY_BYTES
 
@@ -170,7 +171,7 @@ def test_a_data_directory_that_cannot_be_is_said_and_not_traced(tmp_path: Path) 
 
 def test_the_key_in_the_environment_decides_whose_calls_these_are(tmp_path: Path) -> None:
     port = {"ASSENT_PORT": str(free_port())}
-    made = subprocess.run(
+    made = run(
         [*ASSENT, "workspace", "create", "Mine", "--json", "--data-dir", str(tmp_path)],
         capture_output=True,
         env=environment({}),

@@ -13,6 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tests.warm_processes import Process
+
 from assent.engine.core import journal
 from assent.engine.core.journal import Event, Head, NewEvent
 from assent.ports import Store, Transaction
@@ -123,7 +125,7 @@ class Child:
     """A process of its own on the same store: `python -m tests.stores.child`."""
 
     def __init__(self, *arguments: str) -> None:
-        self._process = subprocess.Popen(
+        self._process = Process(
             [sys.executable, "-m", "tests.stores.child", *arguments],
             cwd=ROOT,
             stdin=subprocess.PIPE,

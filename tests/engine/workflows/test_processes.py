@@ -17,6 +17,7 @@ from tests.engine.workflows.kit import Payload, Player, definition
 from tests.processes.running import SECRETS, StdioClient
 from tests.rules_manifest import ROOT
 from tests.surfaces import ManualClock, Surface, settings_for
+from tests.warm_processes import Process
 from tests.workflow.library import loop, step
 
 from assent.app import App
@@ -38,7 +39,7 @@ class Workers:
     """The process that forks others."""
 
     def __init__(self, url: str, data_dir: Path) -> None:
-        self.process = subprocess.Popen(
+        self.process = Process(
             [sys.executable, "-m", "tests.engine.workflows.child", url, str(data_dir)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

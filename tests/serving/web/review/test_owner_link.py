@@ -21,6 +21,7 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from tests import warm_processes
 from tests.keyed_browser import KeyedClient
 from tests.surfaces import settings_for
 
@@ -134,7 +135,7 @@ def read_until(fd: int, done: Callable[[str], bool]) -> str:
 
 @contextmanager
 def serving(data_dir: Path, port: int, **streams: Any) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen([*PROGRAM, "serve"], env=environment(data_dir, port), **streams)
+    process = warm_processes.Process([*PROGRAM, "serve"], env=environment(data_dir, port), **streams)
     try:
         yield process
     finally:
@@ -172,7 +173,7 @@ def test_serve_shows_a_link_that_works_once_to_the_terminal_it_was_started_in(tm
 @pytest.mark.slow
 def test_serve_shows_no_link_to_whoever_reads_its_output_and_logs_none(tmp_path: Path) -> None:
     data_dir, port = tmp_path / "data", free_port()
-    process = subprocess.Popen(
+    process = warm_processes.Process(
         [*PROGRAM, "serve"],
         env={**environment(data_dir, port), "ASSENT_LOG_LEVEL": "debug"},
         stdout=subprocess.PIPE,
@@ -185,7 +186,7 @@ def test_serve_shows_no_link_to_whoever_reads_its_output_and_logs_none(tmp_path:
             line = process.stderr.readline().decode()
             assert line, heard
             heard += line
-        made = subprocess.run(
+        made = warm_processes.run(
             [*PROGRAM, "owner-link", "--json"],
             env=environment(data_dir, port),
             capture_output=True,
@@ -210,7 +211,7 @@ def test_serve_shows_no_link_to_whoever_reads_its_output_and_logs_none(tmp_path:
 @pytest.mark.slow
 def test_where_only_stdio_runs_the_owner_can_sign_in_beside_it(tmp_path: Path) -> None:
     data_dir, port = tmp_path / "data", free_port()
-    process = subprocess.Popen(
+    process = warm_processes.Process(
         [*PROGRAM, "stdio"],
         env=environment(data_dir, port),
         stdin=subprocess.PIPE,
@@ -237,7 +238,7 @@ def test_where_only_stdio_runs_the_owner_can_sign_in_beside_it(tmp_path: Path) -
         answer: dict[str, Any] = {"pagesReachable": False}
         while not answer["pagesReachable"]:
             assert time.monotonic() < deadline
-            made = subprocess.run(
+            made = warm_processes.run(
                 [*PROGRAM, "owner-link", "--json"],
                 env=environment(data_dir, port),
                 capture_output=True,
