@@ -52,12 +52,15 @@ def probed() -> Iterator[Probe]:
 
 
 async def longest_wait_ms(work: Awaitable[T], other: Callable[[], Awaitable[object]]) -> tuple[T, float]:
-    """The work's result, and how long the slowest of the other calls took that were made all the while."""
+    """The work's result, and the most that this process worked while one of the other calls waited.
+
+    Processor time of all threads: whoever holds the loop or the interpreter works meanwhile, and another process on a
+    busy machine does not count."""
     task = asyncio.ensure_future(work)
     longest = 0.0
     while not task.done():
-        began = time.perf_counter()
+        began = time.process_time()
         await other()
-        longest = max(longest, time.perf_counter() - began)
+        longest = max(longest, time.process_time() - began)
         await asyncio.wait([task], timeout=0.005)
     return await task, longest * 1000

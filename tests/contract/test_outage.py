@@ -217,7 +217,7 @@ async def test_a_database_that_says_nothing_is_given_up_once_for_everybody(
         outcomes = await asyncio.gather(*(outage.surface.call(KEYED, key=SOME_KEY) for _ in range(20)))
 
         assert {outcome.reason for outcome in outcomes} == {"temporarily_unavailable"}
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 20 * 0.5 * 0.8
         await proxy.mend()
         assert not (await outage.surface.call(SIGNUP, {"email": "a@b.c"})).is_error
 

@@ -64,10 +64,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize("markup", HOSTILE, ids=lambda markup: repr(markup[:12]))
 def test_a_hostile_page_is_read_quickly_and_bounded(markup: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     page = read_page(markup)
     evidence = gather(page=page)
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
     assert all(len(fact.text) <= 600 for fact in evidence.facts)
     assert len(evidence.facts) <= 120
 
@@ -110,9 +110,9 @@ def test_a_readme_gives_title_paragraph_and_bullets_about_the_product() -> None:
     ],
 )
 def test_a_hostile_readme_is_read_quickly(markdown: str) -> None:
-    began = time.perf_counter()
+    began = time.thread_time()
     read_readme(markdown)
-    assert time.perf_counter() - began < 5
+    assert time.thread_time() - began < 5
 
 
 COMMITS = [

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gzip
 import re
-import statistics
 import time
+from collections import defaultdict
 from typing import Any
 
 import httpx
@@ -203,18 +203,21 @@ async def test_several_at_once_are_refused_where_they_differ_or_have_changed(hou
 
 @pytest.mark.slow
 async def test_ten_thousand_waiting_actions_are_no_reason_to_wait(house: House) -> None:
-    """One page of rows is read, whatever waits behind it; half of the requests take under 50 ms."""
+    """One page of rows is read, whatever waits behind it: a request takes under 50 ms of processor time.
+
+    The limit is between that and what reading all rows takes, and the quickest of five is judged: a busy machine is
+    no finding."""
     for _ in range(100):
         await house.stage(*(post() for _ in range(100)))
         house.clock.advance(seconds=601)  # slowly enough to be no flood
     owner = await house.owner()
-    times = []
+    times: dict[str, list[float]] = defaultdict(list)
     for path in ("/inbox", "/inbox?page=150", "/inbox?risk=medium") * 5:
-        started = time.perf_counter()
+        started = time.process_time()
         page = (await owner.get(path)).text
-        times.append(time.perf_counter() - started)
+        times[path].append(time.process_time() - started)
 
     assert "10000" in page
     assert len(LINE.findall(page)) == 50
     assert len(gzip.compress(page.encode())) < 60_000
-    assert statistics.median(times) < 0.25, times
+    assert max(map(min, times.values())) < 0.075, times
