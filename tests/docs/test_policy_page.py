@@ -41,7 +41,8 @@ def test_the_commands_of_the_page_work_with_its_file(tmp_path: Path) -> None:
             check=False,
         )
         assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        said: str = done.stdout
+        return said
 
     run("init")
     (tmp_path / "policy.toml").write_text(block_of(PAGE, "toml"))
