@@ -1,20 +1,24 @@
-"""`assent workspace webhook-secret`, `webhook-hosts`, `webhooks` and `webhook-resend`: the signing
-secret, the allowed hosts, and the log of deliveries."""
+"""`assent workspace webhook-…` and `webhooks`: the signing secret, the allowed hosts, the addresses that
+get events, and the log of deliveries."""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.session import CommandSession, command
+from assent.cli.session import CommandSession, T, command
 from assent.cli.workspaces import BY, use_workspace
 from assent.engine.core.tenancy import Workspace
+from assent.engine.webhooks import events as outgoing_events
 from assent.engine.webhooks import hosts as webhook_hosts
-from assent.engine.webhooks import webhooks
+from assent.engine.webhooks import subscriptions, webhooks
+from assent.engine.webhooks.subscriptions import Subscription, UnfitSubscription
 from assent.engine.webhooks.webhooks import DeliveryRecord, Resent, Try
+from assent.gate.webhooks import EVENTS, State, mask_url
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_PAGE
 from assent.kernel.times import iso_time
@@ -25,6 +29,23 @@ if TYPE_CHECKING:
 
 WhichWorkspace = Annotated[
     str, typer.Argument(metavar="ID-OR-NAME", help="Which workspace.", show_default=False)
+]
+WhichSubscription = Annotated[
+    str,
+    typer.Argument(
+        metavar="SUBSCRIPTION",
+        help="Its id, from `assent workspace webhook-subscriptions`.",
+        show_default=False,
+    ),
+]
+WhichEvents = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--event",
+        metavar="EVENT",
+        help=f"Post this event ({', '.join(EVENTS)}); repeatable.",
+        show_default=False,
+    ),
 ]
 
 
@@ -80,11 +101,19 @@ def deliveries(
     session: CommandSession,
     workspace: WhichWorkspace,
     limit: Annotated[int, typer.Option("--limit", min=1, max=MAX_PAGE, help="How many, newest first.")] = 20,
+    subscription: Annotated[
+        str, typer.Option("--subscription", help="Only events for this subscription.", show_default=False)
+    ] = "",
+    state: Annotated[
+        str, typer.Option("--state", help="Only waiting, delivered or failed ones.", show_default=False)
+    ] = "",
 ) -> None:
     """List the deliveries to webhooks and the result of each attempt."""
+    if state not in ("", *get_args(State)):
+        raise Failure(f"{state!r} is not a state.\nName one of these: {', '.join(get_args(State))}")
 
     async def read(app: App, found: Workspace) -> list[tuple[DeliveryRecord, tuple[Try, ...]]]:
-        return await app.store.read(partial(_log, found.workspace_id, limit))
+        return await app.store.read(partial(_log, found.workspace_id, limit, subscription, state))
 
     found = use_workspace(session, workspace, read)
     rows = [
@@ -95,7 +124,7 @@ def deliveries(
             str(len(tries)),
             tries[-1].detail if tries else "",
             iso_time(each.next_try_ms) or "",
-            webhooks.mask_url(each.url),
+            mask_url(each.url),
         )
         for each, tries in found
     ]
@@ -135,16 +164,157 @@ def resend(
     session.give(view, f"Delivery {delivery} is being sent again.")
 
 
+def list_subscriptions(session: CommandSession, workspace: WhichWorkspace) -> None:
+    """List the addresses that get the events of a workspace's actions."""
+
+    async def read(app: App, found: Workspace) -> list[dict[str, Any]]:
+        known = await app.store.read(partial(subscriptions.list_all, found.workspace_id))
+        return [_describe_subscription(each, app.clock.now_ms()) for each in known]
+
+    found = use_workspace(session, workspace, read)
+    rows = [
+        (
+            each["subscriptionId"],
+            each["state"],
+            " ".join(each["events"]),
+            each["deliveredAt"] or "",
+            each["failingSince"] or "",
+            each["url"],
+        )
+        for each in found
+    ]
+    columns = ("subscription", "state", "events", "last delivery", "failing since", "address")
+    session.give({"subscriptions": found}, session.table(columns, rows))
+
+
+def subscribe(
+    session: CommandSession,
+    workspace: WhichWorkspace,
+    url: Annotated[str, typer.Argument(metavar="URL", help="A public https address.", show_default=False)],
+    event: WhichEvents = None,
+) -> None:
+    """Post the events of a workspace's actions to an address, all of them unless you name some."""
+
+    async def make(app: App, found: Workspace) -> dict[str, Any]:
+        made = await _explained(
+            subscriptions.add(app.services, found.workspace_id, url, event or EVENTS, by=BY)
+        )
+        return {"workspaceId": found.workspace_id, "subscriptionId": made}
+
+    view = use_workspace(session, workspace, make)
+    session.say("Its events are posted there from now on. This is the id of the subscription:")
+    session.give(view, view["subscriptionId"])
+
+
+def change_subscription(
+    session: CommandSession,
+    workspace: WhichWorkspace,
+    subscription: WhichSubscription,
+    event: WhichEvents = None,
+    on: Annotated[
+        bool | None, typer.Option("--on/--off", help="Post its events, or none.", show_default=False)
+    ] = None,
+) -> None:
+    """Choose which events a subscription gets, or turn it off and on."""
+    if not event and on is None:
+        raise Failure("Name events with --event, or say --on or --off.")
+
+    async def alter(app: App, found: Workspace) -> dict[str, Any]:
+        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
+        known = await _find(app, workspace_id, subscription)
+        wanted, enabled = event or known.events, known.enabled if on is None else on
+        await _explained(
+            app.store.write(
+                lambda: subscriptions.change(
+                    workspace_id, subscription, wanted, now_ms, enabled=enabled, by=BY
+                )
+            )
+        )
+        return _describe_subscription(await _find(app, workspace_id, subscription), now_ms)
+
+    view = use_workspace(session, workspace, alter)
+    session.give(view, f"This subscription is {view['state']} and gets: {', '.join(view['events'])}.")
+
+
+def unsubscribe(session: CommandSession, workspace: WhichWorkspace, subscription: WhichSubscription) -> None:
+    """Post no more events to an address. What waits for it is not sent; its log is kept for 30 days."""
+
+    async def end(app: App, found: Workspace) -> dict[str, Any]:
+        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
+        await _find(app, workspace_id, subscription)
+        await app.store.write(partial(subscriptions.remove, workspace_id, subscription, now_ms, by=BY))
+        return {"workspaceId": workspace_id, "subscriptionId": subscription, "removed": True}
+
+    view = use_workspace(session, workspace, end)
+    session.give(view, f"Subscription {subscription} is removed.")
+
+
+def send_test(session: CommandSession, workspace: WhichWorkspace, subscription: WhichSubscription) -> None:
+    """Post a test event to a subscription. A running server sends it."""
+
+    async def send(app: App, found: Workspace) -> dict[str, Any]:
+        workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
+        await _find(app, workspace_id, subscription)
+        queued = await app.store.write(partial(outgoing_events.send_test, workspace_id, subscription, now_ms))
+        if queued is None:
+            raise Failure(
+                "This subscription is off.\n"
+                f"Turn it on: assent workspace webhook-change {workspace_id} {subscription} --on"
+            )
+        return {"workspaceId": workspace_id, "subscriptionId": subscription, "deliveryId": queued}
+
+    view = use_workspace(session, workspace, send)
+    session.give(view, f"Delivery {view['deliveryId']} is being sent.")
+
+
+async def _find(app: App, workspace_id: WorkspaceId, subscription_id: str) -> Subscription:
+    found = await app.store.read(partial(subscriptions.find, workspace_id, subscription_id))
+    if found is None:
+        raise Failure(
+            f"There is no subscription {subscription_id!r} here.\n"
+            f"See them: assent workspace webhook-subscriptions {workspace_id}"
+        )
+    return found
+
+
+async def _explained(work: Awaitable[T]) -> T:
+    try:
+        return await work
+    except UnfitSubscription as unfit:
+        raise Failure(str(unfit)) from unfit
+
+
+def _describe_subscription(each: Subscription, now_ms: int) -> dict[str, Any]:
+    return {
+        "subscriptionId": each.subscription_id,
+        "url": mask_url(each.url),
+        "events": list(each.events),
+        "state": "failing" if each.is_failing(now_ms) else "on" if each.enabled else "off",
+        "createdBy": each.created_by,
+        "createdAt": iso_time(each.created_ms),
+        "deliveredAt": iso_time(each.delivered_ms),
+        "failingSince": iso_time(each.failing_since_ms),
+    }
+
+
 def register(app: typer.Typer) -> None:
     command(app, "webhook-secret")(secret)
     command(app, "webhook-hosts")(hosts)
+    command(app, "webhook-subscribe")(subscribe)
+    command(app, "webhook-subscriptions")(list_subscriptions)
+    command(app, "webhook-change")(change_subscription)
+    command(app, "webhook-unsubscribe")(unsubscribe)
+    command(app, "webhook-test")(send_test)
     command(app, "webhooks")(deliveries)
     command(app, "webhook-resend")(resend)
 
 
-def _log(workspace_id: WorkspaceId, most: int) -> Transaction[list[tuple[DeliveryRecord, tuple[Try, ...]]]]:
+def _log(
+    workspace_id: WorkspaceId, most: int, subscription_id: str, state: str
+) -> Transaction[list[tuple[DeliveryRecord, tuple[Try, ...]]]]:
     log = []
-    for each in (yield from webhooks.recent(workspace_id, "", most)):
+    found = yield from webhooks.recent(workspace_id, "", most, subscription_id=subscription_id, state=state)
+    for each in found:
         log.append((each, (yield from webhooks.tries(workspace_id, each.delivery_id))))
     return log
 
@@ -152,9 +322,11 @@ def _log(workspace_id: WorkspaceId, most: int) -> Transaction[list[tuple[Deliver
 def _describe(delivery: DeliveryRecord, tries: tuple[Try, ...]) -> dict[str, Any]:
     return {
         "deliveryId": delivery.delivery_id,
-        "runId": delivery.run_id,
+        "runId": delivery.run_id or None,
+        "actionId": delivery.action_id or None,
+        "subscriptionId": delivery.subscription_id or None,
         "type": delivery.type,
-        "url": webhooks.mask_url(delivery.url),
+        "url": mask_url(delivery.url),
         "state": delivery.state,
         "createdAt": iso_time(delivery.created_ms),
         "nextTryAt": iso_time(delivery.next_try_ms),

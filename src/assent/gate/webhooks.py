@@ -1,4 +1,5 @@
-"""Webhook deliveries: their body, their signatures, and the meaning of an answer.
+"""Webhook deliveries: their body, their signatures, and the meaning of an answer. Also the events of
+actions, which subscribed addresses get.
 
 A delivery has two signatures. `X-ChiefLab-Signature` is S3's: HMAC-SHA256 of the raw body, keyed
 with the printed secret. `webhook-signature` is that of Standard Webhooks 1.0: HMAC-SHA256 of
@@ -18,8 +19,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from assent.gate.transitions import Move
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, WireRecord
 
 RETRY_DELAYS_MS: Final = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 12 * HOUR_MS)
 """The delays after the first five failures (E90). The sixth failure is final."""
@@ -29,6 +31,79 @@ SECRET_BYTES: Final = 32
 
 Outcome = Literal["delivered", "redirect", "gone", "rejected", "failed", "refused", "unreachable"]
 State = Literal["waiting", "delivered", "failed"]
+
+
+EventName = Literal["waiting", "approved", "rejected", "executed", "failed", "unknown"]
+
+EVENTS: Final[tuple[EventName, ...]] = ("waiting", "approved", "rejected", "executed", "failed", "unknown")
+
+EVENT_AFTER: Final[dict[Move, EventName]] = {
+    Move.APPROVE: "approved",
+    Move.REJECT: "rejected",
+    Move.EDIT: "waiting",
+    Move.WITHDRAW: "waiting",
+    Move.SUCCEED: "executed",
+    Move.REFUSE: "failed",
+    Move.POSTPONE: "failed",
+    Move.LOSE: "unknown",
+    Move.FOUND_DONE: "executed",
+    Move.FOUND_REFUSED: "failed",
+    Move.FOUND_NOT_DONE: "failed",
+    Move.HAND_OVER: "executed",
+}
+"""The event after the last move of a change. A claim has none: its outcome follows."""
+
+TEST_EVENT: Final = "webhook.test"
+
+
+class EventAction(WireRecord, kw_only=True, omit_defaults=True):
+    """An action in an event: what it is and how it stands, never its content."""
+
+    id: str
+    run_id: str
+    type: str
+    channel: str
+    operator: str = ""
+    risk: str
+    status: str
+    execution: str
+    revision: int
+    digest: str
+    title: str
+    summary: str = ""
+    """The content in one line. Empty for personal data."""
+    review_url: str
+    """The page on which a signed-in person decides: a path in the store, a URL once it is sent."""
+    expires_at: str | None = None
+    held: bool = False
+    decided_by: str = ""
+    assurance: str = ""
+    decided_at: str | None = None
+    receipt_id: str = ""
+    receipt_url: str = ""
+    reason: str = ""
+    detail: str = ""
+
+
+class ActionEvent(WireRecord, kw_only=True, omit_defaults=True):
+    """The body of an event. A test has no action."""
+
+    type: str
+    id: str
+    created_at: str | None
+    workspace_id: str
+    sequence: int = 0
+    """The version of the action: a later event of the same action has a higher one."""
+    action: EventAction | None = None
+
+
+def complete_event(body: bytes, base_url: str) -> bytes:
+    """Put the address of the pages into a stored event. The transaction that caused it knows none."""
+    event = msgspec.json.decode(body, type=ActionEvent)
+    if event.action is None:
+        return body
+    action = msgspec.structs.replace(event.action, review_url=base_url + event.action.review_url)
+    return msgspec.json.encode(msgspec.structs.replace(event, action=action))
 
 
 class WebhookReply(Record):
@@ -74,6 +149,12 @@ def without_tokens(body: bytes) -> bytes:
     return _LINKS.sub(rb"\1", body)
 
 
+def mask_url(url: str) -> str:
+    """Mask a URL for lists and logs, because its query may hold a secret."""
+    bare, asked, _ = url.partition("?")
+    return f"{bare}?…" if asked else bare
+
+
 def headers(secret: str, delivery_id: str, at_ms: int, body: bytes) -> dict[str, str]:
     """Build the headers of one attempt, with the signature by the workspace's secret (E89)."""
     seconds = str(at_ms // 1000)
@@ -91,10 +172,15 @@ REFUSED: Final = frozenset({"url", "scheme", "port", "address", "host"})
 """Reasons for which no connection was made. They count as a failed attempt and are not final: each
 attempt resolves the name again, and its owner may correct a wrong address."""
 
+UNWANTED: Final = "unwanted"
+"""The subscription of an event was turned off or deleted. Final."""
+
 
 def verdict(reply: WebhookReply) -> DeliveryVerdict:
-    """Classify an answer. Only 2xx is a delivery; only 410 is a final failure."""
+    """Classify an answer. Only 2xx is a delivery; only 410 is a final failure of the receiver."""
     status = reply.status
+    if reply.why == UNWANTED:
+        return DeliveryVerdict("refused", reply.detail, final=True)
     if status is None:
         return DeliveryVerdict("refused" if reply.why in REFUSED else "unreachable", reply.detail)
     if 200 <= status < 300:

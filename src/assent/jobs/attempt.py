@@ -2,6 +2,7 @@
 
     returned               done, unless the handler recorded that itself
     raised                 retried on the schedule of its kind, then dead
+    JobDeferred            released for later without counting the attempt
     StoreUnavailable       released without counting the attempt
     took too long          cancelled, counts as raised
     taken over by another  cancelled, nothing recorded
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from assent.engine.core import jobs
-from assent.engine.core.jobs import Job, JobFailed, JobKind, JobState
+from assent.engine.core.jobs import Job, JobDeferred, JobFailed, JobKind, JobState
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import Begin, Clock, Store, StoreUnavailable
@@ -121,6 +122,8 @@ class JobAttempt:
         error = handler.exception()
         if error is None:
             return None if handler.result() else partial(jobs.complete, job, now_ms)
+        if isinstance(error, JobDeferred):
+            return partial(jobs.release, job, now_ms + error.delay_ms)
         log_failure(f"job {job.job_id} ({job.kind}) failed in attempt {job.attempts}", error)
         if isinstance(error, StoreUnavailable):
             return partial(jobs.release, job, now_ms + self._poll_ms)

@@ -33,7 +33,9 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         MEASURE_JOB: JobKind(partial(measure_job, services)),
         RECONCILE_JOB: JobKind(partial(reconciliation.reconcile, services)),
         webhooks.DELIVER_JOB: JobKind(
-            partial(webhooks.deliver, services), retry_delays_ms=RETRY_DELAYS_MS, apart=True
+            partial(webhooks.deliver, services, webhooks.InFlight()),
+            retry_delays_ms=RETRY_DELAYS_MS,
+            apart=True,
         ),
         CONTINUE_JOB: JobKind(partial(long_runs.finish, services, _tool), apart=True),
         sign_in_mail.MAIL_JOB: JobKind(partial(sign_in_mail.send, services), apart=True),

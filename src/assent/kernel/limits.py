@@ -164,6 +164,15 @@ WEBHOOK_TIMEOUT_SECONDS: Final = 15.0
 WEBHOOK_RETENTION_MS: Final = 30 * DAY_MS
 """Deliveries and their log are kept as long as the jobs that made them."""
 
+MAX_SUBSCRIPTIONS: Final = 5
+"""Addresses that one workspace subscribes to events: every transition writes a delivery for each."""
+
+MAX_QUEUED_EVENTS: Final = 500
+"""Deliveries that wait for one subscription: the events of some hundred actions during an outage."""
+
+DELIVERIES_AT_ONCE: Final = 8
+"""Concurrent deliveries of a workspace to one host: a quarter of the places for third parties."""
+
 SHUTDOWN_GRACE_SECONDS: Final = 10
 """How long a stopping server waits for calls in flight before it closes their connections."""
 

@@ -27,7 +27,7 @@ from assent.engine.core.jobs import Job, JobKind
 from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.webhooks import DeliveryRecord, Try
-from assent.gate.webhooks import RETRY_DELAYS_MS, WebhookReply
+from assent.gate.webhooks import RETRY_DELAYS_MS, WebhookReply, mask_url
 from assent.jobs import kinds as job_kinds
 from assent.jobs.worker import CONCURRENCY_APART, Runner
 from assent.kernel.ids import WorkspaceId
@@ -297,7 +297,7 @@ async def test_a_name_that_leads_inside_at_delivery_is_refused_and_tried_again_l
     delivery, [line] = await log_of(loop)
     assert (delivery.state, line.outcome, line.status) == ("waiting", "refused", None)
     assert delivery.next_try_ms == loop.clock.now_ms() + RETRY_DELAYS_MS[0]
-    assert "s3cret" not in line.detail + webhooks.mask_url(delivery.url)
+    assert "s3cret" not in line.detail + mask_url(delivery.url)
     assert side.asked == []
 
 

@@ -93,6 +93,14 @@ class JobFailed(Exception):  # noqa: N818 - what happened to the job
     """Raised by a handler. The message is stored and shown to people, so it holds no secrets."""
 
 
+class JobDeferred(Exception):  # noqa: N818 - what happened to the job
+    """Raised by a handler that has done nothing: the job is due later, and the attempt does not count."""
+
+    def __init__(self, delay_ms: int) -> None:
+        super().__init__(f"deferred by {delay_ms} ms")
+        self.delay_ms = delay_ms
+
+
 def enqueue(
     workspace_id: WorkspaceId,
     kind: str,

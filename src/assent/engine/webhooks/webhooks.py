@@ -1,9 +1,13 @@
-"""Webhook deliveries: a result is posted until it is accepted or the schedule ends. Every attempt
-is logged.
+"""Webhook deliveries: a result or an event is posted until it is accepted or the schedule ends. Every
+attempt is logged.
 
-    waiting ──2xx──► delivered          one job per delivery, enqueued with the result it carries
+    waiting ──2xx──► delivered          one job per delivery, enqueued with what it carries
        ▲  └──410, or the sixth failure──► failed
        └──────────resend by a person──────────┘
+
+A result goes to the address that a call named, an event to a subscription. What waits for a
+subscription that was turned off or deleted is not sent. An address that hangs does not keep others
+waiting: a workspace has a bounded number of attempts per host at once, and one while it fails.
 
 The workspace's secret is in the vault. Each attempt is signed with the present secret, also for
 deliveries that were queued before a rotation.
@@ -15,19 +19,31 @@ again.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, Literal
 
 from assent.engine.core import jobs, journal
-from assent.engine.core.jobs import Job, JobFailed
+from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
 from assent.engine.core.vault import Seal, Vault
 from assent.engine.webhooks import hosts as webhook_hosts
+from assent.engine.webhooks import subscriptions
+from assent.engine.webhooks.subscriptions import Subscription
 from assent.gate import webhooks
 from assent.gate.connection import OpenedSecrets
 from assent.gate.webhooks import DeliveryVerdict, State, WebhookReply
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.limits import HOUR_MS, WEBHOOK_RETENTION_MS
+from assent.kernel.limits import (
+    DELIVERIES_AT_ONCE,
+    HOUR_MS,
+    MAX_QUEUED_EVENTS,
+    MINUTE_MS,
+    SECOND_MS,
+    WEBHOOK_RETENTION_MS,
+)
 from assent.kernel.structs import Record, WireRecord, from_row
 from assent.ports import Transaction
 from assent.sql.loader import statements
@@ -45,6 +61,19 @@ Resent = Literal["resent", "waiting", "unknown"]
 """The result of `resend`: done, still being tried, or no such delivery."""
 
 
+class NewDelivery(Record):
+    """A delivery to enqueue. One without a subscription goes to the address that a call named."""
+
+    workspace_id: WorkspaceId
+    delivery_id: str
+    run_id: str
+    type: str
+    url: str
+    body: bytes
+    subscription_id: str = ""
+    action_id: str = ""
+
+
 class DeliveryRecord(WireRecord, kw_only=True):
     delivery_id: str
     run_id: str
@@ -56,6 +85,9 @@ class DeliveryRecord(WireRecord, kw_only=True):
     next_try_ms: int | None
     created_ms: int
     ended_ms: int | None
+    subscription_id: str
+    """Empty for the result of a run."""
+    action_id: str
 
 
 class Try(WireRecord, kw_only=True):
@@ -72,52 +104,129 @@ class Try(WireRecord, kw_only=True):
 class Outbound(Record):
     delivery: DeliveryRecord
     body: bytes
+    subscription: Subscription | None
+
+    @property
+    def is_unwanted(self) -> bool:
+        """Whether its subscription was turned off or deleted."""
+        held = self.subscription
+        return bool(self.delivery.subscription_id) and (held is None or not held.enabled)
+
+    @property
+    def fails(self) -> bool:
+        """Whether the last attempt for its subscription failed."""
+        return self.subscription is not None and self.subscription.failing_since_ms is not None
+
+
+class InFlight:
+    """The attempts of this process by workspace and host."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, str]] = Counter()
+
+    @contextmanager
+    def hold(self, workspace_id: str, host: str, *, fails: bool) -> Iterator[None]:
+        """Count an attempt while it lasts. Raises `JobDeferred` if there are too many."""
+        key = (workspace_id, host)
+        if self._counts[key] >= (1 if fails else DELIVERIES_AT_ONCE):
+            raise JobDeferred(MINUTE_MS if fails else SECOND_MS)
+        self._counts[key] += 1
+        try:
+            yield
+        finally:
+            self._counts[key] -= 1
+            if not self._counts[key]:
+                del self._counts[key]
 
 
 def enqueue(
     workspace_id: WorkspaceId, delivery_id: str, run_id: RunId, kind: str, url: str, result: Any, now_ms: int
 ) -> Transaction[None]:
     """In the transaction that stores the result: both commit or none."""
+    body = webhooks.message(kind, run_id, result)
+    yield from post(NewDelivery(workspace_id, delivery_id, run_id, kind, url, body), now_ms)
+
+
+def post(new: NewDelivery, now_ms: int) -> Transaction[None]:
+    """Store a delivery and its job, in the transaction that causes it."""
+    yield from _insert(new, "waiting", now_ms)
+    payload = {"deliveryId": new.delivery_id}
+    yield from jobs.enqueue(
+        new.workspace_id, DELIVER_JOB, new.delivery_id, payload, due_ms=now_ms, now_ms=now_ms
+    )
+
+
+def drop(new: NewDelivery, now_ms: int) -> Transaction[None]:
+    """Store a delivery that is not tried, because too many wait for its subscription. A person can
+    resend it."""
+    yield from _insert(new, "failed", now_ms)
+    yield statements.insert_webhook_try(
+        workspace_id=new.workspace_id,
+        delivery_id=new.delivery_id,
+        number=0,
+        at_ms=now_ms,
+        duration_ms=0,
+        outcome="refused",
+        status=None,
+        detail=f"not tried: {MAX_QUEUED_EVENTS} deliveries to this address were waiting",
+    )
+
+
+def _insert(new: NewDelivery, state: State, now_ms: int) -> Transaction[None]:
     yield statements.insert_webhook_delivery(
-        workspace_id=workspace_id,
-        delivery_id=delivery_id,
-        run_id=run_id,
-        type=kind,
-        url=url,
-        body=webhooks.message(kind, run_id, result).decode(),
+        workspace_id=new.workspace_id,
+        delivery_id=new.delivery_id,
+        run_id=new.run_id,
+        type=new.type,
+        url=new.url,
+        body=new.body.decode(),
+        state=state,
+        next_try_ms=now_ms if state == "waiting" else None,
+        ended_ms=None if state == "waiting" else now_ms,
+        subscription_id=new.subscription_id,
+        action_id=new.action_id,
         now_ms=now_ms,
     )
-    yield from jobs.enqueue(
-        workspace_id, DELIVER_JOB, delivery_id, {"deliveryId": delivery_id}, due_ms=now_ms, now_ms=now_ms
-    )
 
 
-async def deliver(services: Services, job: Job) -> None:
+async def deliver(services: Services, in_flight: InFlight, job: Job) -> None:
     """Attempt once. Raises to be tried again; the last failure is logged."""
-    workspace_id, delivery_id = job.workspace_id, str(job.payload["deliveryId"])
-    outbound = await services.store.read(partial(_outbound, workspace_id, delivery_id))
+    workspace_id = job.workspace_id
+    outbound = await services.store.read(partial(_outbound, workspace_id, str(job.payload["deliveryId"])))
     if outbound is None or outbound.delivery.state != "waiting":
         return
-    hosts = await services.store.read(partial(webhook_hosts.find, workspace_id))
-    forbidden = webhook_hosts.explain_refusal(hosts, services.outgoing.webhook_host(outbound.delivery.url))
-    secret = await signing_secret(services, workspace_id)
-    began_ms, began = services.clock.now_ms(), asyncio.get_running_loop().time()
-    headers = webhooks.headers(secret, delivery_id, began_ms, outbound.body)
-    if forbidden is None:
-        reply = await services.outgoing.post_webhook(outbound.delivery.url, outbound.body, headers)
-    else:
-        reply = WebhookReply(None, "host", forbidden)
-    duration_ms = int((asyncio.get_running_loop().time() - began) * 1000)
-    found = webhooks.verdict(reply)
-    now_ms = services.clock.now_ms()
-    again_ms = None if found.final else webhooks.next_try_ms(job.attempts, now_ms)
-    await services.store.write(
-        partial(
-            _record, workspace_id, outbound.delivery, found, reply, (began_ms, duration_ms), again_ms, now_ms
+    host = services.outgoing.webhook_host(outbound.delivery.url)
+    with in_flight.hold(workspace_id, host, fails=outbound.fails):
+        began_ms, began = services.clock.now_ms(), asyncio.get_running_loop().time()
+        reply = await _attempt(services, workspace_id, outbound, host, began_ms)
+        duration_ms = int((asyncio.get_running_loop().time() - began) * 1000)
+        found = webhooks.verdict(reply)
+        now_ms = services.clock.now_ms()
+        again_ms = None if found.final else webhooks.next_try_ms(job.attempts, now_ms)
+        took = began_ms, duration_ms
+        await services.store.write(
+            partial(_record, workspace_id, outbound.delivery, found, reply, took, again_ms, now_ms)
         )
-    )
     if again_ms is not None:
         raise JobFailed(f"webhook not delivered: {found.outcome}")
+
+
+async def _attempt(
+    services: Services, workspace_id: WorkspaceId, outbound: Outbound, host: str, now_ms: int
+) -> WebhookReply:
+    """Post a delivery if its subscription and the workspace still want it there."""
+    delivery, body = outbound.delivery, outbound.body
+    if outbound.is_unwanted:
+        return WebhookReply(None, webhooks.UNWANTED, "The subscription was turned off or deleted.")
+    hosts = await services.store.read(partial(webhook_hosts.find, workspace_id))
+    forbidden = webhook_hosts.explain_refusal(hosts, host)
+    if forbidden is not None:
+        return WebhookReply(None, "host", forbidden)
+    if delivery.subscription_id:
+        body = webhooks.complete_event(body, services.links.base_url)
+    secret = await signing_secret(services, workspace_id)
+    headers = webhooks.headers(secret, delivery.delivery_id, now_ms, body)
+    return await services.outgoing.post_webhook(delivery.url, body, headers)
 
 
 def _record(
@@ -129,11 +238,12 @@ def _record(
     again_ms: int | None,
     now_ms: int,
 ) -> Transaction[None]:
-    """Log an attempt, update the delivery, and append the run's event at its end."""
+    """Log an attempt and update the delivery. At the end of a result, append the run's event; after an
+    event, note how its subscription stands."""
     state: State = (
         "waiting" if again_ms is not None else "delivered" if found.outcome == "delivered" else "failed"
     )
-    if again_ms is None:
+    if again_ms is None and not delivery.subscription_id:
         facts = {"deliveryId": delivery.delivery_id, "outcome": found.outcome, "status": reply.status}
         yield from journal.note(workspace_id, f"webhook_{state}", facts, now_ms, stream_id=delivery.run_id)
     counted = yield statements.count_webhook_try(
@@ -159,6 +269,13 @@ def _record(
     yield statements.drop_old_webhook_tries(
         workspace_id=workspace_id, delivery_id=delivery.delivery_id, up_to=number - MAX_TRIES_KEPT
     )
+    if delivery.subscription_id and reply.why != webhooks.UNWANTED:
+        noted = (
+            statements.note_subscription_delivery
+            if state == "delivered"
+            else statements.note_subscription_failure
+        )
+        yield noted(workspace_id=workspace_id, subscription_id=delivery.subscription_id, now_ms=now_ms)
 
 
 def resend(workspace_id: WorkspaceId, delivery_id: str, now_ms: int, *, by: str) -> Transaction[Resent]:
@@ -171,7 +288,7 @@ def resend(workspace_id: WorkspaceId, delivery_id: str, now_ms: int, *, by: str)
     if found is None:
         return "unknown"
     event = journal.NewEvent("webhook_resent", {"deliveryId": delivery_id, "by": by})
-    head = yield from journal.lock_head(workspace_id, found.run_id, now_ms)
+    head = yield from journal.lock_head(workspace_id, found.run_id or workspace_id, now_ms)
     rows = yield statements.reopen_webhook_delivery(
         workspace_id=workspace_id, delivery_id=delivery_id, now_ms=now_ms, overdue_ms=now_ms - HOUR_MS
     )
@@ -218,9 +335,18 @@ def find(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[DeliveryRec
     return outbound.delivery if outbound is not None else None
 
 
-def recent(workspace_id: WorkspaceId, before: str, most: int) -> Transaction[tuple[DeliveryRecord, ...]]:
-    """List deliveries before a cursor, newest first."""
-    rows = yield statements.list_webhook_deliveries(workspace_id=workspace_id, before=before, most=most)
+def recent(
+    workspace_id: WorkspaceId, before: str, most: int, *, subscription_id: str = "", state: str = ""
+) -> Transaction[tuple[DeliveryRecord, ...]]:
+    """List deliveries before a cursor, newest first: all, or those of a subscription or in a state."""
+    if subscription_id:
+        rows = yield statements.list_subscription_deliveries(
+            workspace_id=workspace_id, subscription_id=subscription_id, before=before, most=most, state=state
+        )
+    else:
+        rows = yield statements.list_webhook_deliveries(
+            workspace_id=workspace_id, before=before, most=most, state=state
+        )
     return tuple(from_row(DeliveryRecord, row) for row in rows)
 
 
@@ -237,15 +363,14 @@ def forget_old(now_ms: int, most: int) -> Transaction[int]:
     return len((yield statements.forget_webhook_deliveries(created_before_ms=before_ms, most=most)))
 
 
-def mask_url(url: str) -> str:
-    """Mask a URL for lists and logs, because its query may hold a secret."""
-    bare, asked, _ = url.partition("?")
-    return f"{bare}?…" if asked else bare
-
-
 def _outbound(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[Outbound | None]:
     rows = yield statements.find_webhook_delivery(workspace_id=workspace_id, delivery_id=delivery_id)
     if not rows:
         return None
+    delivery = from_row(DeliveryRecord, rows[0])
+    subscription = None
+    if delivery.subscription_id:
+        subscription = yield from subscriptions.find(workspace_id, delivery.subscription_id)
     # A row of an earlier release may contain a token.
-    return Outbound(from_row(DeliveryRecord, rows[0]), webhooks.without_tokens(rows[0]["body"].encode()))
+    body = webhooks.without_tokens(rows[0]["body"].encode())
+    return Outbound(delivery, body, subscription)

@@ -1,20 +1,41 @@
 -- name: insert_webhook_delivery
--- Insert a delivery in the transaction that makes its result.
+-- Insert a delivery in the transaction that causes it.
 INSERT INTO webhook_deliveries (workspace_id, delivery_id, run_id, type, url, body, state, tries, resends, next_try_ms,
-                                created_ms)
-VALUES (:workspace_id, :delivery_id, :run_id, :type, :url, :body, 'waiting', 0, 0, :now_ms, :now_ms)
+                                created_ms, ended_ms, subscription_id, action_id)
+VALUES (:workspace_id, :delivery_id, :run_id, :type, :url, :body, :state, 0, 0, :next_try_ms, :now_ms, :ended_ms,
+        :subscription_id, :action_id)
 
 -- name: find_webhook_delivery
 -- Find a delivery with its body.
-SELECT delivery_id, run_id, type, url, body, state, tries, resends, next_try_ms, created_ms, ended_ms
+SELECT delivery_id, run_id, type, url, body, state, tries, resends, next_try_ms, created_ms, ended_ms,
+  subscription_id, action_id
 FROM webhook_deliveries WHERE workspace_id = :workspace_id AND delivery_id = :delivery_id
 
 -- name: list_webhook_deliveries
--- List a workspace's deliveries without bodies, newest first, before a cursor.
-SELECT delivery_id, run_id, type, url, state, tries, resends, next_try_ms, created_ms, ended_ms
+-- List a workspace's deliveries without bodies, newest first, before a cursor; with a state, those in it.
+SELECT delivery_id, run_id, type, url, state, tries, resends, next_try_ms, created_ms, ended_ms,
+  subscription_id, action_id
 FROM webhook_deliveries
-WHERE workspace_id = :workspace_id AND (:before = '' OR delivery_id < :before)
+WHERE workspace_id = :workspace_id AND (:before = '' OR delivery_id < :before) AND (:state = '' OR state = :state)
 ORDER BY delivery_id DESC LIMIT :most
+
+-- name: list_subscription_deliveries
+-- Like list_webhook_deliveries, for one subscription.
+SELECT delivery_id, run_id, type, url, state, tries, resends, next_try_ms, created_ms, ended_ms,
+  subscription_id, action_id
+FROM webhook_deliveries
+WHERE workspace_id = :workspace_id AND subscription_id = :subscription_id AND subscription_id <> ''
+  AND (:before = '' OR delivery_id < :before) AND (:state = '' OR state = :state)
+ORDER BY delivery_id DESC LIMIT :most
+
+-- name: count_queued_deliveries
+-- Count what waits for a subscription, at most as much as decides.
+SELECT count(*) AS queued FROM (
+  SELECT 1 AS one FROM webhook_deliveries
+  WHERE workspace_id = :workspace_id AND subscription_id = :subscription_id AND subscription_id <> ''
+    AND state = 'waiting'
+  LIMIT :most
+) AS waiting
 
 -- name: list_webhook_tries
 -- List the attempts of a delivery, oldest first.
@@ -59,3 +80,45 @@ DELETE FROM webhook_deliveries WHERE (workspace_id, delivery_id) IN (
     WHERE created_ms <= :created_before_ms AND state <> 'waiting' ORDER BY created_ms, delivery_id LIMIT :most
 )
 RETURNING delivery_id
+
+-- name: list_subscribers
+-- List the subscriptions that are on, for an event of an action. Every transition reads it.
+SELECT subscription_id, url, events FROM webhook_subscriptions
+WHERE workspace_id = :workspace_id AND enabled = 1 ORDER BY subscription_id
+
+-- name: list_subscriptions
+-- List a workspace's subscriptions, oldest first.
+SELECT subscription_id, url, events, enabled, created_by, created_ms, delivered_ms, failing_since_ms
+FROM webhook_subscriptions WHERE workspace_id = :workspace_id ORDER BY subscription_id
+
+-- name: find_subscription
+-- Find one subscription.
+SELECT subscription_id, url, events, enabled, created_by, created_ms, delivered_ms, failing_since_ms
+FROM webhook_subscriptions WHERE workspace_id = :workspace_id AND subscription_id = :subscription_id
+
+-- name: insert_subscription
+-- Insert a subscription, which is on.
+INSERT INTO webhook_subscriptions (workspace_id, subscription_id, url, events, enabled, created_by, created_ms)
+VALUES (:workspace_id, :subscription_id, :url, :events, 1, :created_by, :now_ms)
+
+-- name: change_subscription
+-- Change which events are posted and whether any is. What failed before a stop does not count after it.
+UPDATE webhook_subscriptions SET events = :events, enabled = :enabled,
+  failing_since_ms = CASE WHEN :enabled = enabled THEN failing_since_ms END
+WHERE workspace_id = :workspace_id AND subscription_id = :subscription_id
+RETURNING url
+
+-- name: delete_subscription
+-- Delete a subscription. Its log stays as long as other deliveries.
+DELETE FROM webhook_subscriptions WHERE workspace_id = :workspace_id AND subscription_id = :subscription_id
+RETURNING url
+
+-- name: note_subscription_delivery
+-- Note that the address of a subscription accepted a delivery.
+UPDATE webhook_subscriptions SET delivered_ms = :now_ms, failing_since_ms = NULL
+WHERE workspace_id = :workspace_id AND subscription_id = :subscription_id
+
+-- name: note_subscription_failure
+-- Note that a try failed; the first one since the last delivery counts.
+UPDATE webhook_subscriptions SET failing_since_ms = :now_ms
+WHERE workspace_id = :workspace_id AND subscription_id = :subscription_id AND failing_since_ms IS NULL

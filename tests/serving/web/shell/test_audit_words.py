@@ -16,7 +16,7 @@ from assent.serving.web.audit.words import GROUP_OF, audit_line, sentence
 from assent.suite.testing.effect_types import any_effects
 
 ENGINE = Path(assent.__file__).parent / "engine"
-APPENDING = {"NewEvent", "note", "_note", "log", "grow", "_journal"}
+APPENDING = {"NewEvent", "note", "_note", "log", "grow", "_journal", "_event"}
 """Functions that are handed the kind of an event."""
 
 MADE_UP = {f"action_{move}" for move in Move} | {"webhook_delivered", "webhook_failed"}

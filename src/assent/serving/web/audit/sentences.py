@@ -50,6 +50,12 @@ def _hosts(facts: Facts) -> str:
     return "{agent} allowed webhooks to ".format_map(FactWords(facts)) + allowed
 
 
+def _subscription(facts: Facts) -> str:
+    events = facts.get("events")
+    listed = ", ".join(map(str, events if isinstance(events, list) else ())) or "none"
+    return "{agent} chose the events that are posted to {url}: ".format_map(FactWords(facts)) + listed
+
+
 def _signed_in(facts: Facts) -> str:
     how = " on a sign-up page" if facts.get("by") == "signup" else ""
     if "passkey" in facts:
@@ -100,7 +106,7 @@ WORDS: Final[dict[str, Sentence]] = {
     "credits_unlimited": "The limit of credits was removed by {agent}",
     "webhook_delivered": "The result was posted to its webhook",
     "webhook_failed": "The result could not be posted to its webhook",
-    "webhook_resent": "The result is posted to its webhook again, at the request of {agent}",
+    "webhook_resent": "The delivery to a webhook is sent again, at the request of {agent}",
     "page_fetched": "{url} was requested by {agent}",
     "webhook_secret_made": "A secret that signs webhooks was made",
     "proposals_released": "{who} released {count} held proposals",
@@ -110,6 +116,9 @@ WORDS: Final[dict[str, Sentence]] = {
     "notification_removed": "Notifications to {shown} were stopped by {agent}",
     "approvals_sealed": "Earlier approvals were sealed by the server",
     "webhook_hosts_changed": _hosts,
+    "subscription_added": _subscription,
+    "subscription_changed": _subscription,
+    "subscription_removed": "{agent} stopped the events to {url}",
     "webhook_secret_rotated": "The secret that signs webhooks was replaced",
     "sign_in_link_issued": "A sign-in link for {person} was made",
     "signed_in": _signed_in,

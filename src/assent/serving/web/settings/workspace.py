@@ -10,6 +10,7 @@ from assent.engine.actions import credits
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.engine.webhooks import webhooks
+from assent.gate.webhooks import mask_url
 from assent.kernel.ids import KeyId
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
@@ -86,7 +87,7 @@ async def outgoing(visit: Visit) -> Response:
     spent = await visit.read(lambda: credits.recent(visit.workspace_id, DELIVERIES))
     values = {
         "section": "outgoing",
-        "deliveries": [(each, webhooks.mask_url(each.url), visit.when(each.created_ms)) for each in found],
+        "deliveries": [(each, mask_url(each.url), visit.when(each.created_ms)) for each in found],
         "account": account,
         "spent": [(each, visit.when(each.at_ms)) for each in spent],
         "nonce": visit.nonce(visit.here("outgoing")),

@@ -1,0 +1,129 @@
+"""Events of actions, posted to the addresses that a workspace subscribed.
+
+`engine/actions/actions.py` stages and moves every action. It calls `announce` in the same
+transaction, so an event exists if and only if its change does, once: its id is made from the action
+and its version. A delivery is that of `webhooks`, with the same signatures, retries and log.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any, Final
+
+import msgspec
+
+from assent.engine.webhooks import subscriptions, webhooks
+from assent.engine.webhooks.webhooks import NewDelivery
+from assent.gate.mail import is_personal
+from assent.gate.records import Action, read_proposal
+from assent.gate.webhooks import TEST_EVENT, ActionEvent, EventAction, EventName
+from assent.kernel.ids import RANDOM_BYTES, WorkspaceId, uuid7
+from assent.kernel.limits import MAX_QUEUED_EVENTS
+from assent.kernel.texts import truncate
+from assent.kernel.times import iso_time
+from assent.ports import Rows, Transaction
+from assent.sql.loader import statements
+
+MAX_LINE_CHARS: Final = 200
+MAX_NAME_CHARS: Final = 500
+"""An id, an address or a name that a provider or a person gave."""
+
+
+def announce(
+    subscribers: Rows,
+    name: EventName,
+    action: Action,
+    facts: dict[str, Any],
+    now_ms: int,
+    *,
+    held: bool = False,
+) -> Transaction[None]:
+    """Enqueue an event for each subscriber that wants it. `facts` are those of the journal's event."""
+    wanted = [row for row in subscribers if name in row["events"].split()]
+    if not wanted:
+        return
+    workspace_id, sequence = action.workspace_id, action.version
+    event = ActionEvent(
+        type=f"action.{name}",
+        id=_make_id(now_ms, workspace_id, action.action_id, sequence),
+        created_at=iso_time(now_ms),
+        workspace_id=workspace_id,
+        sequence=sequence,
+        action=describe(name, action, facts, now_ms, held=held),
+    )
+    body = msgspec.json.encode(event)
+    for row in wanted:
+        queued = yield statements.count_queued_deliveries(
+            workspace_id=workspace_id, subscription_id=row["subscription_id"], most=MAX_QUEUED_EVENTS
+        )
+        full = queued[0]["queued"] >= MAX_QUEUED_EVENTS
+        delivery = NewDelivery(
+            workspace_id,
+            _make_id(now_ms, event.id, row["subscription_id"]),
+            action.run_id,
+            event.type,
+            row["url"],
+            body,
+            row["subscription_id"],
+            action.action_id,
+        )
+        yield from webhooks.drop(delivery, now_ms) if full else webhooks.post(delivery, now_ms)
+
+
+def describe(
+    name: EventName, action: Action, facts: dict[str, Any], now_ms: int, *, held: bool
+) -> EventAction:
+    """Describe an action for an event. Personal data has its kind for a title, and no summary."""
+    effect, view, approval, personal = action.effect, action.view, action.approval, is_personal(action)
+    by, assurance, at_ms, reason, detail = "", "", None, "", ""
+    if name == "rejected":
+        by, assurance, at_ms, detail = facts["by"], facts["assurance"], now_ms, action.rejection or ""
+    elif approval is not None:
+        by, assurance, at_ms = approval.by, approval.assurance.value, approval.at_ms
+    if name in ("failed", "unknown"):
+        reason, detail = facts.get("reason", ""), facts["detail"]
+    return EventAction(
+        id=action.action_id,
+        run_id=action.run_id,
+        type=effect.type,
+        channel=effect.channel,
+        operator=read_proposal(action).operator,
+        risk=action.preflight.severity.value,
+        status=action.status.value,
+        execution=action.execution_state.value,
+        revision=action.revision,
+        digest=action.digest,
+        title=truncate(view.noun if personal or not view.title else view.title, MAX_LINE_CHARS),
+        summary="" if personal else truncate(view.summary, MAX_LINE_CHARS),
+        review_url=f"/runs/{action.run_id}",
+        expires_at=iso_time(action.expires_ms),
+        held=held,
+        decided_by=truncate(by, MAX_LINE_CHARS),
+        assurance=assurance,
+        decided_at=iso_time(at_ms),
+        receipt_id=(action.external_id or "")[:MAX_NAME_CHARS],
+        receipt_url=(action.external_url or "")[:MAX_NAME_CHARS],
+        reason=reason,
+        detail=truncate(detail, MAX_LINE_CHARS),
+    )
+
+
+def send_test(workspace_id: WorkspaceId, subscription_id: str, now_ms: int) -> Transaction[str | None]:
+    """Enqueue a test event. Returns the id of its delivery; None if the subscription is off or gone."""
+    found = yield from subscriptions.find(workspace_id, subscription_id)
+    if found is None or not found.enabled:
+        return None
+    event_id = _make_id(now_ms, workspace_id, subscription_id, TEST_EVENT)
+    event = ActionEvent(type=TEST_EVENT, id=event_id, created_at=iso_time(now_ms), workspace_id=workspace_id)
+    body = msgspec.json.encode(event)
+    delivery_id = _make_id(now_ms, event_id, subscription_id)
+    if (yield from webhooks.find(workspace_id, delivery_id)) is None:
+        yield from webhooks.post(
+            NewDelivery(workspace_id, delivery_id, "", TEST_EVENT, found.url, body, subscription_id), now_ms
+        )
+    return delivery_id
+
+
+def _make_id(now_ms: int, *parts: object) -> str:
+    """Derive an id, so that a repeated transaction makes the same one."""
+    return uuid7(now_ms, hashlib.sha256(msgspec.json.encode(parts)).digest()[:RANDOM_BYTES])

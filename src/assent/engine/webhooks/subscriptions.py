@@ -1,0 +1,145 @@
+"""Subscriptions: the addresses that get the events of a workspace's actions.
+
+A person makes them, on a page or by a command. No tool does: an agent with a key could otherwise send
+itself everything that happens in the workspace. `events` posts to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, Final
+
+from assent.engine.core import journal
+from assent.engine.core.services import Services
+from assent.engine.webhooks import hosts as webhook_hosts
+from assent.gate.webhooks import EVENTS, EventName, mask_url
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import DAY_MS, MAX_SUBSCRIPTIONS
+from assent.kernel.structs import Record, from_row
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+FAILING_AFTER_MS: Final = DAY_MS
+"""How long every try has to fail until a subscription counts as failing: longer than the retries of
+one delivery."""
+
+
+class UnfitSubscription(Exception):  # noqa: N818 - what was asked for
+    """A subscription that cannot be made or changed so. The message says why, for a person."""
+
+
+class Subscription(Record, kw_only=True):
+    subscription_id: str
+    url: str
+    events: tuple[EventName, ...]
+    enabled: bool
+    created_by: str
+    created_ms: int
+    delivered_ms: int | None
+    failing_since_ms: int | None
+    """The first failed try since the last delivery."""
+
+    def is_failing(self, now_ms: int) -> bool:
+        """Whether nothing was delivered for a day, although it was tried."""
+        since_ms = self.failing_since_ms
+        return self.enabled and since_ms is not None and since_ms <= now_ms - FAILING_AFTER_MS
+
+
+def list_all(workspace_id: WorkspaceId) -> Transaction[tuple[Subscription, ...]]:
+    rows = yield statements.list_subscriptions(workspace_id=workspace_id)
+    return tuple(map(_read, rows))
+
+
+def find(workspace_id: WorkspaceId, subscription_id: str) -> Transaction[Subscription | None]:
+    rows = yield statements.find_subscription(workspace_id=workspace_id, subscription_id=subscription_id)
+    return _read(rows[0]) if rows else None
+
+
+def _read(row: Any) -> Subscription:
+    named = row["events"].split()
+    events = tuple(each for each in EVENTS if each in named)
+    return from_row(Subscription, row, events=events, enabled=bool(row["enabled"]))
+
+
+async def add(
+    services: Services, workspace_id: WorkspaceId, url: str, events: Collection[str], *, by: str
+) -> str:
+    """Subscribe an address to events and return the id of the subscription. Raises
+    `UnfitSubscription`."""
+    wanted, now_ms = _write(events), services.clock.now_ms()
+    subscription_id = services.new_id(now_ms)
+
+    def insert() -> Transaction[None]:
+        # The workspace's stream is the lock: of two concurrent calls, the second counts the first.
+        head = yield from journal.lock_head(workspace_id, workspace_id, now_ms)
+        yield from require_fit(services, workspace_id, url)
+        yield statements.insert_subscription(
+            workspace_id=workspace_id,
+            subscription_id=subscription_id,
+            url=url,
+            events=wanted,
+            created_by=by,
+            now_ms=now_ms,
+        )
+        yield from journal.append_to(head, [_event("subscription_added", url, by, wanted)], now_ms)
+
+    await services.store.write(insert)
+    return subscription_id
+
+
+def require_fit(services: Services, workspace_id: WorkspaceId, url: str) -> Transaction[None]:
+    """Raise `UnfitSubscription` for an address that cannot get events, and for one too many."""
+    if (why := services.outgoing.screen_webhook(url)) is not None:
+        raise UnfitSubscription(f"Events go to public https addresses only. {why[0].upper()}{why[1:]}")
+    allowed = yield from webhook_hosts.find(workspace_id)
+    refused = webhook_hosts.explain_refusal(allowed, services.outgoing.webhook_host(url))
+    if refused is not None:
+        raise UnfitSubscription(refused)
+    known = yield from list_all(workspace_id)
+    if len(known) >= MAX_SUBSCRIPTIONS:
+        raise UnfitSubscription(f"There are {len(known)} already, which is the most. Remove one first.")
+    if url in [each.url for each in known]:
+        raise UnfitSubscription("This address is subscribed already. Change what it gets instead.")
+
+
+def change(
+    workspace_id: WorkspaceId,
+    subscription_id: str,
+    events: Collection[str],
+    now_ms: int,
+    *,
+    enabled: bool,
+    by: str,
+) -> Transaction[bool]:
+    """Choose the events of a subscription, and whether it is on. Returns False if it is gone.
+    Raises `UnfitSubscription`."""
+    wanted = _write(events)
+    head = yield from journal.lock_head(workspace_id, workspace_id, now_ms)
+    rows = yield statements.change_subscription(
+        workspace_id=workspace_id, subscription_id=subscription_id, events=wanted, enabled=int(enabled)
+    )
+    if not rows:
+        return False
+    event = _event("subscription_changed", rows[0]["url"], by, wanted if enabled else "")
+    yield from journal.append_to(head, [event], now_ms)
+    return True
+
+
+def remove(workspace_id: WorkspaceId, subscription_id: str, now_ms: int, *, by: str) -> Transaction[bool]:
+    """Delete a subscription. What waits for it is not sent. Returns False if it was gone."""
+    head = yield from journal.lock_head(workspace_id, workspace_id, now_ms)
+    rows = yield statements.delete_subscription(workspace_id=workspace_id, subscription_id=subscription_id)
+    if not rows:
+        return False
+    yield from journal.append_to(head, [_event("subscription_removed", rows[0]["url"], by, "")], now_ms)
+    return True
+
+
+def _write(events: Collection[str]) -> str:
+    if not events or not set(events) <= set(EVENTS):
+        raise UnfitSubscription(f"Choose at least one of these events: {', '.join(EVENTS)}.")
+    return " ".join(each for each in EVENTS if each in events)
+
+
+def _event(kind: str, url: str, by: str, events: str) -> journal.NewEvent:
+    return journal.NewEvent(kind, {"url": mask_url(url), "events": events.split(), "by": by})
