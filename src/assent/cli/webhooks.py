@@ -196,9 +196,8 @@ def subscribe(
     """Post the events of a workspace's actions to an address, all of them unless you name some."""
 
     async def make(app: App, found: Workspace) -> dict[str, Any]:
-        made = await _explained(
-            subscriptions.add(app.services, found.workspace_id, url, event or EVENTS, by=BY)
-        )
+        begin = subscriptions.add(app.services, found.workspace_id, url, event or EVENTS, by=BY)
+        made = await _explained(app.store.write(begin))
         return {"workspaceId": found.workspace_id, "subscriptionId": made}
 
     view = use_workspace(session, workspace, make)

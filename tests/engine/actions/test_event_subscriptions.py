@@ -40,7 +40,8 @@ def side() -> Iterator[FarSide]:
 
 async def subscribe(gate: Gate, url: str, *events: str) -> str:
     services = gate.app.services
-    return await subscriptions.add(services, gate.workspace_id, url, events or EVENTS, by="Ada")
+    begin = subscriptions.add(services, gate.workspace_id, url, events or EVENTS, by="Ada")
+    return await gate.app.store.write(begin)
 
 
 async def change(gate: Gate, subscription_id: str, *events: str, enabled: bool = True) -> None:

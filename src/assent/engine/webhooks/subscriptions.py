@@ -16,7 +16,7 @@ from assent.gate.webhooks import EVENTS, EventName, mask_url
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import DAY_MS, MAX_SUBSCRIPTIONS
 from assent.kernel.structs import Record, from_row
-from assent.ports import Transaction
+from assent.ports import Begin, Transaction
 from assent.sql.loader import statements
 
 FAILING_AFTER_MS: Final = DAY_MS
@@ -61,15 +61,16 @@ def _read(row: Any) -> Subscription:
     return from_row(Subscription, row, events=events, enabled=bool(row["enabled"]))
 
 
-async def add(
+def add(
     services: Services, workspace_id: WorkspaceId, url: str, events: Collection[str], *, by: str
-) -> str:
-    """Subscribe an address to events and return the id of the subscription. Raises
-    `UnfitSubscription`."""
-    wanted, now_ms = _write(events), services.clock.now_ms()
+) -> Begin[str]:
+    """Return the transaction that subscribes an address to events. It returns the id of the
+    subscription, or raises `UnfitSubscription`."""
+    now_ms = services.clock.now_ms()
     subscription_id = services.new_id(now_ms)
 
-    def insert() -> Transaction[None]:
+    def insert() -> Transaction[str]:
+        wanted = require_events(events)
         # The workspace's stream is the lock: of two concurrent calls, the second counts the first.
         head = yield from journal.lock_head(workspace_id, workspace_id, now_ms)
         yield from require_fit(services, workspace_id, url)
@@ -82,9 +83,9 @@ async def add(
             now_ms=now_ms,
         )
         yield from journal.append_to(head, [_event("subscription_added", url, by, wanted)], now_ms)
+        return subscription_id
 
-    await services.store.write(insert)
-    return subscription_id
+    return insert
 
 
 def require_fit(services: Services, workspace_id: WorkspaceId, url: str) -> Transaction[None]:
@@ -113,7 +114,7 @@ def change(
 ) -> Transaction[bool]:
     """Choose the events of a subscription, and whether it is on. Returns False if it is gone.
     Raises `UnfitSubscription`."""
-    wanted = _write(events)
+    wanted = require_events(events)
     head = yield from journal.lock_head(workspace_id, workspace_id, now_ms)
     rows = yield statements.change_subscription(
         workspace_id=workspace_id, subscription_id=subscription_id, events=wanted, enabled=int(enabled)
@@ -135,7 +136,8 @@ def remove(workspace_id: WorkspaceId, subscription_id: str, now_ms: int, *, by: 
     return True
 
 
-def _write(events: Collection[str]) -> str:
+def require_events(events: Collection[str]) -> str:
+    """Return the names of events as they are stored. Raises `UnfitSubscription` for none or another."""
     if not events or not set(events) <= set(EVENTS):
         raise UnfitSubscription(f"Choose at least one of these events: {', '.join(EVENTS)}.")
     return " ".join(each for each in EVENTS if each in events)

@@ -1,4 +1,4 @@
-"""Settings of the current workspace: keys, webhook deliveries and cost."""
+"""Settings of the current workspace: the keys of agents."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from typing import Final
 
 from starlette.responses import Response
 
-from assent.engine.actions import credits
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
-from assent.engine.webhooks import webhooks
-from assent.gate.webhooks import mask_url
 from assent.kernel.ids import KeyId
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
@@ -18,7 +15,6 @@ from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 
 DRAFTS_ONLY: Final = ("runs:write",)
 """Scopes of a key that prepares and reads, and cannot decide or send."""
-DELIVERIES: Final = 20
 
 
 async def keys(visit: Visit) -> Response:
@@ -69,33 +65,4 @@ async def keys(visit: Visit) -> Response:
     return visit.page("settings_keys.html", values)
 
 
-async def outgoing(visit: Visit) -> Response:
-    """Show webhook deliveries and the cost of actions."""
-    if visit.request.method == "POST":
-        visit.require_confirmed()
-        form = await visit.form(visit.here("outgoing"))
-        delivery_id, by = form.get("delivery", ""), visit.person.name
-        text = "The same result is posted to the same address once more."
-        await visit.confirm(
-            form, Consequence("Send it again?", text, "Send it again", (("Delivery", delivery_id),))
-        )
-        await visit.write(lambda: webhooks.resend(visit.workspace_id, delivery_id, visit.now_ms, by=by))
-        visit.services.background.wake_jobs()
-        return visit.go("/settings/outgoing")
-    found = await visit.read(lambda: webhooks.recent(visit.workspace_id, "", DELIVERIES))
-    account = await visit.read(lambda: credits.account(visit.workspace_id))
-    spent = await visit.read(lambda: credits.recent(visit.workspace_id, DELIVERIES))
-    values = {
-        "section": "outgoing",
-        "deliveries": [(each, mask_url(each.url), visit.when(each.created_ms)) for each in found],
-        "account": account,
-        "spent": [(each, visit.when(each.at_ms)) for each in spent],
-        "nonce": visit.nonce(visit.here("outgoing")),
-    }
-    return visit.page("settings_outgoing.html", values)
-
-
-SCREENS: Final = (
-    Screen("/settings/keys", keys, "settings", LOOK_AND_SEND),
-    Screen("/settings/outgoing", outgoing, "settings", LOOK_AND_SEND),
-)
+SCREENS: Final = (Screen("/settings/keys", keys, "settings", LOOK_AND_SEND),)

@@ -21,6 +21,7 @@ from assent.serving.web.runs import screens as runs_screens
 from assent.serving.web.sessions import files as session_files
 from assent.serving.web.sessions import screens as sessions_screens
 from assent.serving.web.settings import notify as notify_screens
+from assent.serving.web.settings import outgoing as outgoing_screens
 from assent.serving.web.settings import phone as phone_screen
 from assent.serving.web.settings import policy as policy_screen
 from assent.serving.web.settings import screens as settings_screens
@@ -46,6 +47,7 @@ SCREENS: Final = (
     *people_screens.SCREENS,
     *policy_screen.SCREENS,
     *workspace_screens.SCREENS,
+    *outgoing_screens.SCREENS,
     *notify_screens.SCREENS,
     *phone_screen.SCREENS,
     *start_screen.SCREENS,
