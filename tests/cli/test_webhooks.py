@@ -101,3 +101,28 @@ def test_what_is_no_host_is_refused_and_changes_nothing(assent: Assent, wrong: s
     assert refused.code == 1
     assert "Name it alone" in refused.err
     assert assent("workspace", "webhook-hosts", "acme").out == "any public host\n"
+
+
+def test_what_cannot_be_subscribed_or_changed_is_refused_with_what_to_do(assent: Assent) -> None:
+    assent("workspace", "create", "acme", "--json")
+
+    def refused(*words: str) -> str:
+        done = assent("workspace", *words)
+        assert (done.code, done.out) == (1, "")
+        return done.err
+
+    assert "public https" in refused("webhook-subscribe", "acme", "https://10.0.0.1/hook")
+    assert "at least one of these" in refused(
+        "webhook-subscribe", "acme", "https://e.org/", "--event", "born"
+    )
+    made = assent("workspace", "webhook-subscribe", "acme", "https://example.org/h?key=s3cret").out.strip()
+    assert "already" in refused("webhook-subscribe", "acme", "https://example.org/h?key=s3cret")
+    assert "--on or --off" in refused("webhook-change", "acme", made)
+    assert "at least one of these" in refused("webhook-change", "acme", made, "--event", "born")
+    for command in ("webhook-test", "webhook-unsubscribe"):
+        assert "no subscription" in refused(command, "acme", "nobody")
+    assert assent("workspace", "webhook-change", "acme", made, "--off").code == 0
+    assert "Turn it on" in refused("webhook-test", "acme", made)
+    assert "not a state" in refused("webhooks", "acme", "--state", "born")
+    listed = assent("workspace", "webhook-subscriptions", "acme")
+    assert made in listed.out and "off" in listed.out and "s3cret" not in listed.out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -12,11 +13,13 @@ from tests.workflow.library import step
 
 from assent.engine.actions import change_requests, decisions
 from assent.engine.actions.execution import EXECUTE_TOOL
+from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.workflows import confirmations as workflow_confirmations
 from assent.gate import gate
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS
 from assent.gate.records import Assurance
+from assent.gate.webhooks import EVENTS
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.ports import Single
@@ -80,6 +83,23 @@ async def test_the_step_waits_for_a_person_and_passes_once_they_agreed(play: Pla
     ]
     assert kinds.index("action_hand_over") < len(kinds) - 1 == kinds.index("step_acked", 3)
     assert await play.journal_holds()
+
+
+async def test_the_decision_about_a_step_is_announced_to_subscribers_once(play: Player) -> None:
+    app, workspace_id = play.surface.app, play.surface.workspace_id
+    assert workspace_id is not None
+    url = "https://hooks.example.org/in"
+    await app.store.write(subscriptions.add(app.services, workspace_id, url, EVENTS, by="Ada"))
+    at = await at_gate(play)
+    refusal = await asked(play, at, **NOTES)
+    await asked(play, at, **NOTES)
+    await play.decide(APPROVE, refusal["actionId"])
+    for _ in range(2):
+        await play.advance(at, **NOTES)
+
+    queued = await app.store.read(partial(webhooks.recent, workspace_id, "", 10))
+    assert {each.action_id for each in queued} == {refusal["actionId"]}
+    assert sorted(each.type for each in queued) == ["action.approved", "action.executed", "action.waiting"]
 
 
 @pytest.mark.rule("E33")
