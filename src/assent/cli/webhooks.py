@@ -197,7 +197,7 @@ def subscribe(
 
     async def make(app: App, found: Workspace) -> dict[str, Any]:
         begin = subscriptions.add(app.services, found.workspace_id, url, event or EVENTS, by=BY)
-        made = await _explained(app.store.write(begin))
+        made = await _explain_unfit(app.store.write(begin))
         return {"workspaceId": found.workspace_id, "subscriptionId": made}
 
     view = use_workspace(session, workspace, make)
@@ -222,7 +222,7 @@ def change_subscription(
         workspace_id, now_ms = found.workspace_id, app.clock.now_ms()
         known = await _find(app, workspace_id, subscription)
         wanted, enabled = event or known.events, known.enabled if on is None else on
-        await _explained(
+        await _explain_unfit(
             app.store.write(
                 lambda: subscriptions.change(
                     workspace_id, subscription, wanted, now_ms, enabled=enabled, by=BY
@@ -276,7 +276,7 @@ async def _find(app: App, workspace_id: WorkspaceId, subscription_id: str) -> Su
     return found
 
 
-async def _explained(work: Awaitable[T]) -> T:
+async def _explain_unfit(work: Awaitable[T]) -> T:
     try:
         return await work
     except UnfitSubscription as unfit:

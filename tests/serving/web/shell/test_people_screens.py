@@ -9,6 +9,9 @@ from tests.serving.web.review.kit import House, post
 from tests.serving.web.shell.conftest import OpenScreen
 from tests.serving.web.shell.screen import every_look
 
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.webhooks import subscriptions
+
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 PATHS = (
@@ -27,6 +30,10 @@ PATHS = (
 async def test_settings_and_the_first_run_are_accessible(
     screen: OpenScreen, house: House, width: int, dark: bool
 ) -> None:
+    url = f"https://hooks.example.org/{'long-' * 20}{width}/{dark}"
+    await house.app.store.write(
+        subscriptions.add(house.services, LOCAL_WORKSPACE, url, ("waiting", "failed"), by="Ada")
+    )
     at = await screen(PATHS[0], width=width, dark=dark)
     for path in PATHS:
         await at.goto(path)
