@@ -1,73 +1,224 @@
-"""`assent conform` against a real process, and what it says where it cannot check."""
+"""`assent conform` against real processes, and what it says where it cannot check."""
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import signal
 import subprocess
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
-from tests import warm_processes
 from tests.cli.conftest import Assent
-from tests.cli.test_processes import PROGRAM, environment, free_port
+from tests.conformance.test_wires import ODD, is_running
+from tests.extensions.test_processes import GOOD
+from tests.processes.running import ASSENT, DEADLINE_SECONDS, Serve, environment, eventually, free_port
 
 from assent.conformance import ALL_CHECKS
+
+NOBODY = "http://127.0.0.1:1"
+KEYS = "clp_live_one\nclp_live_two\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
+        pytest.param([], "There is no server to check", id="nothing"),
         pytest.param(["ftp://example.com"], "no address of a server", id="another scheme"),
-        pytest.param(["example.com"], "no address of a server", id="no scheme"),
+        pytest.param(["http://"], "no address of a server", id="no host"),
+        pytest.param(["http://[::1"], "no address of a server", id="half an address"),
+        pytest.param(["http://127.0.0.1:99999"], "no address of a server", id="no such port"),
+        pytest.param(["example.com"], "there is no such program", id="no scheme"),
+        pytest.param([NOBODY, "more"], "give an address alone", id="words behind an address"),
+        pytest.param([NOBODY, "--rule", "E999"], "No check from outside looks at E999", id="no rule"),
+        pytest.param([NOBODY], "No server answers", id="nobody there"),
+        pytest.param([NOBODY, "--safe", "--allow-effects"], "Give one of the two", id="safe effects"),
+        pytest.param([NOBODY, "--timeout", "0"], "out of range", id="no time"),
+        pytest.param([NOBODY, "--timeout", "601"], "out of range", id="too much time"),
+        pytest.param([NOBODY, "--timeout", "nan"], "out of range", id="no number of seconds"),
         pytest.param(
-            ["http://127.0.0.1:1", "--rule", "E999"], "No check from outside looks at E999", id="no rule"
+            [NOBODY, "--key-stdin", "--key-env", "KEY"], "needs a command", id="variable for address"
         ),
-        pytest.param(["http://127.0.0.1:1"], "No server answers", id="nobody there"),
+        pytest.param(["--key-env", "KEY", "--", *ODD, "fine"], "and --key-stdin", id="variable without key"),
+        pytest.param(
+            ["--key-stdin", "--key-env", "NO-NAME", "--", *ODD, "fine"],
+            "no name of a variable",
+            id="bad variable",
+        ),
+        pytest.param([NOBODY, "--junit", "missing/a.xml"], "cannot be written", id="no folder"),
+        pytest.param([NOBODY, "--json-report", "."], "no ordinary file", id="a folder"),
+        pytest.param(
+            [NOBODY, "--junit", "a", "--json-report", "./a"], "the same file", id="one file for two"
+        ),
+        pytest.param(["--", *ODD, "exits"], "ended with exit status 3", id="a command that exits"),
+        pytest.param(["--timeout", "1", "--", *ODD, "hangs"], "within 1 s", id="a command that hangs"),
+        pytest.param(["--", *ODD, "floods_a_line"], "a line of more than", id="a command that floods"),
+        pytest.param(["--", "/"], "no such program", id="a command that is a folder"),
     ],
 )
 def test_what_cannot_be_checked_is_said_with_what_to_do(
-    assent: Assent, arguments: list[str], told: str
+    assent: Assent, arguments: list[str], told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.StringIO(KEYS))
     done = assent("conform", *arguments)
     assert done.code == 1
     assert told in done.err
+    assert len(done.err.splitlines()) > 1 or done.err.count(". ") >= 1  # what it is, and what to do
     assert done.out == ""
+    assert [*tmp_path.glob("*a*")] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("", "holds no key"),
+        ("one\ntwo\nthree\n", "two are used at most"),
+        ("clp live one\n", "is no key"),
+        ("clp_live_ü\n", "is no key"),
+        ("one\none\n", "Both keys are the same"),
+    ],
+)
+def test_a_line_that_is_no_key_is_refused_and_not_shown(
+    assent: Assent, given: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(given))
+    done = assent("conform", NOBODY, "--key-stdin")
+    assert done.code == 1
+    assert told in done.err
+    assert "Write a workspace's key" in done.err
+    assert "clp" not in done.err
+
+
+def test_an_option_that_does_not_exist_or_has_no_value_is_a_usage_error(assent: Assent) -> None:
+    for arguments in (["--timeout", "soon"], ["--unknown"], ["--junit"]):
+        done = assent("conform", NOBODY, *arguments)
+        assert done.code == 2
+        assert arguments[0] in done.err
+
+
+def test_a_report_says_what_a_command_fails_in_and_a_server_that_judges_nothing_is_no_success(
+    assent: Assent, tmp_path: Path
+) -> None:
+    junit = tmp_path / "junit.xml"
+    done = assent("conform", "--rule", "E81", "--rule", "W75", "--junit", str(junit), "--", *ODD, "talks")
+    assert (done.code, done.out) == (1, "1 passed, 1 failed, 0 not run\n")
+    assert "FAIL  standard output has messages of the protocol alone  [W75]" in done.err
+    (suite,) = ElementTree.parse(junit).getroot()  # noqa: S314 - written by us
+    assert [(case.attrib["classname"], [child.tag for child in case]) for case in suite] == [
+        ("E81", []),
+        ("W75", ["failure"]),
+    ]
+    done = assent("conform", "--rule", "E76", "--", *ODD, "fine")
+    assert (done.code, done.out) == (1, "0 passed, 0 failed, 1 not run\n")
+    assert "Nothing was checked" in done.err
+
+
+def run(env: dict[str, str], *words: str, given: str = "") -> tuple[int, Any, str]:
+    done = subprocess.run(
+        [*ASSENT, *words[:1], "--json", *words[1:]],
+        env=env,
+        input=given,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return done.returncode, json.loads(done.stdout), done.stderr
+
+
+def not_passed(report: dict[str, Any]) -> dict[str, str]:
+    return {each["name"]: each["detail"] for each in report["outcomes"] if each["status"] != "passed"}
+
+
+def make_keys(env: dict[str, str]) -> list[str]:
+    made = [
+        subprocess.run(
+            [*ASSENT, "workspace", "create", name, "--json"],
+            env=env,
+            capture_output=True,
+            check=True,
+            timeout=120,
+        )
+        for name in ("acme", "other")
+    ]
+    return [json.loads(each.stdout)["apiKey"] for each in made]
+
+
+@pytest.fixture
+def env(tmp_path: Path) -> dict[str, str]:
+    return environment(
+        {
+            "HOME": str(tmp_path),
+            "ASSENT_DATA_DIR": str(tmp_path / "data"),
+            "ASSENT_PORT": str(free_port()),
+            "ASSENT_RATE_LIMIT_PER_MINUTE": "10000",
+        }
+    )
 
 
 @pytest.mark.slow
-def test_a_running_server_conforms_with_two_keys_and_without_any(tmp_path: Path) -> None:
-    env = {**environment(tmp_path / "data"), "ASSENT_RATE_LIMIT_PER_MINUTE": "10000"}
-    port = free_port()
-
-    def run(*words: str, given: str = "") -> tuple[int, Any, str]:
-        done = warm_processes.run(
-            [*PROGRAM, *words, "--json"], env=env, input=given, capture_output=True, text=True
+def test_a_running_server_conforms_with_two_keys_and_without_any(tmp_path: Path, env: dict[str, str]) -> None:
+    with Serve(tmp_path / "data", {"ASSENT_RATE_LIMIT_PER_MINUTE": "10000"}) as server:
+        keys = make_keys(env)
+        given = "\n".join(keys) + "\n"
+        code, report, said = run(
+            env, "conform", server.base_url, "--key-stdin", "--allow-effects", given=given
         )
-        return done.returncode, json.loads(done.stdout), done.stderr
+        assert (code, report["failed"]) == (0, 0), report
+        assert not_passed(report).keys() == {"rate_refusal", "clean_output"}
+        assert not any(key in said for key in keys)
+        code, report, _ = run(env, "conform", server.base_url)
+        assert (code, report["failed"]) == (0, 0)
+        assert report["notRun"] > report["passed"] > 0
 
-    keys = [run("workspace", "create", name)[1]["apiKey"] for name in ("acme", "other")]
-    with warm_processes.Process(
-        [*PROGRAM, "serve", "--port", str(port)],
-        env=env,
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as server:
-        assert server.stderr is not None
-        try:
-            while "/get-key" not in (line := server.stderr.readline()):
-                assert line
-            address = f"http://127.0.0.1:{port}"
-            code, report, said = run(
-                "conform", address, "--key-stdin", "--allow-effects", given="\n".join(keys) + "\n"
-            )
-            assert (code, report["passed"], report["failed"]) == (0, len(ALL_CHECKS), 0), said
-            code, report, _ = run("conform", address)
-            assert (code, report["failed"]) == (0, 0)
-            assert report["notRun"] > report["passed"] > 0
-        finally:
-            server.send_signal(signal.SIGTERM)
-            server.communicate(timeout=30)
-    assert not any(key in said for key in keys)
+
+@pytest.mark.slow
+def test_our_own_command_conforms_over_stdio_with_an_operator_of_others_and_two_keys(
+    tmp_path: Path, env: dict[str, str]
+) -> None:
+    """Both processes serve one data directory, each with the key of its workspace."""
+    (tmp_path / "bell.py").write_text(GOOD)
+    files = {flag: tmp_path / name for flag, name in (("--junit", "a.xml"), ("--json-report", "a.json"))}
+    flags = [part for flag, file in files.items() for part in (flag, str(file))]
+    command = ["--", *ASSENT, "stdio", "--operators", str(tmp_path / "bell.py")]
+    given = "\n".join(make_keys(env))
+    code, report, said = run(env, "conform", "--key-stdin", "--allow-effects", *flags, *command, given=given)
+    assert (code, report["failed"]) == (0, 0), report
+    over_http = {each.name for each in ALL_CHECKS if "http" in each.needs}
+    assert not_passed(report).keys() == over_http | {"rate_refusal"}
+    assert all("HTTP" in not_passed(report)[name] for name in over_http)
+    assert json.loads(files["--json-report"].read_text()) == report
+    (suite,) = ElementTree.parse(files["--junit"]).getroot()  # noqa: S314 - written by us
+    assert len(suite) == len(ALL_CHECKS)
+    assert said == ""
+
+
+@pytest.mark.slow
+def test_our_own_command_needs_no_key_over_stdio_and_a_safe_run_stages_nothing(env: dict[str, str]) -> None:
+    code, report, _ = run(env, "conform", "--safe", "--", *ASSENT, "stdio")
+    assert (code, report["failed"]) == (0, 0)
+    left_out = not_passed(report)
+    assert "--safe" in left_out["prepared_shape"]
+    assert "HTTP" in left_out["discovery"]
+    code, report, _ = run(env, "conform", "--rule", "E2", "--rule", "E12", "--", *ASSENT, "stdio")
+    assert (code, report["passed"]) == (0, 1)
+    assert set(not_passed(report).values()) == {"needs the key of a second workspace"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_run_that_is_told_to_end_leaves_no_process_and_no_draft(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    noted = tmp_path / "noted"
+    words = ("conform", "--junit", str(tmp_path / "a.xml"), "--", *ODD, "hangs_later", str(noted))
+    with subprocess.Popen([*ASSENT, *words], env=dict(os.environ), stderr=subprocess.PIPE) as running:
+        eventually(lambda: noted.exists() and len(noted.read_text().split()) == 2, "the check hangs")
+        running.send_signal(number)
+        code = running.wait(DEADLINE_SECONDS)
+    assert code == (130 if number is signal.SIGINT else 143)
+    for pid in map(int, noted.read_text().split()):
+        eventually(lambda pid=pid: not is_running(pid), "the command has ended")  # type: ignore[misc]
+    assert [each.name for each in tmp_path.iterdir()] == ["noted"]

@@ -1,15 +1,25 @@
 """`assent conform`: runs the contract's checks against any server, from outside.
 
-Keys come from standard input, because every user of the machine can read command lines.
+Keys come from standard input, because every user of the machine can read command lines. A command
+gets its key in a variable of its environment, as MCP clients do it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import signal
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
 
+import msgspec
 import typer
 
 from assent.cli.failures import Failure
@@ -17,8 +27,23 @@ from assent.cli.session import CommandSession, command
 
 if TYPE_CHECKING:
     from assent.conformance.checking import CheckOutcome, ConformanceReport, Need
+    from assent.conformance.reports import ReportFile
+    from assent.conformance.wire import Patience, Server
 
 SIGNS: Final = {"passed": "ok  ", "failed": "FAIL", "not_run": "-   "}
+OWN_KEY_VARIABLE: Final = "ASSENT_API_KEY"
+VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+KEY: Final = re.compile(r"[!-~]{1,512}")
+MAX_TIMEOUT_SECONDS: Final = 600.0
+INTERRUPTED: Final = 143
+"""The exit status of a command that was told to end."""
+
+
+class Target(msgspec.Struct, frozen=True):
+    """The server under test: behind an address, or a command that is started."""
+
+    words: tuple[str, ...]
+    is_url: bool
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +52,14 @@ def register(app: typer.Typer) -> None:
 
 def conform(
     session: CommandSession,
-    url: Annotated[str, typer.Argument(metavar="URL", help="The server's address.", show_default=False)],
+    target: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="URL | -- COMMAND …",
+            help="The server's address, or the command that serves MCP over stdio.",
+            show_default=False,
+        ),
+    ] = None,
     key_stdin: Annotated[
         bool,
         typer.Option(
@@ -35,35 +67,120 @@ def conform(
             help="Read a workspace's key from standard input, and from a second line that of another workspace.",
         ),
     ] = False,
+    key_env: Annotated[
+        str | None,
+        typer.Option(
+            "--key-env",
+            metavar="NAME",
+            help=f"The variable in which a COMMAND expects its key ({OWN_KEY_VARIABLE}).",
+        ),
+    ] = None,
+    safe: Annotated[
+        bool, typer.Option("--safe", help="Only checks that read and change nothing on the server.")
+    ] = False,
     allow_effects: Annotated[
-        bool, typer.Option("--allow-effects", help="Also publish one post on the server's own site.")
+        bool, typer.Option("--allow-effects", help="Also publish posts on the server's own site.")
     ] = False,
     rule: Annotated[
         list[str] | None,
         typer.Option("--rule", metavar="ID", help="Only checks of this rule; may be repeated."),
     ] = None,
+    junit: Annotated[
+        str | None, typer.Option("--junit", metavar="FILE", help="Also write the results as JUnit XML.")
+    ] = None,
+    json_report: Annotated[
+        str | None, typer.Option("--json-report", metavar="FILE", help="Also write them as JSON.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", metavar="SECONDS", help="How long one answer may take.")
+    ] = 60.0,
 ) -> int:
     """Check a server against the contract. Stages drafts in the key's workspace, so use one made
-    for it."""
-    _refuse_bad_input(url, rule or [])
-    keys = [line.strip() for line in sys.stdin if line.strip()] if key_stdin else []
+    for it, or --safe."""
+    found = _read_target(target or [])
+    _refuse_bad_options(found, key_stdin, key_env, safe, allow_effects, rule or [], timeout)
+    keys = _read_keys() if key_stdin else []
     from assent.conformance.wire import Unreachable
 
-    try:
-        report = asyncio.run(_run(session, url, keys, allow_effects=allow_effects, rules=rule or []))
-    except Unreachable as error:
-        raise Failure(f"No server answers ({error}). Start it, or correct the address.")
+    def run() -> ConformanceReport:
+        return asyncio.run(
+            _run(
+                session,
+                found,
+                keys,
+                key_env or OWN_KEY_VARIABLE,
+                allow_effects=allow_effects,
+                safe=safe,
+                rules=rule or [],
+                seconds=timeout,
+            )
+        )
+
+    with _reserve_reports(junit, json_report) as files:
+        try:
+            report = run()
+        except Unreachable as error:
+            raise Failure(_explain_unreachable(found, str(error))) from error
+        except asyncio.CancelledError:
+            return INTERRUPTED
+        _write_reports(files, report)
     session.give(report, f"{report.passed} passed, {report.failed} failed, {report.not_run} not run")
+    if not report.passed and not report.failed:
+        session.say(
+            "Nothing was checked, so this counts as a failure. The reasons are above; give a key, or fewer limits."
+        )
     return 0 if report.ok else 1
 
 
-def _refuse_bad_input(url: str, rules: list[str]) -> None:
+def _read_target(words: list[str]) -> Target:
+    """Tell an address from a command. Raises `Failure` if it is neither."""
+    how = "Write an address like https://example.com or http://127.0.0.1:8080, or a command after --."
+    if not words:
+        raise Failure(f"There is no server to check. {how}")
+    first = words[0]
+    if "://" in first:
+        try:
+            parts = urlsplit(first)
+            valid = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+        except ValueError:
+            valid = False
+        if not valid:
+            raise Failure(f"{first!r} is no address of a server. {how}")
+        if len(words) > 1:
+            raise Failure(f"{words[1]!r} after the address is not understood: give an address alone. {how}")
+        return Target((first,), is_url=True)
+    if shutil.which(first) is None:
+        raise Failure(f"{first!r} is no address of a server, and there is no such program. {how}")
+    return Target(tuple(words), is_url=False)
+
+
+def _refuse_bad_options(
+    target: Target,
+    key_stdin: bool,
+    key_env: str | None,
+    safe: bool,
+    allow_effects: bool,
+    rules: list[str],
+    seconds: float,
+) -> None:
     from assent.conformance import ALL_CHECKS
 
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    if safe and allow_effects:
         raise Failure(
-            f"{url!r} is no address of a server. Write it like https://example.com or http://127.0.0.1:8080."
+            "--safe changes nothing on the server, and --allow-effects publishes on it. Give one of the two."
+        )
+    if key_env is not None and (target.is_url or not key_stdin):
+        raise Failure(
+            "--key-env names the variable for the key of a command, so it needs a command after -- and --key-stdin. "
+            "For an address, give --key-stdin alone."
+        )
+    if key_env is not None and VARIABLE.fullmatch(key_env) is None:
+        raise Failure(
+            f"{key_env!r} is no name of a variable. Use letters, digits and _, as in {OWN_KEY_VARIABLE}."
+        )
+    if not 0 < seconds <= MAX_TIMEOUT_SECONDS:
+        raise Failure(
+            f"--timeout {seconds:g} is out of range. Give a number of seconds up to {MAX_TIMEOUT_SECONDS:g}."
         )
     known = {rule for each in ALL_CHECKS for rule in each.rules}
     if unknown := sorted(set(rules) - known):
@@ -71,27 +188,146 @@ def _refuse_bad_input(url: str, rules: list[str]) -> None:
         raise Failure(f"No check from outside looks at {', '.join(unknown)}. Choose from: {choice}.")
 
 
+def _read_keys() -> list[str]:
+    """Read up to two keys. A message about one never shows it."""
+    keys = [line.strip() for line in sys.stdin if line.strip()]
+    where = "Write a workspace's key on the first line, and that of another workspace on the second."
+    if not keys:
+        raise Failure(f"Standard input holds no key, which --key-stdin promises. {where}")
+    if len(keys) > 2:
+        raise Failure(f"Standard input has {len(keys)} lines with keys; two are used at most. {where}")
+    if not all(KEY.fullmatch(key) for key in keys):
+        raise Failure(f"A line of standard input is no key: it has spaces or signs that no key has. {where}")
+    if len(set(keys)) < len(keys):
+        raise Failure(f"Both keys are the same, so that nothing is foreign to the second one. {where}")
+    return keys
+
+
+@contextlib.contextmanager
+def _reserve_reports(junit: str | None, json_report: str | None) -> Iterator[dict[str, ReportFile]]:
+    """Find out before the checks that the reports can be written, and leave no draft behind."""
+    from assent.conformance.reports import ReportFile, UnwritableReport
+
+    named = {
+        flag: path for flag, path in (("--junit", junit), ("--json-report", json_report)) if path is not None
+    }
+    if len({os.path.realpath(path) for path in named.values()}) < len(named):
+        raise Failure("--junit and --json-report name the same file. Give each its own.")
+    files: dict[str, ReportFile] = {}
+    try:
+        for flag, path in named.items():
+            try:
+                files[flag] = ReportFile(Path(path))
+            except UnwritableReport as error:
+                raise Failure(_explain_unwritable(flag, path, error)) from error
+        yield files
+    finally:
+        for file in files.values():
+            file.drop()
+
+
+def _write_reports(files: dict[str, ReportFile], report: ConformanceReport) -> None:
+    from assent.conformance.reports import UnwritableReport, encode_json, encode_junit
+
+    encoders = {"--junit": encode_junit, "--json-report": encode_json}
+    for flag, file in files.items():
+        try:
+            file.write(encoders[flag](report))
+        except UnwritableReport as error:
+            raise Failure(_explain_unwritable(flag, file.name, error)) from error
+
+
+def _explain_unwritable(flag: str, path: str, error: Exception) -> str:
+    return f"{flag} {path} cannot be written: {error}. Name a file in a directory that exists and that you may write."
+
+
+def _explain_unreachable(target: Target, error: str) -> str:
+    if target.is_url:
+        return f"No server answers ({error}). Start it, or correct the address."
+    return (
+        f"The command serves no MCP over stdio: {error}.\n"
+        f"Run it alone to see what it says: {shlex.join(target.words)}\n"
+        "If it is only slow to start, give it longer with --timeout."
+    )
+
+
 async def _run(
-    session: CommandSession, url: str, keys: list[str], *, allow_effects: bool, rules: list[str]
+    session: CommandSession,
+    target: Target,
+    keys: list[str],
+    key_env: str,
+    *,
+    allow_effects: bool,
+    safe: bool,
+    rules: list[str],
+    seconds: float,
 ) -> ConformanceReport:
     from assent.conformance import ALL_CHECKS
     from assent.conformance.checking import Scene, run_checks
-    from assent.conformance.wire import Server
+    from assent.conformance.wire import Patience
 
+    _cancel_by_signal()
+    patience = Patience(
+        announce=lambda wait: session.say(f"      The server limits the rate; waiting {wait:g} s.")
+    )
+    make = _call_address if target.is_url else _start_commands
+    nobody, mine, other = make(target.words, keys, patience, key_env, seconds)
     needs: tuple[Need, ...] = ("key", "other_key")
-    has = {*needs[: len(keys)], *(("effects",) if allow_effects else ())}
-    nobody = Server(url)
-    mine, other = (nobody.as_caller(key) for key in (*keys, None, None)[:2])
+    has: set[Need] = {*needs[: len(keys)], "http"} if target.is_url else {"key", *needs[: len(keys)], "stdio"}
+    if allow_effects:
+        has.add("effects")
 
     def done(outcome: CheckOutcome) -> None:
         if not session.json:
             session.say(_line(outcome))
 
     try:
-        return await run_checks(ALL_CHECKS, Scene(nobody, mine, other), has=has, only=rules, done=done)
+        for each in {each.wire: each for each in (mine, other)}:
+            await each.open()
+        return await run_checks(
+            ALL_CHECKS, Scene(nobody, mine, other), has=has, only=rules, safe=safe, done=done
+        )
     finally:
-        for each in (nobody, mine, other):
+        for each in {each.wire: each for each in (nobody, mine, other)}:
             await each.close()
+
+
+def _cancel_by_signal() -> None:
+    """End the run, and with it the processes that it started, where a signal would end this one."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        loop.add_signal_handler(number, lambda: task is None or task.cancelling() or task.cancel())
+
+
+def _call_address(
+    words: tuple[str, ...], keys: list[str], patience: Patience, key_env: str, seconds: float
+) -> tuple[Server, Server, Server]:
+    """Return the callers without a key, with the first one and with the second one."""
+    from assent.conformance.http_wire import HttpWire
+    from assent.conformance.wire import Server
+
+    wire = HttpWire(words[0], seconds=seconds)
+    mine, other = (*keys, None, None)[:2]
+    return Server(wire, patience), Server(wire, patience, mine), Server(wire, patience, other)
+
+
+def _start_commands(
+    words: tuple[str, ...], keys: list[str], patience: Patience, key_env: str, seconds: float
+) -> tuple[Server, Server, Server]:
+    """As `_call_address`, with a process for each key. Over stdio no caller is without one: the
+    server knows its own user, or the key in its environment."""
+    from assent.conformance.stdio_wire import StdioWire
+    from assent.conformance.wire import Server
+
+    callers = [
+        Server(
+            StdioWire(words, {**os.environ, **({key_env: key} if key else {})}, seconds=seconds),
+            patience,
+            key,
+        )
+        for key in (keys or (None,))
+    ]
+    return callers[0], callers[0], callers[-1]
 
 
 def _line(outcome: CheckOutcome) -> str:

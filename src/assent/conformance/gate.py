@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
 from assent.conformance.checking import Scene, check, expect
 from assent.conformance.endpoint import NO_SUCH_ACTION
 from assent.conformance.shapes import expect_recovery
 from assent.conformance.wire import Server
+from assent.conformance.workflows import start_first
 
 EXECUTORS: Final = ("chieflab_execute_approved_action", "chieflab_publish_approved_post")
+RACERS: Final = 5
 ARGUMENTS: Final[tuple[dict[str, Any], ...]] = (
     {"approved": True},
     {"status": "approved"},
@@ -35,7 +38,7 @@ async def expect_waiting(server: Server, action_id: str) -> None:
     "an executor refuses what is not approved, and says where to approve",
 )
 async def early(scene: Scene) -> None:
-    run = await scene.prepared()
+    run = await scene.prepare()
     action_id = run["actions"][0]["id"]
     for tool in EXECUTORS:
         answer = await scene.server.call(tool, actionId=action_id)
@@ -49,7 +52,7 @@ async def early(scene: Scene) -> None:
 
 @check("E62", "E64", "E65", "E73", "no argument of an executor changes that")
 async def no_way_around(scene: Scene) -> None:
-    action_id = (await scene.prepared())["actions"][0]["id"]
+    action_id = (await scene.prepare())["actions"][0]["id"]
     for extra in ARGUMENTS:
         answer = await scene.server.call(EXECUTORS[0], actionId=action_id, **extra)
         expect(answer.refused, f"{extra} is refused", answer.payload)
@@ -68,6 +71,35 @@ async def rejected(scene: Scene) -> None:
     expect(await status_of(scene.server, action_id) == "rejected", "and it stays rejected")
 
 
+@check("E20", "a rejection without a reason is refused")
+async def reasonless(scene: Scene) -> None:
+    action_id = (await scene.prepare())["actions"][0]["id"]
+    answer = await scene.server.call("chieflab_reject_action", actionId=action_id)
+    expect(answer.refused, "a rejection without a reason is refused", answer.payload)
+    await expect_waiting(scene.server, action_id)
+
+
+@check("E42", "E69", "an approval is recorded with its approver and its time, and not before")
+async def approval_record(scene: Scene) -> None:
+    action_id = (await scene.prepare())["actions"][0]["id"]
+    before = await read_action(scene.server, action_id)
+    await scene.server.call("chieflab_approve_action", actionId=action_id)
+    after = await read_action(scene.server, action_id)
+    for name in ("approvedBy", "approvedAt"):
+        expect(before[name] is None, f"{name} is null while it waits", before[name])
+        expect(after[name], f"{name} is recorded with the approval", after[name])
+
+
+@check("E7", "E66", "the repeated approval of an earlier version approves no edit")
+async def stale_approval(scene: Scene) -> None:
+    action_id = (await scene.prepare())["actions"][0]["id"]
+    approval = {"actionId": action_id, "idempotencyKey": f"conform-approve-{action_id}"}
+    await scene.server.call("chieflab_approve_action", **approval)
+    await scene.server.call("chieflab_edit_action", actionId=action_id, body="Another text is here now.")
+    await scene.server.call("chieflab_approve_action", **approval)
+    await expect_waiting(scene.server, action_id)
+
+
 @check("E22", "E66", "E69", "an approval moves the stored status, and an edit takes it back")
 async def edited(scene: Scene) -> None:
     action_id = (await scene.prepare())["actions"][0]["id"]
@@ -84,14 +116,12 @@ async def edited(scene: Scene) -> None:
 
 
 @check(
-    "E2",
-    "E26",
-    "E96",
+    *("E2", "E26", "E69", "E96"),
     "another workspace learns nothing, not even that an action exists",
     needs=("key", "other_key"),
 )
 async def foreign(scene: Scene) -> None:
-    action_id = (await scene.prepared())["actions"][0]["id"]
+    action_id = (await scene.prepare())["actions"][0]["id"]
     for tool in ("chieflab_get_action", "chieflab_approve_action", EXECUTORS[0]):
         real = await scene.other.call(tool, actionId=action_id)
         unknown = await scene.other.call(tool, actionId=NO_SUCH_ACTION)
@@ -104,6 +134,22 @@ async def foreign(scene: Scene) -> None:
             said = (answer.status, answer.payload.get("statusCode"))
             expect(401 in said, f"{tool} answers both with 401", said)
     await expect_waiting(scene.server, action_id)
+
+
+@check(
+    *("E2", "E96"),
+    "another workspace sees nothing of a run, its audit and its workflows",
+    needs=("key", "other_key"),
+)
+async def foreign_run(scene: Scene) -> None:
+    run = await scene.prepared()
+    audit = await scene.other.call("chieflab_query_audit", runId=run["runId"])
+    expect(run["actions"][0]["id"] not in audit.text, "the audit of another workspace has no such run")
+    everything = await scene.other.call("chieflab_query_audit")
+    expect(run["runId"] not in everything.text, "and the whole audit does not name it")
+    at = await start_first(scene)
+    seen = await scene.other.call("workflow_advance", stateToken=at["stateToken"])
+    expect(seen.refused, "a state token of another workspace is refused", seen.payload)
 
 
 def _without(payload: dict[str, Any], asked: str) -> str:
@@ -137,3 +183,24 @@ async def once(scene: Scene) -> None:
         "chieflab_edit_action", actionId=action_id, body="Something else entirely."
     )
     expect(edit.refused, "what is executed cannot be edited", edit.payload)
+
+
+@check(
+    *("E29", "E72"),
+    "callers that execute at the same time publish once",
+    needs=("key", "effects", "http"),
+)
+async def race(scene: Scene) -> None:
+    action_id = (await scene.prepare())["actions"][0]["id"]
+    await scene.server.call("chieflab_approve_action", actionId=action_id)
+    calls = [
+        scene.server.call(EXECUTORS[0], actionId=action_id, idempotencyKey=f"conform-{action_id}-{number}")
+        for number in range(RACERS)
+    ]
+    answers = await asyncio.gather(*calls)
+    fired = [answer for answer in answers if not answer.refused]
+    record = await read_action(scene.server, action_id)
+    expect(record["status"] == "executed", "the status is executed", record["status"])
+    ids = {str(answer.payload.get("externalId")) for answer in fired}
+    expect(fired, "one of them publishes", [answer.reason for answer in answers])
+    expect(ids <= {str(record["externalId"])}, "no caller is told of a second publication", sorted(ids))

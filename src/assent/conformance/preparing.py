@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
-from assent.conformance.checking import EVIDENCE, GOAL, Scene, check, expect
+from assent.conformance.checking import EVIDENCE, GOAL, NotJudged, Scene, check, expect
 from assent.conformance.gate import read_action
 from assent.conformance.shapes import (
     ACTION,
@@ -43,6 +43,17 @@ async def prepared_shape(scene: Scene) -> None:
 async def preflight(scene: Scene) -> None:
     for action in (await scene.prepared())["actions"]:
         expect_fields(action["preflight"], PREFLIGHT, "the preflight")
+
+
+@check("E24", "E44", "a channel without an account is staged with what is missing")
+async def unready(scene: Scene) -> None:
+    answer = await scene.server.call("chieflab_post", channel="linkedin", goal=GOAL, repoContext=EVIDENCE)
+    expect(not answer.refused, "a post for LinkedIn is prepared", answer.payload or answer.text)
+    preflight = answer.payload["actions"][0]["preflight"]
+    if preflight["connectorReady"] is True:
+        raise NotJudged("this workspace has an account for LinkedIn")
+    for name in ("connectorBlocker", "connectorFixHint"):
+        expect(preflight[name], f"{name} says what is missing", preflight[name])
 
 
 @check("E14", "E15", "the guide for the agent is whole, and both stop rules are one")
@@ -104,6 +115,28 @@ async def idempotent(scene: Scene) -> None:
     expect(first.payload == again.first_payload, "the same key and arguments give the same answer")
     changed = await scene.server.call("chieflab_post", **{**asked, "goal": f"{GOAL} today"})
     expect(changed.refused, "the same key with other arguments is refused", changed.payload.get("runId"))
+
+
+@check("E11", "E13", "E46", "an e-mail is staged with its text, and waits")
+async def email(scene: Scene) -> None:
+    text = "Reports are made in the background since Tuesday."
+    answer = await scene.server.call(
+        "chieflab_send", to=["ada@example.org"], subject="Reports in the background", body=text
+    )
+    run = answer.payload
+    expect(not answer.refused, "an e-mail is prepared", run or answer.text)
+    expect_fields(run, PREPARED, "a prepared e-mail")
+    expect_fields(run["actions"][0], ACTION, "an action")
+    expect(text in str(run["assets"]), "the asset has the text", run["assets"])
+    record = await read_action(scene.server, run["actions"][0]["id"])
+    expect(record["status"] == "awaiting_approval", "an e-mail awaits approval", record["status"])
+    expect(record["executedAt"] is None, "and is not sent", record["executedAt"])
+
+
+@check("E99", "E100", "a run of which nothing was sent has no numbers")
+async def no_numbers(scene: Scene) -> None:
+    answer = await scene.server.call("chieflab_measure", runId=(await scene.prepared())["runId"])
+    expect_recovery(answer.payload, "measurement_unavailable")
 
 
 @check("E11", "E101", "a launch stages effects and fires none")

@@ -35,7 +35,7 @@ async def token_shape(scene: Scene) -> None:
     expect(size == 32, "its signature has 32 bytes", size)
 
 
-@check("E38", "E41", "E71", "a token that is altered, or of another run, answers 403")
+@check("E38", "E41", "E71", "a token that is altered, or of another run, answers 403", needs=("key", "http"))
 async def bad_tokens(scene: Scene) -> None:
     run, other = await scene.prepared(), await scene.prepare()
     token = token_of(run)
@@ -51,7 +51,9 @@ async def bad_tokens(scene: Scene) -> None:
         expect(response.status_code == 403, f"{what} answers 403", response.status_code)
 
 
-@check("E21", "the link opens, without it there is no page, and looking decides nothing")
+@check(
+    "E21", "the link opens, without it there is no page, and looking decides nothing", needs=("key", "http")
+)
 async def looking(scene: Scene) -> None:
     run = await scene.prepared()
     response = await scene.nobody.get(f"/runs/{run['runId']}?token={token_of(run)}")

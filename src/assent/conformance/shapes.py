@@ -93,6 +93,11 @@ PRIMARY_TOOLS: Final = {
     "chieflab-brain": "chieflab_brain_read",
     "chieflab-connect": "chieflab_connect_provider",
 }
+WRITING_TOOLS: Final = (
+    *("chieflab_launch_product", "chieflab_post", "chieflab_send"),
+    *("chieflab_approve_action", "chieflab_reject_action", "chieflab_edit_action"),
+    *("chieflab_execute_approved_action", "workflow_start"),
+)
 STATUSES: Final = frozenset(("awaiting_approval", "approved", "rejected", "edited", "executed", "failed"))
 WORKFLOW_ANSWER: Final[dict[str, Kinds]] = {"stateToken": str, "isComplete": bool, "session": dict}
 

@@ -1,31 +1,39 @@
-"""A client of the server under test: JSON-RPC over HTTP, and plain requests.
+"""A caller of the server under test: JSON-RPC in both protocol eras, over any wire.
 
-If the server is busy it waits once (E97), because a run of all checks makes more calls than a
-minute allows. It does not judge answers.
+A `Wire` carries one message and brings the answer: `http_wire`, `stdio_wire`. A `Server` is one
+caller on a wire. If the server limits the rate, it waits as told (E97), because a run of all checks
+makes more calls than a minute allows. It does not judge answers.
 """
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Awaitable, Callable
-from typing import Any, Final
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
 
 import httpx
 import msgspec
 
 ENDPOINT: Final = "/api/mcp"
-REVISION: Final = "2025-11-25"
+LEGACY: Final = "2025-11-25"
+MODERN: Final = "2026-07-28"
+CLIENT: Final = {"name": "assent-conform", "version": "1"}
 MAX_WAIT_SECONDS: Final = 65.0
+MAX_WAITS: Final = 30
+RATE_LIMITED: Final = "rate_limited"
+_META: Final = "io.modelcontextprotocol/"
 
 
 class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """A JSON-RPC answer with HTTP status and headers. `payload` is a result or an error's data."""
+    """A JSON-RPC answer, over HTTP with status and headers. `payload` is a result or an error's
+    data."""
 
-    status: int
-    headers: dict[str, str]
     message: dict[str, Any] | None
     text: str
+    status: int = 200
+    headers: dict[str, str] = {}
 
     @property
     def result(self) -> dict[str, Any]:
@@ -46,7 +54,7 @@ class WireAnswer(msgspec.Struct, frozen=True, kw_only=True):
             return _as_object(self.error.get("data"))
         parts = self.result.get("content")
         for part in parts if isinstance(parts, list) else []:
-            payload = _object(part.get("text") if isinstance(part, dict) else None)
+            payload = decode_object(part.get("text") if isinstance(part, dict) else None)
             if payload is not None:
                 return payload
         return _as_object(self.result.get("structuredContent"))
@@ -66,98 +74,152 @@ def _as_object(found: object) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _object(text: object) -> dict[str, Any] | None:
-    if not isinstance(text, str):
+def decode_object(text: object) -> dict[str, Any] | None:
+    """Decode JSON text. Returns None unless it is an object."""
+    if not isinstance(text, str | bytes):
         return None
     try:
         found = msgspec.json.decode(text)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
 
 class Unreachable(Exception):  # noqa: N818 - a state of the world
-    """No server answers at the URL; the message lists the attempts."""
+    """The server gives no answer. The message says to what, and why."""
+
+
+class Throttled(Exception):  # noqa: N818 - what a server did
+    """The server limits the rate for longer than a run waits."""
+
+
+class Wire(Protocol):
+    """Carries messages to the server. It is opened once, and opens again after a loss."""
+
+    name: str
+    """Address or command, for the report."""
+    modern: bool
+    """Whether the server serves messages without a handshake only. Known once the wire is open."""
+
+    async def open(self) -> None:
+        """Reach the server. Raises `Unreachable`."""
+
+    async def exchange(self, body: bytes, headers: Mapping[str, str]) -> WireAnswer:
+        """Send one message and return its answer. Raises `Unreachable`."""
+
+    async def begin(self, body: bytes, headers: Mapping[str, str]) -> WireAnswer:
+        """As `exchange`, as the first message of a connection of its own."""
+
+    async def get(self, path: str) -> httpx.Response:
+        """Send a GET without key and cookie. Raises `Unreachable` where there is no HTTP."""
+
+    def stray_lines(self) -> Sequence[str]:
+        """Return what the server wrote between its messages."""
+
+    async def close(self) -> None:
+        """Leave nothing behind."""
+
+
+class Patience:
+    """Waits where the server asks for it. The callers of a run share one, so that all waits of a
+    run together have a bound."""
+
+    def __init__(
+        self,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        announce: Callable[[float], None] = lambda seconds: None,
+    ) -> None:
+        self._sleep = sleep
+        self._announce = announce
+        self._waits = 0
+        self.first_refusal: WireAnswer | None = None
+
+    async def wait(self, said: object) -> None:
+        if self._waits >= MAX_WAITS:
+            raise Throttled(
+                f"the server refused it as {RATE_LIMITED} after {MAX_WAITS} waits; "
+                "raise its limit for this key, or run again later with fewer checks (--rule)"
+            )
+        self._waits += 1
+        seconds = _seconds(said)
+        self._announce(seconds)
+        await self._sleep(seconds)
+
+
+def _seconds(said: object) -> float:
+    try:
+        seconds = float(said)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return 1.0
+    return min(seconds, MAX_WAIT_SECONDS) if math.isfinite(seconds) and seconds > 0 else 1.0
 
 
 class Server:
     """The server under test, as one caller."""
 
-    def __init__(
-        self,
-        url: str,
-        key: str | None = None,
-        *,
-        transport: httpx.AsyncBaseTransport | None = None,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-    ) -> None:
-        base = url.rstrip("/").removesuffix(ENDPOINT)
-        self.url = base
+    def __init__(self, wire: Wire, patience: Patience, key: str | None = None) -> None:
+        self.wire = wire
+        self.patience = patience
         self.key = key
-        self._transport = transport
-        self._sleep = sleep
-        self._http = httpx.AsyncClient(base_url=base, timeout=60, transport=transport)
         self._ids = itertools.count(1)
 
     def as_caller(self, key: str | None) -> Server:
-        return Server(self.url, key, transport=self._transport, sleep=self._sleep)
-
-    async def close(self) -> None:
-        await self._http.aclose()
+        """Return another caller of the same server, where a key goes with every message."""
+        return Server(self.wire, self.patience, key)
 
     async def get(self, path: str) -> httpx.Response:
         """Send a GET without key and cookie. Follows no redirect."""
-        return await self._request("GET", path)
+        while (response := await self.wire.get(path)).status_code == httpx.codes.TOO_MANY_REQUESTS:
+            await self.patience.wait(response.headers.get("retry-after"))
+        return response
 
-    async def post(self, body: bytes, key: str | None = None) -> WireAnswer:
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-            "MCP-Protocol-Version": REVISION,
-        }
-        if key is not None:
-            headers["Authorization"] = f"Bearer {key}"
-        response = await self._request("POST", ENDPOINT, content=body, headers=headers)
-        return WireAnswer(
-            status=response.status_code,
-            headers={name.lower(): value for name, value in response.headers.items()},
-            message=_message(response),
-            text=response.text,
-        )
+    async def send(self, body: bytes) -> WireAnswer:
+        """Send bytes as they are, with the headers of a legacy message."""
+        return await self.wire.exchange(body, self._headers({"MCP-Protocol-Version": LEGACY}))
 
-    async def rpc(self, method: str, params: dict[str, Any] | None = None) -> WireAnswer:
-        message: dict[str, Any] = {"jsonrpc": "2.0", "id": next(self._ids), "method": method}
-        if params is not None:
-            message["params"] = params
-        answer = await self.post(msgspec.json.encode(message), self.key)
-        if answer.reason == "rate_limited":
-            await self._sleep(_wait(answer))
-            answer = await self.post(msgspec.json.encode(message), self.key)
+    async def initialize(self, revision: str) -> WireAnswer:
+        """Ask for a handshake in this revision, on a connection that had none."""
+        params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": CLIENT}
+        body = encode_request("initialize", params, next(self._ids))
+        return await self.wire.begin(body, self._headers({}))
+
+    async def rpc(
+        self, method: str, params: dict[str, Any] | None = None, *, modern: bool | None = None
+    ) -> WireAnswer:
+        """Send a request of the server's own era, or of the named one."""
+        modern = self.wire.modern if modern is None else modern
+        headers = {"MCP-Protocol-Version": MODERN if modern else LEGACY}
+        if modern:
+            headers["Mcp-Method"] = method
+            if params is not None and isinstance(params.get("name"), str):
+                headers["Mcp-Name"] = params["name"]
+            params = add_envelope(params)
+        body = encode_request(method, params, next(self._ids))
+        while (answer := await self.wire.exchange(body, self._headers(headers))).reason == RATE_LIMITED:
+            self.patience.first_refusal = self.patience.first_refusal or answer
+            await self.patience.wait(
+                answer.payload.get("retryAfterSeconds") or answer.headers.get("retry-after")
+            )
         return answer
 
     async def call(self, tool: str, **arguments: Any) -> WireAnswer:
         return await self.rpc("tools/call", {"name": tool, "arguments": arguments})
 
-    async def _request(self, method: str, path: str, **options: Any) -> httpx.Response:
-        self._http.cookies.clear()
-        try:
-            return await self._http.request(method, path, **options)
-        except httpx.TransportError as error:
-            raise Unreachable(f"{method} {self.url}{path.partition('?')[0]}: {error or type(error).__name__}")
+    def _headers(self, headers: Mapping[str, str]) -> dict[str, str]:
+        given = {"Authorization": f"Bearer {self.key}"} if self.key is not None else {}
+        return {**headers, **given}
 
 
-def _message(response: httpx.Response) -> dict[str, Any] | None:
-    """Return the JSON-RPC message from a plain body or from the only event of a stream."""
-    text = response.text
-    if response.headers.get("content-type", "").startswith("text/event-stream"):
-        data = [line.removeprefix("data:").strip() for line in text.splitlines() if line.startswith("data:")]
-        text = data[-1] if data else ""
-    return _object(text)
+def encode_request(method: str, params: dict[str, Any] | None, request_id: int | str) -> bytes:
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id, "method": method}
+    return msgspec.json.encode(message if params is None else {**message, "params": params})
 
 
-def _wait(answer: WireAnswer) -> float:
-    said = answer.payload.get("retryAfterSeconds") or answer.headers.get("retry-after") or 1
-    try:
-        return min(float(said), MAX_WAIT_SECONDS)
-    except (TypeError, ValueError):
-        return 1.0
+def add_envelope(params: dict[str, Any] | None) -> dict[str, Any]:
+    """Add what a message without a handshake says about its client."""
+    envelope = {
+        f"{_META}protocolVersion": MODERN,
+        f"{_META}clientInfo": CLIENT,
+        f"{_META}clientCapabilities": {},
+    }
+    return {**(params or {}), "_meta": envelope}

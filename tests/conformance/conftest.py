@@ -1,0 +1,24 @@
+"""One server with two workspaces for each test."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.conformance.site import Site
+from tests.surfaces import ManualClock, Surface, settings_for
+
+from assent.app import App
+from assent.processes.serve import Surfaces
+
+
+@pytest.fixture
+async def site(database_url: str, tmp_path: Path, changed_settings: dict[str, Any]) -> AsyncIterator[Site]:
+    clock = ManualClock()
+    app = App(settings_for(database_url, tmp_path, **changed_settings), clock=clock)
+    surface = Surface(app, Surfaces(app), clock, "http")
+    keys = [(await surface.new_workspace(name)).api_key for name in ("acme", "other")]
+    yield Site(surface, (keys[0], keys[1]))
+    await surface.close()
