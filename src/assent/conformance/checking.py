@@ -134,7 +134,7 @@ class CheckOutcome(msgspec.Struct, frozen=True, rename="camel", omit_defaults=Tr
     title: str
     rules: tuple[str, ...]
     status: Status
-    seconds: float = 0.0
+    seconds: float
     detail: str | None = None
 
 
