@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, Final
 
-from assent.conformance.checking import Scene, check, expect
+from assent.conformance.checking import NotJudged, Scene, check, expect
 from assent.conformance.endpoint import NO_SUCH_ACTION
 from assent.conformance.shapes import expect_recovery
 from assent.conformance.wire import Server
@@ -31,6 +31,14 @@ async def status_of(server: Server, action_id: str) -> str:
 
 async def expect_waiting(server: Server, action_id: str) -> None:
     expect(await status_of(server, action_id) == "awaiting_approval", "and nothing has moved")
+
+
+async def approve(scene: Scene, action_id: str, **more: str) -> None:
+    """Approve with the key. Where only people may approve, there is nothing to look at."""
+    answer = await scene.server.call("chieflab_approve_action", actionId=action_id, **more)
+    if answer.reason == "requires_approval":
+        raise NotJudged("this workspace lets no key approve; give the key of one whose policy does")
+    expect(not answer.refused, "an approval is taken", answer.payload)
 
 
 @check(
@@ -83,7 +91,7 @@ async def reasonless(scene: Scene) -> None:
 async def approval_record(scene: Scene) -> None:
     action_id = (await scene.prepare())["actions"][0]["id"]
     before = await read_action(scene.server, action_id)
-    await scene.server.call("chieflab_approve_action", actionId=action_id)
+    await approve(scene, action_id)
     after = await read_action(scene.server, action_id)
     for name in ("approvedBy", "approvedAt"):
         expect(before[name] is None, f"{name} is null while it waits", before[name])
@@ -93,18 +101,17 @@ async def approval_record(scene: Scene) -> None:
 @check("E7", "E66", "the repeated approval of an earlier version approves no edit")
 async def stale_approval(scene: Scene) -> None:
     action_id = (await scene.prepare())["actions"][0]["id"]
-    approval = {"actionId": action_id, "idempotencyKey": f"conform-approve-{action_id}"}
-    await scene.server.call("chieflab_approve_action", **approval)
+    key = f"conform-approve-{action_id}"
+    await approve(scene, action_id, idempotencyKey=key)
     await scene.server.call("chieflab_edit_action", actionId=action_id, body="Another text is here now.")
-    await scene.server.call("chieflab_approve_action", **approval)
+    await scene.server.call("chieflab_approve_action", actionId=action_id, idempotencyKey=key)
     await expect_waiting(scene.server, action_id)
 
 
 @check("E22", "E66", "E69", "an approval moves the stored status, and an edit takes it back")
 async def edited(scene: Scene) -> None:
     action_id = (await scene.prepare())["actions"][0]["id"]
-    said = await scene.server.call("chieflab_approve_action", actionId=action_id)
-    expect(not said.refused, "an approval is taken", said.payload)
+    await approve(scene, action_id)
     expect(await status_of(scene.server, action_id) == "approved", "the status is approved")
     changed = await scene.server.call(
         "chieflab_edit_action", actionId=action_id, body="Reports are made in the background from today on."
@@ -163,7 +170,7 @@ def _without(payload: dict[str, Any], asked: str) -> str:
 )
 async def once(scene: Scene) -> None:
     action_id = (await scene.prepare())["actions"][0]["id"]
-    await scene.server.call("chieflab_approve_action", actionId=action_id)
+    await approve(scene, action_id)
     fired = {"actionId": action_id, "idempotencyKey": f"conform-{action_id}"}
     first = await scene.server.call(EXECUTORS[0], **fired)
     expect(not first.refused, "what is approved is executed", first.payload)
@@ -188,11 +195,11 @@ async def once(scene: Scene) -> None:
 @check(
     *("E29", "E72"),
     "callers that execute at the same time publish once",
-    needs=("key", "effects", "http"),
+    needs=("key", "effects"),
 )
 async def race(scene: Scene) -> None:
     action_id = (await scene.prepare())["actions"][0]["id"]
-    await scene.server.call("chieflab_approve_action", actionId=action_id)
+    await approve(scene, action_id)
     calls = [
         scene.server.call(EXECUTORS[0], actionId=action_id, idempotencyKey=f"conform-{action_id}-{number}")
         for number in range(RACERS)

@@ -56,13 +56,15 @@ class StdioWire:
         self._process: _ServerProcess | None = None
         self._strays: list[str] = []
         self._fences = 0
+        self._turn = asyncio.Lock()
 
     async def open(self) -> None:
         async with self._losing():
             await self._find_process()
 
     async def exchange(self, body: bytes, headers: Mapping[str, str]) -> WireAnswer:
-        async with self._losing():
+        """Calls at the same time take turns: one request is open at a time."""
+        async with self._turn, self._losing():
             return await self._exchange(await self._find_process(), body)
 
     async def begin(self, body: bytes, headers: Mapping[str, str]) -> WireAnswer:

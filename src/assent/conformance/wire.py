@@ -21,7 +21,7 @@ LEGACY: Final = "2025-11-25"
 MODERN: Final = "2026-07-28"
 CLIENT: Final = {"name": "assent-conform", "version": "1"}
 MAX_WAIT_SECONDS: Final = 65.0
-MAX_WAITS: Final = 30
+MAX_WAITED_SECONDS: Final = 1_800.0
 RATE_LIMITED: Final = "rate_limited"
 _META: Final = "io.modelcontextprotocol/"
 
@@ -131,17 +131,18 @@ class Patience:
     ) -> None:
         self._sleep = sleep
         self._announce = announce
-        self._waits = 0
+        self._waited_seconds = 0.0
         self.first_refusal: WireAnswer | None = None
 
     async def wait(self, said: object) -> None:
-        if self._waits >= MAX_WAITS:
+        """Wait as long as told, at least a second. Raises `Throttled` if a run waited enough."""
+        if self._waited_seconds >= MAX_WAITED_SECONDS:
             raise Throttled(
-                f"the server refused it as {RATE_LIMITED} after {MAX_WAITS} waits; "
-                "raise its limit for this key, or run again later with fewer checks (--rule)"
+                f"the server still refuses it as {RATE_LIMITED} after {MAX_WAITED_SECONDS / 60:g} minutes "
+                "of waiting; raise its limit for this run, or run fewer checks (--rule)"
             )
-        self._waits += 1
         seconds = _seconds(said)
+        self._waited_seconds += seconds
         self._announce(seconds)
         await self._sleep(seconds)
 
@@ -151,7 +152,7 @@ def _seconds(said: object) -> float:
         seconds = float(said)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return 1.0
-    return min(seconds, MAX_WAIT_SECONDS) if math.isfinite(seconds) and seconds > 0 else 1.0
+    return min(max(seconds, 1.0), MAX_WAIT_SECONDS) if not math.isnan(seconds) else 1.0
 
 
 class Server:
