@@ -30,7 +30,7 @@ def note(text: str) -> None:
 
 note(str(os.getpid()))
 if BAD == "exits":
-    sys.stderr.write("no database\n")
+    sys.stderr.write(f"no database \x1b[31m{os.environ.get('ODD_KEY')}\n")
     sys.exit(3)
 if BAD == "hangs":
     sleep()

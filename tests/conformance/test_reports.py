@@ -83,7 +83,9 @@ def test_a_file_is_replaced_as_a_whole_and_an_abandoned_one_leaves_nothing(tmp_p
     abandoned.drop()
     assert path.read_text() == "before"
     kept = ReportFile(link)
-    kept.write(b"after")
+    with path.open() as earlier:
+        kept.write(b"after")
+        assert earlier.read() == "before"  # another file took its place
     kept.drop()
     assert path.read_text() == "after"
     assert link.is_symlink()

@@ -78,5 +78,9 @@ def test_the_commands_of_the_page_check_a_server_and_a_command(tmp_path: Path) -
     assert reported == command
     assert command[0] < command_with_keys[0]
     assert (folder / "keys").stat().st_mode & 0o077 == 0
-    assert json.loads((folder / "conform.json").read_text())["passed"] == reported[0]
+    report = json.loads((folder / "conform.json").read_text())
+    assert report["passed"] == reported[0]
+    left_out = {each["name"]: each["detail"] for each in report["outcomes"] if each["status"] == "not_run"}
+    assert left_out["foreign"] == "needs the key of a second workspace"
+    assert left_out["discovery"] == json.loads(block_of(PAGE, "json"))["outcomes"][1]["detail"]
     assert (folder / "conform.xml").read_bytes().count(b"<testcase ") == len(ALL_CHECKS)

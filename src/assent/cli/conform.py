@@ -40,10 +40,14 @@ INTERRUPTED: Final = 143
 
 
 class Target(msgspec.Struct, frozen=True):
-    """The server under test: behind an address, or a command that is started."""
+    """The server under test: behind an address, or a command that is started; and its callers."""
 
     words: tuple[str, ...]
     is_url: bool
+    keys: tuple[str, ...]
+    key_env: str
+    seconds: float
+    """How long one answer may take."""
 
 
 def register(app: typer.Typer) -> None:
@@ -97,42 +101,29 @@ def conform(
 ) -> int:
     """Check a server against the contract. Stages drafts in the key's workspace, so use one made
     for it, or --safe."""
-    found = _read_target(target or [])
-    _refuse_bad_options(found, key_stdin, key_env, safe, allow_effects, rule or [], timeout)
-    keys = _read_keys() if key_stdin else []
+    words = tuple(target or ())
+    is_url = _is_address(words)
+    _refuse_bad_options(is_url, key_stdin, key_env, safe, allow_effects, rule or [], timeout)
+    keys = _read_keys() if key_stdin else ()
+    server = Target(words, is_url, keys, key_env or OWN_KEY_VARIABLE, timeout)
     from assent.conformance.wire import Unreachable
-
-    def run() -> ConformanceReport:
-        return asyncio.run(
-            _run(
-                session,
-                found,
-                keys,
-                key_env or OWN_KEY_VARIABLE,
-                allow_effects=allow_effects,
-                safe=safe,
-                rules=rule or [],
-                seconds=timeout,
-            )
-        )
 
     with _reserve_reports(junit, json_report) as files:
         try:
-            report = run()
+            run = _run(session, server, allow_effects=allow_effects, safe=safe, rules=rule or [])
+            report = asyncio.run(run)
         except Unreachable as error:
-            raise Failure(_explain_unreachable(found, str(error))) from error
+            raise Failure(_explain_unreachable(server, str(error))) from error
         except asyncio.CancelledError:
             return INTERRUPTED
         _write_reports(files, report)
     session.give(report, f"{report.passed} passed, {report.failed} failed, {report.not_run} not run")
     if not report.passed and not report.failed:
-        session.say(
-            "Nothing was checked, so this counts as a failure. The reasons are above; give a key, or fewer limits."
-        )
+        session.say("Nothing was checked, so this is no success. Each check says what it needs.")
     return 0 if report.ok else 1
 
 
-def _read_target(words: list[str]) -> Target:
+def _is_address(words: tuple[str, ...]) -> bool:
     """Tell an address from a command. Raises `Failure` if it is neither."""
     how = "Write an address like https://example.com or http://127.0.0.1:8080, or a command after --."
     if not words:
@@ -148,14 +139,14 @@ def _read_target(words: list[str]) -> Target:
             raise Failure(f"{first!r} is no address of a server. {how}")
         if len(words) > 1:
             raise Failure(f"{words[1]!r} after the address is not understood: give an address alone. {how}")
-        return Target((first,), is_url=True)
+        return True
     if shutil.which(first) is None:
         raise Failure(f"{first!r} is no address of a server, and there is no such program. {how}")
-    return Target(tuple(words), is_url=False)
+    return False
 
 
 def _refuse_bad_options(
-    target: Target,
+    is_url: bool,
     key_stdin: bool,
     key_env: str | None,
     safe: bool,
@@ -169,7 +160,7 @@ def _refuse_bad_options(
         raise Failure(
             "--safe changes nothing on the server, and --allow-effects publishes on it. Give one of the two."
         )
-    if key_env is not None and (target.is_url or not key_stdin):
+    if key_env is not None and (is_url or not key_stdin):
         raise Failure(
             "--key-env names the variable for the key of a command, so it needs a command after -- and --key-stdin. "
             "For an address, give --key-stdin alone."
@@ -188,9 +179,9 @@ def _refuse_bad_options(
         raise Failure(f"No check from outside looks at {', '.join(unknown)}. Choose from: {choice}.")
 
 
-def _read_keys() -> list[str]:
+def _read_keys() -> tuple[str, ...]:
     """Read up to two keys. A message about one never shows it."""
-    keys = [line.strip() for line in sys.stdin if line.strip()]
+    keys = tuple(line.strip() for line in sys.stdin if line.strip())
     where = "Write a workspace's key on the first line, and that of another workspace on the second."
     if not keys:
         raise Failure(f"Standard input holds no key, which --key-stdin promises. {where}")
@@ -242,6 +233,9 @@ def _explain_unwritable(flag: str, path: str, error: Exception) -> str:
 
 
 def _explain_unreachable(target: Target, error: str) -> str:
+    from assent.conformance.checking import hide
+
+    error = hide(error, target.keys)
     if target.is_url:
         return f"No server answers ({error}). Start it, or correct the address."
     return (
@@ -252,15 +246,7 @@ def _explain_unreachable(target: Target, error: str) -> str:
 
 
 async def _run(
-    session: CommandSession,
-    target: Target,
-    keys: list[str],
-    key_env: str,
-    *,
-    allow_effects: bool,
-    safe: bool,
-    rules: list[str],
-    seconds: float,
+    session: CommandSession, target: Target, *, allow_effects: bool, safe: bool, rules: list[str]
 ) -> ConformanceReport:
     from assent.conformance import ALL_CHECKS
     from assent.conformance.checking import Scene, run_checks
@@ -271,11 +257,11 @@ async def _run(
         announce=lambda wait: session.say(f"      The server limits the rate; waiting {wait:g} s.")
     )
     make = _call_address if target.is_url else _start_commands
-    nobody, mine, other = make(target.words, keys, patience, key_env, seconds)
-    needs: tuple[Need, ...] = ("key", "other_key")
-    has: set[Need] = {*needs[: len(keys)], "http"} if target.is_url else {"key", *needs[: len(keys)], "stdio"}
-    if allow_effects:
-        has.add("effects")
+    nobody, mine, other = make(target, patience)
+    keys: tuple[Need, ...] = ("key", "other_key")
+    has: set[Need] = {*keys[: len(target.keys)]}
+    has |= {"http"} if target.is_url else {"stdio", "key"}
+    has |= {"effects"} if allow_effects else set()
 
     def done(outcome: CheckOutcome) -> None:
         if not session.json:
@@ -299,34 +285,28 @@ def _cancel_by_signal() -> None:
         loop.add_signal_handler(number, lambda: task is None or task.cancelling() or task.cancel())
 
 
-def _call_address(
-    words: tuple[str, ...], keys: list[str], patience: Patience, key_env: str, seconds: float
-) -> tuple[Server, Server, Server]:
+def _call_address(target: Target, patience: Patience) -> tuple[Server, Server, Server]:
     """Return the callers without a key, with the first one and with the second one."""
     from assent.conformance.http_wire import HttpWire
     from assent.conformance.wire import Server
 
-    wire = HttpWire(words[0], seconds=seconds)
-    mine, other = (*keys, None, None)[:2]
+    wire = HttpWire(target.words[0], seconds=target.seconds)
+    mine, other = (*target.keys, None, None)[:2]
     return Server(wire, patience), Server(wire, patience, mine), Server(wire, patience, other)
 
 
-def _start_commands(
-    words: tuple[str, ...], keys: list[str], patience: Patience, key_env: str, seconds: float
-) -> tuple[Server, Server, Server]:
+def _start_commands(target: Target, patience: Patience) -> tuple[Server, Server, Server]:
     """As `_call_address`, with a process for each key. Over stdio no caller is without one: the
     server knows its own user, or the key in its environment."""
     from assent.conformance.stdio_wire import StdioWire
     from assent.conformance.wire import Server
 
-    callers = [
-        Server(
-            StdioWire(words, {**os.environ, **({key_env: key} if key else {})}, seconds=seconds),
-            patience,
-            key,
-        )
-        for key in (keys or (None,))
-    ]
+    def start(key: str | None) -> Server:
+        given = {target.key_env: key} if key is not None else {}
+        wire = StdioWire(target.words, {**os.environ, **given}, seconds=target.seconds)
+        return Server(wire, patience, key)
+
+    callers = [start(key) for key in (target.keys or (None,))]
     return callers[0], callers[0], callers[-1]
 
 

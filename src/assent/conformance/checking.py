@@ -61,6 +61,16 @@ def make_printable(text: str) -> str:
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
+def hide(text: str, keys: Iterable[str | None]) -> str:
+    """Make a text of a server fit for a report: printable, bounded, without keys and review
+    links."""
+    text = REVIEW_TOKEN.sub(HIDDEN, text)
+    for key in filter(None, keys):
+        text = text.replace(key, HIDDEN)
+    text = make_printable(text)
+    return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}…"
+
+
 class Scene:
     """The state that the checks of a run share: the server as each caller, one prepared run, and a
     workflow whose first step can be passed."""
@@ -85,12 +95,8 @@ class Scene:
         return answer.payload
 
     def describe(self, problem: object) -> str:
-        """Return a problem as text for a report: printable, bounded, without keys and review links."""
-        text = REVIEW_TOKEN.sub(HIDDEN, str(problem))
-        for key in (self.server.key, self.other.key):
-            text = text.replace(key, HIDDEN) if key else text
-        text = make_printable(text)
-        return text if len(text) <= MAX_DETAIL else f"{text[:MAX_DETAIL]}…"
+        """Return a problem as text for a report."""
+        return hide(str(problem), (self.server.key, self.other.key))
 
 
 GOAL: Final = "Announce it to the people who waited for it"
