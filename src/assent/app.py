@@ -65,8 +65,8 @@ if TYPE_CHECKING:
     from assent.engine.audit.log import Verdict
     from assent.engine.workflows.library import WorkflowLibrary
     from assent.extensions.registry import Extensions
+    from assent.serving.gateway import ToolGateway
     from assent.sql.components import Component
-    from assent.tools.gateway import ToolGateway
 
 log = logging.getLogger("assent.app")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 from typing import Annotated
 
 import msgspec
 import typer
 
+from assent.cli.failures import Failure
 from assent.cli.first_start import ask_policy
 from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, command
 from assent.settings.load import hide_password
@@ -127,12 +129,18 @@ def wrap(
     Tools that only read can pass; every other call waits for a person, and the server on this data makes
     it once, with exactly the approved arguments. That server is started if none runs, and stays.
     """
-    from assent.__main__ import run_wrap
+    from assent.processes import wrapping
+    from assent.settings.load import load_settings
 
-    given = {"--config": config, "--rules": rules, "--name": name, "--data-dir": data_dir}
-    words = [word for flag, value in given.items() if value is not None for word in (flag, value)]
-    words += [flag for flag, is_set in (("--trust", trust), ("--observe", observe)) if is_set]
-    return run_wrap([*words, "--", *server] if server else words)
+    given = {"--config": config, "--rules": rules, "--name": name}
+    options = {flag: value for flag, value in given.items() if value is not None}
+    switches = {"--trust": trust, "--observe": observe}
+    chosen = frozenset(flag for flag, is_set in switches.items() if is_set)
+    settings = load_settings({"data_dir": data_dir} if data_dir is not None else {}).settings
+    try:
+        return wrapping.wrap(settings, wrapping.read_order(list(server or ()), options, chosen, os.environ))
+    except wrapping.CannotWrap as error:
+        raise Failure(str(error)) from None
 
 
 def migrate(session: CommandSession, operators: Operators = None) -> int:

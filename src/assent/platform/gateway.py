@@ -11,7 +11,7 @@ from assent.gate.gate import needs_approval as needs_approval
 from assent.gate.records import Assurance as Assurance
 from assent.kernel.tokens import KeyRing as KeyRing
 from assent.kernel.tokens import TokenInvalid as TokenInvalid
+from assent.serving.gateway import ClientPort as ClientPort
+from assent.serving.gateway import ForeignCall as ForeignCall
+from assent.serving.gateway import ToolGateway as ToolGateway
 from assent.tools.definition import Peer as Peer
-from assent.tools.gateway import Client as Client
-from assent.tools.gateway import ForeignCall as ForeignCall
-from assent.tools.gateway import ToolGateway as ToolGateway

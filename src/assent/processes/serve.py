@@ -14,7 +14,6 @@ import logging
 import os
 import signal
 import socket
-import ssl
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -28,6 +27,7 @@ from assent.kernel.tokens import KeyRing
 from assent.ports import StoreUnavailable
 from assent.processes.fronts import Fronts
 from assent.processes.listening import WAITING_TO_CONNECT, bind, leadership_of, listen
+from assent.processes.start_checks import check_certificate, check_wrapped, refuse_other_files
 from assent.serving.edge import Edge
 from assent.serving.foreign import ForeignServer
 from assent.serving.leader import Leadership
@@ -53,9 +53,6 @@ POLL_SECONDS: Final = 0.5
 
 HANDOVER_SECONDS: Final = 6.0
 """How long `serve` waits for a stdio process to release the port."""
-
-SQLITE_FILE: Final = b"SQLite format 3\0"
-"""Header of every SQLite file."""
 
 ACCEPTED_AT_ONCE: Final = 32
 """Connections accepted per turn of the event loop: fewer than the reserved descriptors."""
@@ -273,7 +270,7 @@ def serve(settings: Settings) -> int:
 
 
 async def _serve(settings: Settings) -> int:
-    app, tls = App(settings), _check_certificate(settings)
+    app, tls = App(settings), check_certificate(settings)
     leadership = _announce(settings)
     try:
         try:
@@ -281,10 +278,10 @@ async def _serve(settings: Settings) -> int:
         except UNFIT:
             raise
         except StoreUnavailable as error:
-            _refuse_what_is_no_database(settings)
+            refuse_other_files(settings)
             log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
         await asyncio.to_thread(lambda: app.extensions)  # before the first call, which needs them
-        await asyncio.to_thread(_check_wrapped, app)
+        await asyncio.to_thread(check_wrapped, app)
         listeners = await _listen(settings, leadership)
         surfaces = Surfaces(app, tls=tls)
         server = surfaces.server()
@@ -308,33 +305,6 @@ async def _serve(settings: Settings) -> int:
     return 0
 
 
-def _check_wrapped(app: App) -> None:
-    """Raise with a plain reason if the files of wrapped servers cannot be used."""
-    if app.settings.wrap_config is None:
-        return
-    try:
-        app.wrap.gateway.check()
-    except ValueError as error:
-        raise SettingsError(f"{error}\nCorrect the file, or leave wrap_config out.") from None
-
-
-def _check_certificate(settings: Settings) -> tuple[Path, Path] | None:
-    """Return certificate and key, if there are any. Raises with a plain reason if they do not work."""
-    if settings.tls_cert is None or settings.tls_key is None:
-        return None
-    try:
-        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
-            settings.tls_cert, settings.tls_key
-        )
-    except OSError as error:  # SSLError is one
-        why = error.strerror or type(error).__name__
-        raise SettingsError(
-            f"https does not work with the certificate {settings.tls_cert} and the key {settings.tls_key}: {why}.\n"
-            "Name a PEM file with the certificate and one with its own key, or make both: assent cert"
-        ) from error
-    return settings.tls_cert, settings.tls_key
-
-
 async def _load_rest(surfaces: Surfaces) -> None:
     await asyncio.to_thread(surfaces.load_rest)
     gc.freeze()
@@ -344,21 +314,6 @@ def _stop(server: uvicorn.Server) -> None:
     """Stop the server. The first signal lets calls finish, the second does not."""
     server.force_exit = server.should_exit
     server.should_exit = True
-
-
-def _refuse_what_is_no_database(settings: Settings) -> None:
-    """Refuse a file that is not a database. Waiting helps only if a database is unavailable."""
-    path = settings.sqlite_path
-    with contextlib.suppress(OSError):
-        if path is None:
-            return
-        with path.open("rb") as file:
-            beginning = file.read(len(SQLITE_FILE))
-        if beginning not in (b"", SQLITE_FILE):
-            raise SettingsError(
-                f"The file {path} is no SQLite database, or its beginning is damaged.\n"
-                "Put back a copy of it that works, or name another database with --data-dir or --database-url."
-            )
 
 
 def _announce(settings: Settings) -> Leadership | None:

@@ -239,16 +239,16 @@ def _read_line(link: socket.socket) -> bytes:
     return line
 
 
-class _Head(msgspec.Struct):
+class _LineHead(msgspec.Struct):
     method: Any = None
     id: Any = msgspec.UNSET
 
 
-def _peek(line: bytes) -> _Head:
+def _peek(line: bytes) -> _LineHead:
     try:
-        return msgspec.json.decode(line, type=_Head)
+        return msgspec.json.decode(line, type=_LineHead)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        return _Head()
+        return _LineHead()
 
 
 def _claim_descriptors() -> tuple[BinaryIO, int]:

@@ -25,9 +25,9 @@ from assent.kernel.refusals import KEY_REASONS, Reason, Refusal
 from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
+from assent.serving.gateway import PLAIN_CLIENT, ClientPort
 from assent.serving.offering import NAMED, drop_unoffered
 from assent.tools.definition import Call, Dialog, InputRequired, Peer, Prose, PublicCall, Tool
-from assent.tools.gateway import PLAIN_CLIENT, Client
 
 if TYPE_CHECKING:
     from assent.tools.catalog import Catalog
@@ -60,7 +60,7 @@ class RequestContext:
     peer: Peer | None = None
     dialog: Dialog | None = None
     """The dialog that the client declares."""
-    client: Client = PLAIN_CLIENT
+    client: ClientPort = PLAIN_CLIENT
     offered: frozenset[str] | None = None
     """The tools that the caller sees; None for those of its key."""
 

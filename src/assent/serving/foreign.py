@@ -20,8 +20,8 @@ from mcp_types import INVALID_PARAMS, CallToolRequestParams, PaginatedRequestPar
 from assent import __version__
 from assent.kernel.toolsets import TOOLSETS
 from assent.serving.edge import Answer, Edge, RequestContext
+from assent.serving.gateway import ForeignCall, ToolGateway
 from assent.serving.instructions import SPEC_URL
-from assent.tools.gateway import ForeignCall, ToolGateway
 
 FOREIGN_TTL_MS: Final = 5_000
 EVERY_SET: Final = frozenset(TOOLSETS)
@@ -41,7 +41,7 @@ class ForeignServer:
         """`wraps_workspaces`: the settings give some workspaces a profile."""
         self._edge = edge
         self._load_gateway = load_gateway
-        self._wraps_workspaces = wraps_workspaces
+        self.wraps_workspaces = wraps_workspaces
         self._server: Server[Any] | None = None
         self._call_own: CallOwn | None = None
 
@@ -52,8 +52,6 @@ class ForeignServer:
     async def find_call(self, context: RequestContext) -> ForeignCall | None:
         """Return the call of a caller with a profile, else None."""
         given, edge = context.credentials, self._edge
-        if given.profile_id is None and not (self._wraps_workspaces and given.api_key):
-            return None
         caller = await edge.check_key(given, required=given.profile_id is not None)
         if caller is None or isinstance(caller, Answer):
             return None  # the answer refuses it

@@ -28,9 +28,9 @@ from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
 from assent.kernel.refusals import KEY_REASONS, Refusal, bad_argument
 from assent.serving.arguments import check_depth
 from assent.serving.edge import Answer, Credentials, Edge, RequestContext, answer_refusal
+from assent.serving.gateway import ClientPort
 from assent.serving.mcp import McpServer, Reply, make_error
 from assent.tools.definition import Peer
-from assent.tools.gateway import Client
 
 access = logging.getLogger("assent.access")
 
@@ -258,7 +258,7 @@ class McpEndpoint:
             with contextlib.suppress(asyncio.QueueFull):  # progress may be lost, an answer may not
                 told.put_nowait({"jsonrpc": "2.0", "method": method, "params": params})
 
-        context = replace(context, client=Client(notify))
+        context = replace(context, client=ClientPort(notify))
         answering = asyncio.create_task(self._messages.over_http(body, headers, context))
         first = asyncio.create_task(told.get())
         try:

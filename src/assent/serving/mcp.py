@@ -54,12 +54,12 @@ from assent.kernel.refusals import KEY_REASONS, Reason
 from assent.kernel.toolsets import DEFAULT_TOOLSETS
 from assent.serving import elicitation, unreadable
 from assent.serving.arguments import check_depth
-from assent.serving.edge import Answer, Edge, RequestContext, toolsets_of
+from assent.serving.edge import Answer, Credentials, Edge, RequestContext, toolsets_of
 from assent.serving.foreign import ForeignServer, find_repeated_key, read_capabilities
+from assent.serving.gateway import ForeignCall
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.serving.unreadable import Unreadable
 from assent.tools.definition import Dialog
-from assent.tools.gateway import ForeignCall
 
 log = logging.getLogger("assent.exchange")
 
@@ -215,7 +215,7 @@ class McpServer:
         elif method == "initialize":
             params = complete_initialize(params)
         try:
-            if self._foreign is not None:
+            if self._foreign is not None and self._may_be_foreign(exchange.context.credentials):
                 exchange.params, exchange.foreign = params, await self._foreign.find_call(exchange.context)
             if exchange.foreign is not None and method == "tools/call" and (twice := find_repeated_key(body)):
                 problem = f"The message has the key {twice!r} twice. Send each key once."
@@ -232,6 +232,11 @@ class McpServer:
             log.exception("%s failed", method)
             return make_error(request_id, SERVER_ERROR, "The server made a mistake; its log has the details")
         return Reply({"jsonrpc": "2.0", "id": request_id, "result": result})
+
+    def _may_be_foreign(self, given: Credentials) -> bool:
+        """Whether a caller may see wrapped tools. Most do not, and are not asked about again."""
+        wraps = self._foreign is not None and self._foreign.wraps_workspaces
+        return given.profile_id is not None or (wraps and given.api_key is not None)
 
     async def _run(
         self,

@@ -27,10 +27,10 @@ from assent.kernel.ids import REQUEST_ID
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_OPEN_DIALOGS
 from assent.serving import elicitation
 from assent.serving.edge import Credentials, RequestContext
+from assent.serving.gateway import ClientPort
 from assent.serving.mcp import FIRST_VERSION, McpServer, make_error
 from assent.serving.unreadable import TOO_LONG, Unreadable, find_request_id
 from assent.tools.definition import Dialog, DialogAnswer, Peer, Question
-from assent.tools.gateway import Client
 
 INVALID_REQUEST: Final = -32600
 MAX_IN_FLIGHT: Final = 64
@@ -57,7 +57,7 @@ class StdioSession:
         self._room = asyncio.Semaphore(MAX_IN_FLIGHT)
         self._over = asyncio.Event()
         self._dialog: Dialog | None = None
-        self._client = Client(self._notify)
+        self._client = ClientPort(self._notify)
         self._asked: dict[str, asyncio.Future[Any]] = {}
         self._numbers = count(1)
 
@@ -105,7 +105,7 @@ class StdioSession:
                 able = head.params.get("capabilities") if isinstance(head.params, dict) else None
                 declared = elicitation.declares_forms(able, self._version)
                 self._dialog = Dialog(self._ask) if declared else None
-                self._client = Client(self._notify, self._forward if declared else None)
+                self._client = ClientPort(self._notify, self._forward if declared else None)
             self._send(reply.body)
 
     async def _ask(self, question: Question, seconds: float) -> DialogAnswer:

@@ -231,19 +231,10 @@ TABLE: Final = (
     Setting(
         name="wrap_config",
         kind=Kind.FILE,
-        doc="A client's file with `mcpServers`. The keys of `wrap_workspaces` see the tools of these servers behind "
-        "the gate, instead of this server's own; see [wrap.md](wrap.md).",
+        doc="A client's file with `mcpServers`: the keys of `wrap_workspaces` see these tools; see [wrap.md](wrap.md).",
     ),
-    Setting(
-        name="wrap_rules",
-        kind=Kind.FILE,
-        doc="Rules for the tools of `wrap_config`: which pass, which are gated and which are hidden.",
-    ),
-    Setting(
-        name="wrap_workspaces",
-        kind=Kind.NAMES,
-        doc="The ids of the workspaces that see the tools of `wrap_config`.",
-    ),
+    Setting(name="wrap_rules", kind=Kind.FILE, doc="Rules for the tools of `wrap_config`, in TOML."),
+    Setting(name="wrap_workspaces", kind=Kind.NAMES, doc="The ids of workspaces that use `wrap_config`."),
     Setting(
         name="workflow_dirs",
         kind=Kind.FOLDERS,

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.gateway import Client, ForeignCall, KeyRing, TokenInvalid
+from assent.platform.gateway import ClientPort, ForeignCall, KeyRing, TokenInvalid
 from assent.platform.values import Record, digest
 from assent.wrap.gated import say_error
 from assent.wrap.listing import OfferedTool
@@ -31,12 +31,12 @@ class SealedState(Record):
     state: str
 
 
-def forward_input(client: Client, upstream: Upstream) -> AskClient | None:
+def forward_input(client: ClientPort, upstream: Upstream) -> AskClient | None:
     """Return how a legacy server's question reaches the client; None if it cannot."""
     return client.ask if not upstream.modern and client.capabilities is None else None
 
 
-def list_capabilities(client: Client, upstream: Upstream) -> dict[str, Any]:
+def list_capabilities(client: ClientPort, upstream: Upstream) -> dict[str, Any]:
     """Return what is declared to a modern server: only what a modern client declares, too."""
     declared = client.capabilities or {}
     return {ELICITATION: declared[ELICITATION]} if upstream.modern and ELICITATION in declared else {}

@@ -29,7 +29,7 @@ from assent.wrap.gated import HeldCalls, say_error
 from assent.wrap.links import RpcError, Unanswered, Unsent
 from assent.wrap.listing import OfferedTool, arrange_tools
 from assent.wrap.observing import write_proposed_rules
-from assent.wrap.pace import Pace
+from assent.wrap.pace import CallPace
 from assent.wrap.profiles import BadProfile, Profile, read_config, read_order, read_rules
 from assent.wrap.upstreams import PassedOn, Upstream, Upstreams
 
@@ -44,7 +44,7 @@ OWN_TOOLS: Final = frozenset(
         "chieflab_execute_approved_action",
     }
 )
-INSTRUCTIONS: Final = (
+GUIDE: Final = (
     "The tools of this server belong to other servers. Some of them ask a person before they do anything: such a call "
     "waits up to 45 seconds for the person's decision. If it answers that a person has to approve it, give the user "
     "the link and call chieflab_get_action with the actionId and waitSeconds 50 to get the result. The same call, made "
@@ -84,17 +84,17 @@ class ArrangedTools:
 
 
 class Gateway:
-    """Serves wrapped tools (`assent.tools.gateway`)."""
+    """Serves wrapped tools (`assent.serving.gateway`)."""
 
     own_tools = OWN_TOOLS
-    instructions = INSTRUCTIONS
+    instructions = GUIDE
 
     def __init__(self, services: Services, settings: Mapping[str, Any]) -> None:
         self._services = services
         self._settings = settings
         self.upstreams = Upstreams()
         self.held = HeldCalls(services)
-        self._pace = Pace()
+        self._pace = CallPace()
         self._profiles: dict[tuple[str, str], Profile] = {}
         self._by_settings: dict[str, str] = {}
         self._arranged: dict[tuple[str, str], ArrangedTools] = {}

@@ -60,7 +60,7 @@ Told = Callable[[str, dict[str, Any]], None]
 """Takes a notification of the server."""
 
 
-class Link(Protocol):
+class ServerLink(Protocol):
     """An open connection to one server."""
 
     closed: str | None

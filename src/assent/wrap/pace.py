@@ -12,7 +12,7 @@ WINDOW_SECONDS: Final = 60.0
 MAX_CALLERS: Final = 10_000
 
 
-class Pace:
+class CallPace:
     """Counts the calls of each caller in the present window."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:

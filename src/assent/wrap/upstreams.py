@@ -20,7 +20,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from assent import __version__
 from assent.platform.values import Record
 from assent.wrap.http_link import HttpLink
-from assent.wrap.links import Link, RpcError, StdioLink, Unanswered, Unsent
+from assent.wrap.links import RpcError, ServerLink, StdioLink, Unanswered, Unsent
 from assent.wrap.listing import MAX_TOOLS, is_usable
 from assent.wrap.profiles import Profile, UpstreamSpec
 
@@ -68,7 +68,7 @@ class Upstream:
         self.used = time.monotonic()
         self._inherited = inherited
         self._version = ""
-        self._link: Link | None = None
+        self._link: ServerLink | None = None
         self._opening = asyncio.Lock()
         self._failures = 0
         self._retry_at = 0.0
@@ -141,7 +141,7 @@ class Upstream:
             await self._link.close()
             self._link = None
 
-    async def _connect(self) -> Link:
+    async def _connect(self) -> ServerLink:
         """Return the open connection, or open one. Raises `Unsent` during the pause after a failure."""
         async with self._opening:
             link = self._link
@@ -168,8 +168,8 @@ class Upstream:
         pause = FIRST_PAUSE_SECONDS * 2 ** (self._failures - 2) if self._failures > 1 else 0.0
         self._retry_at = time.monotonic() + min(pause, LONGEST_PAUSE_SECONDS)
 
-    async def _open(self) -> Link:
-        link: Link
+    async def _open(self) -> ServerLink:
+        link: ServerLink
         if self.spec.url:
             link = HttpLink(self.spec, self._asked, self._told)
         else:
@@ -185,7 +185,7 @@ class Upstream:
             raise
         return link
 
-    async def _negotiate(self, link: Link) -> None:
+    async def _negotiate(self, link: ServerLink) -> None:
         """Find the era. A server that does not answer the modern probe is legacy."""
         version = MODERN_PROTOCOL_VERSIONS[-1]
         self._begin(link, version, modern=True)
@@ -216,7 +216,7 @@ class Upstream:
         self._begin(link, chosen, modern=False)
         await link.notify("notifications/initialized", {})
 
-    def _begin(self, link: Link, version: str, *, modern: bool) -> None:
+    def _begin(self, link: ServerLink, version: str, *, modern: bool) -> None:
         self.modern, self._version = modern, version
         if isinstance(link, HttpLink):
             link.modern, link.version = modern, version

@@ -16,7 +16,7 @@ from assent.tools.definition import Peer
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class ClientPort:
     """What the client of a call can take besides its answer."""
 
     notify: Callable[[str, dict[str, Any]], None] | None = None
@@ -27,7 +27,7 @@ class Client:
     """What a modern client declares; None for a legacy client."""
 
 
-PLAIN_CLIENT: Final = Client()
+PLAIN_CLIENT: Final = ClientPort()
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class ForeignCall:
     profile_id: str
     now_ms: int
     peer: Peer | None = None
-    client: Client = PLAIN_CLIENT
+    client: ClientPort = PLAIN_CLIENT
 
 
 class ToolGateway(Protocol):
