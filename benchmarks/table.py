@@ -23,6 +23,7 @@ from benchmarks.rows import (
     store_sqlite,
     tool_call,
     workflow_steps,
+    wrap_call,
 )
 
 Measurement = Callable[[Path], list[Figure]]
@@ -39,6 +40,7 @@ MEASUREMENTS: Final[dict[str, Measurement]] = {
     "tool-call": tool_call.measure,
     "stdio-start": stdio_start.measure,
     "workflow-steps": workflow_steps.measure,
+    "wrap-call": wrap_call.measure,
     "console-pages": console_pages.measure,
     "sizes": sizes.measure,
 }

@@ -21,16 +21,18 @@ ECHO = Tool(
 )
 
 
-async def list_tools(ctx: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
-    return ListToolsResult(tools=[ECHO])
-
-
 async def call_tool(ctx: Any, params: CallToolRequestParams) -> CallToolResult:
     text = str((params.arguments or {}).get("text", ""))
     return CallToolResult(content=[TextContent(type="text", text=text)])
 
 
-def echo_server() -> Server[Any]:
+def echo_server(tools: int = 1) -> Server[Any]:
+    """With more than one tool, the others are the same under other names."""
+    listed = [ECHO, *(ECHO.model_copy(update={"name": f"echo_{number}"}) for number in range(1, tools))]
+
+    async def list_tools(ctx: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return ListToolsResult(tools=listed)
+
     # The schema look-up is given, so that a modern call does not run tools/list: the peer at its best.
     return Server(
         "bare",

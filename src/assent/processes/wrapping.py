@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Final
 import msgspec
 
 from assent.processes.front_socket import find_socket
-from assent.processes.listening import listen, other_ports
+from assent.processes.listening import leadership_of, listen, other_ports
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir
 from assent.settings.welcome import own_command
@@ -176,12 +176,14 @@ def connect(settings: Settings) -> socket.socket:
     path = find_socket(settings.data_dir)
     if (link := _try_connect(path)) is not None:
         return link
-    started = start_server(settings)
-    give_up, ended_at = time.monotonic() + START_SECONDS, None
+    leadership, started, ended_at = leadership_of(settings, "command"), None, None
+    give_up = time.monotonic() + START_SECONDS
     while time.monotonic() < give_up:
         if (link := _try_connect(path)) is not None:
             return link
-        if started.poll() is not None:
+        if started is None and not leadership.serve_wanted():  # else one is starting
+            started = start_server(settings)
+        if started is not None and started.poll() is not None:
             ended_at = ended_at or time.monotonic()
             if time.monotonic() - ended_at > ENDED_SECONDS:
                 break

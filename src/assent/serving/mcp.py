@@ -220,7 +220,11 @@ class McpServer:
             if exchange.foreign is not None and method == "tools/call" and (twice := find_repeated_key(body)):
                 problem = f"The message has the key {twice!r} twice. Send each key once."
                 return make_error(request_id, INVALID_PARAMS, problem)
-            result = await self._run(exchange, request_id, method, params, modern=envelope)
+            result = None
+            if self._foreign is not None and exchange.foreign is not None and method == "tools/call":
+                result = await self._foreign.call_directly(exchange.foreign, params, modern=modern)
+            if result is None:
+                result = await self._run(exchange, request_id, method, params, modern=envelope)
         except MCPError as error:
             return _mcp_failure(exchange, request_id, error, modern)
         except ValidationError:
