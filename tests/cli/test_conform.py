@@ -12,6 +12,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from tests import warm_processes
 from tests.cli.conftest import Assent
 from tests.conformance.test_wires import ODD, is_running
 from tests.extensions.test_processes import GOOD
@@ -127,7 +128,7 @@ def test_a_report_says_what_a_command_fails_in_and_a_server_that_judges_nothing_
 
 
 def run(env: dict[str, str], *words: str, given: str = "") -> tuple[int, Any, str]:
-    done = subprocess.run(
+    done = warm_processes.run(
         [*ASSENT, *words[:1], "--json", *words[1:]],
         env=env,
         input=given,
@@ -144,7 +145,7 @@ def not_passed(report: dict[str, Any]) -> dict[str, str]:
 
 def make_keys(env: dict[str, str]) -> list[str]:
     made = [
-        subprocess.run(
+        warm_processes.run(
             [*ASSENT, "workspace", "create", name, "--json"],
             env=env,
             capture_output=True,
@@ -208,7 +209,7 @@ def test_a_run_that_is_told_to_end_leaves_no_process_and_no_draft(
 ) -> None:
     noted = tmp_path / "noted"
     words = ("conform", "--junit", str(tmp_path / "a.xml"), "--", *ODD, "hangs_later", str(noted))
-    with subprocess.Popen([*ASSENT, *words], env=dict(os.environ), stderr=subprocess.PIPE) as running:
+    with warm_processes.Process([*ASSENT, *words], env=dict(os.environ), stderr=subprocess.PIPE) as running:
         eventually(lambda: noted.exists() and len(noted.read_text().split()) == 2, "the check hangs")
         running.send_signal(number)
         code = running.wait(DEADLINE_SECONDS)
