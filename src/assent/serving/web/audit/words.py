@@ -95,6 +95,7 @@ GROUPS: Final = (
             *("secret_stored", "secret_removed"),
             *("credits_granted", "credits_limited", "credits_unlimited"),
             *("webhook_secret_made", "webhook_secret_rotated", "webhook_hosts_changed", "policy_changed"),
+            "wrapped_tools_accepted",
             *("subscription_added", "subscription_changed", "subscription_removed"),
             *("notification_added", "notification_removed", "page_fetched"),
         ),

@@ -1,0 +1,90 @@
+"""The page about wrapped servers: its commands, its files, and what it says of the limits."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.docs.pages import DOCS, block_of, blocks_of
+
+from assent.__main__ import WRAP_FLAGS, WRAP_SWITCHES, take_values
+from assent.cli import run
+from assent.processes.wrapping import read_order
+from assent.settings.load import load_settings
+from assent.wrap.gated import HOLD_SECONDS
+from assent.wrap.gateway import read_files
+from assent.wrap.pace import CALLS
+from assent.wrap.profiles import RULE_KEYS, Profile, read_config, read_rules
+from assent.wrap.profiles import read_order as read_profile
+
+PAGE = "wrap.md"
+TOKEN = {"TRACKER_TOKEN": "theirs"}
+
+
+def test_every_block_of_the_page_is_executed_here() -> None:
+    kinds = [language for language, _ in blocks_of(PAGE)]
+    assert kinds == ["sh", "sh", "json", "sh", "toml", "toml"]
+
+
+def order(command: str, folder: Path) -> Profile:
+    """What a command of the page asks to wrap."""
+    program, subcommand, *words = shlex.split(command)
+    assert (program, subcommand) == ("assent", "wrap")
+    before, _, behind = " ".join(words).partition("-- ")
+    switches = WRAP_SWITCHES & set(before.split())
+    options, rest = take_values([word for word in before.split() if word not in switches], WRAP_FLAGS)
+    assert rest == []
+    named = {flag: str(folder / value) for flag, value in options.items()}
+    made = read_order(behind.split(), named, frozenset(switches), TOKEN)
+    return read_profile(msgspec.json.encode(made))
+
+
+def test_the_first_command_wraps_a_trusted_server(tmp_path: Path) -> None:
+    profile = order(block_of(PAGE, "sh"), tmp_path)
+    (server,) = profile.servers
+    assert (server.name, server.command[0]) == ("filesystem", "npx")
+    assert profile.rules_for("filesystem").trusted
+
+
+def test_the_second_command_exists(capsys: pytest.CaptureFixture[str]) -> None:
+    _, name = block_of(PAGE, "sh", 1).split()
+    assert run([name, "--help"]) == 0
+
+
+def test_the_files_of_the_page_are_read_by_the_third_command_and_by_the_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mcp.json").write_text(block_of(PAGE, "json"))
+    (tmp_path / "rules.toml").write_text(block_of(PAGE, "toml", 1))
+    profile = order(block_of(PAGE, "sh", 2), tmp_path)
+    assert [each.name for each in profile.servers] == ["files", "tracker"]
+    assert profile.servers[1].headers == {"Authorization": "Bearer theirs"}
+    rules = profile.rules_for("files")
+    assert [(rule.match, rule.mode, rule.risk) for rule in rules.tools] == [
+        ("write_file", None, "high"),
+        ("create_directory", None, "low"),
+        ("move_*", "hide", "high"),
+    ]
+    assert profile.rules_for("tracker").tools[0].repeat
+
+    config = tmp_path / "assent.toml"
+    config.write_text(block_of(PAGE, "toml", 0))
+    monkeypatch.setenv("TRACKER_TOKEN", "theirs")
+    settings = load_settings({"config": str(config), "data_dir": str(tmp_path)}).settings
+    assert settings.wrap_config is not None and len(settings.wrap_workspaces) == 1
+    assert read_files(tmp_path / "mcp.json", tmp_path / "rules.toml").rules == profile.rules
+    assert tomllib.loads(block_of(PAGE, "toml", 1)).keys() == {"files", "tracker"}
+    assert read_rules("", frozenset({"files"})) == {}
+    assert len(read_config(block_of(PAGE, "json"), TOKEN)) == len(
+        json.loads(block_of(PAGE, "json"))["mcpServers"]
+    )
+
+
+def test_the_page_names_every_key_of_a_rule_and_the_numbers_that_hold() -> None:
+    page = (DOCS / PAGE).read_text(encoding="utf-8")
+    assert [key for key in (*RULE_KEYS, "trusted") if f"`{key}`" not in page] == []
+    assert f"up to {HOLD_SECONDS} seconds" in page and f"{CALLS} calls a minute" in page
