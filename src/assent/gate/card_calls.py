@@ -139,6 +139,8 @@ def _after_approval(key: str, action: Action, circumstances: Circumstances) -> s
             return f"Do it by hand. This chat may not record it; record it on the review page.{link}"
         done = ask_to_do(action)
         return f"It is planned for {full_time(action.schedule_ms)}. {done}" if action.schedule_ms else done
+    if action.view.executes == "agent":
+        return f"The agent that asked may run it now, once. Until it does, say “withdraw {key}” to stop it."
     if circumstances.blocker is not None:
         return None
     if action.schedule_ms is not None and not circumstances.overdue:
@@ -329,7 +331,10 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
     withdraw = SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind")
     if circumstances.missing:
         return (withdraw,) if circumstances.may_edit else ()
-    if action.view.executes == "person":
+    if action.view.executes == "agent":
+        if circumstances.may_execute:
+            found.append(SuggestedCall(action.executor_tool, about, "now, if you run it yourself"))
+    elif action.view.executes == "person":
         if circumstances.may_execute:
             found.append(_record(action, "the user says that it is out"))
     elif circumstances.blocker is not None:

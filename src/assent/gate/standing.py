@@ -22,6 +22,7 @@ from assent.gate.records import (
     when_taken_down,
 )
 from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
+from assent.gate.transitions import APPROVED, EXECUTING, RETRYABLE, UNKNOWN, state_of
 from assent.kernel.texts import truncate
 from assent.kernel.times import full_time, readable_time
 
@@ -108,6 +109,15 @@ def plain_detail(detail: str) -> str:
     return _STATUS_LINE.sub("", detail).strip().rstrip(".")
 
 
+_OF_AN_AGENT: Final = {
+    APPROVED: "The agent that asked may run it now, once.",
+    EXECUTING: "The agent that asked runs it now.",
+    UNKNOWN: "It is not known whether it ran: the agent did not report what became of it.",
+    RETRYABLE: "The agent that asked may run it now, once.",
+}
+"""Sentences for an action that its agent runs."""
+
+
 def explain(action: Action, blocker: str | None, now_ms: int) -> str:
     """Explain the state of an action in a sentence for the person; empty if it needs none.
 
@@ -117,6 +127,12 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
     if action.effect.connector == WORKFLOW and section is not Section.REJECTED:
         gone = REPLACED if SUPERSEDED in action.metadata else "It was not approved in time."
         return gone if section is Section.EXPIRED else describe_step(action) or ""
+    if (
+        action.view.executes == "agent"
+        and section is not Section.EXPIRED
+        and state_of(action) in _OF_AN_AGENT
+    ):
+        return _OF_AN_AGENT[state_of(action)]
     detail = plain_detail(str(action.metadata.get("lastAttempt", "")))
     if section is Section.APPROVED_NOT_SENT:
         if action.execution_state is ExecutionState.EXECUTING:

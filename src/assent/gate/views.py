@@ -26,7 +26,7 @@ class Severity(enum.StrEnum):
 
 Executes = Literal["server", "person", "agent"]
 """`server`: a connector performs it. `person`: somebody does it by hand and records it. `agent`: the
-approval itself is the effect, such as the confirmation of a workflow step."""
+agent goes on with it, past a step of its workflow or by running a tool of its own."""
 
 
 class Facts(WireRecord, tag="facts"):

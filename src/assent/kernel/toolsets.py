@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final, Literal, get_args
 
-Toolset = Literal["gate", "launch", "workflows", "memory", "admin", "legacy"]
+Toolset = Literal["gate", "launch", "workflows", "memory", "calls", "admin", "legacy"]
 
 TOOLSETS: Final[tuple[Toolset, ...]] = get_args(Toolset)
 GATE: Final[Toolset] = "gate"

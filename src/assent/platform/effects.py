@@ -49,6 +49,7 @@ from assent.gate.views import Block as Block
 from assent.gate.views import ByHand as ByHand
 from assent.gate.views import Diff as Diff
 from assent.gate.views import Facets as Facets
+from assent.gate.views import Facts as Facts
 from assent.gate.views import Field as Field
 from assent.gate.views import HandField as HandField
 from assent.gate.views import Preview as Preview

@@ -15,6 +15,8 @@ from assent.tools.arguments import line as line
 from assent.tools.arguments import moment as moment
 from assent.tools.catalog import Catalog as Catalog
 from assent.tools.catalog import arrange as arrange
+from assent.tools.definition import DECIDES as DECIDES
+from assent.tools.definition import FIRES as FIRES
 from assent.tools.definition import READS as READS
 from assent.tools.definition import WRITES as WRITES
 from assent.tools.definition import Behaviour as Behaviour

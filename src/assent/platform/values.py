@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from assent.kernel.canonical import NotCanonical as NotCanonical
 from assent.kernel.canonical import digest as digest
 from assent.kernel.canonical import digest_of_bytes as digest_of_bytes
 from assent.kernel.headers import has_encoded_word as has_encoded_word

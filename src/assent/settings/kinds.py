@@ -31,6 +31,7 @@ class Kind(enum.Enum):
     NAMES = "a list: separated by commas or spaces in a variable, an array of strings in the file"
     OPERATORS = "files and modules, separated by commas in a variable, an array of strings in the file"
     PRICES = "a list of connectors with a whole number of credits each, such as zernio=2, resend=1"
+    RISKS = "a list of tools that agents run with a risk each, such as claude-code:Write=low"
     ROLES = "a list of claim values with a workspace each, such as sales=Acme"
     KEY = "a workspace key, which starts with clp_live_ or clp_dev_"
     SECRET = "32 or more random characters"  # noqa: S105 - a description

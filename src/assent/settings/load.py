@@ -75,6 +75,7 @@ class Settings(Record, kw_only=True):
     measure_after_seconds: float = 86_400.0
     allow_hosts: tuple[str, ...] = ()
     credit_prices: tuple[str, ...] = ()
+    agent_risks: tuple[str, ...] = ()
     workflow_dirs: tuple[str, ...] = ()
     wrap_config: Path | None = None
     wrap_rules: Path | None = None

@@ -68,6 +68,7 @@ _SHORT: Final = {
     Kind.OPERATORS: "files and modules",
     Kind.ROLES: "list of value=workspace",
     Kind.PRICES: "list of prices",
+    Kind.RISKS: "list of source:tool=risk",
     Kind.KEY: "workspace key",
     Kind.SECRET: "secret, 32 characters or more",
     Kind.SECRETS: "list of secrets",

@@ -236,6 +236,12 @@ TABLE: Final = (
     Setting(name="wrap_rules", kind=Kind.FILE, doc="Rules for the tools of `wrap_config`, in TOML."),
     Setting(name="wrap_workspaces", kind=Kind.NAMES, doc="The ids of workspaces that use `wrap_config`."),
     Setting(
+        name="agent_risks",
+        kind=Kind.RISKS,
+        doc="The risk of tools that an agent proposes and runs itself, such as `claude-code:Write=medium` or "
+        "`langgraph:search_*=low`; the first that matches counts, and the others are high.",
+    ),
+    Setting(
         name="workflow_dirs",
         kind=Kind.FOLDERS,
         doc="Folders with workflow definitions of your own, read beside the built-in ones.",

@@ -17,7 +17,7 @@ class BadValue(ValueError):  # noqa: N818 - a state of the value
     """Why a value is invalid: a clause that fits after a colon."""
 
 
-_LISTS: Final = frozenset({Kind.NAMES, Kind.FOLDERS, Kind.PRICES, Kind.ROLES, Kind.SECRETS})
+_LISTS: Final = frozenset({Kind.NAMES, Kind.FOLDERS, Kind.PRICES, Kind.RISKS, Kind.ROLES, Kind.SECRETS})
 
 
 def parse_value(row: Setting, raw: object, *, base: Path, home: Path) -> Any:
@@ -160,6 +160,8 @@ def _names(row: Setting, raw: object) -> tuple[str, ...]:
             raise BadValue(f"{each!r} is not one of {', '.join(row.choices)}")
         if row.kind is Kind.PRICES and re.fullmatch(r"[a-z0-9_]{1,40}=[0-9]{1,9}", each) is None:
             raise BadValue(f"{each!r} is not a connector and its price")
+        if row.kind is Kind.RISKS and re.fullmatch(r"[^:=]+:[^=]+=(low|medium|high)", each) is None:
+            raise BadValue(f"{each!r} is not a source, : and a tool, = and low, medium or high")
         if row.kind is Kind.ROLES and not all(part.strip() for part in each.rpartition("=")):
             raise BadValue(f"{each!r} is not a claim value, = and a workspace")
     return names

@@ -20,7 +20,6 @@ from assent.engine.connections import observing
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
-from assent.engine.workflows.answers import ADVANCE
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import describe_stuck, execution_key, next_calls
@@ -117,12 +116,8 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided | InputR
     failpoint("approve.committed")
     if before.view.approval_executes:
         services.background.wake_jobs()
-    return await _send(call, answer) if request.send and not _is_workflow_step(answer) else answer
-
-
-def _is_workflow_step(answer: Decided) -> bool:
-    """Whether the action is a workflow step: nothing is sent, the agent advances next."""
-    return any(each.name == ADVANCE for each in answer.next)
+    sends = request.send and before.view.executes != "agent"  # with those the agent goes on itself
+    return await _send(call, answer) if sends else answer
 
 
 async def _send(call: Call, answer: Decided) -> Decided:

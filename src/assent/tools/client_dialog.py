@@ -166,6 +166,8 @@ def make_decider(call: Call, asked: AskedQuestion) -> Decider:
 def _write_message(action: Action, *, send: bool) -> str:
     if action.effect.connector == WORKFLOW:
         then = "If you approve, the workflow goes on."
+    elif action.view.executes == "agent":
+        then = "If you approve, your agent runs it once, exactly as it is here."
     elif action.view.executes == "person":
         then = "If you approve, you do it by hand afterwards."
     elif action.schedule_ms is not None:

@@ -59,6 +59,11 @@ _GROUPS: Final[dict[Toolset, tuple[str, ...]]] = {
         "chieflab_brain_record",
         "chieflab_add_voice_sample",
     ),
+    "calls": (
+        "chieflab_propose_call",
+        "chieflab_claim_call",
+        "chieflab_report_call",
+    ),
     "admin": (
         "chieflab_help",
         "chieflab_disconnect_provider",

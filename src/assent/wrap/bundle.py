@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def list_tools() -> tuple[Tool, ...]:
-    return ()
+    from assent.wrap import agent_tools
+
+    return agent_tools.TOOLS
 
 
 def list_operators() -> tuple[Any, ...]:
@@ -32,9 +34,10 @@ def list_types() -> Iterable[EffectType]:
 
 
 def list_families() -> Iterable[EffectType]:
+    from assent.wrap.agent_calls import FAMILY
     from assent.wrap.effects import ACCEPT_FAMILY, CALL_FAMILY
 
-    return CALL_FAMILY, ACCEPT_FAMILY
+    return CALL_FAMILY, ACCEPT_FAMILY, FAMILY
 
 
 def list_connectors() -> Iterable[ConnectorInfo]:

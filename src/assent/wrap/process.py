@@ -29,11 +29,13 @@ class Wrapping:
         return Gateway(self._services, self._settings)
 
     def make_connectors(self) -> Iterable[Connector]:
+        from assent.wrap.agent_calls import AgentConnector
         from assent.wrap.connector import make_connectors
         from assent.wrap.effects import CONNECTORS
 
         infos = {each.id: each for each in CONNECTORS}
-        return make_connectors(self._services, self.gateway.upstreams, infos)
+        wrapped = make_connectors(self._services, self.gateway.upstreams, infos)
+        return (*wrapped, AgentConnector(self._settings))
 
     def make_notifiers(self) -> Iterable[Notifier]:
         return ()

@@ -24,7 +24,6 @@ from assent.gate.preflight import after_edit, explain_expiry, extend_expiry, ref
 from assent.gate.records import PROPOSAL, Action, Approval, Effect, Status, Voice, read_proposal
 from assent.gate.rules import drift
 from assent.gate.seals import Seals
-from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal, bad_argument
@@ -97,8 +96,8 @@ def approve(
         yield from brain.remember_approval(action, facts, now_ms)
     if approval != held:
         yield from notifications.ask_about_decision(action, now_ms)
-    if action.effect.connector == WORKFLOW:
-        return action  # its effect is the agent's next advance; nothing is sent
+    if action.view.executes == "agent":
+        return action  # the agent goes on with it; nothing is sent
     if action.schedule_ms is not None or send_now or (first and action.view.approval_executes):
         yield from _schedule(action, now_ms)
     if action.schedule_ms is None or action.schedule_ms <= now_ms:

@@ -44,6 +44,10 @@ unknown outcome was recorded. An attempt that is still `executing` after its lea
 
 The raised fence makes a result of the first process, should it still arrive, a `late_answer`.
 
+An agent's own tool. `hand_out` claims in the same way and performs nothing: the agent runs the tool
+and reports under the id of its attempt (`recording.record_report`). Without a report the lease ends, and
+the outcome is unknown; a person answers.
+
 Cancellation. `execute` runs in its own task behind `asyncio.shield`: a client that disconnects does
 not interrupt a claimed execution. A stopping process waits for these tasks
 (`ShieldedTasks.finish`). A process that dies leaves the claim and its job, and any process
@@ -142,12 +146,26 @@ async def execute(services: Services, order: ExecutionOrder) -> Executed:
     return await services.background.executions.run(_execute(services, order))
 
 
-async def _execute(services: Services, order: ExecutionOrder) -> Executed:
+async def hand_out(services: Services, order: ExecutionOrder) -> Action:
+    """Claim an approved action for the agent that runs it itself, at most once. It is executing until the
+    agent reports (`recording.record_report`) or its lease ends. Raises `Refusal`."""
+    held = await services.background.executions.run(_admit(services, order))
+    if not isinstance(held, Action):
+        raise TypeError("a claim without an idempotency key has no stored answer")
+    return gate.open_gate(held).action
+
+
+async def _admit(services: Services, order: ExecutionOrder) -> Action | Executed:
+    """Claim an action, or return the stored answer. A refusal is kept as an attempt."""
     try:
-        held = await claim_action(services, order)
+        return await claim_action(services, order)
     except Refusal as refusal:
         await refused_attempts.record(services, order.workspace_id, refusal, by=order.by, tool=order.tool)
         raise
+
+
+async def _execute(services: Services, order: ExecutionOrder) -> Executed:
+    held = await _admit(services, order)
     if isinstance(held, Executed):
         return held
     failpoint("execute.claimed")
@@ -360,11 +378,13 @@ def claim(
 
 
 def refuse_wrong_tool(services: Services, action: Action, tool: str) -> None:
-    """Refuse a tool for another kind of action. The general executor takes every kind."""
+    """Refuse a tool for another kind of action. The general executor takes every kind that the server
+    executes; what an agent runs is only handed out."""
     refuse_confirmation(action)
     found = services.effects.find(action.effect)
+    general = () if action.view.executes == "agent" else (EXECUTE_TOOL,)
     others = found.executor_tools if found is not None else ()
-    if tool not in (action.executor_tool, EXECUTE_TOOL, *others):
+    if tool not in (action.executor_tool, *general, *others):
         raise Refusal(
             Reason.VALIDATION_ERROR,
             action_id=action.action_id,

@@ -21,9 +21,10 @@ from assent.gate import gate
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import PLAIN, describe_outcome, next_calls
 from assent.gate.records import Action
-from assent.gate.transitions import Move, path
+from assent.gate.transitions import EXECUTED, FAILED, UNKNOWN, Move, path, state_of
+from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Recovery, Refusal, Replay
+from assent.kernel.refusals import Reason, Recovery, Refusal, Replay, bad_argument
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
@@ -89,6 +90,25 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
     else:
         yield from jobs.cancel(action.workspace_id, RECONCILE_JOB, attempt.attempt_id)
     return reply
+
+
+def record_report(
+    workspace_id: WorkspaceId, action_id: ActionId, attempt_id: str, outcome: SendOutcome, now_ms: int
+) -> Transaction[Action]:
+    """Record what became of an action that was handed out, and return it. A repeated report of the same
+    outcome changes nothing. Raises `Refusal` for another attempt and for another outcome."""
+    action, _ = yield from actions.lock(workspace_id, action_id)
+    held = action.attempt.attempt_id if action.attempt is not None else None
+    if action.view.executes != "agent" or held != attempt_id:
+        raise bad_argument("claimId", "the id that the claim of this action answered", "another one")
+    told = {Delivered: EXECUTED, NotSent: FAILED, OutcomeUnknown: UNKNOWN}[type(outcome)]
+    if state_of(action) == told:
+        return action
+    if _find_move(outcome, action) is None:
+        raise gate.refuse_closed(action, Reason.ACTION_CLOSED)
+    yield from record(action, outcome, now_ms)
+    action, _ = yield from actions.lock(workspace_id, action_id)
+    return action
 
 
 def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Transaction[Executed | Refusal]:
