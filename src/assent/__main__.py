@@ -1,5 +1,5 @@
-"""The command `assent`. Starts `assent stdio` before importing what only the other commands need,
-because a client waits for the first answer."""
+"""The command `assent`. Starts `assent stdio` and `assent hook claude-code` before importing what only
+the other commands need, because a client waits for them."""
 
 from __future__ import annotations
 
@@ -30,10 +30,15 @@ class BadUsage(Exception):  # noqa: N818 - what the caller did
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its code: 0 success, 1 failure, 2 usage error."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments[:1] == ["stdio"] and not {"--help", "-h"} & set(arguments):
+    asks = {"--help", "-h"} & set(_before_command(arguments))
+    if arguments[:1] == ["stdio"] and not asks:
         sys.exit(run_stdio(arguments[1:]))
-    if arguments[:1] == ["wrap"] and not {"--help", "-h"} & set(_before_command(arguments)):
+    if arguments[:1] == ["wrap"] and not asks:
         sys.exit(run_wrap(arguments[1:]))
+    if arguments[:2] == ["hook", "claude-code"] and not asks:
+        from assent.processes.hook import run_hook
+
+        sys.exit(run_hook(arguments[2:]))
     from assent.cli import run
 
     sys.exit(run(arguments))

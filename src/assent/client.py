@@ -10,10 +10,12 @@ import asyncio
 import itertools
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-import httpx
 import msgspec
+
+if TYPE_CHECKING:
+    import httpx
 
 PROTOCOL: Final = "2025-11-25"
 
@@ -41,6 +43,8 @@ class Client:
     def __init__(
         self, url: str, key: str | None = None, *, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
+        import httpx  # slow, and a hook that decides alone needs no request
+
         headers = {"Content-Type": "application/json", "MCP-Protocol-Version": PROTOCOL}
         if key is not None:
             headers["Authorization"] = f"Bearer {key}"
@@ -56,7 +60,7 @@ class Client:
     ) -> None:
         await self._http.aclose()
 
-    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a tool and return its payload. Raises `Refused`."""
         answer = await self._ask("tools/call", params={"name": tool, "arguments": arguments})
         if "error" in answer:

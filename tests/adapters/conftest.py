@@ -1,12 +1,13 @@
-"""A whole server in this process, over each transport and each store."""
+"""A whole server in this process, over each transport and each store; and one in a process of its own."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.adapters.house import House, open_house
 from tests.engine.actions.kit import Gate
 from tests.extensions.conftest import gate_with
 
@@ -21,3 +22,17 @@ async def surface(
         yield gate
     finally:
         await gate.close()
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    with open_house(tmp_path_factory.mktemp("data")) as house:
+        yield house
+
+
+@pytest.fixture
+def house(served: House) -> Iterator[House]:
+    """The server of the module; no action waits after the test."""
+    yield served
+    for action_id in served.waiting():
+        served.reject(action_id, "The test is over.")

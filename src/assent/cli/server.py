@@ -1,4 +1,4 @@
-"""Commands that start or prepare a server: init, serve, stdio, migrate."""
+"""Commands that start or prepare a server, and those that an agent's program starts."""
 
 from __future__ import annotations
 
@@ -23,6 +23,9 @@ def register(app: typer.Typer) -> None:
     command(app, "stdio", json=False)(stdio)
     app.command("wrap")(wrap)  # its --config is a client's file
     command(app, "migrate")(migrate)
+    hooks = typer.Typer(no_args_is_help=True)
+    hooks.command("claude-code")(hook_claude_code)
+    app.add_typer(hooks, name="hook", help="Ask the gate from the hooks of an agent.")
 
 
 def init(session: CommandSession) -> None:
@@ -141,6 +144,35 @@ def wrap(
         return wrapping.wrap(settings, wrapping.read_order(list(server or ()), options, chosen, os.environ))
     except wrapping.CannotWrap as error:
         raise Failure(str(error)) from None
+
+
+def hook_claude_code(
+    tools: Annotated[
+        str | None,
+        typer.Option("--tools", help="Whom to ask about, such as 'Bash,mcp__*,!mcp__docs__*'. Default: all."),
+    ] = None,
+    wait: Annotated[
+        int | None, typer.Option("--wait", metavar="SECONDS", help="How long to wait for a decision.")
+    ] = None,
+    print_settings: Annotated[
+        bool, typer.Option("--print-settings", help="Print the hooks for Claude Code's settings file.")
+    ] = False,
+    data_dir: Annotated[
+        str | None, typer.Option("--data-dir", metavar="DIR", help="The data to work on without a key.")
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", metavar="URL", help="The server to ask with ASSENT_API_KEY.")
+    ] = None,
+) -> None:
+    """Answer an event of Claude Code on standard input: a tool runs once a person has approved its call.
+
+    Whatever fails denies the call.
+    """
+    from assent.processes.hook import run_hook
+
+    given = {"--tools": tools, "--wait": wait, "--data-dir": data_dir, "--base-url": base_url}
+    words = [word for flag, value in given.items() if value is not None for word in (flag, str(value))]
+    raise typer.Exit(run_hook([*words, "--print-settings"] if print_settings else words))
 
 
 def migrate(session: CommandSession, operators: Operators = None) -> int:

@@ -1,0 +1,119 @@
+"""A server process, and a person of it who decides behind the backs of the agents that ask."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tests.own_sql import bind_marks
+from tests.processes.running import SECRETS, UNLIMITED, Serve, environment, eventually
+from tests.surfaces import settings_for
+
+from assent.app import App
+from assent.engine.actions import actions, decisions
+from assent.engine.actions.editing import prepare_edit
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion, no_link
+from assent.gate.records import Action, Assurance
+from assent.kernel.ids import ActionId
+from assent.ports import Transaction
+
+T = TypeVar("T")
+ADA = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "page")
+
+
+class House:
+    """One server on a data directory, with a key that may propose and run but not decide."""
+
+    def __init__(self, data_dir: Path, base_url: str) -> None:
+        self.data_dir = data_dir
+        self.base_url = base_url
+        self.key = self._do(self._issue_key)
+
+    def variables(self, **more: str) -> dict[str, str]:
+        return environment({"ASSENT_API_KEY": self.key, "ASSENT_BASE_URL": self.base_url, **SECRETS, **more})
+
+    def _do(self, work: Callable[[App], Awaitable[T]]) -> T:
+        async def run() -> T:
+            settings = settings_for(
+                f"sqlite:///{self.data_dir / 'assent.db'}", self.data_dir, base_url=self.base_url
+            )
+            app = App(settings)
+            try:
+                return await work(app)
+            finally:
+                await app.close()
+
+        return asyncio.run(run())
+
+    async def _issue_key(self, app: App) -> str:
+        entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
+        now_ms, scopes = app.clock.now_ms(), ("runs:write", "actions:execute")
+        issued = await app.store.write(
+            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, now_ms, by="test", scopes=scopes)
+        )
+        return issued.api_key
+
+    def waiting(self) -> list[str]:
+        """The ids of the actions that wait, oldest first."""
+
+        async def read(app: App) -> list[str]:
+            def begin() -> Transaction[list[str]]:
+                rows = yield bind_marks(
+                    "SELECT action_id FROM actions WHERE status = 'awaiting_approval' ORDER BY action_id"
+                )
+                return [row["action_id"] for row in rows]
+
+            return await app.store.read(begin)
+
+        return self._do(read)
+
+    def one_waiting(self) -> str:
+        """The one action that waits, once it does."""
+        (action_id,) = eventually(self.waiting, "an action waits")
+        return action_id
+
+    def stored(self, action_id: str) -> Action:
+        async def read(app: App) -> Action:
+            found, _ = await app.store.read(lambda: actions.find(LOCAL_WORKSPACE, ActionId(action_id)))
+            return found
+
+        return self._do(read)
+
+    def approve(self, action_id: str, **edited: Any) -> None:
+        """Approve an action as a signed-in person, after an edit of these arguments."""
+
+        async def decide(app: App) -> None:
+            found, _ = await app.store.read(lambda: actions.find(LOCAL_WORKSPACE, ActionId(action_id)))
+            now_ms = app.clock.now_ms()
+            if edited:
+                prepared = await prepare_edit(app.services, found, {"arguments": edited})
+                found = await app.store.write(
+                    lambda: decisions.edit(ADA, found.action_id, prepared, ANY_CONTENT, no_link, now_ms)
+                )
+            seen = SeenVersion(digest=found.digest)
+            await app.store.write(
+                lambda: decisions.approve(ADA, found.action_id, seen, no_link, now_ms, seals=app.keys.seals)
+            )
+
+        self._do(decide)
+
+    def reject(self, action_id: str, reason: str) -> None:
+        async def decide(app: App) -> None:
+            now_ms = app.clock.now_ms()
+            await app.store.write(
+                lambda: decisions.reject(ADA, ActionId(action_id), reason, ANY_CONTENT, no_link, now_ms)
+            )
+
+        self._do(decide)
+
+
+@contextmanager
+def open_house(data_dir: Path) -> Iterator[House]:
+    with Serve(data_dir, {**SECRETS, **UNLIMITED}) as server:
+        yield House(data_dir, server.base_url)
