@@ -1,5 +1,5 @@
 #!/bin/sh
-# Brings the peers that benchmarks compare with into .peers/, an environment of their own; prints a line when it cannot.
+# Brings the peers that benchmarks compare with, and the frameworks of the adapters, into .peers/, an environment of their own; prints a line when it cannot.
 # Versions and hashes are those of benchmarks/peers/peers.lock, which `scripts/peers.sh lock` resolves anew.
 set -eu
 cd "$(dirname "$0")/.."
@@ -24,7 +24,7 @@ fi
 
 unavailable() {
     rm -rf .peers
-    echo "not run: the rewind against LangGraph, because $1"
+    echo "not run: the rewind against LangGraph and the examples of the adapters, because $1"
     exit 0
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any, TypeVar
 
 from tests.own_sql import bind_marks
 from tests.processes.running import SECRETS, UNLIMITED, Serve, environment, eventually
-from tests.surfaces import settings_for
+from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, decisions
@@ -20,6 +21,8 @@ from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
 from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion, no_link
 from assent.gate.records import Action, Assurance
+from assent.jobs.kinds import job_kinds
+from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
 from assent.ports import Transaction
 
@@ -38,12 +41,12 @@ class House:
     def variables(self, **more: str) -> dict[str, str]:
         return environment({"ASSENT_API_KEY": self.key, "ASSENT_BASE_URL": self.base_url, **SECRETS, **more})
 
-    def _do(self, work: Callable[[App], Awaitable[T]]) -> T:
+    def _do(self, work: Callable[[App], Awaitable[T]], later_seconds: float = 0) -> T:
         async def run() -> T:
             settings = settings_for(
                 f"sqlite:///{self.data_dir / 'assent.db'}", self.data_dir, base_url=self.base_url
             )
-            app = App(settings)
+            app = App(settings, clock=ManualClock(int((time.time() + later_seconds) * 1000)))
             try:
                 return await work(app)
             finally:
@@ -111,6 +114,14 @@ class House:
             )
 
         self._do(decide)
+
+    def end_leases(self) -> None:
+        """Do the server's jobs as if the leases of all claims had ended."""
+
+        async def run(app: App) -> None:
+            await Runner(app.store, app.clock, job_kinds(app), worker="test").run_due_once()
+
+        self._do(run, later_seconds=3_600)
 
 
 @contextmanager

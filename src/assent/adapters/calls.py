@@ -6,13 +6,15 @@ the same key, also by another process: the server knows the action.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from typing import Any, Final, Literal, Protocol
 
 import msgspec
 
-from assent.client import Refused
+from assent.client import Client, Refused
 
 LONGEST_WAIT_SECONDS: Final = 45
 """Of one request. A decision that takes longer is waited for with several."""
@@ -117,6 +119,21 @@ class CallGate:
             output=output,
             detail=detail[:2_000],
         )
+
+
+class ServerAddress(msgspec.Struct, frozen=True):
+    """A server and the key for it; by default those of the environment variables."""
+
+    url: str = msgspec.field(
+        default_factory=lambda: os.environ.get("ASSENT_BASE_URL", "http://localhost:8080")
+    )
+    key: str | None = msgspec.field(default_factory=lambda: os.environ.get("ASSENT_API_KEY"))
+
+    @asynccontextmanager
+    async def open(self, source: str, context: Mapping[str, str] | None = None) -> AsyncIterator[CallGate]:
+        """Open the gate for one call: event loops come and go in a framework."""
+        async with Client(self.url, self.key) as client:
+            yield CallGate(client, source, context)
 
 
 _MESSAGES: Final = {
