@@ -60,7 +60,7 @@ class Client:
     ) -> None:
         await self._http.aclose()
 
-    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool and return its payload. Raises `Refused`."""
         answer = await self._ask("tools/call", params={"name": tool, "arguments": arguments})
         if "error" in answer:

@@ -20,10 +20,10 @@ LONGEST_WAIT_SECONDS: Final = 45
 """Of one request. A decision that takes longer is waited for with several."""
 
 
-class Caller(Protocol):
+class ToolCaller(Protocol):
     """Calls tools of a server: `assent.client.Client`, or a server in the same process."""
 
-    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Return the payload. Raises `Refused`."""
         ...
 
@@ -60,7 +60,7 @@ Step = WaitingCall | ClosedCall | ClaimedCall
 class CallGate:
     """Asks the gate about calls of one source, such as `langgraph`."""
 
-    def __init__(self, caller: Caller, source: str, context: Mapping[str, str] | None = None) -> None:
+    def __init__(self, caller: ToolCaller, source: str, context: Mapping[str, str] | None = None) -> None:
         """`context` tells the person where the calls run, by labels."""
         self._caller = caller
         self._source = source

@@ -149,7 +149,9 @@ def wrap(
 def hook_claude_code(
     tools: Annotated[
         str | None,
-        typer.Option("--tools", help="Whom to ask about, such as 'Bash,mcp__*,!mcp__docs__*'. Default: all."),
+        typer.Option(
+            "--tools", help="The tools to ask about, such as 'Bash,mcp__*,!mcp__docs__*'. Default: all."
+        ),
     ] = None,
     wait: Annotated[
         int | None, typer.Option("--wait", metavar="SECONDS", help="How long to wait for a decision.")

@@ -23,7 +23,7 @@ class LocalCaller:
         self._edge = edge
         self._context = RequestContext(Credentials(local=LOCAL_PRINCIPAL), "local", "hook")
 
-    async def call(self, tool: str, /, **arguments: Any) -> dict[str, Any]:
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call a tool and return its payload. Raises `Refused`."""
         answer = await self._edge.answer(tool, arguments, self._context)
         if answer.is_error:

@@ -118,7 +118,7 @@ class ReportCall(Arguments, kw_only=True):
     detail: Annotated[str, msgspec.Meta(max_length=2_000, description="Why it failed or is unknown.")] = ""
 
 
-class ReportReply(WireRecord, kw_only=True):
+class OutcomeReply(WireRecord, kw_only=True):
     ok: bool
     action_id: str
     status: str
@@ -242,7 +242,7 @@ async def claim_call(call: Call, request: ClaimCall) -> ClaimReply:
     )
 
 
-async def report_call(call: Call, request: ReportCall) -> ReportReply:
+async def report_call(call: Call, request: ReportCall) -> OutcomeReply:
     """Record what became of a call that was handed out."""
     action_id = require_action_id(request.action_id)
     outcome: Delivered | NotSent | OutcomeUnknown
@@ -265,7 +265,7 @@ async def report_call(call: Call, request: ReportCall) -> ReportReply:
     await _require_own(call, action_id)
     action = await call.services.store.write(call.metered(begin))
     said = {"executed": "It is recorded as done.", "failed": "It is recorded as not done."}
-    return ReportReply(
+    return OutcomeReply(
         ok=True,
         action_id=action_id,
         status=action.status,
@@ -321,7 +321,7 @@ TOOLS: Final = (
         category="execute",
         behaviour=DECIDES,
         request=ReportCall,
-        reply=ReportReply,
+        reply=OutcomeReply,
         handler=report_call,
         scope="actions:execute",
     ),
