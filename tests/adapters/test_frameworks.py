@@ -117,7 +117,7 @@ def test_a_rewound_thread_neither_repeats_the_call_nor_reuses_its_approval(
     example.play("resume")
     assert example.play("rewind")["said"] == "The tool answered: deleted old"
     assert example.ledger == ["old"]
-    # The model asks anew: a new call, a new question.
+    # The model asks again: a new call, a new question.
     (asked,) = example.play("start")["waiting"]
     assert asked["actionId"] == house.one_waiting()
     assert example.ledger == ["old"]

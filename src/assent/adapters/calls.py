@@ -36,7 +36,7 @@ class WaitingCall(msgspec.Struct, frozen=True):
 
 
 class ClosedCall(msgspec.Struct, frozen=True):
-    """The call may not run: it was rejected, has run before, or nobody knows whether it ran."""
+    """The call may not run: it was rejected, has run before, or it is unknown whether it ran."""
 
     action_id: str
     reason: Literal["rejected", "expired", "executed", "failed", "in_progress", "unknown"]
@@ -138,7 +138,7 @@ class ServerAddress(msgspec.Struct, frozen=True):
 
 _MESSAGES: Final = {
     "rejected": "A person rejected this call: {why}. Do not run it and do not repeat it as it is.",
-    "expired": "Nobody approved this call in time. Propose it again if it is still needed.",
+    "expired": "No one approved this call in time. Propose it again if it is still needed.",
     "executed": "This call has run before; it was not run again.",
     "failed": "This call was approved, and it failed before it did anything: {why}. Propose it again.",
     "in_progress": "Another process runs this call now; it was not run again.",

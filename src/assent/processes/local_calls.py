@@ -40,7 +40,7 @@ async def open_local(settings: Settings) -> AsyncIterator[LocalCaller]:
         address = said.address if said is not None else None
     if address is None:
         start = in_shell(own_command(settings, "serve"))
-        said_so = f"No server runs on this data, so nobody could approve it. Ask the user to run: {start}"
+        said_so = f"No server runs on this data, so no one could approve it. Ask the user to run: {start}"
         raise Refused({"reason": "no_server", "userMessage": said_so})
     app = App(settings, page_address=lambda: address, one_client=True)
     try:
