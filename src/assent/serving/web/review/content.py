@@ -98,7 +98,7 @@ def build_content(
         targets=review_links.list_links(_targets(action, preview)),
         html=_html(effect.html),
         html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
-        extras=_extras(effect),
+        extras=_extras(action),
         schedule=when(action.schedule_ms, now_ms),
         revision=action.revision,
         digest=action.digest,
@@ -141,8 +141,10 @@ def _html(source: str) -> HtmlPart | None:
     return HtmlPart(pieces(html_text(source)), found, pieces(source), has_style_sheet(source))
 
 
-def _extras(effect: Effect) -> tuple[LabelledFact, ...]:
-    """All other fields that an approval covers."""
+def _extras(action: Action) -> tuple[LabelledFact, ...]:
+    """All other fields that an approval covers. Those of a call that an agent runs are its title, its risk
+    and its blocks."""
+    effect = action.effect
     facts = [LabelledFact("Link", effect.link)] if effect.link else []
     if (account := goes_to(effect.target)) is not None:
         facts.append(LabelledFact("Goes to", account))
@@ -153,7 +155,9 @@ def _extras(effect: Effect) -> tuple[LabelledFact, ...]:
         for media in effect.media
         if not media.digest
     ]
-    facts += [_detail(name, value, effect) for name, value in effect.details.items()]
+    shown_above = action.view.executes == "agent" and bool(effect.arguments)
+    details = {} if shown_above else effect.details
+    facts += [_detail(name, value, effect) for name, value in details.items()]
     return tuple(facts)
 
 
