@@ -35,7 +35,14 @@ DESCRIPTORS: Final = 256
 SET_CHILD_SUBREAPER: Final = 36
 """Of prctl: orphans below this process become its children."""
 
-NOT_SERVED: Final = ("assent.__main__", "assent.testing", "assent.suite.testing", "assent.conformance")
+NOT_SERVED: Final = (
+    "assent.__main__",
+    "assent.adapters.langgraph",
+    "assent.adapters.pydantic_ai",
+    "assent.testing",
+    "assent.suite.testing",
+    "assent.conformance",
+)
 IMPORTED_LATE: Final = (
     "anyio._core._sockets",
     "asyncpg",

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from tests.adapters.house import House
 from tests.processes.running import ASSENT, environment, free_port
+from tests.warm_processes import Process
 
 pytestmark = pytest.mark.slow
 
@@ -45,7 +46,7 @@ class Hook:
         self, given: bytes, variables: dict[str, str], *flags: str, command: tuple[str, ...] = HOOK
     ) -> None:
         self._given = given
-        self.process = subprocess.Popen(
+        self.process = Process(
             [*command, *flags],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

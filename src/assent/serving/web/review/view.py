@@ -46,12 +46,13 @@ def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
 
 def _outcome(shown: tuple[Card, ...]) -> str:
     """The outcome of actions that are all decided, worst first."""
+    done = "run" if all(card.is_function for card in shown) else "sent"
     for became, one, several in (
         ([card for card in shown if card.failed], "did not go out", "did not go out"),
         (
             [card for card in shown if card.unsent],
-            "is approved and not sent yet",
-            "are approved and not sent yet",
+            f"is approved and not {done} yet",
+            f"are approved and not {done} yet",
         ),
         ([card for card in shown if card.scheduled], "goes out at its time", "go out at their time"),
     ):
