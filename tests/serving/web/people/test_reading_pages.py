@@ -49,14 +49,14 @@ async def test_files_have_the_hash_of_their_content_in_their_name_and_are_kept_f
     page = (await site.browser.get("/")).text
     paths = set(re.findall(r'(?:href|src)="(/static/[^"]+)"', page))
 
-    assert {path.rpartition(".")[2] for path in paths} == {"css", "svg"}
+    assert {path.rpartition(".")[2] for path in paths} == {"css", "svg", "woff2"}
     for path in paths:
         answer = await site.browser.get(path)
         assert answer.status_code == 200
         assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
         assert answer.headers["x-content-type-options"] == "nosniff"
-        assert re.fullmatch(r"/static/\w+\.[0-9a-f]{16}\.\w+", path)
-        assert answer.headers["content-type"].partition(";")[0] in ("text/css", "image/svg+xml")
+        assert re.fullmatch(r"/static/[\w-]+\.[0-9a-f]{16}\.\w+", path)
+        assert answer.headers["content-type"].partition(";")[0] in ("text/css", "image/svg+xml", "font/woff2")
 
 
 async def test_nothing_else_can_be_read_below_the_files(site: Site) -> None:

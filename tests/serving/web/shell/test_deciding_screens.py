@@ -121,7 +121,7 @@ async def test_the_inbox_is_worked_with_keys_and_they_can_be_switched_off(
     await expect(at.page.locator("[data-row][aria-current]")).to_have_count(1)
     await at.page.keyboard.press("j")
     await at.page.keyboard.press("k")
-    await at.page.keyboard.press("Shift+A")
+    await at.page.keyboard.press("a")
     await expect(at.page.locator(f"#action-{run.actions[0].id} details.approve")).to_have_attribute(
         "open", ""
     )

@@ -2,31 +2,58 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import re
 from importlib.resources import files
 from typing import Any
 
+import httpx
 import pytest
 from playwright.async_api import expect
 from tests.serving.web.review.kit import House, post
 from tests.serving.web.shell.conftest import OpenScreen
 from tests.serving.web.shell.screen import every_look
 
+from assent.serving.web.shell.assets import MEDIA_TYPES, STYLE_SHEET, asset_path, find_asset, join_styles
+
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 
-def test_vendored_scripts_are_what_their_record_says() -> None:
+def test_vendored_files_are_what_their_record_says() -> None:
     vendor = files("assent.serving.web.shell").joinpath("static", "vendor")
     record: list[dict[str, Any]] = json.loads(vendor.joinpath("vendored.json").read_text())
-    scripts = {each.name for each in vendor.iterdir() if each.name.endswith(".js")}
+    taken = {each.name for each in vendor.iterdir() if each.name.endswith((".js", ".woff2"))}
 
-    assert {row["file"] for row in record} == scripts
+    assert {row["file"] for row in record} == taken
     for row in record:
         content = vendor.joinpath(row["file"]).read_bytes()
         assert hashlib.sha256(content).hexdigest() == row["sha256"], row["file"]
         assert row["version"] and row["package"]
-        assert "BSD" in vendor.joinpath(row["licenseFile"]).read_text()
+        said = vendor.joinpath(row["licenseFile"]).read_text()
+        assert {"0BSD": "BSD", "OFL-1.1": "SIL Open Font License"}[row["license"]] in said
+
+
+def test_styles_and_scripts_together_stay_small() -> None:
+    served = [join_styles().encode()] + [
+        find_asset(asset_path(name)).content  # type: ignore[union-attr]
+        for name, media_type in MEDIA_TYPES.items()
+        if media_type == "text/javascript"
+    ]
+
+    assert sum(len(gzip.compress(each)) for each in served) < 45_000
+
+
+async def test_the_style_sheet_names_fonts_that_are_served(house: House) -> None:
+    sheet = find_asset(asset_path(STYLE_SHEET))
+    assert sheet is not None
+    fonts = re.findall(r"url\((/static/[^)]+)\)", sheet.content.decode())
+    assert len(fonts) == 4
+    async with httpx.AsyncClient(base_url=house.base_url) as client:
+        for font in fonts:
+            answer = await client.get(font)
+            assert (answer.status_code, answer.headers["content-type"]) == (200, "font/woff2"), font
 
 
 @every_look
@@ -35,7 +62,7 @@ async def test_every_screen_of_the_navigation_is_accessible(
 ) -> None:
     await house.stage(post())
     at = await screen("/inbox", width=width, dark=dark)
-    addresses = await at.page.locator("nav.tabs a").evaluate_all("all => all.map(each => each.pathname)")
+    addresses = await at.page.locator("nav.side-nav a").evaluate_all("all => all.map(each => each.pathname)")
     for address in addresses:
         await at.goto(address)
         await at.ready()
@@ -71,6 +98,7 @@ async def test_a_paused_page_stays_as_it_is_until_it_is_resumed(screen: OpenScre
     at = await screen("/inbox")
     await at.ready()
     before = await at.page.locator("[data-row]").count()
+    await at.page.locator(".user-menu summary").click()
     await at.page.get_by_role("button", name="Pause live updates").click()
     await house.stage(post(body="Prepared while the page was paused by whoever looks at it."))
     await expect(at.page.get_by_text("Paused.")).to_be_visible()

@@ -86,16 +86,20 @@ async def test_every_screen_is_accessible_and_fits(
         await at.check()
 
 
-@pytest.mark.parametrize("width", [320, 1280])
-async def test_everything_to_press_is_thumb_sized(screen: OpenScreen, past: Past, width: int) -> None:
+@pytest.mark.parametrize(("width", "least"), ((320, 44), (1280, 28)))
+async def test_everything_to_press_is_large_enough_for_what_presses_it(
+    screen: OpenScreen, past: Past, width: int, least: int
+) -> None:
     at = await screen("/runs", width=width)
     for path in past.screens():
         await at.goto(path)
         low = await at.page.locator(
             "main button, main .button, main input:not([type=hidden]), main select"
         ).evaluate_all(
-            """all => all.filter(each => each.getBoundingClientRect().height > 0)
-                .filter(each => each.getBoundingClientRect().height < 44).map(each => each.outerHTML.slice(0, 160))"""
+            """(all, least) => all.filter(each => each.getBoundingClientRect().height > 0)
+                .filter(each => each.getBoundingClientRect().height < least)
+                .map(each => each.outerHTML.slice(0, 160))""",
+            least,
         )
         assert low == [], path
         assert await at.page.evaluate("document.documentElement.scrollWidth") <= width, path

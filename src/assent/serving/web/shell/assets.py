@@ -1,8 +1,13 @@
-"""Static files under names with their content's hash, so browsers may cache them for good."""
+"""Static files under names with their content's hash, so browsers may cache them for good.
+
+The style sheet is joined from `static/css`: the shared files in their order, then one file for each
+screen by name. A `url(…)` in it names another static file and is replaced by that file's hashed name.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -11,22 +16,28 @@ from assent.kernel.structs import Record
 
 PREFIX: Final = "/static/"
 
+STYLE_SHEET: Final = "assent.css"
+SHARED_STYLES: Final = ("tokens.css", "base.css", "components.css", "shell.css")
+
 MEDIA_TYPES: Final = {
-    "assent.css": "text/css",
-    "console.css": "text/css",
     "console.js": "text/javascript",
-    "feed.css": "text/css",
     "keys.js": "text/javascript",
     "mark.svg": "image/svg+xml",
     "push.js": "text/javascript",
     "push-worker.js": "text/javascript",
-    "views.css": "text/css",
     "vendor/htmx.js": "text/javascript",
     "vendor/htmx-sse.js": "text/javascript",
+    "vendor/inter-cyrillic.woff2": "font/woff2",
+    "vendor/inter-greek.woff2": "font/woff2",
+    "vendor/inter-latin.woff2": "font/woff2",
+    "vendor/inter-latin-ext.woff2": "font/woff2",
 }
-"""All static files. Nothing else in the directory is served."""
+"""All static files beside the style sheet. Nothing else in the directory is served."""
 
 CACHING: Final = "public, max-age=31536000, immutable"
+
+_COMMENTS: Final = re.compile(r"/\*.*?\*/\s*", re.DOTALL)
+_URLS: Final = re.compile(r"url\(([\w.-]+)\)")
 
 
 class StaticFile(Record):
@@ -35,14 +46,32 @@ class StaticFile(Record):
     content: bytes
 
 
+def _hash_name(name: str, media_type: str, content: bytes) -> StaticFile:
+    stem, _, ending = name.rpartition("/")[2].partition(".")
+    served = f"{stem}.{hashlib.sha256(content).hexdigest()[:16]}.{ending}"
+    return StaticFile(PREFIX + served, media_type, content)
+
+
+def join_styles() -> str:
+    """The style sheet of all pages, without its comments."""
+    folder = files(__package__).joinpath("static", "css")
+    screens = sorted(
+        (each for each in folder.joinpath("screens").iterdir() if each.name.endswith(".css")),
+        key=lambda each: each.name,
+    )
+    parts = [*(folder.joinpath(name) for name in SHARED_STYLES), *screens]
+    return _COMMENTS.sub("", "".join(each.read_text(encoding="utf-8") for each in parts))
+
+
 @cache
 def _assets() -> dict[str, StaticFile]:
     found: dict[str, StaticFile] = {}
     for name, media_type in MEDIA_TYPES.items():
         content = files(__package__).joinpath("static", name).read_bytes()
-        stem, _, ending = name.rpartition("/")[2].partition(".")
-        served = f"{stem}.{hashlib.sha256(content).hexdigest()[:16]}.{ending}"
-        found[name] = StaticFile(PREFIX + served, media_type, content)
+        found[name] = _hash_name(name, media_type, content)
+    by_name = {name.rpartition("/")[2]: each.path for name, each in found.items()}
+    styles = _URLS.sub(lambda match: f"url({by_name[match[1]]})", join_styles())
+    found[STYLE_SHEET] = _hash_name(STYLE_SHEET, "text/css", styles.encode())
     return found
 
 

@@ -52,20 +52,25 @@ SEND: Final = ("POST",)
 
 
 class NavigationEntry(Record):
+    """`icon` is one of `icons.html`; on a phone the entries that are `docked` stand in the bottom bar."""
+
     name: str
     href: str
     label: str
+    icon: str
+    group: str = ""
+    docked: bool = False
 
 
 NAVIGATION: Final = (
-    NavigationEntry("inbox", "/inbox", "Inbox"),
-    NavigationEntry("runs", "/runs", "Runs"),
-    NavigationEntry("sessions", "/sessions", "Sessions"),
-    NavigationEntry("measure", "/measure", "Measure"),
-    NavigationEntry("memory", "/memory", "Memory"),
-    NavigationEntry("connectors", "/connectors", "Connectors"),
-    NavigationEntry("audit", "/audit", "Audit"),
-    NavigationEntry("settings", "/settings", "Settings"),
+    NavigationEntry("inbox", "/inbox", "Inbox", "inbox", docked=True),
+    NavigationEntry("runs", "/runs", "Runs", "runs", "Work", docked=True),
+    NavigationEntry("sessions", "/sessions", "Workflows", "workflows", "Work"),
+    NavigationEntry("measure", "/measure", "Results", "results", "Learn", docked=True),
+    NavigationEntry("memory", "/memory", "Memory", "memory", "Learn"),
+    NavigationEntry("connectors", "/connectors", "Connections", "connections", "Set up"),
+    NavigationEntry("audit", "/audit", "Audit log", "audit", "Set up"),
+    NavigationEntry("settings", "/settings", "Settings", "settings", "Set up"),
 )
 """An entry appears if a screen is registered at its path."""
 

@@ -75,16 +75,19 @@
     document.body.dataset.live = paused ? "paused" : lost ? "lost" : "on";
   }
 
-  function pauseButton() {
-    const button = $("#pause");
-    if (!button) return;
-    button.hidden = false;
-    button.addEventListener("click", () => {
-      paused = !paused;
-      button.setAttribute("aria-pressed", String(paused));
-      button.textContent = paused ? "Resume live updates" : "Pause live updates";
-      adjustAll();
-      say();
+  function pauseButtons() {
+    const buttons = $$("[data-pause]");
+    buttons.forEach((button) => {
+      button.hidden = false;
+      button.addEventListener("click", () => {
+        paused = !paused;
+        buttons.forEach((each) => {
+          each.setAttribute("aria-pressed", String(paused));
+          $("span", each).textContent = paused ? "Resume live updates" : "Pause live updates";
+        });
+        adjustAll();
+        say();
+      });
     });
   }
 
@@ -94,11 +97,10 @@
 
   function hear(data) {
     const now = Number(JSON.parse(data).waiting);
-    const count = $("#waiting-count");
-    if (count) {
+    $$("[data-waiting]").forEach((count) => {
       count.hidden = now === 0;
       $(".number", count).textContent = now;
-    }
+    });
     document.title = document.title.replace(/^\(\d+\) /, "");
     if (now) document.title = `(${now}) ${document.title}`;
     if (now > waiting && document.hidden && wantsNotifications()) {
@@ -277,11 +279,11 @@
   }
 
   document.addEventListener("DOMContentLoaded", () => {
-    pauseButton();
+    pauseButtons();
     notifyButton();
     guard();
     enhance(document);
     chosen();
-    $("#keys-help-open")?.addEventListener("click", () => $("#keys-help").showModal());
+    $$("[data-help]").forEach((each) => each.addEventListener("click", () => $("#keys-help").showModal()));
   });
 })();
