@@ -197,6 +197,7 @@ def settings_for(database_url: str, data_dir: Path, **changes: Any) -> Settings:
         "rate_limit_per_minute": 100_000,
         "page_limit_per_minute": 100_000,
         "storage_quota_mb": 100_000,
+        "undo_seconds": 0,
         **changes,
     }
     return Settings(**given)

@@ -43,7 +43,7 @@ from assent.gate.policy import RELAY
 from assent.gate.seals import Seals
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.limits import LONG_RUN_SECONDS
+from assent.kernel.limits import LONG_RUN_SECONDS, SECOND_MS
 from assent.net.mail_server import parse_mailbox, parse_server
 from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
 from assent.ports import (
@@ -349,6 +349,7 @@ def make_limits(settings: Settings, store: Store) -> Limits:
         held_after=settings.held_after,
         credit_prices=prices(settings.credit_prices),
         policy=settings.policy or RELAY,
+        undo_ms=settings.undo_seconds * SECOND_MS,
     )
 
 

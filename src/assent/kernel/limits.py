@@ -89,6 +89,9 @@ JOB_RETENTION_MS: Final = 30 * DAY_MS
 WORKFLOW_RETENTION_DAYS: Final = 90
 """Default for how long a workflow session is kept after its last use."""
 
+UNDO_SECONDS: Final = 10
+"""Default for how long “Approve and send” on a page waits, so that a person can undo it."""
+
 CLIENT_DIALOG_SECONDS: Final = 300
 """Default for how long a person may take to answer in the dialog of their client."""
 

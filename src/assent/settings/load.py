@@ -24,6 +24,7 @@ from assent.kernel.limits import (
     RATE_LIMIT_PER_MINUTE,
     SIGNUPS_PER_HOUR,
     STORAGE_QUOTA_MB,
+    UNDO_SECONDS,
     WORKFLOW_RETENTION_DAYS,
 )
 from assent.kernel.structs import Record
@@ -71,6 +72,7 @@ class Settings(Record, kw_only=True):
     log_format: str = "auto"
     connector_timeout_seconds: float = 20.0
     review_ttl_seconds: int = 604_800
+    undo_seconds: int = UNDO_SECONDS
     client_dialog_seconds: int = CLIENT_DIALOG_SECONDS
     measure_after_seconds: float = 86_400.0
     allow_hosts: tuple[str, ...] = ()

@@ -203,6 +203,14 @@ TABLE: Final = (
         doc="How long a review link is valid.",
     ),
     Setting(
+        name="undo_seconds",
+        kind=Kind.COUNT,
+        low=0,
+        high=600,
+        doc="How long “Approve and send” on a page waits before it sends, so that the person can undo it. An executor "
+        "that an agent calls never waits.",
+    ),
+    Setting(
         name="client_dialog_seconds",
         kind=Kind.COUNT,
         low=0,

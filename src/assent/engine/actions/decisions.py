@@ -43,9 +43,11 @@ def approve(
     *,
     seals: Seals,
     send_now: bool = False,
+    undo_ms: int = 0,
 ) -> Transaction[Action]:
     """Approve an action, bound to exactly its present content. Approving again changes nothing. If its
-    type says so, or with `send_now`, the approval also starts the execution.
+    type says so, or with `send_now`, the approval also starts the execution, after `undo_ms`: until
+    then it can be withdrawn.
 
     The server moves the status and seals the approval; a caller can only ask for it (E62).
     """
@@ -99,7 +101,7 @@ def approve(
     if action.view.executes == "agent":
         return action  # the agent goes on with it; nothing is sent
     if action.schedule_ms is not None or send_now or (first and action.view.approval_executes):
-        yield from _schedule(action, now_ms)
+        yield from _schedule(action, now_ms, undo_ms)
     if action.schedule_ms is None or action.schedule_ms <= now_ms:
         yield from notifications.ask_about_unsent(action, now_ms)
     return action
@@ -130,9 +132,9 @@ def _confirm(held: Approval, new: Approval) -> Approval:
     )
 
 
-def _schedule(action: Action, now_ms: int) -> Transaction[None]:
-    """Enqueue the job that sends an approved action now or at its time."""
-    due_ms = now_ms if action.schedule_ms is None else max(now_ms, action.schedule_ms)
+def _schedule(action: Action, now_ms: int, undo_ms: int) -> Transaction[None]:
+    """Enqueue the job that sends an approved action after `undo_ms`, or at its time."""
+    due_ms = now_ms + undo_ms if action.schedule_ms is None else max(now_ms, action.schedule_ms)
     yield from jobs.enqueue(
         action.workspace_id,
         SEND_JOB,

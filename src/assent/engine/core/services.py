@@ -57,6 +57,8 @@ class Limits:
     """The cost of an action by its connector, where its operator names no price."""
     policy: str = "relay"
     """The preset of new workspaces."""
+    undo_ms: int = 0
+    """How long an approval on a page that also sends can be undone."""
 
     def timeout_for(self, connector: Connector | None) -> float:
         """How long a connector may take: its own limit, else that of the settings."""

@@ -18,6 +18,7 @@ from assent.engine.people.people import Person
 from assent.gate.gate import approver_key
 from assent.gate.policy import Policy
 from assent.gate.records import Action
+from assent.gate.standing import describe_run
 from assent.gate.views import Severity
 from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.limits import DAY_MS
@@ -30,6 +31,9 @@ MOST_STOPPED: Final = 50
 FAILED_SHOWN_MS: Final = 7 * DAY_MS
 """How long a failed action stays in the inbox. It needs a new draft."""
 MOST_DONE: Final = 20
+MOST_SCHEDULED: Final = 20
+MOST_COUNTED: Final = 2_000
+"""How many waiting actions are counted by channel."""
 
 
 class Waiting(Record):
@@ -37,6 +41,8 @@ class Waiting(Record):
     policy: Policy
     workspace_name: str
     prepared_by: str
+    goal: str = ""
+    """What its run is for, in the words of its inputs."""
     approvals: tuple[GivenApproval, ...] = ()
     """The approvals so far that count, if several are needed."""
 
@@ -51,30 +57,49 @@ class InboxFilter(Record):
     text: str = ""
 
 
+class InboxCounts(Record):
+    """How much waits, before any filter but the workspace. `channels` is empty if too much waits to
+    count it by channel."""
+
+    waiting: int
+    high: int
+    soon: int
+    channels: dict[str, int]
+
+
 class Inbox(Record):
     """Only the first page has the sections other than `waiting`."""
 
     waiting: tuple[Waiting, ...]
     found: int
+    counts: InboxCounts
     unknown: tuple[Waiting, ...]
     stopped: tuple[Waiting, ...]
     """Approved but not delivered."""
+    scheduled: tuple[Waiting, ...]
+    """Approved for a later time."""
     done: tuple[Waiting, ...]
     held: tuple[HeldGroup, ...]
     """Floods of proposals, each one question."""
 
 
 def read_inbox(
-    person: Person, wanted: InboxFilter, page: tuple[int, int], since_ms: int, now_ms: int
+    person: Person, wanted: InboxFilter, page: tuple[int, int], since_ms: int, soon_ms: int, now_ms: int
 ) -> Transaction[Inbox]:
-    """Return a page of the inbox: the number to skip and the number to show."""
+    """Return a page of the inbox: the number to skip and the number to show. `soon_ms`: what expires
+    before is counted as expiring soon."""
     skipped, most = page
     who = {"everywhere": int(person.is_owner), "person_id": person.person_id}
-    about = {
+    mine = {
         **who,
         "approver": approver_key(person.person_id, person.name),
         "now_ms": now_ms,
         "workspace": wanted.workspace,
+    }
+    by_risk = yield statements.count_inbox(**mine, soon_ms=wanted.until_ms or soon_ms)
+    counts = yield from _count(by_risk, mine)
+    about = {
+        **mine,
         "risk": actions.RISKS[wanted.severity] if wanted.severity is not None else -1,
         "until_ms": wanted.until_ms,
     }
@@ -88,11 +113,15 @@ def read_inbox(
         )
         found: int = rows[0]["found"] if rows else 0
     else:
-        counted = yield statements.count_inbox(**about)
-        found = counted[0]["waiting"]
+        found = sum(
+            row["soon" if wanted.until_ms else "waiting"]
+            for row in by_risk
+            if about["risk"] in (-1, row["risk"])
+        )
         rows = yield statements.list_inbox(**about, most=most, skipped=skipped)
     unknown: Rows = ()
     stopped: Rows = ()
+    scheduled: Rows = ()
     done: Rows = ()
     held: tuple[HeldGroup, ...] = ()
     if skipped == 0 and wanted == InboxFilter():
@@ -101,9 +130,46 @@ def read_inbox(
             **who, now_ms=now_ms, since_ms=now_ms - FAILED_SHOWN_MS, most=MOST_STOPPED
         )
         held = yield from flood.list_groups(person, now_ms)
+        scheduled = yield statements.list_scheduled_for(**who, now_ms=now_ms, most=MOST_SCHEDULED)
         done = yield statements.list_done_for(**who, since_ms=since_ms, most=MOST_DONE)
     waiting = yield from _with_approvals(_lines(rows))
-    return Inbox(waiting, found, _lines(unknown), _lines(stopped), _lines(done), held)
+    return Inbox(
+        waiting=waiting,
+        found=found,
+        counts=counts,
+        unknown=_lines(unknown),
+        stopped=_lines(stopped),
+        scheduled=_lines(scheduled),
+        done=_lines(done),
+        held=held,
+    )
+
+
+def _count(by_risk: Rows, mine: dict[str, Any]) -> Transaction[InboxCounts]:
+    total = sum(row["waiting"] for row in by_risk)
+    channels: dict[str, int] = {}
+    if 0 < total <= MOST_COUNTED:
+        for row in (yield statements.count_inbox_channels(**mine, most=MOST_COUNTED)):
+            channel = _read_channel(row["opening"])
+            channels[channel] = channels.get(channel, 0) + row["waiting"]
+    high = sum(row["waiting"] for row in by_risk if row["risk"] == actions.RISKS[Severity.HIGH])
+    return InboxCounts(total, high, sum(row["soon"] for row in by_risk), channels)
+
+
+def find_next(person: Person, now_ms: int) -> Transaction[Action | None]:
+    """Return the action that this person is asked about next, as the inbox orders them."""
+    rows = yield statements.list_inbox(
+        everywhere=int(person.is_owner),
+        person_id=person.person_id,
+        approver=approver_key(person.person_id, person.name),
+        now_ms=now_ms,
+        workspace="",
+        risk=-1,
+        until_ms=0,
+        most=1,
+        skipped=0,
+    )
+    return actions.action_of(rows[0]) if rows else None
 
 
 def _with_approvals(lines: tuple[Waiting, ...]) -> Transaction[tuple[Waiting, ...]]:
@@ -126,6 +192,18 @@ def find(person: Person, action_id: str) -> Transaction[tuple[Action, Policy] | 
     return (yield from actions.find(rows[0]["workspace_id"], ActionId(action_id)))
 
 
+def find_line(person: Person, action_id: str) -> Transaction[Waiting | None]:
+    """Return one action as a line; None unless the person may see it."""
+    found = yield from find(person, action_id)
+    if found is None:
+        return None
+    action, policy = found
+    named = yield statements.find_workspace(workspace_id=action.workspace_id)
+    run = yield from actions.find_run(action.workspace_id, action.run_id)
+    line = Waiting(action, policy, named[0]["name"], "", describe_run(run.inputs) if run is not None else "")
+    return (yield from _with_approvals((line,)))[0]
+
+
 def _lines(rows: Rows) -> tuple[Waiting, ...]:
     return tuple(_line(row) for row in rows)
 
@@ -137,12 +215,18 @@ def _line(row: Row) -> Waiting:
         policy=actions.policy_of(row),
         workspace_name=row["workspace_name"] or row["workspace_id"],
         prepared_by=str(facts.get("by", "")),
+        goal=describe_run(msgspec.json.decode(row["run_inputs"])) if row["run_inputs"] else "",
     )
 
 
 def _opening(channel: str) -> str:
     """Return the beginning of a stored effect of a channel, which is its first field."""
     return f'{{"channel":"{_literal(channel)}",%' if channel else "%"
+
+
+def _read_channel(opening: str) -> str:
+    """Return the channel that the beginning of a stored effect names."""
+    return opening.removeprefix('{"channel":"').partition('"')[0]
 
 
 def _pattern(text: str) -> str:

@@ -160,7 +160,7 @@ def send_again(action: Action, now_ms: int) -> Transaction[None]:
     if action.status is not Status.APPROVED or action.schedule_ms is not None:
         return
     job = yield from find_send_job(action)
-    if job is not None and job.under_way(now_ms):
+    if job is not None and (job.under_way(now_ms) or (job.state is JobState.WAITING and not job.last_error)):
         return
     yield from jobs.enqueue(
         action.workspace_id,

@@ -203,23 +203,36 @@ WITH picked AS (
       AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
   ORDER BY risk, expires_ms, action_id LIMIT :most OFFSET :skipped
 )
-SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared
+SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, r.inputs AS run_inputs
 FROM picked
 JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN runs r ON r.workspace_id = a.workspace_id AND r.run_id = a.run_id
 LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
 ORDER BY a.risk, a.expires_ms, a.action_id
 
 -- name: count_inbox
--- Count them all.
-SELECT count(*) AS waiting FROM actions
+-- Count them all by risk, and how many of them expire soon.
+SELECT risk, count(*) AS waiting, sum(CASE WHEN expires_ms <= :soon_ms THEN 1 ELSE 0 END) AS soon FROM actions
 WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
   AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
-  AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
-  AND (expires_ms <= :until_ms OR :until_ms = 0)
+  AND (:workspace = '' OR workspace_id = :workspace)
   AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
     AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
+GROUP BY risk
+
+-- name: count_inbox_channels
+-- Count the first of them by the beginning of their effect, which names the channel. Bounded, because it reads the rows.
+SELECT opening, count(*) AS waiting FROM (
+  SELECT substr(effect, 1, 48) AS opening FROM actions
+  WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
+    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND (:workspace = '' OR workspace_id = :workspace)
+    AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
+      AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
+  ORDER BY risk, expires_ms, action_id LIMIT :most
+) AS first_ones GROUP BY opening
 
 -- name: search_inbox
 -- Like list_inbox, for a text or a channel, which reads all waiting actions. `found` is the total.
@@ -234,11 +247,12 @@ WITH picked AS (
     AND effect LIKE :opening ESCAPE '!' AND lower(effect) LIKE lower(:pattern) ESCAPE '!'
   ORDER BY risk, expires_ms, action_id LIMIT :most OFFSET :skipped
 )
-SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, picked.found
+SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, r.inputs AS run_inputs, picked.found
 FROM picked
 JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN runs r ON r.workspace_id = a.workspace_id AND r.run_id = a.run_id
 LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
 ORDER BY a.risk, a.expires_ms, a.action_id
 
@@ -250,11 +264,12 @@ WITH picked AS (
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   ORDER BY action_id LIMIT :most
 )
-SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared
+SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, r.inputs AS run_inputs
 FROM picked
 JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN runs r ON r.workspace_id = a.workspace_id AND r.run_id = a.run_id
 LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
 ORDER BY a.action_id
 
@@ -279,11 +294,12 @@ WITH unsent AS (
   SELECT workspace_id, action_id FROM unsent UNION ALL SELECT workspace_id, action_id FROM failed
   ORDER BY action_id DESC LIMIT :most
 )
-SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared
+SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, r.inputs AS run_inputs
 FROM picked
 JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+LEFT JOIN runs r ON r.workspace_id = a.workspace_id AND r.run_id = a.run_id
 LEFT JOIN events e ON e.workspace_id = a.workspace_id AND e.stream_id = a.run_id AND e.seq = 1
 ORDER BY a.action_id DESC
 
@@ -295,12 +311,27 @@ WITH picked AS (
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   ORDER BY executed_ms DESC, action_id LIMIT :most
 )
-SELECT a.*, w.name AS workspace_name, p.policy, NULL AS prepared
+SELECT a.*, w.name AS workspace_name, p.policy, NULL AS prepared, NULL AS run_inputs
 FROM picked
 JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 ORDER BY a.executed_ms DESC, a.action_id
+
+-- name: list_scheduled_for
+-- List the approved actions that go out at a later time, the next one first.
+WITH picked AS (
+  SELECT workspace_id, action_id FROM actions
+  WHERE status = 'approved' AND execution_state = 'none' AND schedule_ms > :now_ms
+    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  ORDER BY schedule_ms, action_id LIMIT :most
+)
+SELECT a.*, w.name AS workspace_name, p.policy, NULL AS prepared, NULL AS run_inputs
+FROM picked
+JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
+LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
+LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
+ORDER BY a.schedule_ms, a.action_id
 
 -- name: find_action_anywhere
 -- Find the workspace of an action; the caller then checks access.

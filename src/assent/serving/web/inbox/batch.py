@@ -23,15 +23,14 @@ from assent.gate.policy import RANK, suffices
 from assent.gate.preflight import is_expired, is_overdue
 from assent.gate.records import Action, Assurance
 from assent.gate.transitions import AWAITING, state_of
-from assent.kernel.limits import MAX_REASON_CHARS
+from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
-from assent.serving.web.inbox.words import may_be_batched
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.access import VIA
 from assent.serving.web.review.content import build_content
-from assent.serving.web.review.forms import sends_at_once
+from assent.serving.web.review.forms import may_be_batched, sends_at_once
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.problems import describe_batch, find_needed
 from assent.serving.web.review.word_diff import PAGE_STEPS
@@ -63,7 +62,7 @@ async def select(visit: Visit) -> Response:
     form = await visit.form("batch")
     picked = [name.removeprefix("pick.") for name in form if name.startswith("pick.")]
     found = await visit.read(lambda: _find(visit, picked))
-    return await _ask(visit, form.get("decision", ""), found, {})
+    return await _ask(visit, form.get("decision", ""), found, {}, form.get("back", ""))
 
 
 async def decide(visit: Visit) -> Response:
@@ -78,7 +77,11 @@ async def decide(visit: Visit) -> Response:
     if decision == "reject" and not reason:
         found = await visit.read(lambda: _find(visit, list(digests)))
         return await _ask(
-            visit, decision, found, {"reason": "Say why in a few words, so that the next draft is better."}
+            visit,
+            decision,
+            found,
+            {"reason": "Say why in a few words, so that the next draft is better."},
+            form.get("back", ""),
         )
 
     proof = await visit.read_proof(form)
@@ -110,6 +113,7 @@ async def decide(visit: Visit) -> Response:
                     visit.now_ms,
                     seals=visit.services.keys.seals,
                     send_now=form.get("then") == "send",
+                    undo_ms=visit.services.limits.undo_ms,
                 )
             else:
                 yield from decisions.reject(decider, action.action_id, reason, seen, _no_link, visit.now_ms)
@@ -124,7 +128,10 @@ async def decide(visit: Visit) -> Response:
         await _ask_to_confirm(visit, refusal, assurance, form)
         raise PageRefused(CHANGED) from None
     visit.services.background.wake_jobs()
-    return visit.go(f"/inbox?did={decision}&count={count}")
+    did = "send" if decision == "approve" and form.get("then") == "send" else decision
+    back = form.get("back", "")
+    here = back if back.startswith("/inbox?") else "/inbox?"
+    return visit.go(f"{here}{'' if here.endswith('?') else '&'}did={did}&count={count}")
 
 
 async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, form: dict[str, str]) -> None:
@@ -137,7 +144,9 @@ async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, 
         await visit.ask_to_confirm(form, describe_batch(tuple(each[0] for each in known), form), needed)
 
 
-async def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: dict[str, str]) -> Response:
+async def _ask(
+    visit: Visit, decision: str, found: tuple[Action, ...], wrong: dict[str, str], back: str
+) -> Response:
     missing = any(explain_missing_type(visit.services.effects, action) for action in found)
     if decision not in DECISIONS or (missing and decision == "approve"):
         raise PageRefused(NOT_TOGETHER)
@@ -151,6 +160,8 @@ async def _ask(visit: Visit, decision: str, found: tuple[Action, ...], wrong: di
         "sends": found[0].view.executes == "server",
         "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),
         "wrong": wrong,
+        "back": back if back.startswith("/inbox?") else "/inbox",
+        "undo_seconds": visit.services.limits.undo_ms // SECOND_MS,
     }
     return visit.page("batch.html", values, scripts=False, status=400 if wrong else 200)
 

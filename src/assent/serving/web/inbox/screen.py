@@ -1,22 +1,34 @@
-"""The inbox: actions that need the signed-in person, unknown outcomes first, then by risk."""
+"""The inbox: what needs the signed-in person, grouped by run; then what is scheduled and what was sent.
+
+Beside the list, where there is room, a pane shows one item. It decides nothing: its buttons lead to the
+review page, which runs no script.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
+from assent.engine.core.offloading import run_apart
 from assent.engine.views import inbox
-from assent.engine.views.inbox import InboxFilter
+from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
 from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
-from assent.serving.web.inbox.words import EXPIRES_SOON_MS, held_line, inbox_line
+from assent.serving.web.inbox.words import EXPIRES_SOON_MS, held_line, inbox_line, pane_values
+from assent.serving.web.review.action import NO_SUCH_ACTION
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
+from assent.serving.web.shell.problems import PageRefused
 
 INBOX_PAGE: Final = 50
 
 MAX_SEARCH_CHARS: Final = 100
+
+SECTIONS: Final = ("stuck", "scheduled", "sent")
+"""Sections that a chip shows alone."""
 
 
 def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
@@ -47,30 +59,117 @@ def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
 
 async def show(visit: Visit) -> Response:
     wanted, query = read_filter(visit)
-    effects = visit.services.effects
     now_ms = visit.now_ms
     skipped = (page_number(visit.query("page")) - 1) * INBOX_PAGE
     today_ms = now_ms - now_ms % DAY_MS
     found = await visit.read(
-        lambda: inbox.read_inbox(visit.person, wanted, (skipped, INBOX_PAGE), today_ms, now_ms)
+        lambda: inbox.read_inbox(
+            visit.person, wanted, (skipped, INBOX_PAGE), today_ms, now_ms + EXPIRES_SOON_MS, now_ms
+        )
     )
-    lines = [inbox_line(effects, each, now_ms) for each in found.waiting]
+    section = visit.choice("show", SECTIONS)
+    groups = [] if section else _group(visit, found.waiting)
+    first = _first(found, section)
     values = {
-        "unknown": [inbox_line(effects, each, now_ms) for each in found.unknown],
-        "stopped": [inbox_line(effects, each, now_ms) for each in found.stopped],
-        "held": [held_line(each, now_ms) for each in found.held],
-        "lines": lines,
-        "done": [inbox_line(effects, each, now_ms) for each in found.done],
+        "section": section,
+        "unknown": _lines(visit, found.unknown) if section in ("", "stuck") else [],
+        "stopped": _lines(visit, found.stopped) if section in ("", "stuck") else [],
+        "held": [held_line(each, now_ms) for each in found.held] if not section else [],
+        "groups": groups,
+        "scheduled": _lines(visit, found.scheduled) if section in ("", "scheduled") else [],
+        "done": _lines(visit, found.done) if section in ("", "sent") else [],
         "found": found.found,
+        "chips": _list_chips(visit, found, query, section),
         "pages": find_page(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
         "query": query,
         "filtered": wanted != InboxFilter(),
-        "channels": sorted(visit.services.effects.channels.items(), key=lambda each: each[1]),
         "done_together": _describe_batch(visit),
-        "batches": any(line["batch"] for line in lines),
+        "batches": any(line["batch"] for group in groups for line in group["lines"]),
         "batch_nonce": visit.nonce("batch"),
+        "back": _address(query),
+        "pane": await run_apart(pane_values, visit.services.effects, first, now_ms) if first else None,
     }
     return visit.page("inbox.html", values)
+
+
+async def show_pane(visit: Visit) -> Response:
+    """One item for the pane, as a part of a page."""
+    action_id = visit.part("action_id")
+    found = await visit.read(lambda: inbox.find_line(visit.person, action_id))
+    if found is None:
+        raise PageRefused(NO_SUCH_ACTION)
+    pane = await run_apart(pane_values, visit.services.effects, found, visit.now_ms)
+    return visit.page("inbox_pane_only.html", {"pane": pane})
+
+
+def _lines(visit: Visit, found: Iterable[Waiting]) -> list[dict[str, Any]]:
+    return [inbox_line(visit.services.effects, each, visit.now_ms) for each in found]
+
+
+def _group(visit: Visit, found: tuple[Waiting, ...]) -> list[dict[str, Any]]:
+    """The waiting actions by their run, the most severe run first, in the order of their staging."""
+    by_run: dict[str, list[Waiting]] = {}
+    for each in found:
+        by_run.setdefault(each.action.run_id, []).append(each)
+    groups = []
+    for run_id, members in by_run.items():
+        lines = _lines(visit, sorted(members, key=lambda each: each.action.position))
+        groups.append(
+            {
+                "run_id": run_id,
+                "goal": members[0].goal,
+                "agent": lines[0]["agent"],
+                "workspace": members[0].workspace_name,
+                "lines": lines,
+                "batch": sum(line["batch"] for line in lines),
+            }
+        )
+    return groups
+
+
+def _first(found: Inbox, section: str) -> Waiting | None:
+    """The item that the pane shows first."""
+    needs_you = (*found.unknown, *found.stopped, *found.waiting)
+    shown = {"": needs_you, "stuck": needs_you, "scheduled": found.scheduled, "sent": found.done}[section]
+    return shown[0] if shown else None
+
+
+def _address(query: dict[str, str]) -> str:
+    given = urlencode({name: value for name, value in query.items() if value})
+    return f"/inbox?{given}" if given else "/inbox"
+
+
+def _list_chips(visit: Visit, found: Inbox, query: dict[str, str], section: str) -> list[dict[str, Any]]:
+    """The filters that apply at once, each with its count. A count of None is not known."""
+    base = {name: query[name] for name in ("q", "workspace")}
+    chosen = {name: value for name, value in query.items() if value and name not in base}
+    names = visit.services.effects.channels
+    counts = found.counts
+
+    def chip(label: str, count: int | None, **picked: str) -> dict[str, Any]:
+        return {
+            "label": label,
+            "count": count,
+            "href": _address({**base, **picked}),
+            "current": picked == ({"show": section} if section else chosen),
+        }
+
+    chips = [chip("Needs you", counts.waiting + len(found.unknown) + len(found.stopped) + len(found.held))]
+    stuck = len(found.unknown) + len(found.stopped)
+    if stuck or section == "stuck":
+        chips.append(chip("Stuck", stuck, show="stuck"))
+    if counts.high or query["risk"]:
+        chips.append(chip("High risk", counts.high, risk="high"))
+    if counts.soon or query["soon"]:
+        chips.append(chip("Expiring", counts.soon, soon="1"))
+    channels = sorted(counts.channels.items(), key=lambda each: (-each[1], each[0]))
+    if len(channels) > 1 or query["channel"]:
+        chips += [chip(names.get(each, each), count, channel=each) for each, count in channels]
+    if found.scheduled or section == "scheduled":
+        chips.append(chip("Scheduled", len(found.scheduled), show="scheduled"))
+    if found.done or section == "sent":
+        chips.append(chip("Sent today", len(found.done), show="sent"))
+    return chips
 
 
 def _describe_batch(visit: Visit) -> str:
@@ -80,7 +179,15 @@ def _describe_batch(visit: Visit) -> str:
     return f"{count} {_DID[did]}."
 
 
-_DID: Final = {"approve": "approved", "reject": "rejected", "release": "released; each waits below"}
+_DID: Final = {
+    "approve": "approved",
+    "send": "approved and on their way out",
+    "reject": "rejected",
+    "release": "released; each waits below",
+}
 
 
-SCREENS: Final = (Screen("/inbox", show, "inbox"),)
+SCREENS: Final = (
+    Screen("/inbox", show, "inbox"),
+    Screen("/inbox/pane/{action_id}", show_pane, "inbox"),
+)

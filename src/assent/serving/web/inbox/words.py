@@ -8,43 +8,29 @@ from urllib.parse import quote
 from assent.engine.actions.missing_types import explain_missing_type
 from assent.engine.people.flood import HeldGroup
 from assent.engine.views.inbox import Waiting
-from assent.extensions.texts import render_value
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action
 from assent.gate.rules.drift import describe_changes, read_changes
 from assent.gate.transitions import (
     APPROVED,
     AWAITING,
+    EXECUTED,
     FAILED,
     RETRYABLE,
     UNKNOWN,
     State,
     state_of,
 )
-from assent.gate.views import Severity
-from assent.kernel.limits import DAY_MS
-from assent.kernel.texts import truncate
+from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.serving.web.review import words as review_words
-from assent.serving.web.review.blocks import list_arguments
-from assent.serving.web.review.content import as_text
+from assent.serving.web.review.content import as_text, build_content
+from assent.serving.web.review.forms import may_be_batched
 from assent.serving.web.review.history import capital
-from assent.serving.web.review.words import SEVERITIES, Badge
-from assent.serving.web.shell.times import when
+from assent.serving.web.review.words import Badge
+from assent.serving.web.shell.times import relative, when
 
 EXPIRES_SOON_MS: Final = 3 * DAY_MS
 """Actions that expire within this time show it."""
-
-ARGUMENT_CHARS: Final = 120
-"""How much of each argument a row shows; the review page shows it whole."""
-
-BATCH: Final = frozenset({Severity.LOW})
-"""Severities for batch decisions: nothing leaves for another service or person."""
-
-
-def may_be_batched(action: Action) -> bool:
-    """Whether a batch may include it. An HTML part needs its own page, for its frame."""
-    return action.preflight.severity in BATCH and not action.effect.html
-
 
 BY_HAND: Final = Badge("Publish it by hand", "warn")
 STOPPED: Final = {APPROVED: RETRYABLE, RETRYABLE: RETRYABLE, FAILED: FAILED}
@@ -70,11 +56,6 @@ def _explain_stop(action: Action, state: State) -> str:
     return "It has not been run yet." if review_words.is_function(action) else "It has not been sent yet."
 
 
-def _shorten(value: Any) -> str:
-    text = value if isinstance(value, str) and value.strip() else render_value(value)
-    return truncate(" ".join(text.split()), ARGUMENT_CHARS)
-
-
 def _find_missing(effects: EffectTypes, action: Action) -> str:
     """Why it cannot be approved, or an empty text."""
     return explain_missing_type(effects, action) or review_words.missing(action)
@@ -94,44 +75,95 @@ def held_line(group: HeldGroup, now_ms: int) -> dict[str, Any]:
     }
 
 
+def _shorten_age(ms: int) -> str:
+    """`5 min`, `3 h`, `2 d`."""
+    for unit_ms, name in ((DAY_MS, "d"), (HOUR_MS, "h"), (MINUTE_MS, "min")):
+        if ms >= unit_ms:
+            return f"{ms // unit_ms} {name}"
+    return "now"
+
+
+def _tag(action: Action, state: State, ends_ms: int | None, now_ms: int) -> Badge | None:
+    """The mark at the end of a row."""
+    if state == UNKNOWN:
+        return Badge("Done?" if review_words.is_function(action) else "Sent?", "ask")
+    if ends_ms is not None and ends_ms - now_ms <= EXPIRES_SOON_MS:
+        return Badge(f"{_shorten_age(ends_ms - now_ms)} left", "warn")
+    return _badge(action, state)
+
+
+def _say_note(line: Waiting, missing: str, now_ms: int) -> str:
+    """What a row says after the place: the obstacle, else the approvals, else the warnings."""
+    action, state = line.action, state_of(line.action)
+    if stopped := _explain_stop(action, state):
+        return stopped
+    if state == UNKNOWN:
+        return "the connection broke while it was sent"
+    if changes := read_changes(action):
+        return f"not sent, it needs a new approval: {describe_changes(changes)}"
+    if missing:
+        return missing
+    if state == EXECUTED and action.executed_ms is not None:
+        return action.view.done.lower()
+    if state == APPROVED and action.schedule_ms is not None:
+        return f"goes out {relative(action.schedule_ms - now_ms)}"
+    if line.approvals:
+        return f"{len(line.approvals)} of {line.policy.require(action).approvers} approved"
+    warnings = len(action.preflight.warnings)
+    return f"{warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
+
+
 def inbox_line(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str, Any]:
+    """A row of two lines: the content, then where it goes and what stands in its way."""
     action = waiting.action
     view, has_arguments = action.view, review_words.is_function(action)
-    severity, state = action.preflight.severity, state_of(action)
+    state = state_of(action)
     ends = action.expires_ms if state == AWAITING else None
     here = f"/runs/{action.run_id}"
     place = f"#action-{action.action_id}"
     opened = f"{here}?action={action.action_id}&open="
+    gone = explain_missing_type(effects, action)
+    missing = _find_missing(effects, action) if state == AWAITING else ""
     return {
         "action_id": action.action_id,
         "type": action.effect.type,
         "href": here + place,
-        "edit_href": f"{here}/actions/{action.action_id}/edit",
-        "approve_href": f"{opened}approve{place}",
-        "reject_href": f"{opened}reject{place}",
-        "title": view.noun if has_arguments else view.heading,
-        "summary": view.heading if has_arguments else view.summary,
-        "arguments": [(label, _shorten(value)) for label, value in list_arguments(action)]
-        if has_arguments
-        else [],
-        "editable": bool(view.fields) and not explain_missing_type(effects, action),
-        "destination": view.destination,
-        "workspace": waiting.workspace_name,
-        "state": _badge(action, state),
-        "approvals": review_words.count_approvals(waiting.policy.require(action), waiting.approvals, now_ms)
-        if waiting.approvals
-        else "",
-        "drift": f"{capital(describe_changes(changes))}." if (changes := read_changes(action)) else "",
-        "missing": _find_missing(effects, action) if state == AWAITING else "",
-        "stopped": _explain_stop(action, state),
-        "severity": SEVERITIES[severity],
-        "why": review_words.explain_severity(action),
-        "needs": review_words.needs(waiting.policy.require(action)),
-        "cost": review_words.cost(action.preflight.estimated_cost_credits),
+        "pane": f"/inbox/pane/{action.action_id}",
+        "edit_href": f"{here}/actions/{action.action_id}/edit" if view.fields and not gone else "",
+        "approve_href": f"{opened}approve{place}" if state == AWAITING and not missing else "",
+        "reject_href": f"{opened}reject{place}" if state == AWAITING else "",
+        "title": view.heading if has_arguments else action.effect.title or view.summary or view.heading,
+        "place": review_words.say_place(action),
+        "note": _say_note(waiting, missing, now_ms),
+        "risk": action.preflight.severity.value,
+        "tag": _tag(action, state, ends, now_ms),
+        "age": _shorten_age(now_ms - (action.executed_ms or action.created_ms)),
+        "at": when(action.executed_ms or action.created_ms, now_ms),
         "agent": review_words.agent_name(waiting.prepared_by) if waiting.prepared_by else "",
-        "run_id": action.run_id,
-        "prepared": when(action.created_ms, now_ms),
-        "expires": when(ends, now_ms) if ends is not None and ends - now_ms <= EXPIRES_SOON_MS else None,
-        "done": when(action.executed_ms, now_ms),
+        "workspace": waiting.workspace_name,
         "batch": may_be_batched(action) and state == AWAITING,
+    }
+
+
+def pane_values(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str, Any]:
+    """One item beside the list: its title, facts, warnings and content."""
+    action = waiting.action
+    needed = waiting.policy.require(action)
+    return {
+        **inbox_line(effects, waiting, now_ms),
+        "what": review_words.say_effect(action),
+        "goal": waiting.goal,
+        "badge": review_words.status_badge(action, now_ms),
+        "why": review_words.explain_severity(action),
+        "connector": action.view.via,
+        "ready": action.preflight.connector_ready,
+        "needs": review_words.needs(needed),
+        "approvers": tuple(each.name for each in waiting.approvals),
+        "needed": needed.approvers,
+        "warnings": action.preflight.warnings,
+        "prepared": when(action.created_ms, now_ms),
+        "content": build_content(action, now_ms),
+        "waits": state_of(action) == AWAITING,
+        "url": review_words.web_address(action.external_url),
+        "details": f"/actions/{action.action_id}",
     }

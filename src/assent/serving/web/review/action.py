@@ -21,17 +21,17 @@ from assent.gate.preflight import is_expired
 from assent.gate.records import Action
 from assent.gate.transitions import AWAITING, UNKNOWN, state_of
 from assent.kernel.canonical import short_digest
-from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.kernel.times import parse_time
 from assent.ports import Transaction
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.blocks import draw_blocks
+from assent.serving.web.review.history import HistoryEntry
 from assent.serving.web.review.preview import build_preview
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
-from assent.serving.web.shell.times import When, when
+from assent.serving.web.shell.times import when
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,
@@ -40,24 +40,6 @@ NO_SUCH_ACTION: Final = PageProblem(
     "Look at what waits for you instead.",
     Link("/inbox", "Open the inbox"),
 )
-
-TONES: Final = {
-    "action_approve": "ok",
-    "action_succeed": "ok",
-    "action_found_done": "ok",
-    "action_hand_over": "ok",
-    "action_reject": "danger",
-    "action_refuse": "danger",
-    "action_lose": "danger",
-}
-
-
-class TimelineEntry(Record):
-    what: str
-    note: str
-    at: When
-    tone: str = ""
-
 
 async def show(visit: Visit) -> Response:
     action_id = visit.part("action_id")
@@ -103,9 +85,9 @@ async def show(visit: Visit) -> Response:
     return visit.page("action.html", values)
 
 
-def moments(events: list[Event], action: Action, now_ms: int) -> list[TimelineEntry]:
+def moments(events: list[Event], action: Action, now_ms: int) -> list[HistoryEntry]:
     """A decision made on a page also shows when that page was rendered."""
-    found: list[TimelineEntry] = []
+    found: list[HistoryEntry] = []
     entries = review_history.entries(events, now_ms)
     for event, (about, entry) in zip(events, entries, strict=True):
         if about not in (review_history.EVERY_ACTION, action.action_id) and event.kind not in OF_RUNS:
@@ -114,12 +96,9 @@ def moments(events: list[Event], action: Action, now_ms: int) -> list[TimelineEn
         shown_ms = parse_time(str(facts.get("shownAt", ""))) if isinstance(facts, dict) else None
         if shown_ms is not None:
             found.append(
-                TimelineEntry(f"Viewed by {review_history.name_actor(facts)}", "", when(shown_ms, now_ms))
+                HistoryEntry(f"Viewed by {review_history.name_actor(facts)}", "", when(shown_ms, now_ms))
             )
-        tone = TONES.get(event.kind, "")
-        if event.kind == "action_approve" and facts.get("assurance") in review_words.UNSURE:
-            tone = "warn"
-        found.append(TimelineEntry(entry.what, entry.note, entry.at, tone))
+        found.append(entry)
     return found
 
 

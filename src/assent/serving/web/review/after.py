@@ -1,12 +1,20 @@
-"""The review page after a decision: its confirmation and its automatic refresh. Read-only."""
+"""The review page after a decision: the next item, the confirmation with its undo, and the automatic
+refresh. Read-only."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 
+from assent.engine.actions import actions
+from assent.engine.people import approvals
+from assent.engine.views import inbox
 from assent.engine.views.review import RunReview
+from assent.gate.preflight import is_expired
+from assent.gate.records import Action
 from assent.gate.transitions import (
     APPROVED,
     AWAITING,
@@ -17,15 +25,23 @@ from assent.gate.transitions import (
     UNKNOWN,
     state_of,
 )
+from assent.kernel.ids import is_uuid
+from assent.kernel.limits import SECOND_MS
 from assent.kernel.structs import Record
+from assent.ports import Transaction
+from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.card import Card
+from assent.serving.web.review.words import is_function, say_effect
 from assent.serving.web.shell.lists import whole_number
 
 LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
 """Delays of the automatic refreshes after sending."""
 
 DONE: Final = {
-    "approve": (frozenset({APPROVED, EXECUTING, EXECUTED}), "Approved. The approval itself sends nothing."),
+    "approve": (
+        frozenset({APPROVED, EXECUTING, EXECUTED}),
+        "Approved. Your agent sends it, or you send it here.",
+    ),
     "recorded": (frozenset({AWAITING}), "Your approval is recorded. Another person has to approve it, too."),
     "send": (frozenset({APPROVED, EXECUTING}), "Approved, and on its way out."),
     "edit": (
@@ -48,33 +64,105 @@ DONE: Final = {
 
 
 DONE_FUNCTIONS: Final = {
-    "approve": "Approved. The approval itself runs nothing.",
+    "approve": "Approved. Your agent runs it, or you run it here.",
     "send": "Approved. It runs now.",
     "reject": "Rejected. It will never be run; your reason is kept.",
 }
 """The same confirmations for an action that runs with arguments."""
 
+LEADS_ON: Final = frozenset({"approve", "recorded", "send", "reject", "publish", "resolve"})
+"""Decisions after which the next item opens."""
+
+
+class Undo(Record):
+    """The form that takes an approval back."""
+
+    address: str
+    nonce: str
+    digest: str
+    revision: int
+
 
 class ResultNotice(Record):
+    """The confirmation of a decision. `about` names the action if the page now shows another one."""
+
     text: str
     action_id: str | None
     tone: str = "ok"
+    undo: Undo | None = None
+    about: str = ""
 
 
-def say_done(request: Request, found: RunReview, shown: tuple[Card, ...]) -> ResultNotice | None:
-    did, action_id = request.query_params.get("did", ""), request.query_params.get("action", "")
+def find_next(viewer: Viewer, action: Action, did: str, now_ms: int) -> Transaction[Action | None]:
+    """Return the item to open after a decision: another draft of the run, else the next one of the
+    inbox. Who holds a link stays with its run."""
+    if did not in LEADS_ON:
+        return None
+    found = yield from actions.run_actions(action.workspace_id, action.run_id)
+    after = sorted(found, key=lambda each: (each.position <= action.position, each.position))
+    for each in after:
+        if each.action_id == action.action_id or state_of(each) != AWAITING or is_expired(each, now_ms):
+            continue
+        given = yield from approvals.list_given(each)
+        if not any(yes.approver == viewer.approver and yes.revision == each.revision for yes in given):
+            return each
+    if viewer.session is None:
+        return None
+    return (yield from inbox.find_next(viewer.session.person, now_ms))
+
+
+def lead_on(action: Action, did: str, then: Action | None) -> str:
+    """The address after a decision."""
+    said = {"did": did, "action": action.action_id}
+    if then is None:
+        said |= {"look": "1"} if did == "send" else {}
+        return f"/runs/{action.run_id}?{urlencode(said)}#action-{action.action_id}"
+    return f"/runs/{then.run_id}?{urlencode(said | {'next': then.action_id})}#action-{then.action_id}"
+
+
+def find_decided(request: Request, viewer: Viewer, found: RunReview) -> Transaction[Action | None]:
+    """Return the action of the last decision, which a signed-in person may have made in another run."""
+    action_id = request.query_params.get("action", "")
+    mine = next((each for each in found.actions if each.action_id == action_id), None)
+    if mine is not None or viewer.session is None or not is_uuid(action_id):
+        return mine
+    seen = yield from inbox.find(viewer.session.person, action_id)
+    return seen[0] if seen is not None else None
+
+
+def say_done(
+    request: Request,
+    found: RunReview,
+    shown: tuple[Card, ...],
+    action: Action | None,
+    nonce: Callable[[Action, str], str],
+    undo_ms: int,
+) -> ResultNotice | None:
+    did = request.query_params.get("did", "")
     if did == "end-links" and found.run.links_from_ms:
         return ResultNotice("The review links of this run have ended. A new one works again.", None)
-    action = next((each for each in found.actions if each.action_id == action_id), None)
     states, text = DONE.get(did, (frozenset(), ""))
     if action is None or state_of(action) not in states:
         return None
-    card = next(each for each in shown if each.action_id == action_id)
-    if card.is_function:
+    runs = is_function(action)
+    if runs:
         text = DONE_FUNCTIONS.get(did, text)
-    if state_of(action) == APPROVED and did in ("approve", "send") and not card.in_flight:
-        return _not_under_way(card, did, text)
-    return ResultNotice(text, action_id)
+    moved = bool(request.query_params.get("next"))
+    card = next((each for each in shown if each.action_id == action.action_id), None)
+    waits = card is None or card.in_flight
+    if state_of(action) == APPROVED and did == "send" and waits and undo_ms:
+        text = f"Approved. It {'runs' if runs else 'goes out'} in {undo_ms // SECOND_MS} seconds."
+    elif state_of(action) == APPROVED and did in ("approve", "send") and card is not None and not waits:
+        notice = _not_under_way(card, did, text)
+        text = notice.text
+        if notice.tone == "warn" and not moved:
+            return notice
+    undo = None
+    if did in ("approve", "send") and state_of(action) == APPROVED:
+        address = f"/runs/{action.run_id}/actions/{action.action_id}/withdraw"
+        undo = Undo(address, nonce(action, "withdraw"), action.digest, action.revision)
+    about = say_effect(action) if moved else ""
+    return ResultNotice(text, None if moved else action.action_id, undo=undo, about=about)
 
 
 def _not_under_way(card: Card, did: str, text: str) -> ResultNotice:

@@ -73,8 +73,24 @@ class RequestedChange(Record):
     revision: int
 
 
+class Approver(Record):
+    """A person on the card. `approved`: they have said yes to this content."""
+
+    name: str
+    approved: bool = True
+
+
 class Card(Record, kw_only=True):
     action_id: str
+    title: str
+    """What an approval lets happen, in one line."""
+    place: str
+    channel: str
+    """The channel's name."""
+    risk: str
+    approvers: tuple[Approver, ...]
+    needed: int
+    """How many people must approve it."""
     summary: str
     badge: Badge
     severity: Badge
@@ -160,6 +176,12 @@ def build_card(
     pictures = review_pictures.of_action(found, action)
     return Card(
         action_id=action.action_id,
+        title=review_words.say_effect(action),
+        place=review_words.say_place(action),
+        channel=view.label or view.via,
+        risk=preflight.severity.value,
+        approvers=_list_approvers(found, action),
+        needed=needed.approvers,
         summary=view.summary,
         badge=review_words.status_badge(action, now_ms),
         severity=review_words.SEVERITIES[preflight.severity],
@@ -264,6 +286,15 @@ def _approval(action: Action, now_ms: int) -> Approved | None:
         relayed=approval.assurance in review_words.UNSURE,
         people=approval.approvers,
     )
+
+
+def _list_approvers(found: RunReview, action: Action) -> tuple[Approver, ...]:
+    """The people who approved this content, as far as the server knows them."""
+    given = found.approvals.get(ActionId(action.action_id), ())
+    names = dict.fromkeys(each.name for each in given)
+    if action.approval is not None and action.approval.assurance not in review_words.UNSURE:
+        names[action.approval.by] = None
+    return tuple(Approver(name) for name in names)
 
 
 def _approvals(found: RunReview, action: Action, now_ms: int) -> str:

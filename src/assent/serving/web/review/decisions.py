@@ -49,6 +49,7 @@ class SubmittedForm(Record):
     seals: Seals
     base_url: str = ""
     prepared: PreparedEdit | Refusal | None = None
+    undo_ms: int = 0
 
     @property
     def seen(self) -> SeenVersion:
@@ -88,7 +89,7 @@ def approve(wish: SubmittedForm) -> Transaction[Action]:
     held, viewer = wish.action.approval, wish.viewer
     if held is not None and not suffices(held.assurance, viewer.assurance):
         _require_person(viewer)
-    return (yield from _approve(wish, send_now=wish.form.get("then") == "send"))
+    return (yield from _approve(wish, send_now=wish.form.get("then") == "send", undo_ms=wish.undo_ms))
 
 
 def send(wish: SubmittedForm) -> Transaction[Action]:
@@ -96,7 +97,7 @@ def send(wish: SubmittedForm) -> Transaction[Action]:
     return (yield from _approve(wish, send_now=True))
 
 
-def _approve(wish: SubmittedForm, *, send_now: bool) -> Transaction[Action]:
+def _approve(wish: SubmittedForm, *, send_now: bool, undo_ms: int = 0) -> Transaction[Action]:
     action = yield from decisions.approve(
         wish.decider,
         wish.action.action_id,
@@ -105,6 +106,7 @@ def _approve(wish: SubmittedForm, *, send_now: bool) -> Transaction[Action]:
         wish.now_ms,
         seals=wish.seals,
         send_now=send_now,
+        undo_ms=undo_ms,
     )
     if send_now:
         yield from review.send_again(action, wish.now_ms)

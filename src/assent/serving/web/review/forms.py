@@ -18,6 +18,7 @@ from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, Voice
 from assent.gate.review_link import APPROVE, REVIEW, Scope
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, state_of
+from assent.gate.views import Severity
 from assent.kernel.structs import Record
 from assent.serving.web.review.fields import read_texts
 
@@ -89,6 +90,15 @@ def permits(scope: Scope, decision: str, *, send_now: bool = False) -> bool:
 def sends_at_once(action: Action) -> bool:
     """Whether the approval also executes the action, and not at a later time."""
     return action.view.approval_executes and action.schedule_ms is None
+
+
+BATCH: Final = frozenset({Severity.LOW})
+"""Severities for batch decisions: nothing leaves for another service or person."""
+
+
+def may_be_batched(action: Action) -> bool:
+    """Whether a batch may include it. An HTML part needs its own page, for its frame."""
+    return action.preflight.severity in BATCH and not action.effect.html
 
 
 def offer_decisions(

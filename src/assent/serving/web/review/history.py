@@ -13,14 +13,17 @@ from assent.gate.names import name_by_link
 from assent.gate.records import Assurance
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
-from assent.serving.web.review.words import agent_name
+from assent.serving.web.review.words import UNSURE, agent_name
 from assent.serving.web.shell.times import When, when
 
 
 class HistoryEntry(Record):
+    """One line of a timeline; `tone` colours it."""
+
     what: str
     note: str
     at: When
+    tone: str = ""
 
 
 Facts = dict[str, Any]
@@ -125,6 +128,16 @@ def write_sentence(sentence: Sentence, facts: Facts) -> str:
     return capital(sentence.format_map(FactWords(facts)) if isinstance(sentence, str) else sentence(facts))
 
 
+TONES: Final = {
+    "action_approve": "ok",
+    "action_succeed": "ok",
+    "action_found_done": "ok",
+    "action_hand_over": "ok",
+    "action_reject": "danger",
+    "action_refuse": "danger",
+    "action_lose": "ask",
+}
+
 EVERY_ACTION: Final = "*"
 OF_EVERY_ACTION: Final = frozenset({"run_prepared", "review_links_ended"})
 """Events of a run that the history of each of its actions includes."""
@@ -151,7 +164,12 @@ def _entry(event: Event, now_ms: int) -> tuple[str | None, HistoryEntry]:
     if event.kind == "action_edit" and isinstance(facts.get("digest"), str):
         note = f"Content is now {short_digest(facts['digest'])}"
     about = EVERY_ACTION if event.kind in OF_EVERY_ACTION else facts.get("actionId")
-    return (about if isinstance(about, str) else None), HistoryEntry(what, note, when(event.at_ms, now_ms))
+    tone = TONES.get(event.kind, "")
+    if event.kind == "action_approve" and facts.get("assurance") in UNSURE:
+        tone = "warn"
+    return (about if isinstance(about, str) else None), HistoryEntry(
+        what, note, when(event.at_ms, now_ms), tone
+    )
 
 
 def capital(text: str) -> str:

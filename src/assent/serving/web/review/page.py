@@ -16,7 +16,6 @@ import asyncio
 import logging
 from functools import partial
 from typing import Final
-from urllib.parse import urlencode
 
 import msgspec
 from starlette.requests import Request
@@ -35,6 +34,7 @@ from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action
 from assent.gate.review_link import LOOK
+from assent.gate.standing import describe_run
 from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
@@ -68,7 +68,7 @@ from assent.serving.web.review.forms import (
 from assent.serving.web.review.html import frame
 from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson, NotReady, NowBound
 from assent.serving.web.shell.console import NavigationEntry
-from assent.serving.web.shell.forms import FormNonces, read_form
+from assent.serving.web.shell.forms import Browser, FormNonces, read_form
 from assent.serving.web.shell.headers import (
     FRAMED_HEADERS,
     FRAMING_HEADERS,
@@ -154,7 +154,7 @@ class ReviewPages:
         except (BadFields, NotReady, NowBound, NeedsPerson) as problem:
             refused = problem
         else:
-            return self._finish(viewer, action, name, form)
+            return await self._finish(viewer, action, name, form)
         if isinstance(refused, Refusal | NeedsPerson):
             confirming, found = await self._confirming(), await self._look_up(request, shown)
             await review_problems.ask_to_confirm(confirming, request, found, refused, form)
@@ -260,24 +260,24 @@ class ReviewPages:
                     self._services.keys.seals,
                     self._base_url,
                     prepared,
+                    self._services.limits.undo_ms,
                 )
             )
             return viewer, changed
 
         return await self._services.store.write(begin)
 
-    def _finish(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
+    async def _finish(self, viewer: Viewer, action: Action, decision: str, form: dict[str, str]) -> Response:
         executes = form.get("then") == "send" or action.view.approval_executes
         sent = decision == "send" or (decision == "approve" and executes)
         if decision == "approve" and state_of(action) == AWAITING:
             decision = "recorded"
         if sent or decision == "approve":
             self._services.background.wake_jobs()
-        did = {"did": "send" if sent and decision != "recorded" else decision, "action": action.action_id}
-        if sent:
-            did["look"] = "1"
-        where = f"/runs/{action.run_id}?{urlencode(did)}#action-{action.action_id}"
-        response = see_other(where)
+        did = "send" if sent and decision != "recorded" else decision
+        now_ms = self._services.clock.now_ms()
+        then = await self._services.store.read(lambda: review_after.find_next(viewer, action, did, now_ms))
+        response = see_other(review_after.lead_on(action, did, then))
         if viewer.session is None:
             self._cookies.keep_name(response, review_decisions.read_name(viewer, form))
         return response
@@ -287,14 +287,15 @@ class ReviewPages:
     ) -> Response:
         now_ms, store = self._services.clock.now_ms(), self._services.store
 
-        def look() -> Transaction[tuple[Viewer, RunReview, int]]:
+        def look() -> Transaction[tuple[Viewer, RunReview, int, Action | None]]:
             viewer = yield from admit(shown, now_ms)
             waiting = 0
             if viewer.session is not None:
                 waiting = yield from members.count_waiting(viewer.session.person, now_ms)
-            return viewer, (yield from review.read_review(viewer.run, self._services.effects)), waiting
+            found = yield from review.read_review(viewer.run, self._services.effects)
+            return viewer, found, waiting, (yield from review_after.find_decided(request, viewer, found))
 
-        viewer, found, waiting = await store.read(look)
+        viewer, found, waiting, decided = await store.read(look)
         nonces = await self._nonces()
         browser = nonces.browser(request)
 
@@ -334,7 +335,15 @@ class ReviewPages:
             "others": await run_apart(review_view.others, found),
             "loose_pictures": review_pictures.list_unattached(found),
             "tried": tried,
-            "done": review_after.say_done(request, found, cards) if tried is None else None,
+            "goal": describe_run(found.run.inputs),
+            "progress": review_view.count_progress(cards),
+            "rest": review_view.list_rest(found, cards),
+            "batch_nonce": self._batch_nonce(nonces, browser, viewer, now_ms),
+            "done": review_after.say_done(
+                request, found, cards, decided, nonce, self._services.limits.undo_ms
+            )
+            if tried is None
+            else None,
             "looks_again": look_again is not None,
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
@@ -347,6 +356,12 @@ class ReviewPages:
         nonces.remember(browser, response)
         self._cookies.keep_seen(response, {**seen, **{_short(each): each.revision for each in found.actions}})
         return response
+
+    def _batch_nonce(self, nonces: FormNonces, browser: Browser, viewer: Viewer, now_ms: int) -> str:
+        """The nonce of the form that leads to deciding the rest together; only for signed-in people."""
+        if viewer.session is None:
+            return ""
+        return nonces.issue(browser, f"{viewer.session.session_id} batch", now_ms)
 
     async def html(self, request: Request) -> Response:
         _, action = await self._find_action(request)

@@ -10,7 +10,7 @@ from assent.gate.preflight import Readiness
 from assent.kernel.structs import Record
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review.card import Card, build_card
-from assent.serving.web.review.forms import FormContext
+from assent.serving.web.review.forms import FormContext, may_be_batched
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.word_diff import PAGE_STEPS
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
@@ -27,12 +27,18 @@ def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: FormCon
 
 
 def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
-    """The headline: what waits for a decision, else the outcome."""
+    """The headline: what waits for a decision, else the outcome. A run with one draft is named after it."""
     mine = sum(card.waiting and "withdraw" not in card.forms for card in shown)
     if mine:
+        if len(shown) == 1:
+            return shown[0].title
         return "One draft waits for you" if mine == 1 else f"{mine} drafts wait for you"
     if any(card.unknown for card in shown):
-        return "Was this sent? Please look and say"
+        return (
+            "Did this go out? We lost the connection"
+            if not any(card.is_function for card in shown if card.unknown)
+            else "Was this done? We lost the connection"
+        )
     if any(card.in_flight for card in shown):
         return "On its way"
     if not has_actions:
@@ -42,6 +48,32 @@ def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
     if all(card.expired for card in shown):
         return "These drafts have expired" if len(shown) > 1 else "This draft has expired"
     return _outcome(shown)
+
+
+class Progress(Record):
+    """How many of a run's drafts are decided."""
+
+    decided: int
+    total: int
+
+
+def count_progress(shown: tuple[Card, ...]) -> Progress | None:
+    """None for a single draft."""
+    if len(shown) < 2:
+        return None
+    waits = sum(card.waiting or card.unknown for card in shown)
+    return Progress(len(shown) - waits, len(shown))
+
+
+def list_rest(found: RunReview, shown: tuple[Card, ...]) -> tuple[str, ...]:
+    """The ids of the drafts of one type that this person may decide together, if they are several."""
+    open_ones = {card.action_id for card in shown if card.waiting and "approve" in card.forms}
+    by_type: dict[str, list[str]] = {}
+    for action in found.actions:
+        if action.action_id in open_ones and may_be_batched(action):
+            by_type.setdefault(action.effect.type, []).append(action.action_id)
+    most = max(by_type.values(), key=len, default=[])
+    return tuple(most) if len(most) > 1 else ()
 
 
 def _outcome(shown: tuple[Card, ...]) -> str:

@@ -33,6 +33,7 @@ from assent.gate.transitions import (
 )
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
+from assent.kernel.texts import truncate
 from assent.serving.web.shell.times import when
 
 GATES: Final = {
@@ -43,7 +44,7 @@ GATES: Final = {
 
 
 class Badge(Record):
-    """A label and its tone: ok, warn, danger or none."""
+    """A label and its tone: ok, warn, danger, ask (a question to the person), info or none."""
 
     text: str
     tone: str = ""
@@ -53,7 +54,7 @@ STATES: Final = {
     AWAITING: Badge("Waits for approval", "warn"),
     APPROVED: Badge("Approved", "ok"),
     EXECUTING: Badge("Being sent", "info"),
-    UNKNOWN: Badge("Outcome unknown", "danger"),
+    UNKNOWN: Badge("Outcome unknown", "ask"),
     RETRYABLE: Badge("Approved, not sent yet", "warn"),
     REJECTED: Badge("Rejected"),
     EXECUTED: Badge("Done", "ok"),
@@ -68,7 +69,7 @@ STATES_OF_FUNCTIONS: Final = {
 
 SEVERITIES: Final = {
     Severity.LOW: Badge("Low risk"),
-    Severity.MEDIUM: Badge("Medium risk", "info"),
+    Severity.MEDIUM: Badge("Medium risk", "warn"),
     Severity.HIGH: Badge("High risk", "danger"),
 }
 
@@ -85,6 +86,8 @@ UNSURE: Final = {
     Assurance.LINK: "Approved over the review link",
 }
 """Approvals that may be the agent's own (C8). They have the tone of a warning."""
+
+TITLE_CHARS: Final = 64
 
 _WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 
@@ -112,6 +115,40 @@ def explain_severity(action: Action) -> str:
 def is_function(action: Action) -> bool:
     """Whether it runs with arguments, instead of sending a text."""
     return action.view.preview.kind == "arguments"
+
+
+def count_people(action: Action) -> int:
+    return max(len(action.view.facets.recipients), len(action.effect.recipients))
+
+
+def say_effect(action: Action) -> str:
+    """What an approval lets happen, in one line: `E-mail 214 people: “We opened our books”`."""
+    view, effect = action.view, action.effect
+    if view.title or view.executes == "agent" or is_function(action):
+        return view.heading
+    words = f"“{truncate(' '.join((effect.subject or effect.title or view.summary).split()), TITLE_CHARS)}”"
+    if view.mail or effect.recipients:
+        count = count_people(action)
+        people = "nobody yet" if not count else "1 person" if count == 1 else f"{count:,} people"
+        return f"{view.noun} {people}: {words}"
+    if view.removes or not view.label:
+        return f"{view.noun}: {words}"
+    return f"{'Publish' if view.preview.kind == 'page' else 'Post'} on {_inside(view.label)}: {words}"
+
+
+def say_place(action: Action) -> str:
+    """Where it goes, for a row: `E-mail to 214 people`, `LinkedIn as Acme`."""
+    view = action.view
+    if view.mail or action.effect.recipients:
+        count = count_people(action)
+        return f"{view.noun} to {'nobody yet' if not count else '1 person' if count == 1 else f'{count:,} people'}"
+    place = view.destination.removeprefix("To ")
+    return place[:1].upper() + place[1:] if place else view.noun
+
+
+def _inside(label: str) -> str:
+    """A channel's name within a sentence."""
+    return label[:1].lower() + label[1:] if label.startswith("Your ") else label
 
 
 def name_state(action: Action, state: State) -> Badge:
@@ -143,7 +180,7 @@ def agent_name(by: str) -> str:
     """Name a caller from the journal in words."""
     if by.startswith("key:"):
         return f"an agent with key {by.removeprefix('key:')}"
-    known = {"local": "an agent on this machine", "approve_and_send": "the server, as approved"}
+    known = {"local": "an agent on this computer", "approve_and_send": "the server, as approved"}
     return known.get(by, by)
 
 

@@ -157,6 +157,7 @@
     before = null;
     enhance($("#live"));
     chosen();
+    mark();
   });
 
   /* Keys. A key acts on the row that one stands on, or on what the page marks with it. */
@@ -167,10 +168,45 @@
   function stand(row) {
     $$("[data-row][aria-current]").forEach((each) => each.removeAttribute("aria-current"));
     row.setAttribute("aria-current", "true");
+    preview(row);
     const link = $("[data-key=Enter]", row) || $("a", row);
     if (link) link.focus({ preventScroll: true });
     row.scrollIntoView({ block: "nearest" });
   }
+
+  /* The pane beside the inbox shows the item that one stands on. It is there from 1,100 px; elsewhere a row leads to
+     its page. */
+
+  const paned = () => { const pane = $("#pane"); return pane && pane.offsetParent !== null ? pane : null; };
+  let shown = "";
+
+  function mark() {
+    const pane = paned();
+    if (pane && !shown && pane.childElementCount) shown = $("[data-pane]")?.dataset.pane || "";
+    $$("[data-pane]").forEach((row) => row.toggleAttribute("data-shown", Boolean(pane) && row.dataset.pane === shown));
+  }
+
+  async function preview(row) {
+    const pane = paned();
+    const from = row.dataset.pane;
+    if (!pane || !from || from === shown) return;
+    shown = from;
+    mark();
+    const answer = await fetch(from);
+    if (!answer.ok || from !== shown) return;
+    pane.innerHTML = await answer.text();
+    pane.scrollTop = 0;
+    enhance(pane);
+  }
+
+  document.addEventListener("click", (event) => {
+    const row = event.target.closest("[data-pane]");
+    const link = event.target.closest("a");
+    if (!row || !paned() || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    if (!link || link.dataset.key !== "Enter" || row.dataset.pane === shown) return;
+    event.preventDefault();
+    stand(row);
+  });
 
   function move(by) {
     const all = rows();
@@ -209,12 +245,17 @@
     const bar = $("#batch");
     if (!bar) return;
     const boxes = $$("input[data-pick]:checked");
-    const types = new Set(boxes.map((box) => box.dataset.type));
-    const fit = types.size === 1;
-    const said = $("#batch-said");
-    said.textContent = boxes.length === 0 ? "Select low-risk rows of one type to decide about them together."
-      : fit ? `${boxes.length} selected` : "Select rows of one type only.";
+    const fit = new Set(boxes.map((box) => box.dataset.type)).size === 1;
+    bar.toggleAttribute("data-empty", boxes.length === 0);
+    $("#batch-said").textContent = fit || !boxes.length ? `${boxes.length} selected` : "Select rows of one kind only.";
     $$("button", bar).forEach((button) => { button.disabled = !fit; });
+  }
+
+  function selectAll(button) {
+    const boxes = $$("input[data-pick]", button.closest("section"));
+    const all = boxes.every((box) => box.checked);
+    boxes.forEach((box) => { box.checked = !all && box.dataset.type === boxes[0].dataset.type; });
+    chosen();
   }
 
   document.addEventListener("change", (event) => {
@@ -259,6 +300,10 @@
   }
 
   function enhance(part) {
+    $$("[data-select]", part).forEach((button) => {
+      button.hidden = false;
+      button.addEventListener("click", () => selectAll(button));
+    });
     $$("[data-copy]", part).forEach((button) => {
       button.hidden = false;
       button.addEventListener("click", () => copy(button));
@@ -284,6 +329,7 @@
     guard();
     enhance(document);
     chosen();
+    mark();
     $$("[data-help]").forEach((each) => each.addEventListener("click", () => $("#keys-help").showModal()));
   });
 })();
