@@ -4,11 +4,13 @@ is on its way that cannot go."""
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
-from tests.serving.web.review.kit import House, form, mail, post
+from tests.serving.web.review.kit import House, form, forms, mail, post
 from tests.serving.web.review.test_notifications import Posts, told_at
 from tests.serving.web.review.test_people_and_approvers import invited, two_people
+from tests.sqlite_files import new_sqlite
 
 from assent.gate.preflight import Readiness
 from assent.gate.records import Status
@@ -37,12 +39,13 @@ def postpone(action: object) -> Any:
 
 
 async def test_the_message_is_in_the_card_that_was_decided_and_the_address_leads_there(house: House) -> None:
-    run = await house.stage(post(), post("x"), post("site", connector="site"))
+    run = await house.stage(post())
+    action = run.actions[0].id
     browser = await house.owner()
-    for action, decision, fields, said in (
-        (run.actions[0].id, "ask", {"text": "Shorter."}, "Your agent can read what you asked for"),
-        (run.actions[1].id, "approve", {}, "Approved."),
-        (run.actions[2].id, "reject", {"reason": "No."}, "Rejected."),
+    for decision, fields, said in (
+        ("ask", {"text": "Shorter."}, "Your agent can read what you asked for"),
+        ("approve", {}, "Approved."),
+        ("reject", {"reason": "No."}, "Rejected."),
     ):
         answer = await house.decide(browser, run.run_id, action, decision, **fields)
         page = (await browser.get(answer.headers["location"])).text
@@ -51,6 +54,62 @@ async def test_the_message_is_in_the_card_that_was_decided_and_the_address_leads
         assert said in card_of(page, action)
         assert page.count('role="status"') == card_of(page, action).count('role="status"') == 1
         assert 'tabindex="-1"' in page[page.index(f'id="action-{action}"') - 40 :][:200]
+
+
+async def test_after_a_decision_the_next_item_opens_first_of_the_run_then_of_the_inbox(house: House) -> None:
+    other = await house.stage(mail(60))
+    run = await house.stage(post(), post("x"))
+    owner = await house.owner()
+    first, second = (each.id for each in run.actions)
+
+    answer = await house.decide(owner, run.run_id, first, "approve")
+    assert answer.headers["location"].startswith(f"/runs/{run.run_id}?did=approve&action={first}")
+    assert answer.headers["location"].endswith(f"#action-{second}")
+    page = (await owner.get(answer.headers["location"])).text
+    assert 'class="toast' in page and page.count('role="status"') == 1
+
+    answer = await house.decide(owner, run.run_id, second, "reject", reason="No.")
+    assert answer.headers["location"].startswith(f"/runs/{other.run_id}?did=reject&action={second}")
+    page = (await owner.get(answer.headers["location"])).text
+    assert "Rejected. It will never be sent" in page and "Post on X" in page
+
+    holder = await house.opened(await house.stage(post(), post("x")))
+    run = await house.stage(post())
+    holder = await house.opened(run)
+    answer = await house.decide(holder, run.run_id, run.actions[0].id, "approve")
+    assert answer.headers["location"].startswith(f"/runs/{run.run_id}?")
+
+
+async def test_what_is_approved_and_sent_on_a_page_can_be_undone_until_it_goes_out(
+    tmp_path: Path,
+) -> None:
+    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, undo_seconds=10)
+    try:
+        run = await house.stage(post(), post("x"))
+        first, second = (each.id for each in run.actions)
+        owner = await house.owner()
+        answer = await house.decide(owner, run.run_id, first, "approve", then="send")
+        page = (await owner.get(answer.headers["location"])).text
+        assert "Approved. It goes out in 10 seconds." in page
+        await house.run_jobs()
+        assert house.provider.done == []
+
+        [undo] = [
+            each for each in forms(page) if each.address.endswith(f"{first}/withdraw") and not each.decision
+        ]
+        taken_back = await owner.post(undo.address, data=undo.fields)
+        assert taken_back.status_code == 303
+        house.clock.advance(seconds=11)
+        await house.run_jobs()
+        assert house.provider.done == []
+        assert (await house.action(first)).status == "awaiting_approval"
+
+        await house.decide(owner, run.run_id, second, "approve", then="send")
+        house.clock.advance(seconds=11)
+        await house.run_jobs()
+        assert [str(each.action_id) for each in house.provider.done] == [second]
+    finally:
+        await house.close()
 
 
 async def test_headings_tell_the_outcome(house: House) -> None:

@@ -49,7 +49,7 @@ async def test_the_whole_text_is_there_with_its_white_space_and_every_fact_about
 
     assert text_of(page) == [TEXT]
     for fact in (
-        "LinkedIn post",
+        "Post on LinkedIn: ",
         "Posts this to LinkedIn as acme-inc through Zernio.",
         "Medium risk",
         "It claims a number without a source.",
@@ -63,7 +63,7 @@ async def test_the_whole_text_is_there_with_its_white_space_and_every_fact_about
         "visibility",
         "revision 1",
         run.actions[0].digest.removeprefix("sha256:")[:8],
-        "Prepared by an agent on this machine",
+        "Prepared by an agent on this computer",
         "Waits for approval",
     ):
         assert fact in page, fact
@@ -78,7 +78,7 @@ async def test_beyond_fifty_recipients_their_domains_are_counted_and_nothing_is_
 
     assert "60 people at 2 domains" in page
     assert page.index("evil.example</code> (1)") < page.index("example.org</code> (59)")
-    content = page[page.index('<div class="content">') : page.index('<div class="decide"')]
+    content = page[page.index('<div class="content') : page.index('<div class="decide"')]
     assert re.findall(r"<details(?![^>]* open)[^>]*>", content) == []
 
 
@@ -139,7 +139,7 @@ async def test_the_html_of_a_mail_comes_before_its_text_and_is_not_behind_a_clic
     frame = page.index("<iframe")
     assert page.index("says paypal.com, leads to evil.example") < page.index("<details", frame)
     assert frame < page.index('<div class="text" dir="auto">')
-    assert page.count("<details", page.index('<div class="content">'), frame) == 0
+    assert page.count("<details", page.index('<div class="content'), frame) == 0
 
 
 def test_a_background_is_shown_as_it_was_written_and_loads_nothing() -> None:

@@ -53,7 +53,7 @@ async def test_people_are_told_once_and_the_inbox_has_one_row(house_with_limit: 
     ]
     assert all(action_id in page for action_id in ids[:2])
     assert not any(action_id in page for action_id in ids[2:])
-    assert "An agent on this machine made 4 more proposals within 2 minutes" in page
+    assert "An agent on this computer made 4 more proposals within 2 minutes" in page
     assert "2 things wait for you" in page
     assert HELD in page
 

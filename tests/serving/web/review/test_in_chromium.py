@@ -97,8 +97,8 @@ async def test_open_the_link_read_edit_approve_reject_and_send(house: House, at:
     form = await open_form(page, first, "approve")
     await expect(form.locator("[name=name]")).to_have_value("Ada Lovelace")
     await expect(form).to_contain_text("Posts this to LinkedIn through Zernio.")
-    await form.get_by_role("button", name="Approve", exact=True).click()
-    await expect(page.get_by_role("status")).to_contain_text("Approved.")
+    await form.get_by_role("button", name="Approve only").click()
+    await expect(page.get_by_role("status")).to_contain_text("Approved")
     await expect(card(page, first)).to_contain_text(
         "Approval by someone with the review link, calling themselves “Ada Lovelace”"
     )
@@ -135,8 +135,10 @@ async def test_everything_to_press_is_thumb_sized_and_nothing_is_wider_than_the_
         await page.goto(run.review_url)
         await _open_everything(page)
         low = await page.locator("main summary, main button, main .field input, main textarea").evaluate_all(
-            """all => all.filter(each => each.type !== "radio" && each.getBoundingClientRect().height > 0)
-                .filter(each => each.getBoundingClientRect().height < 44).map(each => each.outerHTML.slice(0, 200))"""
+            """(all, least) => all.filter(each => each.type !== "radio" && each.getBoundingClientRect().height > 0)
+                .filter(each => each.getBoundingClientRect().height < least)
+                .map(each => each.outerHTML.slice(0, 200))""",
+            44 if width < 720 else 36,
         )
         assert low == []
         assert await page.evaluate("document.documentElement.scrollWidth") <= width
@@ -155,7 +157,7 @@ async def test_it_can_be_used_with_the_keyboard_alone(house: House, browser: Bro
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
 
-    await expect(page.get_by_role("status")).to_contain_text("Approved.")
+    await expect(page.get_by_role("status")).to_contain_text("Approved")
     assert (await house.action(run.actions[0].id)).status == "approved"
     await closed(context)
 
@@ -190,7 +192,7 @@ async def test_high_risk_asks_to_sign_in_and_the_open_form_works_after_that(
     form = await open_form(page, action_id, "approve")
     await expect(form).to_contain_text("Sign in to approve this")
     await form.locator("[name=name]").fill("Ada")
-    await form.get_by_role("button", name="Approve", exact=True).click()
+    await form.get_by_role("button", name="Approve only").click()
     await expect(page.get_by_role("alert")).to_contain_text("This needs a signed-in person")
 
     other_tab = await page.context.new_page()
@@ -199,7 +201,7 @@ async def test_high_risk_asks_to_sign_in_and_the_open_form_works_after_that(
     await other_tab.get_by_role("button", name="Sign in").click()
     await expect(other_tab.get_by_role("heading", name="One thing waits for you")).to_be_visible()
     form = page.locator(f'form[data-action-id="{action_id}"][data-decision="approve"]')
-    await form.get_by_role("button", name="Approve", exact=True).click()
+    await form.get_by_role("button", name="Approve only").click()
 
     await expect(page.get_by_role("heading", level=1)).to_have_text("Approve this?")
     if script == "no script":
@@ -386,7 +388,7 @@ async def test_no_payload_of_the_corpus_does_anything(
 
     shown = await page.locator("textarea[name=body]").evaluate_all("all => all.map(each => each.value)")
     assert set(shown) <= {payload.replace("\r\n", "\n") for payload in CORPUS}
-    assert await page.locator("script, object, embed, svg, style, base").count() == 0
+    assert await page.locator("script, object, embed, svg:not(.sigil), style, base").count() == 0
     assert await page.locator('iframe:not([sandbox=""])').count() == 0
     await page.goto(house.base_url + await house.sign_in_path())
     await page.get_by_role("button", name="Sign in").click()

@@ -64,7 +64,8 @@ async def test_it_lists_what_waits_in_every_workspace_and_leads_to_it(house_on_a
         a.id for run in (first, second) for a in run.actions
     }
     assert "Acme &amp; Sons" in page
-    assert "needs a signed-in person" in page
+    pane = (await owner.get(f"/inbox/pane/{first.actions[1].id}")).text
+    assert "E-mail 60 people" in pane and "A signed-in person" in pane
     for path, _ in LINE.findall(page):
         assert (await owner.get(path)).status_code == 200
     page = (await owner.get(f"/runs/{second.run_id}")).text

@@ -56,7 +56,7 @@ async def press_approve(house: House, page: Page) -> str:
     action_id: str = run.actions[0].id
     await page.goto(f"{house.base_url}/runs/{run.run_id}?action={action_id}&open=approve#action-{action_id}")
     approving = page.locator(f'form[data-decision="approve"][data-action-id="{action_id}"]')
-    await approving.get_by_role("button", name="Approve", exact=True).click()
+    await approving.get_by_role("button", name="Approve only").click()
     await expect(page.get_by_role("heading", level=1)).to_have_text("Approve this?")
     return action_id
 

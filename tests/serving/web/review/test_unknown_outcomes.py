@@ -30,7 +30,7 @@ async def test_the_page_says_what_was_sent_and_when_and_asks(house: House) -> No
     run, action_id = await lost(house)
     page = await house.page(await house.opened(run), run.run_id)
 
-    assert "It is not known whether this was sent" in page
+    assert "We do not know whether this went out" in page
     assert "no answer within 30 seconds" in page
     assert f"{action_id}:1" in page
     assert [each.decision for each in forms(page)] == ["resolve"]
@@ -137,5 +137,5 @@ async def test_an_unknown_outcome_cannot_be_edited_rejected_or_sent_again(house:
         old = form(page, action_id, decision)
         answer = await browser.post(old.address, data={**old.fields, "name": "Ada", **fields})
         assert answer.status_code == 409
-        assert "It is not known whether this was sent" in answer.text
+        assert "We do not know whether this went out" in answer.text
     assert len(house.provider.done) == 1

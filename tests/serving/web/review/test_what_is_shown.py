@@ -148,7 +148,9 @@ async def test_a_picture_that_was_attached_after_a_look_is_said_to_have_changed(
 
     page = await house.page(owner, run.run_id)
 
-    [box] = re.findall(r'<details class="changes" open>(.*?)</details>', page, re.DOTALL)
+    [box] = re.findall(
+        r'<div class="panel always" data-panel="changes">(.*?)<div class="panel', page, re.DOTALL
+    )
     assert "What changed since you last looked" in box
     assert "ACME goes bankrupt" in html.unescape(re.sub(r"<[^>]+>", "", box))
     assert "<ins>" in box

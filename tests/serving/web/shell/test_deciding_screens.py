@@ -88,7 +88,7 @@ async def test_select_several_decide_together_and_answer_an_unknown_outcome(
 
     await at.goto("/inbox")
     await at.ready()
-    await expect(at.page.get_by_role("heading", name="Was this sent?")).to_be_visible()
+    await expect(at.page.get_by_role("heading", name="Did this go out?")).to_be_visible()
     for action in run.actions[:2]:
         await at.page.locator(f"#pick-{action.id}").check()
     await expect(at.page.locator("#batch-said")).to_have_text("2 selected")
@@ -104,7 +104,7 @@ async def test_select_several_decide_together_and_answer_an_unknown_outcome(
     await expect(at.page.locator("main")).to_contain_text("linkedin.com/in/me/recent-activity")
     await at.check()
     card = at.page.locator(f"#action-{run.actions[2].id}")
-    await card.get_by_text("It happened.").click()
+    await card.get_by_text("Yes, it is there.").click()
     await card.locator("[name=evidence]").fill("https://social.example/posts/7")
     await card.get_by_role("button", name="Record this answer").click()
     await expect(at.page.get_by_role("status")).to_contain_text("Your answer is on record")
@@ -224,7 +224,7 @@ async def test_without_script_one_edits_compares_and_approves(screen: OpenScreen
     await at.page.get_by_role("button", name="Save the changes").click()
     await expect(at.page.get_by_role("status")).to_contain_text("Saved.")
     await at.page.locator("details.approve > summary").click()
-    await at.page.get_by_role("button", name="Approve", exact=True).click()
+    await at.page.get_by_role("button", name="Approve only").click()
     await expect(at.page.get_by_role("status")).to_contain_text("Approved.")
     assert (await house.action(action_id)).revision == 2
 
@@ -246,7 +246,7 @@ async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_
     await at.check()
 
     await at.goto(f"/runs/{run.run_id}?action={decided}&open=approve")
-    await card.get_by_role("button", name="Approve", exact=True).click()
+    await card.get_by_role("button", name="Approve only").click()
     await expect(card.get_by_role("status")).to_be_in_viewport()
     await at.goto("/inbox")
     await at.ready()

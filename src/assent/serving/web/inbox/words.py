@@ -8,6 +8,7 @@ from urllib.parse import quote
 from assent.engine.actions.missing_types import explain_missing_type
 from assent.engine.people.flood import HeldGroup
 from assent.engine.views.inbox import Waiting
+from assent.extensions.texts import render_value
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action
 from assent.gate.rules.drift import describe_changes, read_changes
@@ -22,7 +23,9 @@ from assent.gate.transitions import (
     state_of,
 )
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
+from assent.kernel.texts import truncate
 from assent.serving.web.review import words as review_words
+from assent.serving.web.review.blocks import list_arguments
 from assent.serving.web.review.content import as_text, build_content
 from assent.serving.web.review.forms import may_be_batched
 from assent.serving.web.review.history import capital
@@ -31,6 +34,9 @@ from assent.serving.web.shell.times import relative, when
 
 EXPIRES_SOON_MS: Final = 3 * DAY_MS
 """Actions that expire within this time show it."""
+
+ARGUMENT_CHARS: Final = 120
+"""How much of each argument a row has; the review page shows it whole."""
 
 BY_HAND: Final = Badge("Publish it by hand", "warn")
 STOPPED: Final = {APPROVED: RETRYABLE, RETRYABLE: RETRYABLE, FAILED: FAILED}
@@ -54,6 +60,11 @@ def _explain_stop(action: Action, state: State) -> str:
     if action.view.executes == "person":
         return "Say where it is once it is out."
     return "It has not been run yet." if review_words.is_function(action) else "It has not been sent yet."
+
+
+def _shorten(value: Any) -> str:
+    text = value if isinstance(value, str) and value.strip() else render_value(value)
+    return truncate(" ".join(text.split()), ARGUMENT_CHARS)
 
 
 def _find_missing(effects: EffectTypes, action: Action) -> str:
@@ -100,7 +111,7 @@ def _say_note(line: Waiting, missing: str, now_ms: int) -> str:
     if state == UNKNOWN:
         return "the connection broke while it was sent"
     if changes := read_changes(action):
-        return f"not sent, it needs a new approval: {describe_changes(changes)}"
+        return f"Not sent, it needs a new approval. {capital(describe_changes(changes))}."
     if missing:
         return missing
     if state == EXECUTED and action.executed_ms is not None:
@@ -110,6 +121,8 @@ def _say_note(line: Waiting, missing: str, now_ms: int) -> str:
     if line.approvals:
         return f"{len(line.approvals)} of {line.policy.require(action).approvers} approved"
     warnings = len(action.preflight.warnings)
+    if not warnings and review_words.is_function(action):
+        return ", ".join(f"{label}: {_shorten(value)}" for label, value in list_arguments(action))
     return f"{warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
 
 

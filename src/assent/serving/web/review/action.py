@@ -41,6 +41,7 @@ NO_SUCH_ACTION: Final = PageProblem(
     Link("/inbox", "Open the inbox"),
 )
 
+
 async def show(visit: Visit) -> Response:
     action_id = visit.part("action_id")
 

@@ -12,8 +12,6 @@ needs more than the cookie is answered with the confirm page (`people.confirming
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from functools import partial
 from typing import Final
 
@@ -21,7 +19,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assent.engine.actions import actions, blocked, circumstances, editing
+from assent.engine.actions import actions, blocked, editing
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
 from assent.engine.connections import observing
@@ -31,7 +29,6 @@ from assent.engine.people import members, proofs
 from assent.engine.views import review
 from assent.engine.views.review import RunReview
 from assent.gate.policy import Policy
-from assent.gate.preflight import Readiness
 from assent.gate.records import Action
 from assent.gate.review_link import LOOK
 from assent.gate.standing import describe_run
@@ -59,13 +56,13 @@ from assent.serving.web.review.access import (
 from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
 from assent.serving.web.review.edit import EditTrial
 from assent.serving.web.review.forms import (
-    OPEN,
     FormContext,
     RejectedForm,
     permits,
     sends_at_once,
 )
 from assent.serving.web.review.html import frame
+from assent.serving.web.review.preview import build_preview
 from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson, NotReady, NowBound
 from assent.serving.web.shell.console import NavigationEntry
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
@@ -80,11 +77,6 @@ from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import when
-
-log = logging.getLogger("assent.web")
-
-READINESS_SECONDS: Final = 2.0
-"""After this time the page shows the readiness at preparation."""
 
 MAX_FIND_CHARS: Final = 200
 
@@ -209,7 +201,7 @@ class ReviewPages:
         refuse_missing_type(self._services.effects, action)
         if decision == "publish":
             return
-        readiness = await self._ready_now(action)
+        readiness = await review_problems.read_readiness(self._services, action)
         sends = decision == "send" or form.get("then") == "send" or sends_at_once(action)
         by = viewer.session.person.name if viewer.session is not None else VIA
         if readiness is None or readiness.ready:
@@ -275,6 +267,9 @@ class ReviewPages:
         if sent or decision == "approve":
             self._services.background.wake_jobs()
         did = "send" if sent and decision != "recorded" else decision
+        if decision == "edit" and form.get("then") == "approve":
+            here = f"/runs/{action.run_id}?did=edit&action={action.action_id}&open=approve"
+            return see_other(f"{here}#action-{action.action_id}")
         now_ms = self._services.clock.now_ms()
         then = await self._services.store.read(lambda: review_after.find_next(viewer, action, did, now_ms))
         response = see_other(review_after.lead_on(action, did, then))
@@ -319,7 +314,7 @@ class ReviewPages:
             viewer.role,
             viewer.reach,
         )
-        readiness = await self._readiness(found)
+        readiness = await review_problems.read_readiness_of_run(self._services, found)
         cards = await run_apart(review_view.cards, found, readiness, looking)
         look_again = review_after.look_again(request, cards) if tried is None else None
         values = {
@@ -336,6 +331,7 @@ class ReviewPages:
             "loose_pictures": review_pictures.list_unattached(found),
             "tried": tried,
             "goal": describe_run(found.run.inputs),
+            "operator": self._services.effects.operators.get(found.run.operator, found.run.operator),
             "progress": review_view.count_progress(cards),
             "rest": review_view.list_rest(found, cards),
             "batch_nonce": self._batch_nonce(nonces, browser, viewer, now_ms),
@@ -386,6 +382,8 @@ class ReviewPages:
             "entries": self._entries,
             "name": (form or {}).get("name") or self._cookies.name_given(request),
             "nonce": nonces.issue(browser, about, now_ms),
+            "preview": await run_apart(build_preview, action, html=True),
+            "waiting": 0,
             **await run_apart(review_edit.values, action, form, trial),
         }
         response = page(request, "review_edit.html", values, headers=SCRIPTED_HEADERS)
@@ -413,26 +411,6 @@ class ReviewPages:
             return await self._services.store.read(look)
         except Refusal:
             raise PageRefused(NO_SUCH_ACTION) from None
-
-    async def _readiness(self, found: RunReview) -> dict[str, Readiness]:
-        """Whether each open action is ready, by its id."""
-        return {
-            action.action_id: readiness
-            for action in found.actions
-            if state_of(action) in OPEN and (readiness := await self._ready_now(action)) is not None
-        }
-
-    async def _ready_now(self, action: Action) -> Readiness | None:
-        connector = self._services.connectors.get(action.effect.connector)
-        if connector is None:
-            return None
-        try:
-            looked = circumstances.readiness_of(connector, action.workspace_id, action.effect)
-            return await asyncio.wait_for(looked, READINESS_SECONDS)
-        except Exception as error:
-            name = type(error).__name__
-            log.warning("connector %s does not say whether it is ready: %s", connector.id, name)
-            return None
 
     async def _require_access(self, request: Request, run_id: str) -> PresentedAccess:
         """Return the credentials of a form's sender. Refuses a sender without any."""

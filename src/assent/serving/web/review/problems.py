@@ -6,18 +6,25 @@ confirm page, if the decision only lacks assurance.
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from typing import Any, Final
 
 from starlette.requests import Request
 
+from assent.engine.actions import circumstances
+from assent.engine.core.services import Services
+from assent.engine.views.review import RunReview
 from assent.gate.policy import Policy, suffices
+from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance
+from assent.gate.transitions import state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.serving.web.people.confirming import Confirming, Consequence
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.fields import ARGUMENT, locate_problems
-from assent.serving.web.review.forms import RejectedForm, sends_at_once
+from assent.serving.web.review.forms import OPEN, RejectedForm, sends_at_once
 from assent.serving.web.review.words import SEVERITIES, is_function
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem
 
@@ -199,3 +206,31 @@ def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequen
     title = f"{verb} these {len(found)} now?" if now else f"Approve these {len(found)}?"
     text = "You confirm exactly these, as the page before showed them."
     return Consequence(title, text, f"{verb} all {len(found)}", facts)
+
+
+log = logging.getLogger("assent.web")
+
+READINESS_SECONDS: Final = 2.0
+"""After this time the page shows the readiness at preparation."""
+
+
+async def read_readiness_of_run(services: Services, found: RunReview) -> dict[str, Readiness]:
+    """Whether each open action is ready, by its id."""
+    return {
+        action.action_id: readiness
+        for action in found.actions
+        if state_of(action) in OPEN and (readiness := await read_readiness(services, action)) is not None
+    }
+
+
+async def read_readiness(services: Services, action: Action) -> Readiness | None:
+    connector = services.connectors.get(action.effect.connector)
+    if connector is None:
+        return None
+    try:
+        looked = circumstances.readiness_of(connector, action.workspace_id, action.effect)
+        return await asyncio.wait_for(looked, READINESS_SECONDS)
+    except Exception as error:
+        name = type(error).__name__
+        log.warning("connector %s does not say whether it is ready: %s", connector.id, name)
+        return None

@@ -299,7 +299,22 @@
     said.classList.toggle("wrong", used > most && !field.dataset.splits);
   }
 
+  /* The preview beside a form follows the text; a thread or a page becomes one text until it is saved. */
+  function follow(box) {
+    const field = document.getElementById(box.dataset.liveFrom);
+    if (!field) return;
+    field.addEventListener("input", () => {
+      const texts = $$(".text", box);
+      const target = texts[0] || $(".as-page", box);
+      if (!target) return;
+      $$("li.as-post", box).slice(1).forEach((each) => each.remove());
+      target.classList.add("text");
+      target.textContent = field.value;
+    });
+  }
+
   function enhance(part) {
+    $$("[data-live-from]", part).forEach(follow);
     $$("[data-select]", part).forEach((button) => {
       button.hidden = false;
       button.addEventListener("click", () => selectAll(button));
