@@ -23,11 +23,11 @@ LIMIT: Final = Limit(times=1)
 def pages(places: Places) -> dict[str, str]:
     """What is looked at, and where it is."""
     return {
-        f"inbox, {2 * ACTIONS:,} actions": "/inbox",
-        f"runs, {ACTIONS:,} of them": "/runs",
+        f"inbox, {2 * ACTIONS:,} waiting actions": "/inbox",
+        f"runs, {2 * ACTIONS:,} of them": "/runs",
         f"one run of {ACTIONS:,} actions": f"/runs/{places.run_id}/story",
         f"a workflow's run of {NODES:,} steps": f"/sessions/{places.session_run_id}",
-        f"audit, {ACTIONS:,} actions": "/audit",
+        f"audit, {3 * ACTIONS:,} actions": "/audit",
     }
 
 

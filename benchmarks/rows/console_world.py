@@ -1,6 +1,7 @@
 """What the rows about pages share: a server with much on it, and somebody signed in who looks.
 
-Ten thousand actions in as many runs and ten thousand more in one, copies of real ones as in `gate_growth`; and a run of
+Twenty thousand actions in as many runs, half of them waiting, and ten thousand more in one run, copies of real ones as
+in `gate_growth`; and a run of
 a workflow with two thousand steps and a hundred branches, each step taken as in life.
 """
 
@@ -66,7 +67,7 @@ async def filled(data_dir: Path, actions: int = ACTIONS, nodes: int = NODES) -> 
     folder = data_dir / "workflows"
     folder.mkdir(parents=True)
     (folder / "bench-loop.json").write_text(json.dumps(WORKFLOW))
-    await grown(data_dir, actions)
+    await grown(data_dir, 2 * actions)  # half of them wait
     app = world(data_dir)
     staged = await Insider(app).stage()
     session_run_id = await _long_run(app, nodes)
@@ -76,6 +77,10 @@ async def filled(data_dir: Path, actions: int = ACTIONS, nodes: int = NODES) -> 
             "SELECT run_id FROM actions WHERE action_id = ?", (staged,)
         ).fetchone()[0]
         _crowd(connection, staged, actions)
+        # So many at once are held as a flood; here each of them waits in the inbox.
+        connection.execute("UPDATE actions SET held = 0 WHERE status = 'awaiting_approval'")
+        waiting = connection.execute("SELECT count(*) FROM actions WHERE status = 'awaiting_approval'").fetchone()[0]
+        require(int(waiting >= 2 * actions), 1, f"{waiting} actions wait")
         stored = connection.execute("SELECT count(*) FROM actions WHERE run_id = ?", (run_id,)).fetchone()[0]
         require(stored, actions, "actions in one run")
     return Places(run_id, session_run_id)

@@ -139,7 +139,7 @@ def read_inbox(
         counts=counts,
         unknown=_lines(unknown),
         stopped=_lines(stopped),
-        scheduled=_lines(scheduled),
+        scheduled=tuple(sorted(_lines(scheduled), key=lambda each: each.action.schedule_ms or 0)),
         done=_lines(done),
         held=held,
     )
@@ -149,9 +149,9 @@ def _count(by_risk: Rows, mine: dict[str, Any]) -> Transaction[InboxCounts]:
     total = sum(row["waiting"] for row in by_risk)
     channels: dict[str, int] = {}
     if 0 < total <= MOST_COUNTED:
-        for row in (yield statements.count_inbox_channels(**mine, most=MOST_COUNTED)):
+        for row in (yield statements.list_inbox_openings(**mine, most=MOST_COUNTED)):
             channel = _read_channel(row["opening"])
-            channels[channel] = channels.get(channel, 0) + row["waiting"]
+            channels[channel] = channels.get(channel, 0) + 1
     high = sum(row["waiting"] for row in by_risk if row["risk"] == actions.RISKS[Severity.HIGH])
     return InboxCounts(total, high, sum(row["soon"] for row in by_risk), channels)
 

@@ -222,17 +222,15 @@ WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expir
     AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
 GROUP BY risk
 
--- name: count_inbox_channels
--- Count the first of them by the beginning of their effect, which names the channel. Bounded, because it reads the rows.
-SELECT opening, count(*) AS waiting FROM (
-  SELECT substr(effect, 1, 48) AS opening FROM actions
-  WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
-    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
-    AND (:workspace = '' OR workspace_id = :workspace)
-    AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
-      AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
-  ORDER BY risk, expires_ms, action_id LIMIT :most
-) AS first_ones GROUP BY opening
+-- name: list_inbox_openings
+-- List the beginning of the effect of the first of them, which names the channel. Bounded, because it reads the rows.
+SELECT substr(effect, 1, 48) AS opening FROM actions
+WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
+  AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  AND (:workspace = '' OR workspace_id = :workspace)
+  AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
+    AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
+ORDER BY risk, expires_ms, action_id LIMIT :most
 
 -- name: search_inbox
 -- Like list_inbox, for a text or a channel, which reads all waiting actions. `found` is the total.
@@ -319,19 +317,18 @@ LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
 ORDER BY a.executed_ms DESC, a.action_id
 
 -- name: list_scheduled_for
--- List the approved actions that go out at a later time, the next one first.
+-- List the approved actions that go out at a later time, in any order.
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
-  WHERE status = 'approved' AND execution_state = 'none' AND schedule_ms > :now_ms
+  WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND execution_state = 'none' AND schedule_ms > :now_ms
     AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
-  ORDER BY schedule_ms, action_id LIMIT :most
+  ORDER BY action_id DESC LIMIT :most
 )
 SELECT a.*, w.name AS workspace_name, p.policy, NULL AS prepared, NULL AS run_inputs
 FROM picked
 JOIN actions a ON a.workspace_id = picked.workspace_id AND a.action_id = picked.action_id
 LEFT JOIN workspaces w ON w.workspace_id = a.workspace_id
 LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
-ORDER BY a.schedule_ms, a.action_id
 
 -- name: find_action_anywhere
 -- Find the workspace of an action; the caller then checks access.

@@ -247,7 +247,8 @@ async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_
 
     await at.goto(f"/runs/{run.run_id}?action={decided}&open=approve")
     await card.get_by_role("button", name="Approve only").click()
-    await expect(card.get_by_role("status")).to_be_in_viewport()
+    await expect(at.page.locator(".toast").get_by_role("button", name="Undo")).to_be_in_viewport()
+    await expect(at.page.locator(f"#action-{run.actions[0].id}")).to_be_in_viewport()
     await at.goto("/inbox")
     await at.ready()
     await expect(at.page.get_by_role("heading", name="Did not go out")).to_be_visible()

@@ -252,7 +252,7 @@
   }
 
   function selectAll(button) {
-    const boxes = $$("input[data-pick]", button.closest("section"));
+    const boxes = $$("input[data-pick]", button.closest(".group"));
     const all = boxes.every((box) => box.checked);
     boxes.forEach((box) => { box.checked = !all && box.dataset.type === boxes[0].dataset.type; });
     chosen();
