@@ -79,7 +79,9 @@ async def filled(data_dir: Path, actions: int = ACTIONS, nodes: int = NODES) -> 
         _crowd(connection, staged, actions)
         # So many at once are held as a flood; here each of them waits in the inbox.
         connection.execute("UPDATE actions SET held = 0 WHERE status = 'awaiting_approval'")
-        waiting = connection.execute("SELECT count(*) FROM actions WHERE status = 'awaiting_approval'").fetchone()[0]
+        waiting = connection.execute(
+            "SELECT count(*) FROM actions WHERE status = 'awaiting_approval'"
+        ).fetchone()[0]
         require(int(waiting >= 2 * actions), 1, f"{waiting} actions wait")
         stored = connection.execute("SELECT count(*) FROM actions WHERE run_id = ?", (run_id,)).fetchone()[0]
         require(stored, actions, "actions in one run")

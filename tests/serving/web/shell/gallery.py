@@ -2,7 +2,7 @@
 
     python -m tests.serving.web.shell.gallery docs/screens [name …]
 
-A screen is a row of `SHOTS`. What it shows is seeded in `seed`, through the functions that make it in life.
+A screen is a row of `SHOTS`. What it shows is seeded in `tests.serving.web.shell.company`.
 """
 
 from __future__ import annotations
@@ -17,60 +17,15 @@ import msgspec
 from playwright.async_api import Browser, BrowserContext
 from tests.chromium import closed, connected, running_chromium
 from tests.serving.web.review.browser import served
-from tests.serving.web.review.kit import House, mail, post
-from tests.serving.web.shell import stories
+from tests.serving.web.shell.company import OWNER_NAME, list_connectors, list_effects, seed
 from tests.serving.web.shell.screen import sign_in
-
-from assent.engine.actions.staging import PreparedRun
-from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.engine.people import members, people, targets
-from assent.engine.people.people import Person, Role
-from assent.engine.people.targets import TargetOwner
-from assent.gate.gate import Decider
-from assent.gate.records import Assurance
-from assent.kernel.ids import ActionId
-from assent.kernel.limits import HOUR_MS
-from assent.ports import Draft, OutcomeUnknown
-from assent.testing.editing import edit
 
 MOST_BYTES: Final = 150_000
 """A picture in a repository is looked at once and cloned for ever."""
 
-ANNOUNCEMENT = """We gave our agents hands, and kept the yes for ourselves.
-
-Assent lets an AI agent launch, publish and send. It prepares everything; you see exactly what would go out, edit it \
-or say no. What you did not approve cannot be sent: the server keeps that promise, not the prompt.
-
-Open source, one binary, works with every MCP client you already use.
-
-Read how it works: https://example.org/assent"""
-
-THREAD = (
-    "Agents are good at the work and bad at knowing when to stop. So we built the part that says when. 1/3",
-    "Assent sits between your agent and the world. It drafts, you decide, and only what you approved is sent. 2/3",
-    "Open source and ready to try: https://example.org/assent 3/3",
-)
-
-LETTER = """Hello,
-
-you asked us to tell you when Assent is ready. It is.
-
-Your agent prepares posts and mails; you approve each one on a page that works on your phone.
-
-Try it: https://example.org/assent
-
-Ada"""
-
-LETTER_HTML = (
-    '<div style="max-width:560px"><h1 style="color:#0b6a4f;font-size:24px">Assent is ready</h1>'
-    "<p>Hello,</p><p>you asked us to tell you when Assent is ready. It is.</p>"
-    "<p>Your agent prepares posts and mails; you approve each one on a page that works on your phone.</p>"
-    '<p><a href="https://example.org/assent">Try it</a></p><p>Ada</p></div>'
-)
-
 
 class Shot(msgspec.Struct, frozen=True):
-    """One picture. `path` may name a place of the seed: `{run}`, `{action}`, `{unknown}`, `{session}`."""
+    """One picture. `path` may name a place of the seed: `{run}`, `{action}`, `{refund}`, `{unknown}`, `{session}`."""
 
     name: str
     path: str
@@ -93,6 +48,7 @@ SHOTS: Final[tuple[Shot, ...]] = (
     Shot("review-phone", "/runs/{run}", 390, 844, dark=True),
     Shot("edit", "/runs/{run}/actions/{action}/edit"),
     Shot("action", "/actions/{sent}", height=860),
+    Shot("refund", "/runs/{refund}"),
     Shot("unknown", "/runs/{unknown}"),
     Shot("runs", "/runs"),
     Shot("run", "/runs/{measured}/story", height=800),
@@ -112,105 +68,6 @@ SHOTS: Final[tuple[Shot, ...]] = (
     Shot("notifications", "/settings/notifications"),
     Shot("first-run", "/start"),
 )
-
-
-async def seed(house: House) -> dict[str, str]:
-    """A week of a small team: something measured, something sent today, something unknown, and much that waits."""
-    await house.app.prepare()
-    await house.owner(name="Ada Lovelace")
-    measured = await stories.measured_launch(house, "Find the first hundred users", 1_840, 27)
-    session = await stories.review(house)
-    await stories.second_run(house, session.session_id)
-    lesson = await stories.remember(
-        house, "Say what it does before who it is for; short sentences.", "brand_voice"
-    )
-    await stories.remember(house, "1,400 developers joined the list in a month.", "proof")
-    house.clock.advance(hours=20)
-    await _people(house)
-    unknown = await _unknown(house)
-    today = await house.stage(post(body="Our build is green again, and faster than it was: 41 seconds."))
-    await stories.sent(house, today)
-    house.clock.advance(hours=1)
-    await house.stage(
-        post(
-            "site", connector="site", title="Changelog of this week", body="Search, filters, and dark pages."
-        ),
-        post(
-            "site",
-            connector="site",
-            title="A note on downtime",
-            body="Twelve minutes on Tuesday; here is why.",
-        ),
-    )
-    house.clock.advance(seconds=1_500)
-    await house.stage(mail(60, subject="Assent is ready", body=LETTER, html=LETTER_HTML))
-    house.clock.advance(seconds=720)
-    run = await _launch(house, lesson)
-    # Now that nothing more is prepared: nobody is to be told by a picture.
-    ways = house.services.notifiers
-    everyone = TargetOwner(LOCAL_WORKSPACE)
-    mine = targets.of_person(people.OWNER)
-    await targets.add(house.services, mine, ways["email"], "ada@example.org", by="Ada")
-    await targets.add(house.services, everyone, ways["ntfy"], "https://ntfy.example/7f3a", by="Ada")
-    house.clock.advance(seconds=180)
-    return {
-        "run": run.run_id,
-        "action": run.actions[0].id,
-        "sent": today.actions[0].id,
-        "unknown": unknown.run_id,
-        "measured": measured.run_id,
-        "session": session.run_id,
-    }
-
-
-async def _people(house: House) -> None:
-    now_ms = house.clock.now_ms()
-    for name, email in (("Grace Hopper", "grace@example.org"), ("Alan Turing", "alan@example.org")):
-        person = Person(house.services.new_id(now_ms), name, Role.MEMBER, email)
-        entropy = house.services.entropy(people.ENTROPY_BYTES)
-        await house.app.store.write(
-            lambda person=person, entropy=entropy: members.invite(  # type: ignore[misc]
-                person, (LOCAL_WORKSPACE,), entropy, now_ms, by="Ada"
-            )
-        )
-
-
-async def _unknown(house: House) -> PreparedRun:
-    run = await house.stage(post(body="Assent 1.0 is out. It asks before it acts."))
-    works = house.provider.then
-
-    def silence(action: object) -> Any:
-        raise OutcomeUnknown("the connection broke after the text was handed over")
-
-    house.provider.then = silence
-    await stories.sent(house, run)
-    house.provider.then = works
-    return run
-
-
-async def _launch(house: House, lesson: str) -> PreparedRun:
-    used = {"memoryUsed": [{"entryId": lesson, "kind": "brand_voice", "how": "shortened the sentences"}]}
-    drafts = (
-        Draft(type="post", title="LinkedIn", body=ANNOUNCEMENT, channel="linkedin", metadata=used),
-        Draft(type="post", title="X", body="\n\n".join(THREAD), channel="x"),
-    )
-    soon = house.clock.now_ms() + 20 * HOUR_MS
-    run = await stories.launch(
-        house,
-        "Launch Assent 1.0",
-        post(
-            body=ANNOUNCEMENT,
-            draft=0,
-            target={"name": "Ada Lovelace", "account": "ada"},
-            warnings=("The claim “one binary” is not on your product page.",),
-        ),
-        post("x", body="\n\n".join(THREAD), draft=1, details={"thread": list(THREAD)}, expires_ms=soon),
-        drafts=drafts,
-    )
-    agent = Decider(LOCAL_WORKSPACE, "Grace Hopper", Assurance.PERSON, "review page", "grace")
-    text = ANNOUNCEMENT.replace("one binary", "one command")
-    await edit(house.app.services, agent, ActionId(run.actions[0].id), {"body": text})
-    return run
 
 
 NEUTRAL: Final = """(paths) => {
@@ -250,15 +107,20 @@ async def main(to: Path, wanted: list[str]) -> int:
     too_large: list[str] = []
     for fresh in (False, True):
         shots = [each for each in SHOTS if each.fresh == fresh and (not wanted or each.name in wanted)]
+        if not shots:
+            continue
         with tempfile.TemporaryDirectory() as directory, running_chromium() as chromium:
-            async with served(Path(directory), built_in=fresh) as house, connected(chromium) as browser:
+            given = (
+                {"built_in": True} if fresh else {"effects": list_effects(), "connectors": list_connectors()}
+            )
+            async with served(Path(directory), **given) as house, connected(chromium) as browser:
                 places = {} if fresh else await seed(house)
                 first = await browser.new_context()
-                await sign_in(first, house)
+                await sign_in(first, house, name=OWNER_NAME)
                 signed_in = await first.storage_state()
                 paths = {
-                    str(Path(sys.executable).parent): "/home/ada/assent/.venv/bin",
-                    directory: "/home/ada/.local/share/assent",
+                    str(Path(sys.executable).parent): "/home/ingrid/assent/.venv/bin",
+                    directory: "/home/ingrid/.local/share/assent",
                 }
                 for shot in shots:
                     address = house.base_url + shot.path.format_map(places)

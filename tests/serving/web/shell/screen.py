@@ -28,11 +28,13 @@ _REPORTS = """addEventListener("securitypolicyviolation",
   event => console.error("CSP: " + event.violatedDirective + " " + event.blockedURI))"""
 
 
-async def sign_in(context: BrowserContext, house: House, path: str | None = None) -> None:
+async def sign_in(
+    context: BrowserContext, house: House, path: str | None = None, name: str = "Ada Lovelace"
+) -> None:
     """Sign this browser in, on the page: it makes its key there."""
     page = await context.new_page()
     await page.goto(house.base_url + (path or await house.sign_in_path()))
-    await page.get_by_label("Your name").fill("Ada Lovelace")
+    await page.get_by_label("Your name").fill(name)
     await page.get_by_role("button", name="Sign in").click()
     await page.wait_for_url("**/inbox")
     await closed(page)

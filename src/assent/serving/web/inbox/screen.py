@@ -154,7 +154,7 @@ def _list_chips(visit: Visit, found: Inbox, query: dict[str, str], section: str)
             "current": picked == ({"show": section} if section else chosen),
         }
 
-    chips = [chip("Needs you", counts.waiting + len(found.unknown) + len(found.stopped) + len(found.held))]
+    chips = [chip("Needs you", visit.waiting)]
     stuck = len(found.unknown) + len(found.stopped)
     if stuck or section == "stuck":
         chips.append(chip("Stuck", stuck, show="stuck"))
@@ -162,13 +162,13 @@ def _list_chips(visit: Visit, found: Inbox, query: dict[str, str], section: str)
         chips.append(chip("High risk", counts.high, risk="high"))
     if counts.soon or query["soon"]:
         chips.append(chip("Expiring", counts.soon, soon="1"))
-    channels = sorted(counts.channels.items(), key=lambda each: (-each[1], each[0]))
-    if len(channels) > 1 or query["channel"]:
-        chips += [chip(names.get(each, each), count, channel=each) for each, count in channels]
     if found.scheduled or section == "scheduled":
         chips.append(chip("Scheduled", len(found.scheduled), show="scheduled"))
     if found.done or section == "sent":
         chips.append(chip("Sent today", len(found.done), show="sent"))
+    channels = sorted(counts.channels.items(), key=lambda each: (-each[1], each[0]))
+    if len(channels) > 1 or query["channel"]:
+        chips += [chip(names.get(each, each), count, channel=each) for each, count in channels]
     return chips
 
 

@@ -100,7 +100,10 @@ def _tag(action: Action, state: State, ends_ms: int | None, now_ms: int) -> Badg
         return Badge("Done?" if review_words.is_function(action) else "Sent?", "ask")
     if ends_ms is not None and ends_ms - now_ms <= EXPIRES_SOON_MS:
         return Badge(f"{_shorten_age(ends_ms - now_ms)} left", "warn")
-    return _badge(action, state)
+    return SHORT.get(state) or _badge(action, state)
+
+
+SHORT: Final = {FAILED: Badge("Failed", "danger")}
 
 
 def _say_note(line: Waiting, missing: str, now_ms: int) -> str:

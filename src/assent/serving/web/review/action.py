@@ -20,7 +20,6 @@ from assent.gate.policy import Policy
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action
 from assent.gate.transitions import AWAITING, UNKNOWN, state_of
-from assent.kernel.canonical import short_digest
 from assent.kernel.texts import indent_json
 from assent.kernel.times import parse_time
 from assent.ports import Transaction
@@ -61,7 +60,9 @@ async def show(visit: Visit) -> Response:
     here = f"/runs/{action.run_id}"
     values: dict[str, Any] = {
         "action": action,
-        "title_of": action.view.heading,
+        "title_of": review_words.say_effect(action),
+        "risk": action.preflight.severity.value,
+        "goes_to": review_words.say_place(action),
         "summary": action.view.summary,
         "badge": review_words.status_badge(action, now_ms),
         "severity": review_words.SEVERITIES[action.preflight.severity],
@@ -71,7 +72,6 @@ async def show(visit: Visit) -> Response:
         "destination": action.view.destination,
         "connector": action.view.via,
         "place_name": place,
-        "short": short_digest(action.digest),
         "preview": await run_apart(build_preview, action, html=True),
         "blocks": await run_apart(draw_blocks, action.view.blocks),
         "timeline": moments(events, action, now_ms),

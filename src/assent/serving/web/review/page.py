@@ -23,6 +23,7 @@ from assent.engine.actions import actions, blocked, editing
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
 from assent.engine.connections import observing
+from assent.engine.core import tenancy
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
 from assent.engine.people import members, proofs
@@ -374,6 +375,7 @@ class ReviewPages:
         nonces = await self._nonces()
         browser = nonces.browser(request)
         about = subject(action.run_id, action.action_id, action.digest, "edit")
+        place = await self._services.store.read(partial(tenancy.get_workspace, action.workspace_id))
         trial = EditTrial()
         if form is not None:
             trial = await review_edit.try_edit(self._services, action, form)
@@ -383,7 +385,7 @@ class ReviewPages:
             "name": (form or {}).get("name") or self._cookies.name_given(request),
             "nonce": nonces.issue(browser, about, now_ms),
             "preview": await run_apart(build_preview, action, html=True),
-            "waiting": 0,
+            "workspace_name": place.name,
             **await run_apart(review_edit.values, action, form, trial),
         }
         response = page(request, "review_edit.html", values, headers=SCRIPTED_HEADERS)

@@ -1,0 +1,295 @@
+"""The company of the gallery: Harbor & Pine, a coffee roaster, with several weeks of history.
+
+Everything is made by the functions that make it in life: five channels, an effect of its own (a refund), long texts,
+two approvers, an unknown outcome, a failure, something scheduled.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+from tests.own_sql import bind_marks
+from tests.serving.web.review.kit import House, Provider, mail, post
+from tests.serving.web.shell import stories
+
+from assent.engine.actions.staging import PreparedRun
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people import members, people, targets
+from assent.engine.people.people import Person, Role
+from assent.engine.people.targets import TargetOwner
+from assent.gate.connection import ConnectorInfo
+from assent.gate.effects import EffectType, EffectTypes, Scene
+from assent.gate.gate import Decider
+from assent.gate.records import Assurance, Effect
+from assent.gate.views import Facts, Field, Preview, Severity, View
+from assent.kernel.ids import ActionId
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.reasons import Reason
+from assent.ports import Connector, Draft, NotSent, OutcomeUnknown, StagedEffect
+from assent.suite.testing.effect_types import any_effects
+from assent.testing.editing import edit
+
+NAME: Final = "Harbor & Pine"
+OWNER_NAME: Final = "Ingrid Solberg"
+
+BOOKS = """We opened our books.
+
+In August you told us that you would rather see a number than a certificate. 214 of you did. So here is the number: \
+what we paid for every lot this year, what it cost to bring it to Bergen, to roast it and to sell it, and what was left.
+
+La Loma, Colombia: 87 kroner a kilo to the farm. The market paid 61.
+Worka Sakaro, Ethiopia: 92 kroner to the washing station. The market paid 64.
+
+It is not a story about being good. It is a story about what a cup costs if everybody is paid, and it is why our bag \
+is not the cheapest on the shelf.
+
+Read every line of it: https://harborpine.example/books"""
+
+THREAD = (
+    "We are publishing what we pay for every lot of coffee. Not a certificate: a number, per kilo, per farm. 1/4",
+    "La Loma: 87 kroner a kilo to the farm; the market paid 61. Worka Sakaro: 92; the market paid 64. 2/4",
+    "Freight, roasting, rent, wages and the bag: it is all in there, and so is what was left, 4.10 kroner a cup. 3/4",
+    "Every line of it, and the invoices behind it: https://harborpine.example/books 4/4",
+)
+
+LETTER = """Dear reader,
+
+in August you told us that you would rather see a number than a certificate. 214 of you did. So here is the number.
+
+We list what we paid for every lot, what it cost to bring it to Bergen, and what was left.
+
+See the books: https://harborpine.example/books
+
+Ingrid, Harbor & Pine"""
+
+LETTER_HTML = (
+    '<div style="max-width:560px;font-family:Georgia,serif;font-size:17px;line-height:1.6">'
+    '<h1 style="color:#7a3b12;font-size:30px">We opened our books</h1><p>Dear reader,</p>'
+    "<p>in August you told us that you would rather see a number than a certificate. <b>214 of you did.</b> "
+    "So here is the number.</p><p>We list what we paid for every lot, what it cost to bring it to Bergen, and what "
+    'was left.</p><p style="margin:28px 0"><a href="https://harborpine.example/books" '
+    'style="background:#7a3b12;color:#ffffff;padding:12px 20px;text-decoration:none">See the books</a></p>'
+    "<p>Ingrid, Harbor &amp; Pine</p></div>"
+)
+
+NOTES = (
+    (
+        "Tasting notes: Ethiopia Worka Sakaro",
+        "Jasmine, lime and black tea. Washed, 1,950 metres, picked in December.",
+    ),
+    (
+        "Tasting notes: Colombia La Loma",
+        "Red apple, panela and cocoa. Our espresso since 2021, from one family.",
+    ),
+    (
+        "Tasting notes: Kenya Gathaithi",
+        "Blackcurrant and grapefruit, loud and clean. Best as a filter coffee.",
+    ),
+    (
+        "Opening hours in November",
+        "We close at four on weekdays, and the tasting room opens again on the first.",
+    ),
+)
+
+
+def _describe_refund(view: View, effect: Effect, scene: Scene) -> View:
+    given = effect.arguments
+    return msgspec.structs.replace(
+        view,
+        title=f"Refund {given['amount']} NOK to {given['customer']}",
+        sentence=f"Pays {given['amount']} NOK back to {given['customer']} for order {given['order']}.",
+        destination="To Stripe",
+        why="Money that was paid back cannot be called back.",
+        preview=Preview("arguments"),
+        blocks=(
+            Facts((("Paid", "1,248.00 NOK on 4 September"), ("Arrived", "Damaged; photos in the ticket"))),
+        ),
+    )
+
+
+REFUND: Final = EffectType(
+    channel="billing",
+    verb="refund",
+    label="Stripe",
+    noun="Refund",
+    common_noun=True,
+    via=("bank",),
+    risk=Severity.HIGH,
+    describe=_describe_refund,
+    fields=lambda effect: tuple(
+        Field(name=f"arguments.{name}", label=name.capitalize()) for name in effect.arguments
+    ),
+    schema={"properties": {name: {"type": "string"} for name in ("customer", "amount", "order", "reason")}},
+)
+
+
+def list_effects() -> EffectTypes:
+    """The types of the gallery: any effect, and the refund of the company."""
+    bank = ConnectorInfo("bank", "Stripe", "", "none", ("billing",), ("publish",))
+    return any_effects().extend((REFUND,), (bank,), {"chieflab-launch": "Launch", "launch": "Launch"})
+
+
+def refund(customer: str, amount: str, order: str, reason: str) -> StagedEffect:
+    given = {"customer": customer, "amount": amount, "order": order, "reason": reason}
+    body = "\n".join(f"{name}: {value}" for name, value in given.items())
+    effect = Effect(channel="billing", verb="refund", connector="bank", body=body, arguments=given)
+    return StagedEffect(effect=effect, executor_tool="chieflab_execute_approved_action")
+
+
+def list_connectors() -> dict[str, Connector]:
+    return {name: Provider(name) for name in ("zernio", "smtp", "bank")}
+
+
+async def seed(house: House) -> dict[str, str]:
+    """Several weeks of the company. Returns the places of the pictures."""
+    await house.app.prepare()
+    await house.app.store.write(lambda: _rename())
+    await house.owner(name=OWNER_NAME)
+    await _people(house)
+    measured = None
+    for goal, views, comments in (
+        ("Bring back the tasting room", 1_240, 18),
+        ("Autumn subscription: 50 new members", 1_840, 27),
+        ("Tell how we chose a second roaster", 3_110, 58),
+    ):
+        measured = await stories.measured_launch(house, goal, views, comments)
+        house.clock.advance(days=5)
+    assert measured is not None
+    session = await stories.review(house)
+    await stories.second_run(house, session.session_id)
+    lesson = await stories.remember(
+        house, "Give the number first, then the reason; no exclamation marks.", "brand_voice"
+    )
+    await stories.remember(house, "214 readers asked for prices instead of certificates.", "proof")
+    house.clock.advance(days=3)
+    failed = await _failed(house)
+    house.clock.advance(hours=20)
+    unknown = await _unknown(house)
+    today = await house.stage(
+        post(body="The roaster is warm again, and La Loma is back: 240 bags, one week, then it is gone.")
+    )
+    await stories.sent(house, today)
+    house.clock.advance(hours=1)
+    await house.stage(*(post("site", connector="site", title=title, body=body) for title, body in NOTES))
+    house.clock.advance(seconds=1_500)
+    refunded = await stories.launch(
+        house,
+        "Settle order 10482",
+        refund(
+            "Kari Nordmann", "1,248.00", "10482", "The grinder arrived with a broken burr; she sent photos."
+        ),
+    )
+    house.clock.advance(seconds=720)
+    run = await _open_books(house, lesson)
+    saturday = house.clock.now_ms() + 40 * HOUR_MS
+    planned = await house.stage(
+        post("bluesky", body="Saturday at ten: cupping with Worka Sakaro, eight seats.", schedule_ms=saturday)
+    )
+    await house.decide(await house.owner(), planned.run_id, planned.actions[0].id, "approve")
+    ways = house.services.notifiers
+    everyone = TargetOwner(LOCAL_WORKSPACE)
+    mine = targets.of_person(people.OWNER)
+    await targets.add(house.services, mine, ways["email"], "ingrid@harborpine.example", by=OWNER_NAME)
+    await targets.add(house.services, everyone, ways["ntfy"], "https://ntfy.example/7f3a", by=OWNER_NAME)
+    house.clock.advance(seconds=180)
+    return {
+        "run": run.run_id,
+        "action": run.actions[1].id,
+        "sent": today.actions[0].id,
+        "failed": failed.run_id,
+        "refund": refunded.run_id,
+        "unknown": unknown.run_id,
+        "measured": measured.run_id,
+        "session": session.run_id,
+    }
+
+
+def _rename() -> Any:
+    yield bind_marks("UPDATE workspaces SET name = ? WHERE workspace_id = ?", NAME, LOCAL_WORKSPACE)
+
+
+async def _people(house: House) -> None:
+    now_ms = house.clock.now_ms()
+    for name, email in (
+        ("Tomasz Nowak", "tomasz@harborpine.example"),
+        ("Amina Diallo", "amina@harborpine.example"),
+    ):
+        person = Person(house.services.new_id(now_ms), name, Role.MEMBER, email)
+        entropy = house.services.entropy(people.ENTROPY_BYTES)
+        await house.app.store.write(
+            lambda person=person, entropy=entropy: members.invite(  # type: ignore[misc]
+                person, (LOCAL_WORKSPACE,), entropy, now_ms, by=OWNER_NAME
+            )
+        )
+
+
+async def _failing(house: House, run: PreparedRun, error: Exception) -> None:
+    provider = house.services.connectors["zernio"]
+    assert isinstance(provider, Provider)
+    works = provider.then
+
+    def fail(action: object) -> Any:
+        raise error
+
+    provider.then = fail
+    await stories.sent(house, run)
+    provider.then = works
+
+
+async def _failed(house: House) -> PreparedRun:
+    run = await stories.launch(
+        house,
+        "Find a barista for the winter",
+        post(
+            body="We look for a barista for the winter: thirty hours, Sundays free, and all the coffee you like."
+        ),
+    )
+    expired = NotSent(
+        Reason.CONNECTOR_FAILED, "LinkedIn rejected it: the connection has expired.", curable=False
+    )
+    await _failing(house, run, expired)
+    return run
+
+
+async def _unknown(house: House) -> PreparedRun:
+    run = await stories.launch(
+        house,
+        "Sell the last bags of La Loma",
+        post(body="La Loma is back: 240 bags, one week, roasted on Monday and Thursday."),
+    )
+    await _failing(house, run, OutcomeUnknown("the connection broke after the text was handed over"))
+    return run
+
+
+async def _open_books(house: House, lesson: str) -> PreparedRun:
+    used = {"memoryUsed": [{"entryId": lesson, "kind": "brand_voice", "how": "put the number first"}]}
+    drafts = (
+        Draft(type="post", title="LinkedIn", body=BOOKS, channel="linkedin", metadata=used),
+        Draft(type="post", title="X", body="\n\n".join(THREAD), channel="x"),
+    )
+    soon = house.clock.now_ms() + 17 * HOUR_MS
+    run = await stories.launch(
+        house,
+        "Publish our open books",
+        mail(
+            214,
+            subject="We opened our books",
+            body=LETTER,
+            html=LETTER_HTML,
+            sender="Ingrid <ingrid@harborpine.example>",
+        ),
+        post(
+            body=BOOKS,
+            draft=0,
+            target={"name": "Harbor & Pine AS", "account": "harborpine"},
+            warnings=("The number “87 kroner” is not on your product page yet.",),
+        ),
+        post("x", body="\n\n".join(THREAD), draft=1, details={"thread": list(THREAD)}, expires_ms=soon),
+        post("bluesky", body=THREAD[0].removesuffix(" 1/4") + " https://harborpine.example/books"),
+        drafts=drafts,
+    )
+    colleague = Decider(LOCAL_WORKSPACE, "Tomasz Nowak", Assurance.PERSON, "review page", "tomasz")
+    text = BOOKS.replace("It is not a story about being good.", "This is not a story about being good.")
+    await edit(house.app.services, colleague, ActionId(run.actions[1].id), {"body": text})
+    return run

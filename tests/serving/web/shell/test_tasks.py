@@ -1,0 +1,121 @@
+"""What people come to do, in a real browser, every click counted. `tests/processes/test_phone.py` has the phone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Locator, expect
+from tests.serving.web.review.kit import House, mail, post
+from tests.serving.web.shell.conftest import OpenScreen
+from tests.serving.web.shell.screen import Screen
+
+from assent.gate.views import Severity
+from assent.kernel.reasons import Reason
+from assent.ports import NotSent
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+LOOKS = ((390, False), (1280, True), (1920, False))
+
+
+class Hand:
+    """Clicks and counts."""
+
+    def __init__(self) -> None:
+        self.clicks = 0
+
+    async def click(self, on: Locator) -> None:
+        self.clicks += 1
+        await on.click()
+
+
+async def test_twenty_low_risk_items_are_cleared_in_five_clicks_at_most(
+    screen: OpenScreen, house: House
+) -> None:
+    run = await house.stage(
+        *(
+            post(
+                "site",
+                connector="site",
+                title=f"Note {n}",
+                body=f"Note {n}: a line.",
+                severity=Severity.LOW,
+            )
+            for n in range(20)
+        )
+    )
+    at = await screen("/inbox")
+    await at.ready()
+    hand = Hand()
+    group = at.page.locator(".group", has=at.page.locator(f"#row-{run.actions[0].id}"))
+    await hand.click(group.get_by_role("button", name="Select 20"))
+    await expect(at.page.locator("#batch-said")).to_have_text("20 selected")
+    await hand.click(at.page.get_by_role("button", name="Approve together"))
+    await hand.click(at.page.get_by_role("button", name="Approve and send all 20 now"))
+    await expect(at.page.get_by_text("20 approved and on their way out.")).to_be_visible()
+
+    assert hand.clicks <= 5
+    assert {(await house.action(each.id)).status for each in run.actions} == {"approved"}
+
+
+async def test_why_something_did_not_go_out_is_found_in_two_clicks(screen: OpenScreen, house: House) -> None:
+    def refuse(action: object) -> Any:
+        raise NotSent(Reason.CONNECTOR_FAILED, "The espresso account is suspended.", curable=False)
+
+    works, house.provider.then = house.provider.then, refuse
+    run = await house.stage(post(body="Espresso on Saturday, for everybody who asks."))
+    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "approve", then="send")
+    for _ in range(5):
+        await house.run_jobs()
+    house.provider.then = works
+
+    at = await screen("/inbox")
+    await at.ready()
+    hand = Hand()
+    await hand.click(at.page.locator(f"#row-{run.actions[0].id} .inbox-line"))
+    await expect(at.page.locator("#pane")).to_contain_text("The espresso account is suspended.")
+
+    assert hand.clicks <= 2
+
+
+@pytest.mark.parametrize(("width", "dark"), LOOKS)
+async def test_inbox_review_and_action_fit_every_window_light_and_dark(
+    screen: OpenScreen, house: House, width: int, dark: bool
+) -> None:
+    run = await house.stage(
+        mail(60, subject="W" * 150, html="<p>Hi <a href='https://example.org/'>there</a></p>"),
+        post(body="A post for every window.", warnings=("A warning to read.",)),
+    )
+    here = f"/runs/{run.run_id}"
+    at: Screen = await screen("/inbox", width=width, dark=dark)
+    await at.ready()
+    for path in (
+        "/inbox",
+        "/inbox?show=sent",
+        "/inbox?q=nothing-like-that",
+        here,
+        f"{here}?action={run.actions[1].id}&open=approve",
+        f"{here}/actions/{run.actions[1].id}/edit",
+        f"/actions/{run.actions[1].id}",
+    ):
+        await at.goto(path)
+        await at.check()
+
+
+async def test_the_pane_follows_the_keys_and_its_button_opens_the_page_that_decides(
+    screen: OpenScreen, house: House
+) -> None:
+    run = await house.stage(
+        post(body="The first one for the pane."), post("x", body="The second one for the pane.")
+    )
+    at = await screen("/inbox?q=for+the+pane")
+    await at.ready()
+    await at.page.keyboard.press("j")
+    await at.page.keyboard.press("j")
+    await expect(at.page.locator("#pane h2")).to_contain_text("The second one for the pane.")
+    await at.page.locator("#pane").get_by_role("link", name="Review and approve").click()
+    await expect(at.page.locator(f"#action-{run.actions[1].id} details.approve")).to_have_attribute(
+        "open", ""
+    )
+    assert await at.page.locator("script").count() == 0
