@@ -140,10 +140,16 @@ async def test_a_phone_opens_the_link_of_a_note_signs_in_and_decides(phone: Phon
             await expect(page.get_by_role("heading", level=1)).to_have_text("Inbox")
             cookies = await context.cookies()
             assert all(each["secure"] for each in cookies)
+            # A tap on the notification opens this page; from there two taps decide.
             await page.goto(f"{phone.base_url}/runs/{run_id}")
             page.set_default_timeout(15_000)
             form = page.locator("form[data-decision=approve]")
-            await page.locator("details", has=form).locator("summary").tap()
+            approve = page.locator("details", has=form).locator("summary")
+            await expect(approve).to_be_in_viewport()
+            sizes = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+            assert sizes[0] <= sizes[1]
+            await approve.tap()
+            await expect(form.get_by_role("button", name="Approve and send now")).to_be_in_viewport()
             await form.get_by_role("button", name="Approve and send now").tap()
             await expect(page.locator("main")).to_contain_text("Approved by")
         finally:

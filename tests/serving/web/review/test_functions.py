@@ -99,7 +99,7 @@ def refunds(**more: Any) -> EffectType:
             "fields": lambda effect: fields,
             "check": check,
             "normalise": write_body,
-            "schema": SCHEMA,
+            "schema": lambda effect: SCHEMA,
             **more,
         }
     )
@@ -488,7 +488,7 @@ async def test_characters_that_are_invisible_are_named_in_arguments_and_blocks(h
     pages = await see_filled(house, f"Pay {hidden} now")
     for page in pages:
         # The record as data is for programs, and is copied as it is.
-        shown = re.sub(r'<details id="raw">.*?</details>', "", page, flags=re.DOTALL)
+        shown = re.sub(r'<details id="raw".*?</details>', "", page, flags=re.DOTALL)
         visible = re.sub(r"<(textarea|title)\b.*?</\1>|<[^>]*>", "", shown, flags=re.DOTALL)
         for char in hidden:
             assert char not in visible, visible[visible.index(char) - 200 : visible.index(char)]

@@ -120,7 +120,9 @@ REFUND: Final = EffectType(
     fields=lambda effect: tuple(
         Field(name=f"arguments.{name}", label=name.capitalize()) for name in effect.arguments
     ),
-    schema={"properties": {name: {"type": "string"} for name in ("customer", "amount", "order", "reason")}},
+    schema=lambda effect: {
+        "properties": {name: {"type": "string"} for name in ("customer", "amount", "order", "reason")}
+    },
 )
 
 

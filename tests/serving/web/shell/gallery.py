@@ -20,7 +20,7 @@ from tests.serving.web.review.browser import served
 from tests.serving.web.shell.company import OWNER_NAME, list_connectors, list_effects, seed
 from tests.serving.web.shell.screen import sign_in
 
-MOST_BYTES: Final = 150_000
+MOST_BYTES: Final = 220_000
 """A picture in a repository is looked at once and cloned for ever."""
 
 
