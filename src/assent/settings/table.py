@@ -14,6 +14,11 @@ from assent.settings.kinds import Kind, Setting
 HOUR: Final = 3_600
 DAY: Final = 24 * HOUR
 
+
+def _count(name: str, low: int, high: int, doc: str) -> Setting:
+    return Setting(name=name, kind=Kind.COUNT, low=low, high=high, doc=doc)
+
+
 TABLE: Final = (
     Setting(
         name="host",
@@ -69,13 +74,7 @@ TABLE: Final = (
         kind=Kind.KEY,
         doc="Workspace key that `assent stdio` works with. Without one it uses the local default workspace.",
     ),
-    Setting(
-        name="rate_limit_per_minute",
-        kind=Kind.COUNT,
-        low=1,
-        high=1_000_000_000,
-        doc="Calls a workspace may make in a minute.",
-    ),
+    _count("rate_limit_per_minute", 1, 1_000_000_000, "Calls a workspace may make in a minute."),
     Setting(
         name="page_limit_per_minute",
         kind=Kind.COUNT,
@@ -195,27 +194,15 @@ TABLE: Final = (
         high=HOUR,
         doc="How long a provider may take to perform one action.",
     ),
-    Setting(
-        name="review_ttl_seconds",
-        kind=Kind.COUNT,
-        low=1,
-        high=365 * DAY,
-        doc="How long a review link is valid.",
+    _count("review_ttl_seconds", 1, 365 * DAY, "How long a review link is valid."),
+    _count(
+        "undo_seconds", 0, 600, "How long “Approve and send” on a page waits, so that a person can undo it."
     ),
-    Setting(
-        name="undo_seconds",
-        kind=Kind.COUNT,
-        low=0,
-        high=600,
-        doc="How long “Approve and send” on a page waits before it sends, so that the person can undo it. An executor "
-        "that an agent calls never waits.",
-    ),
-    Setting(
-        name="client_dialog_seconds",
-        kind=Kind.COUNT,
-        low=0,
-        high=HOUR,
-        doc="How long a person may take to answer in the dialog of their client, where the policy asks for one; 0 for "
+    _count(
+        "client_dialog_seconds",
+        0,
+        HOUR,
+        "How long a person may take to answer in the dialog of their client, where the policy asks for one; 0 for "
         "no dialogs. `assent keys create --no-client-dialog` switches them off for one key.",
     ),
     Setting(
@@ -437,13 +424,7 @@ TABLE: Final = (
         kind=Kind.ENDPOINT,
         doc="The address of Telegram's bot API, for notifications.",
     ),
-    Setting(
-        name="pool_size",
-        kind=Kind.COUNT,
-        low=1,
-        high=1_000,
-        doc="Connections to PostgreSQL of one process.",
-    ),
+    _count("pool_size", 1, 1_000, "Connections to PostgreSQL of one process."),
     Setting(
         name="no_color",
         variable="NO_COLOR",
