@@ -14,6 +14,7 @@ from assent.extensions.http.sections import HttpEffect
 from assent.extensions.loading import load_extensions
 from assent.extensions.operators import Operator
 from assent.extensions.registry import Extensions, Names
+from assent.gate.records import Effect
 from assent.kernel.refusals import Refusal
 from assent.settings.load import load_settings
 
