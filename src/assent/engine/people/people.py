@@ -53,6 +53,8 @@ class Person(Record):
     name: str
     role: Role = Role.OWNER
     email: str | None = None
+    zone: str = ""
+    """The time zone in which they read times, as `Europe/Oslo`; empty if they chose none."""
 
     @property
     def is_owner(self) -> bool:
@@ -131,9 +133,11 @@ def sign_in(
     name: str | None = None,
     device: str = "",
     public_key: str | None = None,
+    zone: str = "",
 ) -> Transaction[SignedIn | None]:
     """Consume a link and open a session. Returns None if the link is not usable. `device` names the
-    browser in the person's list; `public_key` is the browser's."""
+    browser in the person's list; `public_key` is the browser's, and `zone` its time
+    zone, which a person without one gets."""
     found = yield from _link(token, now_ms)
     if found is None:
         return None
@@ -144,6 +148,9 @@ def sign_in(
     if name is not None and name != person.name:
         yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id, name=name)
         person = msgspec.structs.replace(person, name=name)
+    if zone and not person.zone:
+        yield from set_zone(person.person_id, zone)
+        person = msgspec.structs.replace(person, zone=zone)
     facts = {"linkId": link_id}
     return (
         yield from open_session(person, entropy, now_ms, device=device, facts=facts, public_key=public_key)
@@ -178,6 +185,11 @@ def open_session(
     who = {"person": person.person_id, "name": person.name, "sessionId": session_id}
     yield from note("signed_in", {**who, **facts}, now_ms)
     return SignedIn(session, secret)
+
+
+def set_zone(person_id: str, zone: str) -> Transaction[None]:
+    """Store the time zone in which a person reads times."""
+    yield statements.set_zone(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, zone=zone)
 
 
 def authenticate(secret: str, now_ms: int) -> Transaction[Session | None]:

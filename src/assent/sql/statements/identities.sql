@@ -1,6 +1,6 @@
 -- name: find_identity
 -- Find the person that an issuer's subject is linked to, removed or not.
-SELECT i.person_id, i.follows_claims, p.name, p.role, p.email, p.ended_ms
+SELECT i.person_id, i.follows_claims, p.name, p.role, p.email, p.zone, p.ended_ms
 FROM identities i JOIN people p ON p.workspace_id = i.workspace_id AND p.person_id = i.person_id
 WHERE i.workspace_id = :workspace_id AND i.issuer = :issuer AND i.subject = :subject
 
@@ -38,7 +38,7 @@ WHERE workspace_id = :workspace_id AND person_id = :person_id AND email IS NOT N
 
 -- name: list_vouched_at
 -- List the people with this vouched address, removed ones too, with whether an issuer identifies them.
-SELECT p.person_id, p.name, p.role, p.email, p.created_ms, p.ended_ms,
+SELECT p.person_id, p.name, p.role, p.email, p.zone, p.created_ms, p.ended_ms,
   CASE WHEN EXISTS (SELECT 1 FROM identities i WHERE i.workspace_id = p.workspace_id AND i.person_id = p.person_id)
     THEN 1 ELSE 0 END AS linked
 FROM people p
@@ -47,7 +47,7 @@ ORDER BY p.created_ms, p.person_id
 
 -- name: list_roster
 -- List the people who can sign in, with whether their address is vouched for and whether an issuer decides their role.
-SELECT p.person_id, p.name, p.role, p.email, p.email_vouched,
+SELECT p.person_id, p.name, p.role, p.email, p.zone, p.email_vouched,
   CASE WHEN EXISTS (SELECT 1 FROM identities i WHERE i.workspace_id = p.workspace_id AND i.person_id = p.person_id
     AND i.follows_claims = 1) THEN 1 ELSE 0 END AS follows_claims
 FROM people p

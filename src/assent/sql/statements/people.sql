@@ -7,18 +7,18 @@ RETURNING person_id
 
 -- name: find_person
 -- One person by id.
-SELECT person_id, name, role, email FROM people
+SELECT person_id, name, role, email, zone FROM people
 WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
 
 -- name: list_people_at
 -- List the people with this address, the earliest first.
-SELECT person_id, name, role, email FROM people
+SELECT person_id, name, role, email, zone FROM people
 WHERE workspace_id = :workspace_id AND lower(email) = :email AND ended_ms IS NULL
 ORDER BY created_ms, person_id LIMIT :most
 
 -- name: list_people
 -- List the people who can sign in, with their workspaces and whether they ever signed in.
-SELECT p.person_id, p.name, p.role, p.email, p.created_ms,
+SELECT p.person_id, p.name, p.role, p.email, p.zone, p.created_ms,
   (SELECT count(*) FROM sessions s WHERE s.workspace_id = p.workspace_id AND s.person_id = p.person_id
     AND s.ended_ms IS NULL AND s.expires_ms > :now_ms) AS devices,
   (SELECT max(l.expires_ms) FROM sign_in_links l WHERE l.workspace_id = p.workspace_id
@@ -70,6 +70,10 @@ ORDER BY created_ms DESC, session_id
 UPDATE people SET name = :name WHERE workspace_id = :workspace_id AND person_id = :person_id
 RETURNING person_id
 
+-- name: set_zone
+-- Set the time zone in which a person reads times.
+UPDATE people SET zone = :zone WHERE workspace_id = :workspace_id AND person_id = :person_id
+
 -- name: insert_sign_in_link
 -- Insert an unused link, as its hash.
 INSERT INTO sign_in_links (workspace_id, link_id, person_id, secret_hash, created_ms, expires_ms)
@@ -77,7 +81,7 @@ VALUES (:workspace_id, :link_id, :person_id, :secret_hash, :created_ms, :expires
 
 -- name: find_sign_in_link
 -- Find a link by its public part, with its person.
-SELECT l.secret_hash, l.expires_ms, l.used_ms, l.person_id, p.name, p.role, p.email
+SELECT l.secret_hash, l.expires_ms, l.used_ms, l.person_id, p.name, p.role, p.email, p.zone
 FROM sign_in_links l JOIN people p ON p.workspace_id = l.workspace_id AND p.person_id = l.person_id
 WHERE l.workspace_id = :workspace_id AND l.link_id = :link_id AND p.ended_ms IS NULL
 
@@ -102,7 +106,8 @@ VALUES
 
 -- name: find_session
 -- Find a session by its public part, with its person.
-SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.assurance, s.public_key, s.person_id, p.name, p.role, p.email
+SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.assurance, s.public_key, s.person_id, p.name, p.role, p.email,
+       p.zone
 FROM sessions s JOIN people p ON p.workspace_id = s.workspace_id AND p.person_id = s.person_id
 WHERE s.workspace_id = :workspace_id AND s.session_id = :session_id AND p.ended_ms IS NULL
 
@@ -166,7 +171,7 @@ WHERE workspace_id = :workspace_id AND person_id = :person_id ORDER BY created_m
 -- name: find_passkey
 -- Find a passkey by its id, with its person.
 SELECT k.credential_id, k.public_key, k.sign_count, k.label, k.created_ms, k.used_ms,
-  k.person_id, p.name, p.role, p.email
+  k.person_id, p.name, p.role, p.email, p.zone
 FROM passkeys k JOIN people p ON p.workspace_id = k.workspace_id AND p.person_id = k.person_id
 WHERE k.workspace_id = :workspace_id AND k.credential_id = :credential_id AND p.ended_ms IS NULL
 

@@ -46,6 +46,7 @@ from assent.serving.web.shell.headers import CONFIRMING_HEADERS, see_other
 from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import UNREADABLE_FORM, PageProblem, PageRefused
 from assent.serving.web.shell.rendering import page
+from assent.serving.web.shell.times import find_zone
 from assent.tools.arguments import is_address
 
 LINK_ENDED: Final = PageProblem(
@@ -165,7 +166,13 @@ class SignInPages:
             key = await _read_key(form)
             signed_in = await self._services.store.write(
                 lambda: people.sign_in(
-                    token, entropy, now_ms, name=name or None, device=name_device(request), public_key=key
+                    token,
+                    entropy,
+                    now_ms,
+                    name=name or None,
+                    device=name_device(request),
+                    public_key=key,
+                    zone=find_zone(form.get("zone", "")),
                 )
             )
             if signed_in is None:

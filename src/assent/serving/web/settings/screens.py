@@ -15,6 +15,7 @@ from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
 from assent.serving.web.shell.console import KEYS_COOKIE, LOOK, PLACE_COOKIE, SEND, Screen, Visit
 from assent.serving.web.shell.rendering import THEME_COOKIE, THEMES
+from assent.serving.web.shell.times import find_zone, list_zones
 
 CHOICE_SECONDS: Final = 365 * 24 * 3600
 """Lifetime of the cookies with a browser's preferences."""
@@ -22,6 +23,7 @@ CHOICE_SECONDS: Final = 365 * 24 * 3600
 SAID: Final = {
     "look": "Saved for this browser.",
     "name": "Your decisions are signed with this name from now on.",
+    "zone": "Times are shown in this zone from now on.",
     "device": "That browser is signed out.",
 }
 
@@ -47,6 +49,9 @@ async def settings(visit: Visit) -> Response:
         ],
         "advice": {},
         "name": visit.person.name,
+        "zone": visit.person.zone,
+        "zones": list_zones(),
+        "time_now": visit.when(visit.now_ms),
     }
     return visit.page("settings.html", values)
 
@@ -59,6 +64,14 @@ async def look(visit: Visit) -> Response:
     visit.cookies.keep(response, THEME_COOKIE, theme if theme in THEMES else "", CHOICE_SECONDS)
     visit.cookies.keep(response, KEYS_COOKIE, "on" if form.get("keys") == "on" else "off", CHOICE_SECONDS)
     return response
+
+
+async def zone(visit: Visit) -> Response:
+    """Store the time zone in which the person reads times."""
+    form = await visit.form("settings")
+    chosen = find_zone(form.get("zone", ""))
+    await visit.write(lambda: people.set_zone(visit.person.person_id, chosen))
+    return visit.go("/settings?did=zone")
 
 
 async def rename(visit: Visit) -> Response:
@@ -96,6 +109,7 @@ SCREENS: Final = (
     Screen("/settings", settings, "settings", LOOK),
     Screen("/settings/look", look, "settings", SEND),
     Screen("/settings/name", rename, "settings", SEND),
+    Screen("/settings/zone", zone, "settings", SEND),
     Screen("/settings/devices/{session_id}/end", end_device, "settings", SEND),
     Screen("/settings/sign-out-everywhere", sign_out_everywhere, "settings", SEND),
 )

@@ -28,6 +28,7 @@ from assent.serving.web.shell.problems import (
     refusal_page,
     show,
 )
+from assent.serving.web.shell.times import read_in
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -58,6 +59,7 @@ def page_endpoint(endpoint: Endpoint, base_url: str) -> Endpoint:
     """Wrap an endpoint in the page edge. Every page is registered through it."""
 
     async def answer(request: Request) -> Response:
+        read_in("")
         try:
             if request.method == "POST":
                 require_own_form(request, base_url)

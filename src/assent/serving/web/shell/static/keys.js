@@ -95,6 +95,7 @@
   if (linked) {
     linked.addEventListener("submit", async (event) => {
       event.preventDefault();
+      fill(linked, "zone", Intl.DateTimeFormat().resolvedOptions().timeZone || "");
       try { fill(linked, "key", await makeKey()); } catch { /* an address that is not secure, a private window */ }
       send(linked);
     });
