@@ -30,19 +30,10 @@ EXPIRED: Final = "expired"
 MAX_HEADLINE: Final = 80
 MAX_DESCRIPTION: Final = 120
 
-_TELLING: Final = (
-    "goal",
-    "productUrl",
-    "subject",
-    "title",
-    "workflowId",
-    "query",
-    "channel",
-    "provider",
-    "kind",
-    "body",
-)
+_TELLING: Final = ("goal", "headline", "title", "subject", "body", "query")
 """Inputs that describe a run, the best first."""
+_NAMING: Final = ("productUrl", "workflowId", "channel", "provider", "kind")
+"""Inputs that only say what a run is about."""
 
 
 class Section(enum.StrEnum):
@@ -221,12 +212,17 @@ def may_expire(status: str, execution_state: str) -> bool:
     return waits and status in (Status.AWAITING_APPROVAL, Status.APPROVED)
 
 
-def describe_run(inputs: dict[str, Any]) -> str:
-    """Describe a run in its caller's words."""
+def describe_run(inputs: dict[str, Any], first: str = "") -> str:
+    """Describe a run in its caller's words, else by its first action."""
     brand = inputs.get("brand")
     named = brand.get("name") if isinstance(brand, dict) else None
-    found = next(
-        (text for name in _TELLING if isinstance(text := inputs.get(name), str) and text.strip()), ""
-    )
-    text = " ".join((f"{named}: {found}" if isinstance(named, str) and named else found).split())
-    return truncate(text, MAX_DESCRIPTION)
+    found = _first_text(inputs, _TELLING) or first or _first_text(inputs, _NAMING)
+    known = [each for each in (named, found) if isinstance(each, str) and each.strip()]
+    return truncate(" ".join(": ".join(known).split()), MAX_DESCRIPTION)
+
+
+def _first_text(inputs: dict[str, Any], names: tuple[str, ...]) -> str:
+    """Return the first line of the first input that has a text."""
+    texts = (inputs.get(name) for name in names)
+    lines = (each.strip().splitlines()[0] for each in texts if isinstance(each, str) and each.strip())
+    return next(lines, "")

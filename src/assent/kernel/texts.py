@@ -32,3 +32,14 @@ def indent_json(value: Any) -> str:
 def name_unseen(text: str) -> str:
     """Return a text with `⟨U+202E⟩` instead of characters that are invisible or change the direction."""
     return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def like(search: str) -> str:
+    """Return the pattern of a search for LIKE with the escape `!`; empty for an empty search."""
+    words = search.strip().replace("!", "!!").replace("%", "!%").replace("_", "!_")
+    return f"%{words}%" if words else ""
+
+
+def like_json(search: str) -> str:
+    """As `like`, for a text inside JSON."""
+    return like(msgspec.json.encode(" ".join(search.split())).decode()[1:-1])

@@ -105,9 +105,6 @@ async def list_runs(call: Call, request: ListRuns) -> RunList:
     page = await call.services.store.read(
         lambda: run_views.runs(
             workspace_id,
-            operator="",
-            state="",
-            search="",
             before=request.cursor or "",
             most=request.limit,
             now_ms=call.now_ms,

@@ -291,6 +291,7 @@ def _store(staged: _StagedRun, caller: Principal, most: int, *, begun: bool) -> 
         yield from actions.insert_action(action, proposed_by=proposer, held=hold is not None)
     for asset in staged.assets:
         yield from brain.log_risks(asset, now_ms)
+        yield from brain.note_uses(asset)
     body = {
         "operator": run.operator,
         "tool": run.tool,

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
+
+import msgspec
 
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record, from_record, from_row
+from assent.kernel.texts import like_json
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
 LAST_MS: Final = 1 << 62
 """Later than any time."""
+
+SEARCHED: Final = 1_000
+"""How many events one search reads."""
 
 
 class RecordedEvent(Record):
@@ -36,11 +43,21 @@ class EventPage(Record):
 
 
 def events(
-    workspace_id: WorkspaceId, *, kinds: tuple[str, ...] = (), before: AuditCursor, most: int
+    workspace_id: WorkspaceId,
+    *,
+    kinds: tuple[str, ...] = (),
+    before: AuditCursor,
+    since_ms: int = 0,
+    search: str = "",
+    most: int,
 ) -> Transaction[EventPage]:
-    """List the events of a workspace, newest first."""
+    """List the events of a workspace since a time, newest first; with a search, of one window of the
+    journal."""
+    if search:
+        return (yield from _search(workspace_id, kinds, before, since_ms, search, most))
     rows = yield statements.list_events_before(
         workspace_id=workspace_id,
+        since_ms=since_ms,
         at_ms=before.at_ms,
         stream_id=before.stream_id,
         seq=before.seq,
@@ -48,6 +65,34 @@ def events(
         most=most + 1,
     )
     return _page(rows, most)
+
+
+def _search(
+    workspace_id: WorkspaceId,
+    kinds: tuple[str, ...],
+    before: AuditCursor,
+    since_ms: int,
+    search: str,
+    most: int,
+) -> Transaction[EventPage]:
+    """Search one window of the journal. `older` is its end, also if nothing in it fits."""
+    here = {"at_ms": before.at_ms, "stream_id": before.stream_id, "seq": before.seq}
+    ends = yield statements.find_event_window(
+        workspace_id=workspace_id, since_ms=since_ms, **here, last=SEARCHED - 1
+    )
+    end = from_row(AuditCursor, ends[0]) if ends else AuditCursor(since_ms)
+    rows = yield statements.search_events(
+        workspace_id=workspace_id,
+        **here,
+        end_ms=end.at_ms,
+        end_stream_id=end.stream_id,
+        end_seq=end.seq,
+        kinds=_join_kinds(kinds),
+        pattern=like_json(search),
+        most=most + 1,
+    )
+    found = _page(rows, most)
+    return EventPage(found.events, found.older or (end if ends else None))
 
 
 def events_since(
@@ -61,7 +106,13 @@ def events_since(
 
 
 def stream_events(
-    workspace_id: WorkspaceId, stream_id: str, *, kinds: tuple[str, ...] = (), before: AuditCursor, most: int
+    workspace_id: WorkspaceId,
+    stream_id: str,
+    *,
+    kinds: tuple[str, ...] = (),
+    before: AuditCursor,
+    since_ms: int = 0,
+    most: int,
 ) -> Transaction[EventPage]:
     """List the events of one stream, newest first."""
     rows = yield statements.list_stream_before(
@@ -69,10 +120,22 @@ def stream_events(
         stream_id=stream_id,
         seq=before.seq or LAST_MS,
         at_ms=before.at_ms,
+        since_ms=since_ms,
         kinds=_join_kinds(kinds),
         most=most + 1,
     )
     return _page(rows, most)
+
+
+def count_days(
+    workspace_id: WorkspaceId, days: Sequence[tuple[int, int]], most: int
+) -> Transaction[list[int]]:
+    """Count the events of each day, up to a number. A day is its first millisecond and the one after
+    its last."""
+    rows = yield statements.count_event_days(
+        workspace_id=workspace_id, days=msgspec.json.encode(days).decode(), most=most
+    )
+    return [row["counted"] for row in sorted(rows, key=lambda row: int(row["day"]))]
 
 
 def _page(rows: Rows, most: int) -> EventPage:

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
+from assent.gate.guidance import MemoryUsed
 from assent.gate.mail import keeps_text
 from assent.gate.records import Action, Asset
 from assent.kernel import canonical, ids
@@ -238,6 +239,25 @@ def _decision_key(action: Action, kind: str) -> str:
 
 def _origin(action: Action, facts: dict[str, Any]) -> dict[str, Any]:
     return {"by": facts.get("by"), "assurance": facts.get("assurance"), "revision": action.revision}
+
+
+def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:
+    """Return the memories that changed a draft, and how, as recorded by its author."""
+    try:
+        return msgspec.convert(asset.metadata.get("memoryUsed", ()), tuple[MemoryUsed, ...])
+    except msgspec.ValidationError:
+        return ()
+
+
+def note_uses(asset: Asset) -> Transaction[None]:
+    """Record which memories changed a draft, to count how often each is used."""
+    for entry_id in dict.fromkeys(use.entry_id for use in memory_used(asset)):
+        yield statements.add_memory_use(
+            workspace_id=asset.workspace_id,
+            entry_id=entry_id,
+            asset_id=asset.asset_id,
+            run_id=asset.run_id,
+        )
 
 
 def entry_of(row: Row) -> Entry:

@@ -22,7 +22,6 @@ from assent.engine.people import approvals as quorum
 from assent.engine.people.approvals import GivenApproval
 from assent.gate.effects import EffectTypes
 from assent.gate.gate import Decider
-from assent.gate.guidance import MemoryUsed
 from assent.gate.policy import Policy
 from assent.gate.records import (
     Action,
@@ -117,7 +116,7 @@ def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
             if job is not None:
                 send_jobs[action.action_id] = job
     memory: dict[str, Entry] = {}
-    for entry_id in dict.fromkeys(use.entry_id for asset in assets for use in memory_used(asset)):
+    for entry_id in dict.fromkeys(use.entry_id for asset in assets for use in brain.memory_used(asset)):
         entry = yield from brain.find(workspace_id, entry_id)
         if entry is not None:
             memory[entry_id] = entry
@@ -134,14 +133,6 @@ def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
         memory=memory,
         send_jobs=send_jobs,
     )
-
-
-def memory_used(asset: Asset) -> tuple[MemoryUsed, ...]:
-    """Return the memories that changed a draft, and how, as recorded by its author."""
-    try:
-        return msgspec.convert(asset.metadata.get("memoryUsed", ()), tuple[MemoryUsed, ...])
-    except msgspec.ValidationError:
-        return ()
 
 
 def find_send_job(action: Action) -> Transaction[SendJob | None]:

@@ -6,25 +6,33 @@ caller checks access.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.audit import views as audit_views
-from assent.engine.audit.views import AuditCursor, EventPage
+from assent.engine.audit.views import AuditCursor, RecordedEvent
 from assent.engine.learning import measurement
-from assent.engine.views.session_views import like
+from assent.engine.views import names
+from assent.engine.views.names import FirstAction, Names
 from assent.gate.records import Action, Asset, Run
 from assent.gate.standing import EXPIRED, may_expire, run_status
-from assent.kernel.ids import RunId, WorkspaceId
+from assent.kernel.ids import RunId, WorkspaceId, first_uuid7
 from assent.kernel.structs import Record, from_row
+from assent.kernel.texts import like, like_json
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
 ASSETS_SHOWN: Final = 30
 CHILDREN_SHOWN: Final = 20
+SEARCHED: Final = 1_000
+"""How many runs one search reads."""
+SEARCHED_ACTIONS: Final = 20
+"""How many actions of each of these runs it reads."""
+LAST_ID: Final = "z"
+"""Later than any id."""
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -46,11 +54,27 @@ class RunLine(Record, kw_only=True):
     created_ms: int
     standings: tuple[ActionCount, ...]
     status: str
+    measured: str | None
+    """The stored measurement (`measured.decode`)."""
 
 
 class RunPage(Record):
     runs: tuple[RunLine, ...]
     older: str | None
+    firsts: dict[str, tuple[FirstAction, ...]]
+    """The first actions of each run."""
+    reached: bool = True
+    """Whether all runs of the period were looked at; else the search continues at `older`."""
+
+
+class Period(Record):
+    """A time from its first millisecond to the one after its last."""
+
+    since_ms: int = 0
+    until_ms: int | None = None
+
+
+EVER: Final = Period()
 
 
 class ChildRun(Record):
@@ -77,27 +101,66 @@ class RunDetail(Record, kw_only=True):
     assets: tuple[Asset, ...]
     more_assets: bool
     children: tuple[ChildRun, ...]
-    history: EventPage
+    history: tuple[RecordedEvent, ...]
+    """The newest first."""
+    older: AuditCursor | None
+    names: Names
+    """Of the actions in the history."""
+    firsts: tuple[FirstAction, ...]
     measurement: measurement.Scheduled | None
     is_workflow: bool
 
 
 def runs(
-    workspace_id: WorkspaceId, *, operator: str, state: str, search: str, before: str, most: int, now_ms: int
+    workspace_id: WorkspaceId,
+    *,
+    operator: str = "",
+    state: str = "",
+    search: str = "",
+    period: Period = EVER,
+    before: str,
+    most: int,
+    now_ms: int,
 ) -> Transaction[RunPage]:
-    """List runs, newest first. Runs of memory and connecting stage nothing and are listed only if
-    their operator is asked for."""
+    """List the runs of a period, newest first; with a filter, those of one window that fit. Runs of
+    memory and connecting stage nothing and are listed only if their operator is asked for."""
+    ends = [before] if before else []
+    ends += [first_uuid7(period.until_ms)] if period.until_ms is not None else []
+    here = {"since": first_uuid7(period.since_ms), "before": min(ends, default=LAST_ID)}
+    end: Rows = ()
+    if operator or state or search.strip():
+        end = yield statements.find_run_window(workspace_id=workspace_id, **here, last=SEARCHED - 1)
+        here["since"] = end[0]["run_id"] if end else here["since"]
     rows = yield statements.list_run_page(
         workspace_id=workspace_id,
         operator=operator,
         state=state,
         pattern=like(search),
-        before=before,
+        content=like_json(search),
+        first_actions=SEARCHED_ACTIONS,
+        **here,
         most=most + 1,
         now_ms=now_ms,
     )
     found = _lines(rows)
-    return RunPage(found[:most], found[most - 1].run_id if len(found) > most else None)
+    firsts = yield from names.read_first_actions(
+        workspace_id, [line.run_id for line in found[:most]], with_effect=bool(search.strip())
+    )
+    if len(found) > most:
+        return RunPage(found[:most], found[most - 1].run_id, firsts)
+    return RunPage(found, end[0]["run_id"] if end else None, firsts, reached=not end)
+
+
+def count_days(
+    workspace_id: WorkspaceId, days: Sequence[tuple[int, int]], most: int
+) -> Transaction[list[int]]:
+    """Count the runs of each day, up to a number. A day is its first millisecond and the one after its
+    last."""
+    bounds = [(first_uuid7(start), first_uuid7(end)) for start, end in days]
+    rows = yield statements.count_run_days(
+        workspace_id=workspace_id, days=msgspec.json.encode(bounds).decode(), most=most
+    )
+    return [row["counted"] for row in sorted(rows, key=lambda row: int(row["day"]))]
 
 
 def _lines(rows: Rows) -> tuple[RunLine, ...]:
@@ -114,6 +177,7 @@ def _lines(rows: Rows) -> tuple[RunLine, ...]:
             row,
             inputs=_OBJECT.decode(row["inputs"]),
             standings=tuple(standings[run_id]),
+            measured=row["measured_body"],
             status=compute_status(row["status"], standings[run_id], measured=row["measured_ms"] is not None),
         )
         for run_id, row in first.items()
@@ -156,6 +220,7 @@ def run(
     assets = yield statements.list_run_assets_page(**named, most=ASSETS_SHOWN + 1)
     children = yield statements.list_run_children(**named, most=CHILDREN_SHOWN)
     history = yield from audit_views.stream_events(workspace_id, run_id, before=before, most=most_events)
+    firsts = yield from names.read_first_actions(workspace_id, [run_id], most=1)
     planned = yield from measurement.find(workspace_id, run_id)
     is_workflow = yield statements.find_workflow_run(**named)
     standings = tuple(from_row(ActionCount, row) for row in counted)
@@ -169,7 +234,10 @@ def run(
         assets=tuple(actions.asset_of(workspace_id, row) for row in assets[:ASSETS_SHOWN]),
         more_assets=len(assets) > ASSETS_SHOWN,
         children=tuple(from_row(ChildRun, row) for row in children),
-        history=history,
+        history=history.events,
+        older=history.older,
+        names=(yield from names.read_event_names(workspace_id, history.events)),
+        firsts=firsts.get(run_id, ()),
         measurement=planned,
         is_workflow=bool(is_workflow),
     )

@@ -16,6 +16,7 @@ from assent.engine.workflows.answers import IssueView, WorkflowAnswer
 from assent.engine.workflows.session_notes import SessionNote
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.structs import Record, from_row
+from assent.kernel.texts import like
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 from assent.workflow import Pending, pending
@@ -191,11 +192,6 @@ def sessions(
             )
         )
     return SessionPage(tuple(found), len(rows) > most)
-
-
-def like(search: str) -> str:
-    words = search.strip().replace("!", "!!").replace("%", "!%").replace("_", "!_")
-    return f"%{words}%" if words else ""
 
 
 def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:

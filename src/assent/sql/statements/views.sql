@@ -1,13 +1,16 @@
 -- name: list_run_page
 -- List a page of a workspace's runs, newest first, with the number of their actions in each state. Empty filters match
 -- all; a state is a status or an execution state. Selected first and joined afterwards, so that only the page's actions
--- are counted. Runs that only read memory or explain a connection are listed only if their operator is asked for.
+-- are counted. Runs that only read memory or explain a connection are listed only if their operator is asked for. The
+-- caller bounds a search by `since`, so that a rare match does not read all history.
 WITH picked AS (
   SELECT r.run_id FROM runs r
-  WHERE r.workspace_id = :workspace_id AND (:before = '' OR r.run_id < :before)
+  WHERE r.workspace_id = :workspace_id AND r.run_id >= :since AND r.run_id < :before
     AND (r.operator = :operator OR (:operator = '' AND r.operator NOT IN ('chieflab-brain', 'chieflab-connect')))
     AND (:pattern = '' OR lower(r.inputs) LIKE lower(:pattern) ESCAPE '!' OR lower(r.tool) LIKE lower(:pattern) ESCAPE '!'
-         OR lower(coalesce(r.tenant_id, '')) LIKE lower(:pattern) ESCAPE '!' OR r.run_id LIKE lower(:pattern) ESCAPE '!')
+         OR lower(coalesce(r.tenant_id, '')) LIKE lower(:pattern) ESCAPE '!' OR r.run_id LIKE lower(:pattern) ESCAPE '!'
+         OR EXISTS (SELECT 1 FROM actions x WHERE x.workspace_id = r.workspace_id AND x.run_id = r.run_id
+           AND x.position < :first_actions AND lower(x.effect) LIKE lower(:content) ESCAPE '!'))
     AND (:state = '' OR EXISTS (
       SELECT 1 FROM actions x WHERE x.workspace_id = r.workspace_id AND x.run_id = r.run_id
       AND (x.status = :state OR x.execution_state = :state)))
@@ -19,6 +22,7 @@ WITH picked AS (
   GROUP BY p.run_id, a.status, a.execution_state
 )
 SELECT r.run_id, r.tenant_id, r.operator, r.tool, r.inputs, r.parent_run_id, r.created_ms, r.status, m.measured_ms,
+       m.body AS measured_body,
        c.status AS action_status, c.execution_state, c.actions, c.overdue
 FROM counted c LEFT JOIN runs r ON r.workspace_id = :workspace_id AND r.run_id = c.run_id
 LEFT JOIN measurements m ON m.workspace_id = :workspace_id AND m.run_id = c.run_id
@@ -58,9 +62,10 @@ SELECT run_id, operator, created_ms FROM runs
 WHERE workspace_id = :workspace_id AND parent_run_id = :run_id ORDER BY run_id LIMIT :most
 
 -- name: list_events_before
--- List a page of a workspace's journal, newest first, before a cursor. Kinds are a list between spaces; empty for all.
+-- List a page of a workspace's journal since a time, newest first, before a cursor. Kinds are a list between spaces;
+-- empty for all.
 SELECT stream_id, seq, kind, at_ms, body, hash FROM events
-WHERE workspace_id = :workspace_id AND at_ms <= :at_ms
+WHERE workspace_id = :workspace_id AND at_ms >= :since_ms AND at_ms <= :at_ms
   AND (at_ms < :at_ms OR (stream_id, seq) < (:stream_id, :seq))
   AND (:kinds = '' OR :kinds LIKE '% ' || kind || ' %')
 ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
@@ -68,7 +73,7 @@ ORDER BY at_ms DESC, stream_id DESC, seq DESC LIMIT :most
 -- name: list_stream_before
 -- A page of one stream, newest first, before an event.
 SELECT stream_id, seq, kind, at_ms, body, hash FROM events
-WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq < :seq AND at_ms <= :at_ms
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq < :seq AND at_ms <= :at_ms AND at_ms >= :since_ms
   AND (:kinds = '' OR :kinds LIKE '% ' || kind || ' %')
 ORDER BY seq DESC LIMIT :most
 
@@ -147,26 +152,10 @@ ORDER BY created_ms, edge LIMIT :most
 SELECT notes, created_ms FROM workflow_checkpoints
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node ORDER BY event_seq LIMIT :most
 
--- name: list_brain_page
--- List a page of a workspace's memories, newest first, before a cursor; empty filters match all.
-SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
-FROM brain_entries
-WHERE workspace_id = :workspace_id AND (:tenant_id = '' OR tenant_id = :tenant_id)
-  AND (:kind = '' OR kind = :kind) AND (:state = '' OR state = :state) AND (:before = '' OR entry_id < :before)
-  AND (:pattern = '' OR lower(body) LIKE lower(:pattern) ESCAPE '!' OR lower(source) LIKE lower(:pattern) ESCAPE '!')
-ORDER BY entry_id DESC LIMIT :most
-
 -- name: find_brain_entry
 -- One memory of a workspace.
 SELECT entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id, facts, created_ms
 FROM brain_entries WHERE workspace_id = :workspace_id AND entry_id = :entry_id
-
--- name: list_measurement_page
--- List a page of a workspace's runs with a measurement, latest first, before a cursor.
-SELECT m.run_id, m.tenant_id, m.asset_id, m.due_ms, m.measured_ms, m.body, r.operator, r.inputs, r.created_ms
-FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
-WHERE m.workspace_id = :workspace_id AND (:before = '' OR m.run_id < :before)
-ORDER BY m.run_id DESC LIMIT :most
 
 -- name: last_event_of_kind
 -- The newest event of one kind in a stream.

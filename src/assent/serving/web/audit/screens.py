@@ -8,22 +8,25 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import AsyncIterator
-from functools import partial
-from typing import Final
+from itertools import groupby
+from typing import Any, Final
 
 from starlette.responses import Response, StreamingResponse
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.log import AuditFinding, Verdict
-from assent.engine.audit.views import LAST_MS, AuditCursor
+from assent.engine.audit.views import LAST_MS, AuditCursor, EventPage
+from assent.engine.views import names
+from assent.engine.views.names import Names
 from assent.kernel.ids import SYSTEM_WORKSPACE, is_uuid
-from assent.kernel.limits import DAY_MS
-from assent.kernel.times import iso_time, parse_time
+from assent.kernel.times import iso_time
+from assent.ports import Transaction
 from assent.serving.web.audit.words import GROUPS, SESSION, audit_lines
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 from assent.serving.web.shell.headers import attach
 from assent.serving.web.shell.lists import with_query
+from assent.serving.web.shell.periods import MOST_PER_DAY, day_bounds, draw_days, preset_links, read_range
 
 EVENTS: Final = 60
 FINDINGS_SHOWN: Final = 50
@@ -47,33 +50,64 @@ async def audit(visit: Visit) -> Response:
 
 async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: bool = False) -> Response:
     group = next((each for each in GROUPS if each.id == visit.query("group")), None)
-    stream, until = visit.query("run").strip()[:250], visit.query("until")[:10]
-    before = _place(visit.query("before")) or _day_end(until) or AuditCursor()
-    kinds = group.kinds if group is not None else ()
+    stream, search = visit.query("run").strip()[:250], visit.query("q").strip()[:200]
+    days = read_range(visit.query, visit.now_ms)
+    period = days.period()
+    before = _place(visit.query("before")) or AuditCursor(
+        period.until_ms if period.until_ms is not None else LAST_MS
+    )
     of_server = visit.query("scope") == "server" and visit.person.is_owner
     workspace_id = SYSTEM_WORKSPACE if of_server else visit.workspace_id
 
-    if stream:
-        look = partial(audit_views.stream_events, workspace_id, stream)
-    else:
-        look = partial(audit_views.events, workspace_id)
-    found = await visit.read(partial(look, kinds=kinds, before=before, most=EVENTS))
-    asked = {
+    def look() -> Transaction[tuple[EventPage, Names, list[int]]]:
+        wanted: dict[str, Any] = {
+            "kinds": group.kinds if group is not None else (),
+            "before": before,
+            "since_ms": period.since_ms,
+            "most": EVENTS,
+        }
+        if stream:
+            found = yield from audit_views.stream_events(workspace_id, stream, **wanted)
+        else:
+            found = yield from audit_views.events(workspace_id, **wanted, search=search)
+        named = yield from names.read_event_names(workspace_id, found.events)
+        counts = yield from audit_views.count_days(workspace_id, day_bounds(days.shown_days()), MOST_PER_DAY)
+        return found, named, counts
+
+    found, named, counts = await visit.read(look)
+    kept = {
+        "q": search,
         "group": group.id if group is not None else "",
         "run": stream,
-        "until": until,
         "scope": "server" if of_server else "",
     }
+    asked = {**kept, **days.query}
     older = found.older
+    cut_short = bool(search) and older is not None and len(found.events) < EVENTS
+    lines = audit_lines(visit.services.effects, found.events, named, visit.now_ms)
     values = {
-        "lines": audit_lines(visit.services.effects, found.events, visit.now_ms),
-        "groups": GROUPS,
-        "group": asked["group"],
+        "by_day": [(day, list(each)) for day, each in groupby(lines, key=lambda line: line["at"].day)],
+        "groups": [
+            {
+                "label": label,
+                "href": with_query("/audit", {**asked, "group": id}),
+                "chosen": id == kept["group"],
+            }
+            for id, label in (("", "Everything"), *((each.id, each.label) for each in GROUPS))
+        ],
+        "kept": kept,
+        "search": search,
         "stream": stream,
-        "until": until,
+        "run_name": named.runs.get(stream, ("", ""))[0],
+        "days": draw_days(days, counts, "/audit", kept),
+        "presets": preset_links(days, "/audit", kept),
+        "dates": days.query,
+        "period": days.describe(),
+        "zone": visit.person.zone.replace("_", " ") or "UTC",
         "of_server": of_server,
         "is_filtered": any(asked.values()),
         "older": with_query("/audit", {**asked, "before": _write_place(older)}) if older else None,
+        "older_label": "Search further back" if cut_short else "Older events",
         "newest": with_query("/audit", asked) if visit.query("before") else None,
         "verify_nonce": visit.nonce("audit-verify"),
         "verdict": verdict,
@@ -163,11 +197,6 @@ def _place(text: str) -> AuditCursor | None:
 
 def _write_place(place: AuditCursor) -> str:
     return f"{place.at_ms}:{place.stream_id}:{place.seq}"
-
-
-def _day_end(day: str) -> AuditCursor | None:
-    start = parse_time(f"{day}T00:00:00Z") if day else None
-    return AuditCursor(start + DAY_MS) if start is not None else None
 
 
 SCREENS: Final = (

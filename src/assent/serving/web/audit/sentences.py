@@ -43,6 +43,10 @@ def _memory(facts: Facts) -> str:
     return f"{facts.get('by', 'Someone')} {did} a memory"
 
 
+def _written(facts: Facts) -> str:
+    return f"{facts.get('by', 'Someone')} {'rewrote' if facts.get('replaces') else 'wrote'} a memory"
+
+
 def _hosts(facts: Facts) -> str:
     hosts = facts.get("hosts")
     listed = ", ".join(map(str, hosts if isinstance(hosts, list) else ())) or "no host"
@@ -86,6 +90,7 @@ WORDS: Final[dict[str, Sentence]] = {
     "run_measured": _describe_measurement,
     "measurement_empty": "Measured, and no source had numbers yet",
     "memory_decided": _memory,
+    "memory_written": _written,
     "person_invited": "{named} was invited by {agent}",
     "person_removed": "{named} was removed by {agent}",
     "person_renamed": "{person} is now named {name}",
@@ -111,7 +116,7 @@ WORDS: Final[dict[str, Sentence]] = {
     "webhook_secret_made": "A secret that signs webhooks was made",
     "proposals_released": "{who} released {count} held proposals",
     "proposals_rejected": "{who} rejected {count} held proposals",
-    "policy_changed": "The policy became “{policy}”, set by {agent}",
+    "policy_changed": "Policy changed to “{policy}” by {agent}",
     "notification_added": "{agent} asked for notifications at {shown}",
     "notification_removed": "Notifications to {shown} were stopped by {agent}",
     "approvals_sealed": "Earlier approvals were sealed by the server",

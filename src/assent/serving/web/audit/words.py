@@ -11,12 +11,17 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.audit.views import RecordedEvent
+from assent.engine.views.names import Names
 from assent.gate.effects import EffectTypes
 from assent.kernel.ids import is_uuid
+from assent.kernel.limits import MINUTE_MS
 from assent.kernel.structs import Record
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.review.history import NOTES, Facts, capital, name_actor, write_sentence
 from assent.serving.web.shell.times import when
+
+FOLDED_MS: Final = 10 * MINUTE_MS
+"""How far apart events may be that a run shows as one line."""
 
 SESSION: Final = "session:"
 """Prefix of the stream ids of sessions."""
@@ -71,7 +76,7 @@ GROUPS: Final = (
         "Runs and memory",
         (
             *("run_started", "run_failed", "run_prepared"),
-            *("run_measured", "measurement_empty", "metrics_recorded", "memory_decided"),
+            *("run_measured", "measurement_empty", "metrics_recorded", "memory_decided", "memory_written"),
         ),
     ),
     Group(
@@ -106,32 +111,50 @@ GROUP_OF: Final = {kind: group for group in GROUPS for kind in group.kinds}
 OTHER: Final = Group("other", "Other", ())
 
 
-def audit_line(effects: EffectTypes, event: RecordedEvent, now_ms: int) -> dict[str, Any]:
+def audit_line(effects: EffectTypes, event: RecordedEvent, names: Names, now_ms: int) -> dict[str, Any]:
     facts = _facts(event.body)
     at = when(event.at_ms, now_ms)
+    about = names.actions.get(str(facts.get("actionId")))
+    run, _ = names.runs.get(event.stream_id, ("", ""))
     return {
+        "object": about.title if about is not None else run,
+        "object_kind": about.kind if about is not None and about.kind != about.title else "",
         "what": sentence(effects, event.kind, facts),
         "note": next(
             (text for name in (*NOTES, "why") if isinstance(text := facts.get(name), str) and text), ""
         ),
         "at": at,
-        "day": at.text.partition(", ")[0],
-        "clock": at.text.partition(", ")[2],
+        "at_ms": event.at_ms,
         "group": GROUP_OF.get(event.kind, OTHER),
         "kind": event.kind,
         "seq": event.seq,
         "stream_id": event.stream_id,
         "hash": event.hash,
-        "href": _place(event.stream_id, event.kind),
-        "action_id": about if isinstance(about := facts.get("actionId"), str) else None,
+        "href": f"/runs/{event.stream_id}#action-{about.action_id}"
+        if about is not None
+        else _place(event.stream_id, event.kind),
         "raw": msgspec.json.format(event.body, indent=2),
     }
 
 
 def audit_lines(
-    effects: EffectTypes, events: Iterable[RecordedEvent], now_ms: int
+    effects: EffectTypes, events: Iterable[RecordedEvent], names: Names, now_ms: int
 ) -> tuple[dict[str, Any], ...]:
-    return tuple(audit_line(effects, event, now_ms) for event in events)
+    return tuple(audit_line(effects, event, names, now_ms) for event in events)
+
+
+def fold_lines(lines: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
+    """The lines of a run, oldest first, with one line for several actions to which the same happened at
+    about the same time."""
+    folded: list[dict[str, Any]] = []
+    for line in reversed(tuple(lines)):
+        before = folded[-1] if folded else None
+        alike = before is not None and (before["what"], before["note"]) == (line["what"], line["note"])
+        if before is not None and alike and line["at_ms"] - before["at_ms"] < FOLDED_MS:
+            before["objects"].append(line)
+        else:
+            folded.append({**line, "objects": [line]})
+    return tuple(folded)
 
 
 def sentence(effects: EffectTypes, kind: str, facts: Facts) -> str:
@@ -163,4 +186,4 @@ def _place(stream_id: str, kind: str) -> str | None:
         return None
     if GROUP_OF.get(kind, OTHER).id == "workflows":
         return f"/sessions/{stream_id}"
-    return f"/runs/{stream_id}" if GROUP_OF.get(kind, OTHER).id != "access" else None
+    return f"/runs/{stream_id}/story" if GROUP_OF.get(kind, OTHER).id != "access" else None

@@ -5,8 +5,9 @@ from __future__ import annotations
 from assent.engine.actions import change_requests
 from assent.engine.actions.missing_types import explain_missing_type
 from assent.engine.core.jobs import JobState
+from assent.engine.learning.memory import memory_used
 from assent.engine.people.notes import is_unsent
-from assent.engine.views.review import RunReview, SendJob, memory_used
+from assent.engine.views.review import RunReview, SendJob
 from assent.gate.mail import keeps_requests
 from assent.gate.manual_brief import ManualBrief, manual_brief
 from assent.gate.policy import counts

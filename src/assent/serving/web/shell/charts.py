@@ -1,125 +1,122 @@
-"""Small charts: a channel's count against its average in earlier runs. Pure.
+"""Geometry of charts: columns over an axis, rows, days, a funnel. Pure.
 
-Unknown numbers are not drawn (E100). Every chart has its numbers beside it as text.
+A chart has one axis and one metric: numbers of different units never share a scale. A number that was
+not measured is not drawn (E100). A drawing stretches to its place, so it has no text in it: labels are
+beside it, and every chart has its numbers as text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Sequence
 from typing import Final
 
-from assent.engine.learning.measured import Measurement
-from assent.gate.measurement.metrics import (
-    amount,
-    name_number,
-    read_numbers,
-)
-from assent.gate.measurement.recommend import Usual, group_numbers
 from assent.kernel.structs import Record
 
-BAR: Final = 240
-"""Length of the longest bar in pixels."""
+HEIGHT: Final = 100
+"""Height of a drawing; a value of the axis' maximum is as high."""
+STEP: Final = 10
+"""Width of one column with its gap."""
+GAP: Final = 3
+TICKS: Final = 4
+"""Most steps of an axis."""
+_STEPS: Final = (1, 2, 2.5, 5, 10)
 
-LINE_WIDTH: Final = 240
-LINE_HEIGHT: Final = 48
-EDGE: Final = 4
 
+class Axis(Record):
+    """Ticks from 0 in equal steps; the last one is the maximum."""
 
-class Bar(Record):
-    """One count of one channel, with its average there."""
-
-    channel: str
-    name: str
-    value: float
-    usual: Usual | None
-    length: int
-    usual_at: int | None
-    compared: str
+    ticks: tuple[float, ...]
 
     @property
-    def is_drawn(self) -> bool:
-        return self.length > 0 or self.usual is not None
+    def most(self) -> float:
+        return self.ticks[-1]
 
-    @property
-    def written(self) -> str:
-        return amount(self.value)
-
-    @property
-    def is_up(self) -> bool:
-        return self.usual is not None and self.value > self.usual.average
+    def scale(self, value: float) -> float:
+        """The height of a value in the drawing."""
+        return round(HEIGHT * min(max(value, 0.0), self.most) / self.most, 2)
 
 
-def draw_bars(found: Measurement) -> tuple[Bar, ...]:
-    """The bars of every channel. Lengths are comparable within one metric only."""
-    known = {(each.channel, each.metric): each for each in found.baseline}
-    shown = [
-        (channel, name, float(numbers[name]), known.get((channel, name)))
-        for channel, numbers in group_numbers(found.sources).items()
-        for name in list_counts(numbers)
-    ]
-    alike: dict[str, list[float]] = {}
-    for _, name, value, usual in shown:
-        alike.setdefault(name, []).extend([value, usual.average] if usual is not None else [value])
-    # A number without a comparison gets no bar: any length would mislead.
-    longest = {name: max(values) if len(values) > 1 else 0 for name, values in alike.items()}
-    return tuple(_draw(*each, longest[each[1]]) for each in shown)
+def make_axis(values: Sequence[float], *, whole: bool = True) -> Axis:
+    """Make an axis that reaches the greatest value in at most four round steps."""
+    most = max((*values, 0.0))
+    if most <= 0:
+        return Axis((0.0, 1.0))
+    power = 10 ** math.floor(math.log10(most / TICKS))
+    sizes = [each * power for each in (*_STEPS, 20, 50)]
+    step = next(each for each in sizes if each * TICKS >= most and (not whole or float(each).is_integer()))
+    count = math.ceil(round(most / step, 9))
+    return Axis(tuple(round(step * number, 9) for number in range(count + 1)))
 
 
-def list_counts(numbers: Mapping[str, float]) -> list[str]:
-    """The counts of a channel to draw: deliveries, one exposure, the responses."""
-    known = read_numbers(numbers)
-    return [*known.deliveries, *([known.exposure] if known.exposure else []), *known.responses]
+class Column(Record):
+    """One value over its place, or none."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    has_value: bool
 
 
-def _draw(channel: str, name: str, value: float, usual: Usual | None, most: float) -> Bar:
-    return Bar(
-        channel=channel,
-        name=name_number(name),
-        value=value,
-        usual=usual,
-        length=_scale(value, most),
-        usual_at=_scale(usual.average, most) if usual is not None else None,
-        compared=describe_difference(value, usual),
+class ColumnChart(Record):
+    axis: Axis
+    columns: tuple[Column, ...]
+    width: int
+    lines: tuple[float, ...]
+    """The heights of the ticks, the highest last."""
+    baseline_y: float | None
+
+
+def draw_columns(values: Sequence[float | None], baseline: float | None = None) -> ColumnChart:
+    """Draw a column for each value, in order, and the line of a baseline."""
+    known = [value for value in values if value is not None]
+    axis = make_axis([*known, baseline or 0.0], whole=all(float(each).is_integer() for each in known))
+    columns = []
+    for place, value in enumerate(values):
+        height = axis.scale(value) if value is not None else 0.0
+        x = place * STEP + GAP / 2
+        columns.append(Column(x, round(HEIGHT - height, 2), STEP - GAP, height, value is not None))
+    return ColumnChart(
+        axis=axis,
+        columns=tuple(columns),
+        width=max(1, len(values)) * STEP,
+        lines=tuple(round(HEIGHT - axis.scale(tick), 2) for tick in axis.ticks),
+        baseline_y=round(HEIGHT - axis.scale(baseline), 2) if baseline is not None else None,
     )
 
 
-def _scale(value: float, most: float) -> int:
-    return round(BAR * max(0.0, value) / most) if most > 0 else 0
+def draw_rows(values: Sequence[float]) -> tuple[float, ...]:
+    """The length of each value in percent of the longest. All values are of one metric."""
+    most = max((*values, 0.0))
+    return tuple(round(100 * max(0.0, value) / most, 1) if most > 0 else 0.0 for value in values)
 
 
-def describe_difference(value: float, usual: Usual | None) -> str:
-    """Compare a number with its average, in words."""
-    if usual is None:
-        return "nothing to compare with yet"
-    average = f"the {amount(usual.average)} of one earlier run"
-    if usual.runs > 1:
-        average = f"the average of {usual.runs} earlier runs, {amount(usual.average)}"
-    if value == usual.average:
-        return f"as {average}"
-    return f"{'above' if value > usual.average else 'below'} {average}"
+class FunnelStep(Record):
+    name: str
+    value: float
+    length: float
+    """In percent of the first step."""
+    share: float | None
+    """In percent of the step before; None for the first one."""
 
 
-class Spark(Record):
-    """One number over several runs, oldest first."""
+def draw_funnel(steps: Sequence[tuple[str, float]]) -> tuple[FunnelStep, ...]:
+    """Draw the steps of a funnel. A step that is greater than the first one is drawn as long."""
+    first = steps[0][1] if steps else 0.0
+    found: list[FunnelStep] = []
+    for place, (name, value) in enumerate(steps):
+        before = steps[place - 1][1] if place else None
+        length = round(min(100.0, 100 * value / first), 1) if first > 0 else 0.0
+        share = round(100 * value / before, 1) if before else None
+        found.append(FunnelStep(name, value, length, share))
+    return tuple(found)
 
-    path: str
-    last: tuple[int, int]
-    values: tuple[float, ...]
 
-
-def spark(values: tuple[float, ...]) -> Spark | None:
-    """A sparkline, if there are at least two numbers."""
-    if len(values) < 2:
+def median(values: Sequence[float]) -> float | None:
+    """The value in the middle; None without values."""
+    ordered = sorted(values)
+    if not ordered:
         return None
-    low, high = min(values), max(values)
-    span = (high - low) or 1
-    step = (LINE_WIDTH - 2 * EDGE) / (len(values) - 1)
-    points = [
-        (
-            round(EDGE + n * step),
-            round(LINE_HEIGHT - EDGE - (value - low) / span * (LINE_HEIGHT - 2 * EDGE)),
-        )
-        for n, value in enumerate(values)
-    ]
-    path = "M" + "L".join(f"{x} {y}" for x, y in points)
-    return Spark(path, points[-1], values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -11,11 +11,13 @@ from assent.serving.web.connections import screens as connect_screens
 from assent.serving.web.inbox import batch as batch_screen
 from assent.serving.web.inbox import held as held_screen
 from assent.serving.web.inbox import screen as inbox_screen
-from assent.serving.web.memory import screen as memory_screen
+from assent.serving.web.memory import screens as memory_screen
+from assent.serving.web.operations import screens as operations_screens
 from assent.serving.web.people import passkeys as passkeys_screen
 from assent.serving.web.people import screens as people_screens
 from assent.serving.web.people import start as start_screen
-from assent.serving.web.results import screen as measure_screen
+from assent.serving.web.results import numbers as results_numbers
+from assent.serving.web.results import screens as results_screens
 from assent.serving.web.review import action as action_screen
 from assent.serving.web.runs import screens as runs_screens
 from assent.serving.web.sessions import files as session_files
@@ -36,7 +38,9 @@ SCREENS: Final = (
     # Files first: the route of a run would match `/sessions/import`.
     *session_files.SCREENS,
     *sessions_screens.SCREENS,
-    *measure_screen.SCREENS,
+    *results_screens.SCREENS,
+    *results_numbers.SCREENS,
+    *operations_screens.SCREENS,
     *memory_screen.SCREENS,
     *connectors_screen.SCREENS,
     *connect_screens.SCREENS,

@@ -1,0 +1,214 @@
+"""The memory screens: rules, lessons and decisions apart, each with its source and use. A person adds,
+rewrites and confirms them, or stops their use.
+
+What later drafts follow has a lasting effect, so adding, rewriting and confirming ask for a signature.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import Tenant
+from assent.engine.learning import memory as brain
+from assent.engine.learning.memory import DEFAULT_TENANT, Entry, Kind
+from assent.engine.views import memory_views
+from assent.engine.views.memory_views import GROUPS, WRITTEN, MemoryFilter, MemoryPage, Uses
+from assent.kernel.ids import is_uuid
+from assent.ports import Transaction
+from assent.serving.web.memory import words
+from assent.serving.web.memory.words import KIND_NAMES, NO_SUCH_ENTRY, STATE_BADGES
+from assent.serving.web.people.confirming import Consequence
+from assent.serving.web.review.words import Badge
+from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
+from assent.serving.web.shell.lists import with_query
+from assent.serving.web.shell.problems import PageRefused
+
+ENTRIES: Final = 30
+BODY_CHARS: Final = 280
+MOST_TEXT: Final = 2_000
+CHANGES: Final[dict[str, brain.State]] = {"confirm": "confirmed", "retire": "retired"}
+
+
+async def memory(visit: Visit) -> Response:
+    search, tenant = visit.query("q").strip()[:200], visit.query("tenant")[:64]
+    group = visit.choice("group", GROUPS) or "rules"
+    kind = next((each for each in GROUPS[group] if each == visit.query("kind")), None)
+    state, before = visit.choice("state", STATE_BADGES), visit.cursor()
+
+    def look() -> Transaction[tuple[MemoryPage, tuple[Tenant, ...]]]:
+        wanted = MemoryFilter(
+            kinds=(kind,) if kind is not None else GROUPS[group],
+            tenant_id=tenant,
+            state=state,
+            search=search,
+            before=before,
+        )
+        found = yield from memory_views.entries(visit.workspace_id, wanted, ENTRIES)
+        return found, tuple((yield from tenancy.list_tenants(visit.workspace_id)))
+
+    found, tenants = await visit.read(look)
+    asked = {"group": group, "q": search, "tenant": tenant, "kind": kind or "", "state": state}
+    values = {
+        "memories": [entry_row(entry, found.uses.get(entry.entry_id), visit) for entry in found.entries],
+        "tabs": [
+            (label, with_query("/memory", {"group": id}), id == group)
+            for id, (label, _) in words.GROUPS.items()
+        ],
+        "about": words.GROUPS[group][1],
+        "group": group,
+        "search": search,
+        "tenant": tenant,
+        "tenants": [each.tenant_id for each in tenants],
+        "kinds": [
+            (label, with_query("/memory", {**asked, "kind": id}), id == asked["kind"])
+            for id, label in (("", "All"), *((each, KIND_NAMES[each]) for each in GROUPS[group]))
+        ],
+        "kind": asked["kind"],
+        "state": state,
+        "states": STATE_BADGES,
+        "is_filtered": bool(search or tenant or kind or state),
+        "can_write": group != "decisions",
+        "older": with_query("/memory", {**asked, "before": found.older}) if found.older else None,
+        "newest": with_query("/memory", asked) if before else None,
+    }
+    return visit.page("memory.html", values)
+
+
+def entry_row(entry: Entry, uses: Uses | None, visit: Visit) -> dict[str, Any]:
+    preview = " ".join(entry.body.split())
+    cut = len(preview) > BODY_CHARS
+    is_usable = not brain.is_outdated(entry) and not entry.facts.get(brain.LOGGED)
+    return {
+        "entry": entry,
+        "kind": KIND_NAMES.get(entry.kind, entry.kind),
+        "badge": STATE_BADGES.get(entry.state, Badge(entry.state)),
+        "body": preview[:BODY_CHARS].rstrip() + "…" if cut else preview,
+        "whole": entry.body if cut or "\n" in entry.body.strip() else "",
+        "channel": visit.services.effects.page_label(entry.channel) if entry.channel else "",
+        "at": visit.when(entry.created_ms),
+        "source": words.describe_source(entry),
+        "uses": words.describe_uses(uses),
+        "run": f"/runs/{entry.run_id}/story" if entry.run_id else None,
+        "action": f"/runs/{entry.run_id}#action-{entry.action_id}"
+        if entry.run_id and entry.action_id
+        else None,
+        "nonce": visit.nonce(f"memory {entry.entry_id}"),
+        "note": words.note_about(entry),
+        "can_confirm": entry.state != "confirmed" and is_usable,
+        "can_retire": entry.state != "retired",
+        "can_edit": entry.kind in WRITTEN and is_usable and entry.state != "retired",
+    }
+
+
+async def change(visit: Visit) -> Response:
+    """Confirm an entry or stop its use."""
+    entry_id, state = visit.part("entry_id"), CHANGES.get(visit.part("change"))
+    form = await visit.form(f"memory {entry_id}")
+    if state == "confirmed" and is_uuid(entry_id):
+        await _require_person(visit, entry_id, form)
+
+    def put() -> Transaction[bool]:
+        if state is None or not is_uuid(entry_id):
+            return False
+        return (
+            yield from memory_views.decide(
+                visit.workspace_id, entry_id, state, visit.person.name, visit.now_ms
+            )
+        )
+
+    if not await visit.write(put):
+        raise PageRefused(NO_SUCH_ENTRY)
+    entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id))
+    group = next((id for id, kinds in GROUPS.items() if entry and entry.kind in kinds), "rules")
+    return visit.go(with_query("/memory", {"group": group}) + f"#memory-{entry_id}")
+
+
+async def _require_person(visit: Visit, entry_id: str, form: dict[str, str]) -> None:
+    """Require that a person lets drafts use an entry, which an agent may have recorded."""
+    entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id))
+    if entry is not None and entry.state != "confirmed":
+        text = "Later drafts use it from then on."
+        facts = ((KIND_NAMES.get(entry.kind, entry.kind), entry.body[:BODY_CHARS]),)
+        await visit.confirm(form, Consequence("Confirm this?", text, "Confirm it", facts))
+
+
+async def write(visit: Visit) -> Response:
+    """Add a memory, or rewrite one: its words are replaced, and the old ones are no longer used."""
+    old = await _find_written(visit)
+    typed = {
+        "kind": old.kind if old is not None else visit.choice("kind", WRITTEN) or WRITTEN[0],
+        "body": old.body if old is not None else "",
+        "tenant": old.tenant_id if old is not None else DEFAULT_TENANT,
+    }
+    subject = visit.here(f"memory-write {old.entry_id if old is not None else ''}")
+    advice: dict[str, str] = {}
+    tenants = await visit.read(lambda: tenancy.list_tenants(visit.workspace_id))
+    if visit.request.method == "POST":
+        form = await visit.form(subject)
+        typed["body"] = form.get("body", "").strip()
+        if old is None:
+            known = {each.tenant_id for each in tenants}
+            typed["kind"] = form.get("kind", "") if form.get("kind") in WRITTEN else typed["kind"]
+            typed["tenant"] = form.get("tenant", "") if form.get("tenant") in known else DEFAULT_TENANT
+        advice = await _save(visit, form, typed, old)
+        if not advice:
+            group = next(id for id, kinds in GROUPS.items() if typed["kind"] in kinds)
+            return visit.go(with_query("/memory", {"group": group}))
+    values = {
+        "old": old,
+        "typed": typed,
+        "kinds": [(kind, KIND_NAMES[kind], words.WRITTEN_HINTS[kind]) for kind in WRITTEN],
+        "tenants": [each.tenant_id for each in tenants],
+        "advice": advice,
+        "nonce": visit.nonce(subject),
+        "most": MOST_TEXT,
+    }
+    return visit.page("memory_write.html", values, status=400 if advice else 200)
+
+
+async def _find_written(visit: Visit) -> Entry | None:
+    """The entry to rewrite; None to add one."""
+    entry_id = visit.request.path_params.get("entry_id", "")
+    if not entry_id:
+        return None
+    found = await visit.read(lambda: brain.find(visit.workspace_id, entry_id)) if is_uuid(entry_id) else None
+    if found is None or found.kind not in WRITTEN or found.state == "retired" or brain.is_outdated(found):
+        raise PageRefused(NO_SUCH_ENTRY)
+    return found
+
+
+async def _save(
+    visit: Visit, form: dict[str, str], typed: dict[str, str], old: Entry | None
+) -> dict[str, str]:
+    """Store what was typed and a person confirmed. Returns the advice for what is wrong."""
+    body = typed["body"]
+    if not body or len(body) > MOST_TEXT:
+        return {"body": words.TEXT_ADVICE}
+    kind: Kind = next(each for each in WRITTEN if each == typed["kind"])
+    facts: tuple[tuple[str, str], ...] = ((KIND_NAMES[kind], body[:BODY_CHARS]),)
+    if old is not None:
+        facts = (("Until now", old.body[:BODY_CHARS]), ("From now on", body[:BODY_CHARS]))
+    ask = "Remember this?" if old is None else "Replace these words?"
+    await visit.confirm(form, Consequence(ask, "Later drafts follow it from then on.", "Remember it", facts))
+    by = visit.person.name
+
+    def store() -> Transaction[str | None]:
+        if old is not None:
+            return (yield from memory_views.rewrite(visit.workspace_id, old, body, by, visit.now_ms))
+        return (
+            yield from memory_views.write(visit.workspace_id, typed["tenant"], kind, body, by, visit.now_ms)
+        )
+
+    return {} if await visit.write(store) is not None else {"body": words.KNOWN_ADVICE}
+
+
+SCREENS: Final = (
+    Screen("/memory", memory, "memory"),
+    # Before the route of a change, which would match it.
+    Screen("/memory/new", write, "memory", LOOK_AND_SEND),
+    Screen("/memory/{entry_id}/edit", write, "memory", LOOK_AND_SEND),
+    Screen("/memory/{entry_id}/{change}", change, "memory", SEND),
+)

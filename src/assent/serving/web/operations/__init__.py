@@ -1,0 +1,1 @@
+"""The operations page: waiting, deciding and failing, and rules that would ask less."""

@@ -1,0 +1,261 @@
+"""The results screens: what became of what was sent, against earlier runs, and the next move.
+
+A source without numbers shows why, with the way to mend it. A number that was not measured is not
+shown as zero (E100). Numbers entered by a person are marked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from assent.engine.connections import connections
+from assent.engine.learning.measured import Measurement, decode
+from assent.engine.views import measure_views
+from assent.engine.views.measure_views import ResultRun, Results
+from assent.gate.connection import Connection
+from assent.gate.effects import EffectTypes
+from assent.gate.measurement.metrics import amount, describe_number, describe_numbers, name_number
+from assent.kernel.structs import Record
+from assent.ports import Transaction
+from assent.serving.web.results.figures import (
+    RunNumbers,
+    Series,
+    list_metrics,
+    make_series,
+    read_run,
+    sum_channels,
+    sum_funnel,
+)
+from assent.serving.web.results.words import BY_HAND, PERIODS, describe_change, describe_counts
+from assent.serving.web.runs.words import name_operator
+from assent.serving.web.shell.charts import draw_columns, draw_funnel, draw_rows
+from assent.serving.web.shell.console import Screen, Visit
+from assent.serving.web.shell.lists import with_query
+from assent.serving.web.shell.times import day_of, day_start, when
+
+TILES: Final = 3
+COLUMNS: Final = 24
+"""Runs of the chart; the latest ones."""
+LABELS: Final = 8
+"""Labels below a chart; more would not fit."""
+SHOWN_RUNS: Final = 30
+
+
+class MeasuredRun(Record):
+    run: ResultRun
+    found: Measurement
+    numbers: RunNumbers
+
+
+async def results(visit: Visit) -> Response:
+    effects, period = visit.services.effects, visit.choice("period", dict(PERIODS)) or PERIODS[0][0]
+    since_ms = -1
+    if period != "all":
+        since_ms = day_start(day_of(visit.now_ms) - timedelta(days=int(period) - 1))
+
+    def look() -> Transaction[tuple[Results, dict[str, Connection]]]:
+        found = yield from measure_views.read_results(visit.workspace_id, since_ms)
+        return found, (yield from connections.find_all(visit.workspace_id))
+
+    found, connected = await visit.read(look)
+    measured = []
+    for run in reversed(found.measured):
+        decoded = decode(run.body or "", effects)
+        measured.append(MeasuredRun(run, decoded, read_run(decoded)))
+    earlier = [read_run(decode(body, effects)) for body in found.earlier]
+    runs = [each.numbers for each in measured]
+    metrics = list_metrics(runs)
+    chosen = visit.choice("metric", metrics) or next(iter(metrics), "")
+    series = {metric: make_series(metric, runs, earlier) for metric in metrics}
+    kept = {"period": period}
+    live = {each.provider for each in connected.values() if each.live}
+    values = {
+        "periods": [
+            (label, with_query("/results", {"period": id, "metric": chosen}), id == period)
+            for id, label in PERIODS
+        ],
+        "tiles": [_tile(series[metric], metric == chosen, kept) for metric in metrics[:TILES]],
+        "others": [
+            (_name(metric), with_query("/results", {**kept, "metric": metric}), metric == chosen)
+            for metric in metrics[TILES:]
+        ],
+        "sent": found.counts.sent,
+        "sent_note": describe_counts(found.counts.failed, found.counts.unknown),
+        "chart": _chart(series[chosen], measured, visit) if chosen else None,
+        "channels": _channels(chosen, runs, effects) if chosen else [],
+        "chosen": _name(chosen),
+        "gaps": _list_gaps(visit, measured, live),
+        "funnel": _funnel(runs),
+        "runs": [_run_row(visit, each, metrics[:TILES]) for each in reversed(measured)][:SHOWN_RUNS],
+        "columns": [_name(metric) for metric in metrics[:TILES]],
+        "more": found.more or len(measured) > SHOWN_RUNS,
+        "waiting": [_waiting_row(visit, run, live) for run in found.waiting],
+        "did": visit.query("did") == "numbers",
+        "is_empty": not found.measured and not found.waiting and not found.earlier,
+    }
+    return visit.page("results.html", values)
+
+
+def _name(metric: str) -> str:
+    return name_number(metric).capitalize()
+
+
+def _tile(series: Series, chosen: bool, kept: dict[str, str]) -> dict[str, Any]:
+    words, tone = describe_change(series.average, series.usual, series.usual_runs)
+    return {
+        "label": _name(series.metric),
+        "value": amount(series.total),
+        "words": words,
+        "tone": tone,
+        "chosen": chosen,
+        "href": with_query("/results", {**kept, "metric": series.metric}),
+    }
+
+
+def _chart(series: Series, measured: Sequence[MeasuredRun], visit: Visit) -> dict[str, Any]:
+    """One metric over the latest runs, with its axis and the average of earlier runs."""
+    values, shown = series.values[-COLUMNS:], measured[-COLUMNS:]
+    drawn = draw_columns(values, series.usual)
+    every = -(-len(shown) // LABELS)
+    days = [when(each.run.created_ms, visit.now_ms).day.rpartition(" ")[0] for each in shown]
+    earlier = "one earlier run" if series.usual_runs == 1 else f"{series.usual_runs} earlier runs"
+    return {
+        "drawn": drawn,
+        "ticks": [amount(tick) for tick in drawn.axis.ticks],
+        "labels": [
+            _short_day(day) if place % every == 0 or len(shown) <= LABELS else ""
+            for place, day in enumerate(days)
+        ],
+        "titles": [
+            f"{_title(each.run)}: {describe_number(series.metric, value)}" if value is not None else ""
+            for each, value in zip(shown, values, strict=True)
+        ],
+        "baseline": f"Average of {earlier}: {amount(series.usual)}" if series.usual is not None else "",
+        "rows": [
+            (_title(each.run), day, amount(value) if value is not None else "no number")
+            for each, day, value in zip(shown, days, values, strict=True)
+        ],
+    }
+
+
+def _short_day(day: str) -> str:
+    number, _, month = day.partition(" ")
+    return f"{number} {month[:3]}"
+
+
+def _title(run: ResultRun) -> str:
+    return run.name or "A run"
+
+
+def _channels(metric: str, runs: Sequence[RunNumbers], effects: EffectTypes) -> list[dict[str, Any]]:
+    found = sum_channels(metric, runs)
+    lengths = draw_rows(list(found.values()))
+    return [
+        {"name": effects.page_label(channel), "value": amount(value), "length": length}
+        for (channel, value), length in zip(found.items(), lengths, strict=True)
+    ]
+
+
+def _funnel(runs: Sequence[RunNumbers]) -> dict[str, Any] | None:
+    found = sum_funnel(runs)
+    if found is None:
+        return None
+    return {
+        "steps": [
+            {
+                "name": step.name,
+                "value": amount(step.value),
+                "length": step.length,
+                "share": f"{amount(step.share)} %" if step.share is not None else "",
+            }
+            for step in draw_funnel(found.steps)
+        ],
+        "lost": ", ".join(describe_number(name, value) for name, value in found.lost),
+        "runs": found.runs,
+    }
+
+
+def _list_gaps(visit: Visit, measured: Sequence[MeasuredRun], live: set[str]) -> list[dict[str, Any]]:
+    """The channels without numbers in the latest run that used them, each with what mends it."""
+    found: dict[str, dict[str, Any]] = {}
+    seen: set[str] = set()
+    for each in reversed(measured):
+        here = {reading.channel for reading in each.found.sources if reading.status == "ok"}
+        for reading in each.found.sources:
+            if reading.status != "ok" and reading.channel not in seen | here | found.keys():
+                found[reading.channel] = gap(
+                    visit, each.run.run_id, reading.channel, reading.source, reading.reason or "", live
+                )
+        seen |= here
+    return list(found.values())
+
+
+def gap(visit: Visit, run_id: str, channel: str, source: str, reason: str, live: set[str]) -> dict[str, Any]:
+    """Why a channel has no numbers, and the button that mends it."""
+    effects = visit.services.effects
+    info = effects.connectors.get(source)
+    button = ("Add numbers", with_query("/results/numbers", {"run": run_id, "channel": channel}))
+    if info is not None and info.auth_mode != "none" and source not in live:
+        button = (f"Connect {info.label}", f"/connect/{source}?workspace={visit.workspace_id}")
+    elif not effects.has_channel(channel):
+        button = ("Manage", "/connectors")
+    return {
+        "channel": effects.page_label(channel),
+        "why": reason.rstrip(".") or "the source gave no reason",
+        "button": button,
+    }
+
+
+def _run_row(visit: Visit, each: MeasuredRun, metrics: Sequence[str]) -> dict[str, Any]:
+    effects = visit.services.effects
+    own = {metric: each.numbers.totals.get(metric) for metric in metrics}
+    sources = [
+        {
+            "channel": effects.page_label(reading.channel),
+            "by_hand": reading.source == BY_HAND,
+            "numbers": describe_numbers(reading.metrics) if reading.status == "ok" else "",
+            "left_out": ", ".join(reading.left_out),
+            "why": (reading.reason or "the source gave no reason").rstrip("."),
+        }
+        for reading in each.found.sources
+    ]
+    return {
+        "href": f"/runs/{each.run.run_id}/story",
+        "title": each.run.name or name_operator(effects, each.run.operator),
+        "at": visit.when(each.run.measured_ms),
+        "values": [amount(value) if value is not None else "" for value in own.values()],
+        "sources": sources,
+        "move": each.found.next_move,
+        "add": with_query("/results/numbers", {"run": each.run.run_id}),
+    }
+
+
+def _waiting_row(visit: Visit, run: ResultRun, live: set[str]) -> dict[str, Any]:
+    effects = visit.services.effects
+    return {
+        "href": f"/runs/{run.run_id}/story",
+        "title": run.name or name_operator(effects, run.operator),
+        "due": visit.when(run.due_ms),
+        "is_due": run.due_ms <= visit.now_ms,
+        "tried": visit.when(run.empty_at_ms),
+        "gaps": [gap(visit, run.run_id, *each, live) for each in run.empty],
+        "by_hand": [
+            (effects.page_label(channel), describe_numbers(metrics)) for channel, metrics, _ in run.by_hand
+        ],
+        "add": with_query("/results/numbers", {"run": run.run_id}),
+    }
+
+
+async def moved(visit: Visit) -> Response:
+    """`/measure`: the address of this page in earlier versions."""
+    return visit.go("/results")
+
+
+SCREENS: Final = (
+    Screen("/results", results, "results"),
+    Screen("/measure", moved, "results"),
+)

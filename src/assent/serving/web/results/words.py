@@ -1,0 +1,47 @@
+"""The words of the results screens. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from assent.gate.measurement.metrics import amount
+from assent.serving.web.shell.problems import Link, PageProblem
+
+BY_HAND: Final = "recorded by hand"
+"""The source of a reading that a person entered."""
+
+PERIODS: Final = (("28", "28 days"), ("91", "3 months"), ("all", "All time"))
+"""The periods by their name in the address; the first one is the default."""
+
+MAIL_FIELDS: Final = ("delivered", "opened", "clicked", "bounced", "unsubscribed")
+POST_FIELDS: Final = ("impressions", "views", "clicks", "comments", "reactions", "shares")
+"""The numbers that the form asks for."""
+
+NUMBER_ADVICE: Final = "Enter a whole number, or leave it empty."
+NO_NUMBER_ADVICE: Final = "Enter at least one number."
+SOURCE_ADVICE: Final = "Say where you read the numbers, such as “LinkedIn, post analytics”."
+
+NOT_SENT: Final = PageProblem(
+    404,
+    "There is nothing to add numbers to",
+    "Nothing of this run has been sent, or it is not in the workspace you look at.",
+    "Choose a run that was sent.",
+    Link("/results", "Results"),
+)
+
+
+def describe_change(value: float, usual: float | None, runs: int) -> tuple[str, str]:
+    """Compare an average with that of earlier runs: the words and their tone."""
+    if usual is None:
+        return "No baseline yet", ""
+    earlier = "one earlier run" if runs == 1 else f"{runs} earlier runs"
+    if usual <= 0 or value == usual:
+        return f"{amount(usual)} per run in {earlier}", ""
+    share = round(100 * (value - usual) / usual)
+    sign = "▲" if value > usual else "▼"
+    return f"{sign} {abs(share)} % per run, against {earlier}", "up" if value > usual else "down"
+
+
+def describe_counts(failed: int, unknown: int) -> str:
+    parts = ((failed, "failed"), (unknown, "unknown"))
+    return " · ".join(f"{count:,} {word}" for count, word in parts if count) or "None failed"
