@@ -12,6 +12,7 @@ import msgspec
 
 from assent.engine.audit.views import RecordedEvent
 from assent.gate.standing import describe_run
+from assent.gate.views import View
 from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.structs import Record, WireRecord
 from assent.kernel.texts import truncate
@@ -77,6 +78,11 @@ def name_action(row: Row) -> ActionName:
     return ActionName(row["action_id"], row["run_id"], shown.noun or shown.label, truncate(said, NAME_CHARS))
 
 
+def name_view(view: View) -> str:
+    """Name an action by what it says; by its kind if it says nothing."""
+    return truncate(view.title or view.summary or view.noun, NAME_CHARS)
+
+
 def read_names(
     workspace_id: WorkspaceId, action_ids: Iterable[str], run_ids: Iterable[str]
 ) -> Transaction[Names]:
@@ -104,9 +110,17 @@ def read_names(
 def read_event_names(workspace_id: WorkspaceId, events: Iterable[RecordedEvent]) -> Transaction[Names]:
     """Read the names of the actions and runs that events are about."""
     listed = tuple(events)
-    about = (_ABOUT.decode(event.body).action_id for event in listed)
+    about = (_read_action_id(event.body) for event in listed)
     runs = (event.stream_id for event in listed if is_uuid(event.stream_id))
     return (yield from read_names(workspace_id, (each for each in about if is_uuid(each)), runs))
+
+
+def _read_action_id(body: str) -> str:
+    """The action that an event is about; empty if it is about none."""
+    try:
+        return _ABOUT.decode(body).action_id
+    except msgspec.ValidationError:
+        return ""
 
 
 def name_run(inputs: dict[str, Any], firsts: tuple[FirstAction, ...]) -> str:

@@ -18,7 +18,7 @@ SELECT d.key AS day, (SELECT count(*) FROM (
 SELECT d.place - 1 AS day, (SELECT count(*) FROM (
   SELECT 1 FROM runs r WHERE r.workspace_id = :workspace_id
     AND r.run_id >= d.value ->> 0 AND r.run_id < d.value ->> 1 LIMIT :most
-) AS some) AS counted FROM json_array_elements(CAST(:days AS JSON)) WITH ORDINALITY AS d (value, place)
+) AS few) AS counted FROM json_array_elements(CAST(:days AS JSON)) WITH ORDINALITY AS d (value, place)
 
 -- name: count_event_days [sqlite]
 -- Count the events of each day, up to a number: a day is the pair of its first millisecond and the first one after it.
@@ -32,7 +32,7 @@ SELECT d.key AS day, (SELECT count(*) FROM (
 SELECT d.place - 1 AS day, (SELECT count(*) FROM (
   SELECT 1 FROM events e WHERE e.workspace_id = :workspace_id
     AND e.at_ms >= CAST(d.value ->> 0 AS BIGINT) AND e.at_ms < CAST(d.value ->> 1 AS BIGINT) LIMIT :most
-) AS some) AS counted FROM json_array_elements(CAST(:days AS JSON)) WITH ORDINALITY AS d (value, place)
+) AS few) AS counted FROM json_array_elements(CAST(:days AS JSON)) WITH ORDINALITY AS d (value, place)
 
 -- name: list_first_actions [sqlite]
 -- List the first actions of runs, to name the runs.
@@ -143,7 +143,7 @@ SELECT d.place - 1 AS age, (SELECT count(*) FROM (
   SELECT 1 FROM actions a WHERE a.workspace_id = :workspace_id AND a.status = 'awaiting_approval'
     AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
     AND a.action_id >= d.value ->> 0 AND a.action_id < d.value ->> 1 LIMIT :most
-) AS some) AS waiting FROM json_array_elements(CAST(:ages AS JSON)) WITH ORDINALITY AS d (value, place)
+) AS few) AS waiting FROM json_array_elements(CAST(:ages AS JSON)) WITH ORDINALITY AS d (value, place)
 
 -- name: count_sent [sqlite]
 -- Count what went out, failed and has an unknown outcome since a time, each up to a number.
@@ -159,11 +159,11 @@ SELECT
 -- As on SQLite.
 SELECT
   (SELECT count(*) FROM (SELECT 1 FROM actions WHERE workspace_id = :workspace_id AND executed_ms > :since_ms
-    AND executed_ms IS NOT NULL AND executor_tool <> 'workflow_advance' LIMIT :most) AS some) AS sent,
+    AND executed_ms IS NOT NULL AND executor_tool <> 'workflow_advance' LIMIT :most) AS few) AS sent,
   (SELECT count(*) FROM (SELECT 1 FROM actions WHERE workspace_id = :workspace_id AND status = 'failed'
-    AND action_id > :since LIMIT :most) AS some) AS failed,
+    AND action_id > :since LIMIT :most) AS few) AS failed,
   (SELECT count(*) FROM (SELECT 1 FROM actions WHERE workspace_id = :workspace_id
-    AND execution_state = 'outcome_unknown' LIMIT :most) AS some) AS unknown
+    AND execution_state = 'outcome_unknown' LIMIT :most) AS few) AS unknown
 
 -- name: list_results
 -- List runs that were measured since a time, the latest first, with their inputs.

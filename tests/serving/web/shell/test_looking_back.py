@@ -83,7 +83,7 @@ class World:
 
 async def test_whoever_is_not_signed_in_is_told_how(world: World) -> None:
     stranger = world.house.browser()
-    for path in ("/runs", "/sessions", "/measure", "/memory", "/connectors", "/audit", "/audit/export"):
+    for path in ("/runs", "/sessions", "/results", "/memory", "/connectors", "/audit", "/audit/export"):
         assert (await stranger.get(path)).status_code == 401
     for path in GET_PAGES:
         assert (await stranger.get(f"/sessions/{world.review.run_id}{path}")).status_code == 401
@@ -98,7 +98,7 @@ async def test_a_foreign_run_and_an_unknown_one_get_the_same_page(world: World) 
         ]
         assert {answer.status_code for answer in answers} == {404}, path
         assert len({answer.text.replace(world.review.run_id, unknown) for answer in answers[:2]}) == 1, path
-    for path in ("/runs", "/sessions", "/measure", "/memory", "/audit"):
+    for path in ("/runs", "/sessions", "/results", "/memory", "/audit"):
         page = await world.page(path, member)
         assert "AUTH-1234" not in page
         assert "Launch Assent" not in page
@@ -113,7 +113,7 @@ async def test_a_foreign_run_and_an_unknown_one_get_the_same_page(world: World) 
 async def test_looking_changes_nothing(world: World) -> None:
     paths = [f"/sessions/{world.review.run_id}{each}" for each in GET_PAGES]
     paths += ["/runs?q=launch&state=executed", f"/runs/{world.launch.run_id}/story", "/sessions?q=auth"]
-    paths += ["/measure", "/memory?q=british", "/connectors", "/audit?group=decisions", "/audit/export"]
+    paths += ["/results", "/memory?q=british", "/connectors", "/audit?group=decisions", "/audit/export"]
     paths += ["/audit/export?format=csv", "/sessions/import", "/audit/verify"]
     before = await world.house.everything()
     for path in paths:
@@ -319,7 +319,7 @@ async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(worl
 
 
 async def test_numbers_are_shown_with_where_they_come_from_and_gaps_with_their_reason(world: World) -> None:
-    page = await world.page("/measure")
+    page = await world.page("/results")
     for text in ("1,200", "Written down by a person", "No data, because", "nothing to compare with yet"):
         assert text in page
 
@@ -337,7 +337,7 @@ async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(
         await house.app.store.write(partial(note, metrics, "Ada", now_ms))
         await measurement.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
 
-    page = await world.page("/measure")
+    page = await world.page("/results")
     card = page.split(">After<")[1].split("</article>")[0]
     for text in (
         "below the 2,000 of one earlier run",
@@ -363,7 +363,7 @@ async def test_a_memory_of_earlier_rules_says_why_it_is_retired_and_cannot_be_co
 async def test_what_is_not_measured_yet_shows_no_number(world: World) -> None:
     run = await stories.launch(world.house, "Not due yet", mail(metadata={measurement.INTERVAL: 3_600_000}))
     await stories.sent(world.house, run)
-    page = await world.page("/measure")
+    page = await world.page("/results")
     card = page.split("Not due yet")[1].split("</article>")[0]
     assert "Too early" in card
     assert "<svg" not in card
@@ -492,7 +492,7 @@ async def test_every_screen_works_on_either_store(database_url: str, tmp_path: P
         "/sessions",
         "/sessions?q=auth",
     ]
-    paths += [f"/runs/{launch.run_id}/story", f"/runs/{launch.run_id}/story?state=executed", "/measure"]
+    paths += [f"/runs/{launch.run_id}/story", f"/runs/{launch.run_id}/story?state=executed", "/results"]
     paths += ["/memory?q=approved&kind=approval&state=confirmed", "/connectors", "/audit?group=decisions"]
     paths += [f"/audit?run={launch.run_id}&until=2099-01-01", "/audit/export", "/audit/export?format=csv"]
     for path in paths:
@@ -517,7 +517,7 @@ async def test_odd_addresses_find_nothing_and_break_nothing(world: World) -> Non
         run: ("node", "open", "row"),
         f"{run}/compare": ("a", "b"),
         f"{run}/timeline": ("row",),
-        "/measure": ("before",),
+        "/results": ("before",),
         "/memory": ("q", "kind", "state", "tenant", "before"),
         "/audit": ("group", "run", "until", "before", "scope"),
     }

@@ -53,7 +53,7 @@ class Past(msgspec.Struct):
             f"{self.session}/timeline",
             f"{self.session}/print",
             "/sessions/import",
-            "/measure",
+            "/results",
             "/memory",
             "/connectors",
             "/audit",
@@ -111,7 +111,7 @@ async def test_an_empty_server_teaches(tmp_path: Path, browser_screen: OpenScree
     for path, text in (
         ("/runs", "No runs yet"),
         ("/sessions", "No sessions yet"),
-        ("/measure", "Nothing to measure yet"),
+        ("/results", "Nothing to measure yet"),
         ("/memory", "Nothing learned yet"),
         ("/audit?group=sending", "Nothing found"),
     ):

@@ -18,7 +18,11 @@ from assent.kernel.limits import MINUTE_MS
 from assent.kernel.structs import Record
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.review.history import NOTES, Facts, capital, name_actor, write_sentence
+from assent.serving.web.review.words import web_address
 from assent.serving.web.shell.times import when
+
+NOTED: Final = (*(name for name in NOTES if not name.startswith("external")), "why")
+"""Facts that may become the note of a line."""
 
 FOLDED_MS: Final = 10 * MINUTE_MS
 """How far apart events may be that a run shows as one line."""
@@ -120,9 +124,8 @@ def audit_line(effects: EffectTypes, event: RecordedEvent, names: Names, now_ms:
         "object": about.title if about is not None else run,
         "object_kind": about.kind if about is not None and about.kind != about.title else "",
         "what": sentence(effects, event.kind, facts),
-        "note": next(
-            (text for name in (*NOTES, "why") if isinstance(text := facts.get(name), str) and text), ""
-        ),
+        "note": next((text for name in NOTED if isinstance(text := facts.get(name), str) and text), ""),
+        "address": web_address(str(facts.get("externalUrl") or "")),
         "at": at,
         "at_ms": event.at_ms,
         "group": GROUP_OF.get(event.kind, OTHER),

@@ -60,8 +60,8 @@ async def show(visit: Visit) -> Response:
         "periods": [
             (label, with_query("/operations", {"period": id}), id == period) for id, label in words.PERIODS
         ],
-        "waiting": sum(read.ages),
-        "waiting_most": any(count >= operations.MOST_WAITING for count in read.ages),
+        "waits": sum(read.ages),
+        "waits_most": any(count >= operations.MOST_WAITING for count in read.ages),
         "ages": [
             {"name": name, "count": count, "length": length}
             for name, count, length in zip(words.AGES, read.ages, ages, strict=True)
@@ -110,7 +110,7 @@ def _rows(waits: Sequence[Wait]) -> list[dict[str, Any]]:
 
 def _row(visit: Visit, action: Action) -> dict[str, Any]:
     return {
-        "title": action.view.heading,
+        "title": names.name_view(action.view),
         "href": f"/runs/{action.run_id}#action-{action.action_id}",
         "at": visit.when(action.created_ms),
         "channel": action.view.label,

@@ -39,12 +39,13 @@ def name_agent(proposed_by: str, labels: dict[str, str]) -> str:
         return labels[proposed_by]
     if proposed_by.startswith("key:"):
         return f"Key {proposed_by.removeprefix('key:')[:8]}"
-    return {"local": "Your agent on this computer", "": "An earlier version"}.get(proposed_by, proposed_by)
+    return {"local": "your agent on this computer", "": "an agent"}.get(proposed_by, proposed_by)
 
 
 def describe_repeated(found: Repeated, channel: str, agent: str) -> str:
     """`Low-risk LinkedIn posts by Claude were approved unchanged 41 of 41 times.`"""
-    kind = f"{RISKS[found.risk]} actions on {channel} by {agent}"
+    place = channel[0].lower() + channel[1:] if channel.startswith("Your ") else channel
+    kind = f"{RISKS[found.risk]} actions on {place} by {agent}"
     return f"{kind} were approved unchanged {found.approved} of {found.approved} times."
 
 

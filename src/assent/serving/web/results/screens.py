@@ -19,6 +19,7 @@ from assent.engine.views.measure_views import ResultRun, Results
 from assent.gate.connection import Connection
 from assent.gate.effects import EffectTypes
 from assent.gate.measurement.metrics import amount, describe_number, describe_numbers, name_number
+from assent.gate.measurement.recommend import NO_SOURCE
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.web.results.figures import (
@@ -30,7 +31,13 @@ from assent.serving.web.results.figures import (
     sum_channels,
     sum_funnel,
 )
-from assent.serving.web.results.words import BY_HAND, PERIODS, describe_change, describe_counts
+from assent.serving.web.results.words import (
+    BY_HAND,
+    PERIODS,
+    describe_change,
+    describe_counts,
+    explain_gap,
+)
 from assent.serving.web.runs.words import name_operator
 from assent.serving.web.shell.charts import draw_columns, draw_funnel, draw_rows
 from assent.serving.web.shell.console import Screen, Visit
@@ -93,7 +100,7 @@ async def results(visit: Visit) -> Response:
         "runs": [_run_row(visit, each, metrics[:TILES]) for each in reversed(measured)][:SHOWN_RUNS],
         "columns": [_name(metric) for metric in metrics[:TILES]],
         "more": found.more or len(measured) > SHOWN_RUNS,
-        "waiting": [_waiting_row(visit, run, live) for run in found.waiting],
+        "pending": [_waiting_row(visit, run, live) for run in found.waiting],
         "did": visit.query("did") == "numbers",
         "is_empty": not found.measured and not found.waiting and not found.earlier,
     }
@@ -199,13 +206,13 @@ def gap(visit: Visit, run_id: str, channel: str, source: str, reason: str, live:
     effects = visit.services.effects
     info = effects.connectors.get(source)
     button = ("Add numbers", with_query("/results/numbers", {"run": run_id, "channel": channel}))
-    if info is not None and info.auth_mode != "none" and source not in live:
+    if reason != NO_SOURCE and info is not None and info.auth_mode != "none" and source not in live:
         button = (f"Connect {info.label}", f"/connect/{source}?workspace={visit.workspace_id}")
     elif not effects.has_channel(channel):
         button = ("Manage", "/connectors")
     return {
         "channel": effects.page_label(channel),
-        "why": reason.rstrip(".") or "the source gave no reason",
+        "why": explain_gap(reason),
         "button": button,
     }
 
@@ -219,7 +226,7 @@ def _run_row(visit: Visit, each: MeasuredRun, metrics: Sequence[str]) -> dict[st
             "by_hand": reading.source == BY_HAND,
             "numbers": describe_numbers(reading.metrics) if reading.status == "ok" else "",
             "left_out": ", ".join(reading.left_out),
-            "why": (reading.reason or "the source gave no reason").rstrip("."),
+            "why": explain_gap(reading.reason or ""),
         }
         for reading in each.found.sources
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.gate.measurement.metrics import amount
+from assent.gate.measurement.recommend import NO_SOURCE
 from assent.serving.web.shell.problems import Link, PageProblem
 
 BY_HAND: Final = "recorded by hand"
@@ -40,6 +41,13 @@ def describe_change(value: float, usual: float | None, runs: int) -> tuple[str, 
     share = round(100 * (value - usual) / usual)
     sign = "▲" if value > usual else "▼"
     return f"{sign} {abs(share)} % per run, against {earlier}", "up" if value > usual else "down"
+
+
+def explain_gap(reason: str) -> str:
+    """Why a source has no numbers, as the end of a sentence."""
+    if reason == NO_SOURCE:
+        return "the channel gives the server none"
+    return reason.rstrip(".") or "the source gave no reason"
 
 
 def describe_counts(failed: int, unknown: int) -> str:

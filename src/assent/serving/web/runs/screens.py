@@ -121,8 +121,8 @@ def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search
 def action_row(action: Action, now_ms: int) -> dict[str, Any]:
     return {
         "href": f"/runs/{action.run_id}#action-{action.action_id}",
-        "title": action.view.heading,
-        "summary": action.view.summary if action.view.summary != action.view.heading else "",
+        "title": names.name_view(action.view),
+        "kind": action.view.noun,
         "badge": status_badge(action, now_ms),
         "external_url": web_address(action.external_url),
         "at": when(action.executed_ms or action.created_ms, now_ms),

@@ -1,0 +1,175 @@
+"""Several weeks of a small company: launches on five channels, what became of them, and what went wrong."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+from tests.serving.web.review.kit import House, mail, post
+from tests.serving.web.shell import stories
+
+from assent.engine.actions import decisions
+from assent.engine.actions.staging import PreparedRun
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.learning import manual_metrics, measurement
+from assent.gate.gate import Decider, SeenVersion
+from assent.gate.records import Assurance
+from assent.kernel.ids import ActionId, RunId
+from assent.kernel.refusals import Reason
+from assent.ports import Draft, NotSent, OutcomeUnknown
+
+DAY_MS: Final = 86_400_000
+MEASURED: Final = {measurement.INTERVAL: DAY_MS}
+PEOPLE: Final = ("Ingrid Solberg", "Tomasz Nowak")
+
+LAUNCHES: Final[tuple[tuple[str, str, dict[str, dict[str, float]]], ...]] = (
+    (
+        "Autumn subscription",
+        "Four coffees, four farms, one box.",
+        {"linkedin": {"impressions": 1_840, "comments": 12}},
+    ),
+    ("Tasting room opens", "Come and taste on Saturday.", {"linkedin": {"impressions": 620, "comments": 3}}),
+    (
+        "Publish our open books",
+        "What your coffee costs, cent by cent.",
+        {
+            "linkedin": {"impressions": 3_120, "comments": 58},
+            "email": {"sent": 214, "delivered": 210, "opened": 131, "clicked": 44, "bounced": 4},
+        },
+    ),
+    (
+        "Second roaster",
+        "A second roaster, and the same hands.",
+        {"linkedin": {"impressions": 2_210, "comments": 19}},
+    ),
+    (
+        "Price of green coffee",
+        "Why the price went up, and what we did.",
+        {
+            "linkedin": {"impressions": 2_940, "comments": 31},
+            "email": {"sent": 230, "delivered": 229, "opened": 160, "clicked": 61, "bounced": 1},
+        },
+    ),
+)
+"""Goal, text, and the numbers that people read at each channel."""
+
+
+class Weeks(msgspec.Struct):
+    """What happened, and where to look at it."""
+
+    measured: PreparedRun
+    failed: PreparedRun
+    unknown: PreparedRun
+    waiting: PreparedRun
+    rule: str
+
+
+async def decide(
+    house: House, run: PreparedRun, by: str, *, waited_ms: int = 0, looked_ms: int = 40_000, reject: str = ""
+) -> None:
+    """Decide about every action of a run, as a person does on its page, and send what was approved."""
+    house.clock.advance(seconds=waited_ms // 1000)
+    for action in run.actions:
+        now_ms = house.clock.now_ms()
+        stored = await house.action(action.id)
+        decider = Decider(
+            LOCAL_WORKSPACE, by, Assurance.PASSKEY, "review page", by.lower(), now_ms - looked_ms, "owner"
+        )
+        seen, links = SeenVersion(digest=stored.digest), lambda _: None
+        if reject:
+            decided: Any = partial(
+                decisions.reject, decider, ActionId(action.id), reject, seen, links, now_ms
+            )
+        else:
+            seals = house.app.keys.seals
+            decided = partial(
+                decisions.approve,
+                decider,
+                ActionId(action.id),
+                seen,
+                links,
+                now_ms,
+                seals=seals,
+                send_now=True,
+            )
+        await house.app.store.write(decided)
+    await house.run_jobs()
+
+
+async def launch(
+    house: House, goal: str, text: str, found: dict[str, dict[str, float]], used: str
+) -> PreparedRun:
+    """A launch that went out and was measured with numbers that people read."""
+    memory = {"memoryUsed": [{"entryId": used, "kind": "brand_voice", "how": "shortened the sentences"}]}
+    draft = Draft(type="post", title="LinkedIn", body=text, channel="linkedin", metadata=memory)
+    effects = [post(body=text, draft=0, metadata=MEASURED)]
+    effects += [mail(4, body=text, subject=goal, metadata=MEASURED)] if "email" in found else []
+    effects += [post("x", body=text, metadata=MEASURED)]
+    run = await stories.launch(house, goal, *effects, drafts=(draft,))
+    await decide(house, run, PEOPLE[0], waited_ms=42 * 60_000)
+    house.clock.advance(days=1, seconds=60)
+    for channel, metrics in found.items():
+        now_ms = house.clock.now_ms()
+        await house.app.store.write(
+            partial(
+                manual_metrics.record, LOCAL_WORKSPACE, RunId(run.run_id), channel, metrics, "page", now_ms
+            )
+        )
+    await measurement.measure(house.services, LOCAL_WORKSPACE, RunId(run.run_id), by="schedule")
+    return run
+
+
+async def live_through(house: House) -> Weeks:
+    """Seven weeks."""
+    rule = await stories.remember(
+        house, "Say what it does before who it is for; short sentences.", "brand_voice"
+    )
+    await stories.remember(house, "1,400 people joined the list in a month.", "proof", state="proposed")
+    await stories.remember(house, "Say the price in the first line.", "lesson")
+    runs = []
+    for goal, text, found in LAUNCHES:
+        runs.append(await launch(house, goal, text, found, rule))
+        house.clock.advance(days=6)
+    for number in range(1, 13):
+        note = post(
+            "site",
+            connector="site",
+            title=f"Tasting notes {number}",
+            body=f"Notes of the week, number {number}.",
+        )
+        await decide(
+            house, await house.stage(note), PEOPLE[number % 2], waited_ms=5 * 60_000, looked_ms=9_000
+        )
+        house.clock.advance(hours=7)
+    rejected = await house.stage(post(body="The best coffee in Oslo, and everybody knows it."))
+    await decide(house, rejected, PEOPLE[1], waited_ms=3_600_000, reject="Never claim to be the best.")
+    failed = await break_off(
+        house, NotSent(Reason.CONNECTOR_FAILED, "the connection has expired", curable=False)
+    )
+    house.clock.advance(hours=20)
+    unknown = await break_off(house, OutcomeUnknown("the connection broke after the text was handed over"))
+    letter = await stories.launch(house, "Tell the readers first", mail(60, subject="We opened our books"))
+    await decide(house, letter, PEOPLE[0], waited_ms=120_000, looked_ms=1_200)
+    house.clock.advance(hours=6)
+    await stories.launch(house, "Espresso week", post(body="A week of espresso, one shot at a time."))
+    house.clock.advance(hours=3)
+    waiting = await house.stage(
+        post(body="La Loma is back: 240 bags, one farm."), mail(3, subject="La Loma is back")
+    )
+    house.clock.advance(seconds=900)
+    return Weeks(runs[-1], failed, unknown, waiting, rule)
+
+
+async def break_off(house: House, outcome: Exception) -> PreparedRun:
+    """Send a post whose provider answers like this."""
+    run = await house.stage(post(body="La Loma is back, for two weeks only.", metadata=MEASURED))
+    works = house.provider.then
+
+    def answer(action: object) -> Any:
+        raise outcome
+
+    house.provider.then = answer
+    await decide(house, run, PEOPLE[0], waited_ms=600_000)
+    house.provider.then = works
+    return run
