@@ -111,8 +111,8 @@ async def test_an_empty_server_teaches(tmp_path: Path, browser_screen: OpenScree
     for path, text in (
         ("/runs", "No runs yet"),
         ("/sessions", "No sessions yet"),
-        ("/results", "Nothing to measure yet"),
-        ("/memory", "Nothing learned yet"),
+        ("/results", "No results yet"),
+        ("/memory", "No rules yet"),
         ("/audit?group=sending", "Nothing found"),
     ):
         await at.goto(path)
@@ -242,7 +242,7 @@ async def test_the_journal_is_checked_and_a_change_is_found(
 ) -> None:
     at = await screen("/audit")
     await at.page.get_by_role("button", name="Verify").click()
-    await expect(at.page.locator("#verdict")).to_contain_text("The journal is as it was written")
+    await expect(at.page.locator("#verdict")).to_contain_text("Audit log verified")
     await at.check()
     path = house.app.settings.sqlite_path
     assert path is not None

@@ -18,6 +18,9 @@ HEIGHT: Final = 100
 STEP: Final = 10
 """Width of one column with its gap."""
 GAP: Final = 3
+WIDE_GAP: Final = 6
+FEW: Final = 8
+"""Up to so many columns have the wide gap, so that a few do not fill the drawing."""
 TICKS: Final = 4
 """Most steps of an axis."""
 _STEPS: Final = (1, 2, 2.5, 5, 10)
@@ -42,9 +45,11 @@ def make_axis(values: Sequence[float], *, whole: bool = True) -> Axis:
     most = max((*values, 0.0))
     if most <= 0:
         return Axis((0.0, 1.0))
-    power = 10 ** math.floor(math.log10(most / TICKS))
-    sizes = [each * power for each in (*_STEPS, 20, 50)]
-    step = next(each for each in sizes if each * TICKS >= most and (not whole or float(each).is_integer()))
+    power = 10.0 ** math.floor(math.log10(most / TICKS))
+    if whole:
+        power = max(power, 1.0)
+    sizes = (each * power for each in _STEPS)
+    step = next(each for each in sizes if each * TICKS >= most and (not whole or each.is_integer()))
     count = math.ceil(round(most / step, 9))
     return Axis(tuple(round(step * number, 9) for number in range(count + 1)))
 
@@ -72,11 +77,12 @@ def draw_columns(values: Sequence[float | None], baseline: float | None = None) 
     """Draw a column for each value, in order, and the line of a baseline."""
     known = [value for value in values if value is not None]
     axis = make_axis([*known, baseline or 0.0], whole=all(float(each).is_integer() for each in known))
+    gap = WIDE_GAP if len(values) <= FEW else GAP
     columns = []
     for place, value in enumerate(values):
         height = axis.scale(value) if value is not None else 0.0
-        x = place * STEP + GAP / 2
-        columns.append(Column(x, round(HEIGHT - height, 2), STEP - GAP, height, value is not None))
+        x = place * STEP + gap / 2
+        columns.append(Column(x, round(HEIGHT - height, 2), STEP - gap, height, value is not None))
     return ColumnChart(
         axis=axis,
         columns=tuple(columns),
