@@ -28,6 +28,11 @@ def pages(places: Places) -> dict[str, str]:
         f"one run of {ACTIONS:,} actions": f"/runs/{places.run_id}/story",
         f"a workflow's run of {NODES:,} steps": f"/sessions/{places.session_run_id}",
         f"audit, {3 * ACTIONS:,} actions": "/audit",
+        "a search among the runs": "/runs?q=nothing+like+it",
+        "a search in the audit log": "/audit?q=nothing+like+it",
+        "results": "/results?period=all",
+        "decisions in memory": "/memory?group=decisions",
+        "operations": "/operations?period=91",
     }
 
 

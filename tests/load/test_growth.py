@@ -49,6 +49,10 @@ WAITING: Final = frozenset(
 """Indexes that hold what waits for a human or to be sent, and nothing else: no history."""
 SORTED: Final = {
     "list_workspaces": "no table that grows with use",
+    "list_tenants": "no table that grows with use",
+    "list_api_keys": "no table that grows with use",
+    "list_run_page": "the runs of one page, picked in the order of an index",
+    "list_first_actions": "a few actions of each run of one page",
     "list_held_groups": "one row for each caller whose proposals are held",
     "list_inbox": "the rows of one page, picked in the order of an index",
     "list_stopped_for": "the rows of one page of each sort, picked in the order of an index",
@@ -62,6 +66,19 @@ NAMED: Final = re.compile(r"\b(?:FROM|JOIN)\s+(\w+)\s+(?:AS\s+)?(\w+)")
 """A table and the name that a statement gives it: a plan of SQLite has the name."""
 BEFORE_MS: Final = 30 * 86_400_000
 """How long ago the copies went out: history, not what was done lately."""
+
+
+PAGES: Final = (
+    "/inbox",
+    "/runs",
+    "/runs?q=clubs&state=executed",
+    "/audit",
+    "/audit?q=clubs",
+    "/results",
+    "/memory?group=decisions",
+    "/operations",
+)
+"""Pages that are looked at all day."""
 
 
 class Seen(Traced):
@@ -123,7 +140,7 @@ async def used(gate: Gate) -> None:
         assert done.payload.get("ok"), done.payload
     for tool in (PENDING, "chieflab_status"):
         assert (await gate.call(tool)).payload.get("ok")
-    for path in (posted.payload["reviewUrl"], "/inbox"):
+    for path in (posted.payload["reviewUrl"], *PAGES):
         assert (await gate.http.get(path, follow_redirects=True)).status_code == 200
 
 

@@ -46,7 +46,7 @@ class ResultRun(Record, kw_only=True):
     """Numbers that people entered and no measurement has yet: channel, numbers, time."""
 
 
-class Counts(Record):
+class SentCounts(Record):
     sent: int
     failed: int
     unknown: int
@@ -61,7 +61,7 @@ class Results(Record, kw_only=True):
     """Stored measurements from before the period, the latest first."""
     waiting: tuple[ResultRun, ...]
     """The soonest due first."""
-    counts: Counts
+    counts: SentCounts
 
 
 class MeasurableRun(Record):
@@ -93,7 +93,7 @@ def read_results(workspace_id: WorkspaceId, since_ms: int) -> Transaction[Result
         more=len(inside) > RUNS,
         earlier=tuple(row["body"] for row in outside[:RUNS]),
         waiting=tuple(waiting),
-        counts=from_row(Counts, counted[0]),
+        counts=from_row(SentCounts, counted[0]),
     )
 
 

@@ -55,7 +55,7 @@ class ActionName(Record):
     """What it says; its kind if it says nothing."""
 
 
-class Names(Record):
+class ShownNames(Record):
     """The names of the runs and actions that a page mentions. A run has its operator too."""
 
     actions: dict[str, ActionName]
@@ -85,7 +85,7 @@ def name_view(view: View) -> str:
 
 def read_names(
     workspace_id: WorkspaceId, action_ids: Iterable[str], run_ids: Iterable[str]
-) -> Transaction[Names]:
+) -> Transaction[ShownNames]:
     """Read the names of some actions and runs. Unknown ids have none."""
     wanted = list(dict.fromkeys(action_ids))
     actions: dict[str, ActionName] = {}
@@ -94,7 +94,7 @@ def read_names(
         actions = {row["action_id"]: name_action(row) for row in rows}
     asked = list(dict.fromkeys(run_ids))
     if not asked:
-        return Names(actions, {})
+        return ShownNames(actions, {})
     inputs = yield statements.list_run_inputs(workspace_id=workspace_id, wanted=_write(asked))
     firsts = yield from read_first_actions(workspace_id, asked, most=1)
     runs = {
@@ -104,10 +104,10 @@ def read_names(
         )
         for row in inputs
     }
-    return Names(actions, runs)
+    return ShownNames(actions, runs)
 
 
-def read_event_names(workspace_id: WorkspaceId, events: Iterable[RecordedEvent]) -> Transaction[Names]:
+def read_event_names(workspace_id: WorkspaceId, events: Iterable[RecordedEvent]) -> Transaction[ShownNames]:
     """Read the names of the actions and runs that events are about."""
     listed = tuple(events)
     about = (_read_action_id(event.body) for event in listed)

@@ -32,7 +32,7 @@ AGES: Final = (0, HOUR_MS, 4 * HOUR_MS, DAY_MS, 3 * DAY_MS, 7 * DAY_MS)
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 
-class Decision(Record, kw_only=True):
+class RecordedDecision(Record, kw_only=True):
     """One approval or rejection, with what it was about."""
 
     action_id: str
@@ -58,7 +58,7 @@ class Decision(Record, kw_only=True):
 class Operations(Record, kw_only=True):
     ages: tuple[int, ...]
     """How many actions wait, by `AGES`."""
-    decisions: tuple[Decision, ...]
+    decisions: tuple[RecordedDecision, ...]
     """The latest first."""
     failed: tuple[Action, ...]
     unknown: tuple[Action, ...]
@@ -106,10 +106,10 @@ def _age_bounds(now_ms: int) -> list[tuple[str, str]]:
     return list(zip((*starts, first_uuid7(0)), (youngest, *starts), strict=True))
 
 
-def _read_decision(row: Row) -> Decision:
+def _read_decision(row: Row) -> RecordedDecision:
     facts = _OBJECT.decode(row["body"])
     shown_ms = parse_time(str(facts.get("shownAt", "")))
-    return Decision(
+    return RecordedDecision(
         action_id=row["action_id"],
         run_id=row["run_id"],
         at_ms=row["at_ms"],

@@ -16,7 +16,7 @@ from assent.engine.audit import views as audit_views
 from assent.engine.audit.views import AuditCursor, RecordedEvent
 from assent.engine.learning import measurement
 from assent.engine.views import names
-from assent.engine.views.names import FirstAction, Names
+from assent.engine.views.names import FirstAction, ShownNames
 from assent.gate.records import Action, Asset, Run
 from assent.gate.standing import EXPIRED, may_expire, run_status
 from assent.kernel.ids import RunId, WorkspaceId, first_uuid7
@@ -104,7 +104,7 @@ class RunDetail(Record, kw_only=True):
     history: tuple[RecordedEvent, ...]
     """The newest first."""
     older: AuditCursor | None
-    names: Names
+    names: ShownNames
     """Of the actions in the history."""
     firsts: tuple[FirstAction, ...]
     measurement: measurement.Scheduled | None

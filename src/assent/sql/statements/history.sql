@@ -152,7 +152,7 @@ SELECT
     AND executed_ms > :since_ms AND executed_ms IS NOT NULL AND executor_tool <> 'workflow_advance' LIMIT :most)) AS sent,
   (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_failed WHERE workspace_id = :workspace_id
     AND status = 'failed' AND action_id > :since LIMIT :most)) AS failed,
-  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_waiting WHERE workspace_id = :workspace_id
+  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_unknown WHERE workspace_id = :workspace_id
     AND execution_state = 'outcome_unknown' LIMIT :most)) AS unknown
 
 -- name: count_sent [postgres]

@@ -8,7 +8,7 @@ ORDER BY a.action_id DESC LIMIT :most
 
 -- name: list_unknown_actions [sqlite]
 -- List actions with an unknown outcome, newest first.
-SELECT a.* FROM actions a INDEXED BY actions_waiting
+SELECT a.* FROM actions a INDEXED BY actions_unknown
 WHERE a.workspace_id = :workspace_id AND a.execution_state = 'outcome_unknown'
 ORDER BY a.action_id DESC LIMIT :most
 
@@ -100,7 +100,7 @@ SELECT
 -- name: count_status [sqlite]
 -- Count the actions of each section, up to a number.
 SELECT
-  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_waiting
+  (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_unknown
     WHERE workspace_id = :workspace_id AND execution_state = 'outcome_unknown' LIMIT :most) u) AS unknown,
   (SELECT count(*) FROM (SELECT 1 FROM actions INDEXED BY actions_waiting
     WHERE workspace_id = :workspace_id AND status = 'awaiting_approval'

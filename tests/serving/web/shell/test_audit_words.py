@@ -10,7 +10,7 @@ import pytest
 
 import assent
 from assent.engine.audit.views import RecordedEvent
-from assent.engine.views.names import Names
+from assent.engine.views.names import ShownNames
 from assent.gate.transitions import Move
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.audit.words import GROUP_OF, audit_line, sentence
@@ -60,6 +60,8 @@ def test_a_sentence_is_one_whatever_the_facts_are(kind: str) -> None:
 
 
 def test_a_kind_of_another_release_still_shows_and_so_does_a_body_that_is_no_object() -> None:
-    line = audit_line(any_effects(), RecordedEvent("s", 7, "moon_landed", 0, '["a"]', "00"), Names({}, {}), 0)
+    line = audit_line(
+        any_effects(), RecordedEvent("s", 7, "moon_landed", 0, '["a"]', "00"), ShownNames({}, {}), 0
+    )
     assert line["what"] == "Moon landed"
     assert line["seq"] == 7

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.engine.views.operations import Decision
+from assent.engine.views.operations import RecordedDecision
 from assent.serving.web.operations import figures, words
 from assent.serving.web.results.figures import (
     RunNumbers,
@@ -86,7 +86,7 @@ def test_the_funnel_of_mail_adds_runs_that_report_the_same_steps() -> None:
     assert sum_funnel([RunNumbers({"m": {"impressions": 3.0}}, {})]) is None
 
 
-def decision(number: int, **more: object) -> Decision:
+def decision(number: int, **more: object) -> RecordedDecision:
     known: dict[str, object] = {
         "action_id": f"a{number}",
         "run_id": "r",
@@ -102,7 +102,7 @@ def decision(number: int, **more: object) -> Decision:
         "by": "Ada",
         "is_step": False,
     }
-    return Decision(**{**known, **more})  # type: ignore[arg-type]
+    return RecordedDecision(**{**known, **more})  # type: ignore[arg-type]
 
 
 def test_what_is_always_approved_unchanged_is_suggested_and_high_risk_never_is() -> None:

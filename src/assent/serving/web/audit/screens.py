@@ -18,7 +18,7 @@ from assent.engine.audit import views as audit_views
 from assent.engine.audit.log import AuditFinding, Verdict
 from assent.engine.audit.views import LAST_MS, AuditCursor, EventPage
 from assent.engine.views import names
-from assent.engine.views.names import Names
+from assent.engine.views.names import ShownNames
 from assent.kernel.ids import SYSTEM_WORKSPACE, is_uuid
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
@@ -59,7 +59,7 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
     of_server = visit.query("scope") == "server" and visit.person.is_owner
     workspace_id = SYSTEM_WORKSPACE if of_server else visit.workspace_id
 
-    def look() -> Transaction[tuple[EventPage, Names, list[int]]]:
+    def look() -> Transaction[tuple[EventPage, ShownNames, list[int]]]:
         wanted: dict[str, Any] = {
             "kinds": group.kinds if group is not None else (),
             "before": before,

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.audit.views import RecordedEvent
-from assent.engine.views.names import Names
+from assent.engine.views.names import ShownNames
 from assent.gate.effects import EffectTypes
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import MINUTE_MS
@@ -35,7 +35,6 @@ class Group(Record):
     id: str
     label: str
     kinds: tuple[str, ...]
-    tone: str = ""
 
 
 GROUPS: Final = (
@@ -56,7 +55,6 @@ GROUPS: Final = (
                 "approvals_sealed",
             ),
         ),
-        "info",
     ),
     Group(
         "sending",
@@ -73,7 +71,6 @@ GROUPS: Final = (
                 "webhook_resent",
             ),
         ),
-        "ok",
     ),
     Group(
         "runs",
@@ -108,14 +105,21 @@ GROUPS: Final = (
             *("subscription_added", "subscription_changed", "subscription_removed"),
             *("notification_added", "notification_removed", "page_fetched"),
         ),
-        "warn",
     ),
 )
+TONES: Final = {
+    **dict.fromkeys(("action_approve", "action_succeed", "action_found_done", "action_hand_over"), "ok"),
+    **dict.fromkeys(("action_reject", "action_refuse", "action_found_refused", "run_failed"), "danger"),
+    **dict.fromkeys(("execution_refused", "webhook_failed", "connector_expired"), "danger"),
+    **dict.fromkeys(("action_lose", "outcome_still_unknown"), "ask"),
+    **dict.fromkeys(("action_postpone", "action_withdraw", "drift_found", "changes_asked"), "warn"),
+}
+"""Kinds of events that stand out, each with the colour of its meaning."""
 GROUP_OF: Final = {kind: group for group in GROUPS for kind in group.kinds}
 OTHER: Final = Group("other", "Other", ())
 
 
-def audit_line(effects: EffectTypes, event: RecordedEvent, names: Names, now_ms: int) -> dict[str, Any]:
+def audit_line(effects: EffectTypes, event: RecordedEvent, names: ShownNames, now_ms: int) -> dict[str, Any]:
     facts = _facts(event.body)
     at = when(event.at_ms, now_ms)
     about = names.actions.get(str(facts.get("actionId")))
@@ -128,7 +132,7 @@ def audit_line(effects: EffectTypes, event: RecordedEvent, names: Names, now_ms:
         "address": web_address(str(facts.get("externalUrl") or "")),
         "at": at,
         "at_ms": event.at_ms,
-        "group": GROUP_OF.get(event.kind, OTHER),
+        "tone": TONES.get(event.kind, ""),
         "kind": event.kind,
         "seq": event.seq,
         "stream_id": event.stream_id,
@@ -141,7 +145,7 @@ def audit_line(effects: EffectTypes, event: RecordedEvent, names: Names, now_ms:
 
 
 def audit_lines(
-    effects: EffectTypes, events: Iterable[RecordedEvent], names: Names, now_ms: int
+    effects: EffectTypes, events: Iterable[RecordedEvent], names: ShownNames, now_ms: int
 ) -> tuple[dict[str, Any], ...]:
     return tuple(audit_line(effects, event, names, now_ms) for event in events)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from assent.engine.views.operations import Decision
+from assent.engine.views.operations import RecordedDecision
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.structs import Record
 from assent.serving.web.shell.charts import median
@@ -55,7 +55,7 @@ class Repeated(Record):
     """The action that was decided last."""
 
 
-def list_agents(decisions: Iterable[Decision]) -> list[AgentRecord]:
+def list_agents(decisions: Iterable[RecordedDecision]) -> list[AgentRecord]:
     """The record of each agent, the busiest first."""
     return sorted(
         (
@@ -72,7 +72,7 @@ def list_agents(decisions: Iterable[Decision]) -> list[AgentRecord]:
     )
 
 
-def list_waits(decisions: Iterable[Decision], key: Callable[[Decision], str]) -> list[Wait]:
+def list_waits(decisions: Iterable[RecordedDecision], key: Callable[[RecordedDecision], str]) -> list[Wait]:
     """The median time to a decision of each sort, the slowest first."""
     found = [
         Wait(name, len(each), median([one.waited_ms for one in each]) or 0.0)
@@ -81,11 +81,11 @@ def list_waits(decisions: Iterable[Decision], key: Callable[[Decision], str]) ->
     return sorted(found, key=lambda wait: (-wait.median_ms, wait.name))
 
 
-def find_median(decisions: Sequence[Decision]) -> float | None:
+def find_median(decisions: Sequence[RecordedDecision]) -> float | None:
     return median([one.waited_ms for one in decisions])
 
 
-def list_hasty(decisions: Iterable[Decision]) -> list[Decision]:
+def list_hasty(decisions: Iterable[RecordedDecision]) -> list[RecordedDecision]:
     """Approvals of high risk on a page that was open for less than two seconds, the latest first."""
     return [
         one
@@ -94,7 +94,7 @@ def list_hasty(decisions: Iterable[Decision]) -> list[Decision]:
     ]
 
 
-def list_repeated(decisions: Iterable[Decision]) -> list[Repeated]:
+def list_repeated(decisions: Iterable[RecordedDecision]) -> list[Repeated]:
     """Kinds of proposals that people always approved unchanged, the most frequent first. High risk is
     never among them: a person should look."""
     groups = _group(
@@ -109,8 +109,10 @@ def list_repeated(decisions: Iterable[Decision]) -> list[Repeated]:
     return sorted(found, key=lambda each: (-each.approved, each.channel))[:MOST_SUGGESTIONS]
 
 
-def _group(decisions: Iterable[Decision], key: Callable[[Decision], Key]) -> dict[Key, list[Decision]]:
-    found: dict[Key, list[Decision]] = {}
+def _group(
+    decisions: Iterable[RecordedDecision], key: Callable[[RecordedDecision], Key]
+) -> dict[Key, list[RecordedDecision]]:
+    found: dict[Key, list[RecordedDecision]] = {}
     for one in decisions:
         found.setdefault(key(one), []).append(one)
     return found

@@ -9,7 +9,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assent.engine.views import names, operations
-from assent.engine.views.names import Names
+from assent.engine.views.names import ShownNames
 from assent.engine.views.operations import Operations
 from assent.gate.records import Action
 from assent.gate.standing import plain_detail
@@ -32,7 +32,7 @@ class OperationsPage(Record):
     read: Operations
     repeated: list[Repeated]
     examples: dict[str, Action]
-    names: Names
+    names: ShownNames
 
 
 async def show(visit: Visit) -> Response:

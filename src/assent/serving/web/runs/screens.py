@@ -13,6 +13,7 @@ from assent.engine.views.names import FirstAction
 from assent.engine.views.run_views import ActionPlace, RunDetail, RunLine, RunPage
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action, Asset, ExecutionState, Status
+from assent.gate.standing import Section, explain, find_section
 from assent.gate.transitions import State, state_of
 from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.texts import to_text
@@ -41,6 +42,8 @@ EVENTS: Final = 40
 MATCHES: Final = 2
 """Actions that the row of a found run shows."""
 ASSET_BYTES: Final = 4_000
+EXPLAINED: Final = (Section.UNKNOWN, Section.FAILED, Section.REJECTED, Section.EXPIRED)
+"""Sections whose actions say why they did not go out."""
 
 
 async def runs(visit: Visit) -> Response:
@@ -123,6 +126,7 @@ def action_row(action: Action, now_ms: int) -> dict[str, Any]:
         "href": f"/runs/{action.run_id}#action-{action.action_id}",
         "title": names.name_view(action.view),
         "kind": action.view.noun,
+        "why": explain(action, None, now_ms) if find_section(action, now_ms) in EXPLAINED else "",
         "badge": status_badge(action, now_ms),
         "external_url": web_address(action.external_url),
         "at": when(action.executed_ms or action.created_ms, now_ms),

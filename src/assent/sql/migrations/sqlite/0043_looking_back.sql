@@ -24,3 +24,6 @@ ON CONFLICT DO NOTHING;
 
 -- A page of memories of some kinds, newest first.
 CREATE INDEX brain_by_kind ON brain_entries (workspace_id, kind, entry_id);
+
+-- What has an unknown outcome: found without reading all that waits.
+CREATE INDEX actions_unknown ON actions (workspace_id, action_id) WHERE execution_state = 'outcome_unknown';

@@ -1,0 +1,120 @@
+"""The screens that look back over several weeks, in a real browser: every width, light and dark, and by clicks."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.async_api import expect
+from tests.serving.web.review.kit import House
+from tests.serving.web.shell import weeks
+from tests.serving.web.shell.conftest import OpenScreen
+from tests.serving.web.shell.weeks import Weeks
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+WIDTHS = (390, 1280, 1920)
+
+
+@pytest.fixture(scope="module")
+async def past(house: House) -> Weeks:
+    return await weeks.live_through(house)
+
+
+def screens(past: Weeks) -> list[str]:
+    return [
+        "/runs",
+        "/runs?q=espresso",
+        f"/runs/{past.measured.run_id}/story",
+        f"/runs/{past.failed.run_id}/story",
+        f"/runs/{past.waiting.run_id}/story",
+        "/audit",
+        "/audit?q=loma&group=decisions",
+        "/results",
+        "/results?period=all&metric=comments",
+        f"/results/numbers?run={past.measured.run_id}",
+        "/memory",
+        "/memory?group=lessons",
+        "/memory?group=decisions",
+        "/memory/new",
+        f"/memory/{past.rule}/edit",
+        "/operations?period=91",
+        "/settings",
+    ]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_every_screen_is_accessible_and_fits_every_width(
+    screen: OpenScreen, past: Weeks, dark: bool
+) -> None:
+    at = await screen("/runs", dark=dark)
+    for path in screens(past):
+        await at.page.set_viewport_size({"width": 1280, "height": 900})
+        await at.goto(path)
+        await at.page.evaluate(
+            "document.querySelectorAll('main details').forEach(each => { each.open = true })"
+        )
+        await at.check()
+        for width in WIDTHS:
+            await at.page.set_viewport_size({"width": width, "height": 900})
+            wide = await at.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, f"{path} is {wide} wide in a window of {width}"
+
+
+async def test_why_did_it_not_go_out_takes_two_clicks(screen: OpenScreen, past: Weeks) -> None:
+    at = await screen("/runs")
+    clicks = [
+        at.page.locator(".chips").get_by_role("link", name="Failed"),
+        at.page.get_by_role("link", name="La Loma is back, for two weeks only."),
+    ]
+    for click in clicks:
+        await click.click()
+    await expect(at.page.locator(".pipeline .failed")).to_contain_text("1 failed")
+    await expect(at.page.locator("#history")).to_contain_text("the connection has expired")
+
+
+async def test_a_day_of_the_histogram_and_a_choice_filter_at_once(screen: OpenScreen, past: Weeks) -> None:
+    at = await screen("/runs")
+    await at.page.locator(".histogram a:has(.bar)").first.click()
+    await expect(at.page.locator(".run-rows > li")).to_have_count(1)
+    await expect(at.page.locator(".run-rows")).to_contain_text("Autumn subscription")
+    await at.page.get_by_role("link", name="All time").click()
+    await expect(at.page.locator(".run-rows > li").nth(1)).to_be_visible()
+    await at.goto("/audit")
+    await at.page.get_by_label("Where").select_option("server")
+    await expect(at.page).to_have_url(re.compile("scope=server"))
+    await expect(at.page.locator("main")).to_contain_text("signed in")
+
+
+async def test_numbers_are_added_in_the_page_and_the_chart_follows(screen: OpenScreen, past: Weeks) -> None:
+    at = await screen("/results?period=all")
+    await at.page.locator(".gap").get_by_role("link", name="Add numbers").click()
+    await at.page.get_by_label("Impressions").fill("1,450")
+    await at.page.get_by_label("Where you read them").fill("X, post analytics")
+    await at.page.get_by_role("button", name="Save the numbers").click()
+    await expect(at.page.get_by_role("status").first).to_contain_text("Saved")
+    assert await at.house.run_jobs() > 0
+    await at.goto("/results?period=all")
+    await expect(at.page.locator(".tile").first).to_contain_text("12,180")
+
+
+async def test_a_rule_is_written_and_confirmed_in_the_page(screen: OpenScreen, past: Weeks) -> None:
+    at = await screen("/memory")
+    await at.page.get_by_role("link", name="Add a rule").click()
+    await at.page.get_by_label("Never claim").check()
+    await at.page.get_by_label("What to remember").fill("the best coffee in Oslo")
+    await at.page.get_by_role("button", name="Add", exact=True).click()
+    await expect(at.page).to_have_url(re.compile(r"/memory\?group=rules$"))
+    await expect(at.page.locator(".memory")).to_contain_text("the best coffee in Oslo")
+
+
+async def test_the_zone_of_the_browser_is_taken_when_a_person_first_signs_in(
+    screen: OpenScreen, house: House, past: Weeks
+) -> None:
+    at = await screen("/settings")
+    zone = await at.page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
+    await expect(at.page.get_by_label("Show times in")).to_have_value(zone if "/" in zone else "")
+    await at.page.get_by_label("Show times in").select_option("Europe/Oslo")
+    await at.page.get_by_role("button", name="Save the time zone").click()
+    await at.goto("/audit")
+    await expect(at.page.locator("main")).to_contain_text("Times in Europe/Oslo")
