@@ -23,7 +23,8 @@ from assent.sql.loader import statements
 RUNS: Final = 100
 """Measured runs of a period that are read, and as many of the time before it."""
 WAITING: Final = 20
-MOST_COUNTED: Final = 10_000
+MOST_COUNTED: Final = 1_000
+"""Bound of a count."""
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 
 

@@ -58,7 +58,7 @@ SHOTS: Final[tuple[Shot, ...]] = (
     Shot("compare", "/sessions/{session}/compare", height=760),
     Shot("timeline", "/sessions/{session}/timeline", height=760),
     Shot("import", "/sessions/import", height=760),
-    Shot("measure", "/measure"),
+    Shot("measure", "/results"),
     Shot("memory", "/memory"),
     Shot("connectors", "/connectors", fresh=True),
     Shot("audit", "/audit"),

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 import pytest
 from tests.keyed_browser import KeyedBrowser
-from tests.serving.web.review.kit import House, forms, post
+from tests.serving.web.review.kit import House, forms, path_of, post
 from tests.serving.web.shell import stories, weeks
 from tests.serving.web.shell.weeks import Weeks
 
@@ -201,6 +201,13 @@ async def times_are_in_the_zone_of_the_reader(past: Past) -> None:
     assert await past.send("/settings", "/settings/zone", zone="Asia/Kolkata") == "/settings?did=zone"
     assert "Times in Asia/Kolkata" in await past.page("/audit")
     assert re.search(r"2026, \d\d:\d\d IST", await past.page(f"/runs/{past.found.measured.run_id}/story"))
+    review, visitor = f"/runs/{past.found.waiting.run_id}", past.house.browser()
+    link = path_of(past.found.waiting.review_url)
+
+    assert re.search(r"\d\d:\d\d IST", await past.page(review))
+    by_link = (await visitor.get(link, follow_redirects=True)).text
+    assert re.search(r"\d\d:\d\d UTC", by_link)
+    assert "IST" not in by_link
     assert await past.send("/settings", "/settings/zone", zone="Mars/Olympus") == "/settings?did=zone"
     assert "Times in UTC" in await past.page("/audit")
 

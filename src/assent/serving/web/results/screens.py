@@ -37,6 +37,7 @@ from assent.serving.web.results.words import (
     describe_change,
     describe_counts,
     explain_gap,
+    write_count,
 )
 from assent.serving.web.runs.words import name_operator
 from assent.serving.web.shell.charts import draw_columns, draw_funnel, draw_rows
@@ -90,7 +91,7 @@ async def results(visit: Visit) -> Response:
             (_name(metric), with_query("/results", {**kept, "metric": metric}), metric == chosen)
             for metric in metrics[TILES:]
         ],
-        "sent": found.counts.sent,
+        "sent": write_count(found.counts.sent),
         "sent_note": describe_counts(found.counts.failed, found.counts.unknown),
         "chart": _chart(series[chosen], measured, visit) if chosen else None,
         "channels": _channels(chosen, runs, effects) if chosen else [],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from assent.engine.views.measure_views import MOST_COUNTED
 from assent.gate.measurement.metrics import amount
 from assent.gate.measurement.recommend import NO_SOURCE
 from assent.serving.web.shell.problems import Link, PageProblem
@@ -50,6 +51,10 @@ def explain_gap(reason: str) -> str:
     return reason.rstrip(".") or "the source gave no reason"
 
 
+def write_count(count: int) -> str:
+    return f"{count:,}+" if count >= MOST_COUNTED else f"{count:,}"
+
+
 def describe_counts(failed: int, unknown: int) -> str:
     parts = ((failed, "failed"), (unknown, "unknown"))
-    return " · ".join(f"{count:,} {word}" for count, word in parts if count) or "None failed"
+    return " · ".join(f"{write_count(count)} {word}" for count, word in parts if count) or "None failed"

@@ -42,7 +42,7 @@ from assent.serving.web.shell.headers import SCRIPTED_HEADERS, PageResponse, see
 from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem, PageRefused
 from assent.serving.web.shell.rendering import page
-from assent.serving.web.shell.times import When, read_in, when
+from assent.serving.web.shell.times import When, when
 
 T = TypeVar("T")
 
@@ -317,7 +317,6 @@ class Console:
             return session, places, waiting, (yield from members.journal_position())
 
         session, places, waiting, position = await self._services.store.read(look)
-        read_in(session.person.zone)
         await self._pace.of_session(session)
         if not places:
             raise PageRefused(NO_WORKSPACE)

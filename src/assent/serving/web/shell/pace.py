@@ -16,6 +16,7 @@ from assent.gate.review_link import ReviewClaims
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.serving.http import client_address
 from assent.serving.web.review.access import PresentedAccess
+from assent.serving.web.shell.times import read_in
 
 
 class Pace:
@@ -26,6 +27,8 @@ class Pace:
         self._trust_proxy = trust_proxy
 
     async def of_session(self, session: Session) -> None:
+        """Count a signed-in person, who reads the times of this page in their zone."""
+        read_in(session.person.zone)
         await self._count(f"session {session.session_id}")
 
     async def of_link(self, claims: ReviewClaims) -> None:
