@@ -25,6 +25,7 @@ from tests.postgres_server import Server
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
 from assent.engine.views import memory_views
+from assent.engine.views.memory_views import GROUPS, MemoryFilter
 from assent.kernel.ids import WorkspaceId
 from assent.stores.migrate import migrate
 
@@ -216,9 +217,7 @@ async def test_numbers_that_earlier_rules_added_are_not_told_any_more(old_number
 async def test_a_memory_of_earlier_rules_is_kept_retired_with_its_reason(old_numbers: None, old: Old) -> None:
     await old.app.prepare()
     page = await old.app.store.read(
-        lambda: memory_views.entries(
-            old.workspace_id, tenant_id="", kind="channel_performance", state="", search="", before="", most=9
-        )
+        lambda: memory_views.entries(old.workspace_id, MemoryFilter(kinds=("channel_performance",)), 9)
     )
     [entry] = page.entries
     assert (entry.state, entry.facts["retiredBecause"]) == ("retired", "earlier_rules")
@@ -238,10 +237,9 @@ async def test_a_contact_that_was_remembered_is_told_to_no_agent_any_more(
 @pytest.mark.rule("E33")
 async def test_what_earlier_rules_learned_shapes_no_draft_and_says_why(old: Old) -> None:
     await old.app.prepare()
+    every_kind = tuple(kind for kinds in GROUPS.values() for kind in kinds)
     page = await old.app.store.read(
-        lambda: memory_views.entries(
-            old.workspace_id, tenant_id="", kind="", state="retired", search="", before="", most=50
-        )
+        lambda: memory_views.entries(old.workspace_id, MemoryFilter(kinds=every_kind, state="retired"), 50)
     )
     told = await old.done("chieflab_brain_read", limit=50)
 
