@@ -10,10 +10,10 @@ import pytest
 
 import assent
 from assent.engine.audit.views import RecordedEvent
-from assent.engine.views.names import ShownNames
+from assent.engine.views.names import ActionName, ShownNames
 from assent.gate.transitions import Move
 from assent.serving.web.audit.sentences import WORDS
-from assent.serving.web.audit.words import GROUP_OF, audit_line, sentence
+from assent.serving.web.audit.words import GROUP_OF, audit_line, audit_lines, fold_lines, sentence
 from assent.suite.testing.effect_types import any_effects
 
 ENGINE = Path(assent.__file__).parent / "engine"
@@ -65,3 +65,21 @@ def test_a_kind_of_another_release_still_shows_and_so_does_a_body_that_is_no_obj
     )
     assert line["what"] == "Moon landed"
     assert line["seq"] == 7
+
+
+def test_the_same_for_several_actions_is_one_line_and_twice_for_one_action_is_two() -> None:
+    kinds = [
+        ("action_approve", "a"),
+        ("action_withdraw", "a"),
+        ("action_approve", "b"),
+        ("action_approve", "a"),
+    ]
+    names = ShownNames({each: ActionName(each, "run", "Post", each) for each in "ab"}, {})
+    events = [
+        RecordedEvent("run", seq, kind, 1_000 * seq, f'{{"actionId": "{about}", "by": "Ada"}}', "00")
+        for seq, (kind, about) in enumerate(kinds)
+    ]
+    lines = fold_lines(audit_lines(any_effects(), reversed(events), names, 0))
+    assert [[each["action_id"] for each in line["objects"]] for line in lines] == [["a", "b"], ["a"], ["a"]]
+    late = [*events, RecordedEvent("run", 9, "action_approve", 10**9, '{"actionId": "b", "by": "Ada"}', "00")]
+    assert len(fold_lines(audit_lines(any_effects(), reversed(late), names, 0))) == 4

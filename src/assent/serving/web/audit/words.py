@@ -126,6 +126,7 @@ def audit_line(effects: EffectTypes, event: RecordedEvent, names: ShownNames, no
     run, _ = names.runs.get(event.stream_id, ("", ""))
     return {
         "object": about.title if about is not None else run,
+        "action_id": about.action_id if about is not None else None,
         "object_kind": about.kind if about is not None and about.kind != about.title else "",
         "what": sentence(effects, event.kind, facts),
         "note": next((text for name in NOTED if isinstance(text := facts.get(name), str) and text), ""),
@@ -152,16 +153,23 @@ def audit_lines(
 
 def fold_lines(lines: Iterable[dict[str, Any]]) -> tuple[dict[str, Any], ...]:
     """The lines of a run, oldest first, with one line for several actions to which the same happened at
-    about the same time."""
+    about the same time. What happens to one action twice has two lines."""
     folded: list[dict[str, Any]] = []
     for line in reversed(tuple(lines)):
-        before = folded[-1] if folded else None
-        alike = before is not None and (before["what"], before["note"]) == (line["what"], line["note"])
-        if before is not None and alike and line["at_ms"] - before["at_ms"] < FOLDED_MS:
-            before["objects"].append(line)
+        alike = next((each for each in reversed(folded) if _belongs(line, each)), None)
+        if alike is not None:
+            alike["objects"].append(line)
         else:
             folded.append({**line, "objects": [line]})
     return tuple(folded)
+
+
+def _belongs(line: dict[str, Any], group: dict[str, Any]) -> bool:
+    """Whether a line is about another action to which the same happened."""
+    if (line["what"], line["note"]) != (group["what"], group["note"]) or line["action_id"] is None:
+        return False
+    near = line["at_ms"] - group["at_ms"] < FOLDED_MS
+    return near and all(each["action_id"] not in (None, line["action_id"]) for each in group["objects"])
 
 
 def sentence(effects: EffectTypes, kind: str, facts: Facts) -> str:

@@ -18,6 +18,7 @@ from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.web.operations import figures, words
 from assent.serving.web.operations.figures import Repeated, Wait
+from assent.serving.web.review.history import capital
 from assent.serving.web.shell.charts import draw_rows
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import with_query
@@ -73,7 +74,7 @@ async def show(visit: Visit) -> Response:
         "by_person": _rows(figures.list_waits(decided, lambda one: one.by)),
         "agents": [
             {
-                "name": words.name_agent(each.proposed_by, read.labels),
+                "name": capital(words.name_agent(each.proposed_by, read.labels)),
                 "record": each,
                 "share": round(each.share),
             }
