@@ -264,12 +264,13 @@ async def test_the_journal_is_checked_and_a_change_is_found(
 
 async def test_a_memory_is_confirmed_and_retired(screen: OpenScreen, house: House, past: Past) -> None:
     await stories.remember(house, "Say what it costs.", state="proposed")
-    at = await screen("/memory?q=costs")
-    await at.page.get_by_role("button", name="Confirm this Lesson").click()
+    at = await screen("/memory?group=lessons&q=costs")
     row = at.page.locator("li", has_text="Say what it costs.")
-    await expect(row).to_contain_text("Confirmed")
-    await row.get_by_role("button", name="Stop using this Lesson").click()
-    await expect(at.page.locator("li", has_text="Say what it costs.")).to_contain_text("No longer used")
+    await expect(row).to_contain_text("Not confirmed")
+    await row.get_by_role("button", name="Confirm: Say what it costs.").click()
+    await expect(row).not_to_contain_text("Not confirmed")
+    await row.get_by_role("button", name="Stop using: Say what it costs.").click()
+    await expect(row).to_contain_text("Not used")
 
 
 async def test_rows_are_walked_with_the_keyboard(screen: OpenScreen, past: Past) -> None:
