@@ -56,13 +56,14 @@ def _place(entry: Mapping[str, Any]) -> tuple[str, int]:
     return (file if isinstance(file, str) else "", line if isinstance(line, int) else 0)
 
 
-def _finding_key(entry: Mapping[str, Any]) -> tuple[str, int, str]:
+def find_key(entry: Mapping[str, Any]) -> tuple[str, int, str]:
+    """Identity of a finding or comment: its file, its line and its title."""
     return (*_place(entry), str(entry.get("title", "")))
 
 
 def _finding_order(entry: Mapping[str, Any]) -> tuple[int, str, int, str]:
     severity = str(entry.get("severity", "")).casefold()
-    return (SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES), *_finding_key(entry))
+    return (SEVERITIES.index(severity) if severity in SEVERITIES else len(SEVERITIES), *find_key(entry))
 
 
 def _merge(
@@ -102,8 +103,8 @@ def _note_changed_files(board: Dashboard, step_key: str, artifact: dict[str, Any
 def _findings(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashboard:
     return msgspec.structs.replace(
         board,
-        findings=_merge(board.findings, artifact.get("findings", ()), _finding_key, _finding_order),
-        comments=_merge(board.comments, artifact.get("mrComments", ()), _finding_key, _finding_key),
+        findings=_merge(board.findings, artifact.get("findings", ()), find_key, _finding_order),
+        comments=_merge(board.comments, artifact.get("mrComments", ()), find_key, find_key),
     )
 
 
@@ -125,7 +126,7 @@ def _verdict(board: Dashboard, step_key: str, artifact: dict[str, Any]) -> Dashb
     return msgspec.structs.replace(
         board,
         header={**board.header, **header},
-        findings=_merge(board.findings, found, _finding_key, _finding_order),
+        findings=_merge(board.findings, found, find_key, _finding_order),
     )
 
 

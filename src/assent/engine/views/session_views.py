@@ -6,7 +6,7 @@ rows (W8). The caller checks access.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -21,12 +21,15 @@ from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 from assent.workflow import Pending, pending
 from assent.workflow.machine.state import decode as decode_snapshot
+from assent.workflow.program import Ask
 
 RUNS_SHOWN: Final = 50
 """The most recent runs of a session in its sidebar."""
 
 SHOWN_AT_A_STEP: Final = 20
 """Blocked attempts or checkpoints of a node on its page."""
+
+AWAITING: Final = "awaiting_approval"
 
 _ANSWER: Final = msgspec.json.Decoder(WorkflowAnswer)
 _ARTIFACTS: Final = msgspec.json.Decoder(list[dict[str, Any]])
@@ -40,6 +43,8 @@ class SessionRunLine(Record, kw_only=True):
     nodes: int
     branches: int
     is_complete: bool
+    asks_person: bool
+    """Whether a person's approval is missing where the run stands."""
     created_ms: int
     updated_ms: int
 
@@ -89,6 +94,10 @@ class RunView(Record):
     siblings: tuple[SessionRunLine, ...]
     run_count: int
     notes: tuple[SessionNote, ...]
+    planned: int
+    """Steps of the workflow's definition. Loops and conditions make a run longer or shorter."""
+    outputs: bool
+    """Whether a step on the way to the tip sent structured output."""
 
 
 class RefusedAdvance(Record):
@@ -124,25 +133,11 @@ class Passage(Record, kw_only=True):
     """A step of a compared branch."""
 
     node: int
+    took_ms: int
     step_key: str
     title: str
     notes: str
     artifacts: tuple[dict[str, Any], ...]
-
-
-class Moment(Record):
-    """An entry of a session's timeline: a step, a checkpoint, or a person's note."""
-
-    at_ms: int
-    kind: Literal["started", "step", "complete", "kept", "noted"]
-    run_id: str | None
-    node: int | None
-    text: str
-
-
-class Timeline(Record):
-    view: RunView
-    moments: tuple[Moment, ...]
 
 
 class ComparedBranch(Record):
@@ -213,7 +208,10 @@ def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
         workspace_id=workspace_id, session_id=record.session_id, most=RUNS_SHOWN
     )
     counted = yield statements.count_session_runs(workspace_id=workspace_id, session_id=record.session_id)
-    own = line_of(rows[0], nodes)
+    own = line_of(rows[0], nodes, asked)
+    program = yield from stored.load_program(workspace_id, record.workflow_hash)
+    way = [each.node for each in find_path(nodes, find_tip(nodes))]
+    sent = yield statements.list_nodes_with_output(**named)
     siblings = []
     for row in latest:
         if row["run_id"] == run_id:
@@ -231,6 +229,8 @@ def run(workspace_id: WorkspaceId, run_id: str) -> Transaction[RunView | None]:
         siblings=tuple(sorted(siblings, key=lambda each: (each.created_ms, each.run_id))),
         run_count=counted[0]["runs"],
         notes=noted,
+        planned=sum(isinstance(each, Ask) for each in program.nodes),
+        outputs=any(row["node"] in way for row in sent),
     )
 
 
@@ -261,7 +261,7 @@ def find_tip(nodes: tuple[TreeNode, ...]) -> int:
     return max((each for each in nodes if each.node not in parents), key=lambda n: (n.latest, n.node)).node
 
 
-def line_of(row: Row, nodes: tuple[TreeNode, ...]) -> SessionRunLine:
+def line_of(row: Row, nodes: tuple[TreeNode, ...], asked: Rows) -> SessionRunLine:
     parents = {each.parent for each in nodes}
     tip = find_tip(nodes)
     return from_row(
@@ -269,13 +269,20 @@ def line_of(row: Row, nodes: tuple[TreeNode, ...]) -> SessionRunLine:
         row,
         branches=sum(each.node not in parents for each in nodes),
         is_complete=next(each.is_complete for each in nodes if each.node == tip),
+        asks_person=any(each["node"] == tip and each["status"] == AWAITING for each in asked),
     )
 
 
 def _line(workspace_id: WorkspaceId, row: Row) -> Transaction[SessionRunLine]:
     leaves = yield statements.list_run_leaves(workspace_id=workspace_id, run_id=row["run_id"])
     tip = max(leaves, key=lambda leaf: (max(leaf["event_seq"], leaf["noted_seq"] or 0), leaf["node"]))
-    return from_row(SessionRunLine, row, branches=len(leaves), is_complete=bool(tip["is_complete"]))
+    return from_row(
+        SessionRunLine,
+        row,
+        branches=len(leaves),
+        is_complete=bool(tip["is_complete"]),
+        asks_person=tip["questions"] > 0,
+    )
 
 
 def step(workspace_id: WorkspaceId, run: stored.StoredRun, node: int) -> Transaction[StepView | None]:
@@ -322,51 +329,51 @@ def find_path(nodes: tuple[TreeNode, ...], end: int) -> tuple[TreeNode, ...]:
     return tuple(reversed(found))
 
 
-def timeline(workspace_id: WorkspaceId, run_id: str) -> Transaction[Timeline | None]:
-    """Return the timeline of a run's session over its most recent runs, in order."""
-    view = yield from run(workspace_id, run_id)
-    if view is None:
-        return None
-    moments = [Moment(each.created_ms, "noted", None, None, each.author) for each in view.notes]
-    for line in view.siblings:
-        named = {"workspace_id": workspace_id, "run_id": line.run_id}
-        for row in (yield statements.list_workflow_tree(**named)):
-            kind: Literal["started", "step", "complete"] = (
-                "started" if row["parent"] is None else "complete" if row["is_complete"] else "step"
-            )
-            text = row["title"] or row["step_key"]
-            moments.append(Moment(row["created_ms"], kind, line.run_id, row["node"], text))
-        for row in (yield statements.list_workflow_checkpoints(**named)):
-            moments.append(Moment(row["created_ms"], "kept", line.run_id, row["node"], ""))
-    return Timeline(view, tuple(sorted(moments, key=lambda each: each.at_ms)))
+def outputs(
+    workspace_id: WorkspaceId, view: RunView, end: int
+) -> Transaction[tuple[tuple[str, dict[str, Any]], ...]]:
+    """Return the structured outputs on the way to a node, in the order they were sent, with the key of
+    their step."""
+    way = {each.node: each.step_key for each in find_path(view.nodes, end)}
+    rows = yield statements.list_nodes_with_output(workspace_id=workspace_id, run_id=view.run.run_id)
+    return tuple(
+        (way[row["node"]], artifact)
+        for row in rows
+        if row["node"] in way
+        for artifact in _ARTIFACTS.decode(row["artifacts"])
+    )
 
 
 def compare(
     workspace_id: WorkspaceId, run_id: str, left: int, right: int, most: int
 ) -> Transaction[Comparison | None]:
-    """Compare two branches: at most the last `most` steps of each."""
+    """Compare two branches, the older one on the left: at most the last `most` steps of each."""
     view = yield from run(workspace_id, run_id)
-    known = {each.node for each in view.nodes} if view is not None else set()
+    known = {each.node: each.latest for each in view.nodes} if view is not None else {}
     if view is None or left not in known or right not in known:
         return None
+    left, right = sorted((left, right), key=lambda node: (known[node], node))
     ways = find_path(view.nodes, left), find_path(view.nodes, right)
     shared = [a for a, b in zip(*ways, strict=False) if a.node == b.node]
     branches = []
     for each in ways:
-        branches.append((yield from _branch(workspace_id, view.run, each[len(shared) :], each[-1], most)))
+        branches.append((yield from _branch(workspace_id, view, each[len(shared) :], each[-1], most)))
     return Comparison(view, shared[-1], branches[0], branches[1])
 
 
 def _branch(
-    workspace_id: WorkspaceId, run: stored.StoredRun, after: tuple[TreeNode, ...], end: TreeNode, most: int
+    workspace_id: WorkspaceId, view: RunView, after: tuple[TreeNode, ...], end: TreeNode, most: int
 ) -> Transaction[ComparedBranch]:
-    named = {"workspace_id": workspace_id, "run_id": run.run_id}
+    named = {"workspace_id": workspace_id, "run_id": view.run.run_id}
     passages = []
+    by_number = {each.node: each for each in view.nodes}
     for each in after[-most:]:
+        before = by_number.get(each.parent) if each.parent is not None else None
         rows = yield statements.read_workflow_step(**named, node=each.node)
         passages.append(
             Passage(
                 node=each.node,
+                took_ms=each.created_ms - before.created_ms if before is not None else 0,
                 step_key=each.step_key,
                 title=each.title,
                 notes=rows[0]["notes"],

@@ -108,8 +108,13 @@ WHERE workspace_id = :workspace_id AND session_id = :session_id ORDER BY updated
 SELECT count(*) AS runs FROM workflow_runs WHERE workspace_id = :workspace_id AND session_id = :session_id
 
 -- name: list_run_leaves
--- List the leaves of a run with the number of each one's last event; the highest is the tip.
-SELECT n.node, n.is_complete, n.event_seq, max(c.event_seq) AS noted_seq
+-- List the leaves of a run with the number of each one's last event, and the questions to a person that are open there;
+-- the highest number is the tip.
+SELECT n.node, n.is_complete, n.event_seq, max(c.event_seq) AS noted_seq,
+  (SELECT count(*) FROM workflow_confirmations f
+   JOIN actions a ON a.workspace_id = f.workspace_id AND a.action_id = f.action_id
+   WHERE f.workspace_id = :workspace_id AND f.run_id = :run_id AND f.node = n.node
+     AND a.status = 'awaiting_approval') AS questions
 FROM workflow_nodes n LEFT JOIN workflow_checkpoints c
   ON c.workspace_id = n.workspace_id AND c.run_id = n.run_id AND c.node = n.node
 WHERE n.workspace_id = :workspace_id AND n.run_id = :run_id AND n.children = 0
@@ -146,6 +151,16 @@ FROM workflow_nodes WHERE workspace_id = :workspace_id AND run_id = :run_id AND 
 SELECT answer, created_ms FROM workflow_answers
 WHERE workspace_id = :workspace_id AND run_id = :run_id AND node = :node AND child IS NULL
 ORDER BY created_ms, edge LIMIT :most
+
+-- name: list_run_refusals
+-- List the times of all refused advances of a run, in order.
+SELECT node, created_ms FROM workflow_answers
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND child IS NULL ORDER BY created_ms, node, edge
+
+-- name: list_nodes_with_output
+-- List the nodes of a run that have structured output, in order of creation.
+SELECT node, artifacts FROM workflow_nodes
+WHERE workspace_id = :workspace_id AND run_id = :run_id AND artifacts <> '[]' ORDER BY node
 
 -- name: list_node_checkpoints
 -- List the checkpoints of a node, in order.

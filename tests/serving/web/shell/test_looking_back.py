@@ -188,17 +188,38 @@ async def test_two_branches_are_compared_from_where_they_part(world: World) -> N
     page = await world.page(f"/sessions/{world.review.run_id}/compare")
     assert "Changed files" in page
     assert "<del>" in page and "<ins>" in page
-    assert "Only on the first" in page and "Only on the second" in page
+    assert "Only on the older" in page and "Only on the newer" in page
     assert "complexity" in page
+    # Older left, whichever was named first: the abandoned verdict is what is gone.
+    swapped = await world.page(f"/sessions/{world.review.run_id}/compare?a=8&b=5")
+    for each in (page, swapped):
+        assert each.index("Older: <a") < each.index("Newer: <a")
+        assert "<del>Change one description, then merge.</del>" in each
+        assert "<ins>A second pass found nothing new.</ins>" in each
     same = await world.page(f"/sessions/{world.review.run_id}/compare?a=5&b=5")
-    assert "Both are the same branch" in same
+    assert "Both are the same step" in same
     assert (await world.owner.get(f"/sessions/{world.review.run_id}/compare?a=5&b=99")).status_code == 404
 
 
 async def test_the_timeline_has_every_run_of_the_session(world: World) -> None:
     page = await world.page(f"/sessions/{world.second}/timeline")
-    for text in ("Review a merge request", "Fix a bug", "Checkpoint", "Started"):
+    for text in ("Review a merge request", "Fix a bug", "checkpoint", "Started", "1 refused"):
         assert text in page
+    assert page.count('class="mark refused"') == 1
+    assert "(abandoned)" in page and "Waiting for the agent" in page
+
+
+async def test_the_review_of_a_run_has_its_header_files_findings_and_log(world: World) -> None:
+    path = f"/sessions/{world.review.run_id}/review"
+    page = await world.page(path)
+    for text in ("Merge request", "Changed files", "Medium", "Two bindings for one name", "Second look."):
+        assert text in page
+    assert "minor" not in page.split("Context")[0].split("Findings")[0]
+    abandoned = await world.page(f"{path}?node=5")
+    assert "One description has to change; the wiring is right." in abandoned
+    assert (await world.owner.get(f"{path}?node=99")).status_code == 404
+    empty = await world.page(f"/sessions/{world.second}/review")
+    assert "No outputs on this branch" in empty
 
 
 async def test_people_write_notes_on_a_session(world: World) -> None:
@@ -384,6 +405,7 @@ async def test_what_is_not_measured_yet_shows_no_number(world: World) -> None:
 async def test_connectors_say_what_they_promise_and_where_they_are_connected(world: World) -> None:
     page = await world.page("/connectors")
     assert "never repeated on a guess" in page
+    assert "0 hours" not in page
     assert f"/connect/zernio?workspace={LOCAL_WORKSPACE}" in page
     from assent.gate.preflight import Readiness
 

@@ -51,6 +51,7 @@ class Past(msgspec.Struct):
             f"{self.session}?node=0",
             f"{self.session}/compare",
             f"{self.session}/timeline",
+            f"{self.session}/review",
             f"{self.session}/print",
             "/sessions/import",
             "/results",
@@ -110,7 +111,7 @@ async def test_an_empty_server_teaches(tmp_path: Path, browser_screen: OpenScree
     at = await browser_screen("/runs", width=width)
     for path, text in (
         ("/runs", "No runs yet"),
-        ("/sessions", "No sessions yet"),
+        ("/sessions", "No workflows yet"),
         ("/results", "No results yet"),
         ("/memory", "No rules yet"),
         ("/audit?group=sending", "Nothing found"),
@@ -151,7 +152,7 @@ async def test_the_graph_shows_the_fork_and_leads_to_every_step(
     rows = at.page.locator(".session-graph .graph li")
     await expect(rows).to_have_count(9)
     await expect(rows.nth(2)).to_contain_text("Changed files")
-    await expect(rows.nth(2)).to_contain_text("2 ways")
+    await expect(rows.nth(2)).to_contain_text("2 branches")
     await expect(rows.nth(2)).to_contain_text("1 refused")
     await expect(rows.nth(3)).to_contain_text("1 checkpoint")
     svg = at.page.locator("svg.lanes")
@@ -164,7 +165,7 @@ async def test_the_graph_shows_the_fork_and_leads_to_every_step(
     assert listed is not None
     assert abs(drawn["height"] - listed["height"]) < 1
 
-    await rows.nth(3).get_by_role("link").click()
+    await rows.nth(3).get_by_role("link").first.click()
     await expect(at.page.locator("#step-title")).to_have_text("Findings (pass 1)")
     await expect(at.page.locator("#step")).to_contain_text("The description names a field that is gone")
     await expect(at.page.locator("#step")).to_contain_text("Halfway")
@@ -182,13 +183,18 @@ async def test_a_comment_is_copied_with_one_press(screen: OpenScreen, past: Past
     assert copied.startswith("`src/mcp/tool-descriptions.ts:79` **Fix the description of workflow_next**")
 
 
-async def test_two_branches_are_compared_from_the_graph(screen: OpenScreen, past: Past) -> None:
+async def test_two_branches_are_compared_in_two_clicks(screen: OpenScreen, past: Past) -> None:
     at = await screen(past.session)
-    await at.page.get_by_role("button", name="Compare").click()
-    await expect(at.page.locator("main")).to_contain_text("They part after Changed files")
-    await expect(at.page.locator(".compared").first).to_contain_text("Different")
-    assert await at.page.locator(".compared del").count() > 0
-    assert await at.page.locator(".compared ins").count() > 0
+    # One: a step of the abandoned branch. Two: compare it with the end of the current one.
+    await at.page.get_by_role("link", name="Verdict", exact=True).click()
+    await at.page.get_by_role("link", name="Compare Findings (pass 2) (step 8) with Verdict").click()
+    await expect(at.page.locator("main")).to_contain_text("Branches split after “Changed files”")
+    await expect(at.page.get_by_label("Older")).to_have_value("5")
+    await expect(at.page.get_by_label("Newer")).to_have_value("8")
+    first = at.page.locator(".compared").first
+    await expect(first).to_contain_text("Different")
+    await expect(first.locator(".finding-card.gone")).to_contain_text("Two bindings for one name")
+    assert await at.page.locator(".split-graph .parting").count() == 1
     await expect(at.page.locator("#context-title + dl")).to_contain_text("complexity")
 
 
@@ -197,14 +203,15 @@ async def test_a_session_is_exported_and_imported_again(
 ) -> None:
     at = await screen(past.session, allow=("400 (Bad Request)",))
     async with at.page.expect_download() as started:
-        await at.page.get_by_role("link", name="Export", exact=True).click()
+        await at.page.locator("summary", has_text="Export").click()
+        await at.page.get_by_role("link", name="Bundle for another server").click()
     download = await started.value
     file = tmp_path / download.suggested_filename
     await download.save_as(file)
     assert file.name == "AUTH-1234.assent.json"
 
     await at.goto("/sessions/import")
-    await at.page.get_by_label("The file").set_input_files(file)
+    await at.page.get_by_label("File").set_input_files(file)
     await at.page.get_by_role("button", name="Import into").click()
     await expect(at.page.locator(".crumbs")).to_contain_text("AUTH-1234 (")
     await expect(at.page.locator(".session-graph .graph li")).to_have_count(9)
@@ -213,7 +220,7 @@ async def test_a_session_is_exported_and_imported_again(
     damaged["content"]["runs"][0]["nodes"][1]["notes"] = "Something else."
     file.write_text(json.dumps(damaged))
     await at.goto("/sessions/import")
-    await at.page.get_by_label("The file").set_input_files(file)
+    await at.page.get_by_label("File").set_input_files(file)
     await at.page.get_by_role("button", name="Import into").click()
     await expect(at.page.get_by_role("alert")).to_contain_text("changed after it was exported")
     await at.check()

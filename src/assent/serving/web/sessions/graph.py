@@ -49,6 +49,8 @@ class LaidOutRow(Record, kw_only=True):
     on_way: bool = False
     """Whether it is on the path to the selected node."""
     starts_branch: bool = False
+    branch: int = 0
+    """The number of its branch; 0 if there is one branch only."""
 
 
 class RowWindow(Record, kw_only=True):
@@ -107,6 +109,7 @@ def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[LaidOutR
             children[each.parent].append(each.node)
             size[each.parent] += size[each.node]
     trunk, on_way = _find_path(by_number, tip), _find_path(by_number, selected)
+    branches = number_branches(nodes, tip)
 
     def straight_on(node: int) -> int | None:
         after = children[node]
@@ -132,6 +135,7 @@ def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[LaidOutR
                 is_tip=number == tip,
                 on_way=number in on_way,
                 starts_branch=not from_above and number != min(by_number),
+                branch=branches.get(number, 0),
             )
         )
         if following is not None:
@@ -140,6 +144,25 @@ def order(nodes: tuple[TreeNode, ...], tip: int, selected: int) -> list[LaidOutR
             # Pushed youngest first, so that the oldest is popped next.
             waiting += [(n, lane + 1, False) for n in children[number] if n != following]
     return rows
+
+
+def number_branches(nodes: tuple[TreeNode, ...], tip: int) -> dict[int, int]:
+    """Number the branches in the order in which their ends were made, and assign each node to one. A node
+    that several share belongs to the way to the tip, else to the newest of them. Empty if there is one
+    branch only."""
+    by_number = {each.node: each for each in nodes}
+    parents = {each.parent for each in nodes}
+    ends = [number for number in sorted(by_number) if number not in parents]
+    if len(ends) < 2:
+        return {}
+    numbers = {end: number for number, end in enumerate(ends, start=1)}
+    found: dict[int, int] = {}
+    for end in (tip, *reversed(ends)):
+        at: int | None = end
+        while at is not None and at not in found:
+            found[at] = numbers[end]
+            at = by_number[at].parent
+    return found
 
 
 def _find_path(by_number: dict[int, TreeNode], end: int) -> frozenset[int]:

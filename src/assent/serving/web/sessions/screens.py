@@ -1,5 +1,5 @@
-"""Workflow sessions (S2): the list, a run with its branch graph, two branches compared, the
-timeline, and notes.
+"""Workflow sessions (S2): the list, a run with its branch graph, its outputs as a review, two branches
+compared, the timeline, and notes.
 
 Every run is looked up by its id in the current workspace; all missing ones get the same answer.
 Export and import are in `files`.
@@ -13,8 +13,10 @@ from starlette.responses import Response
 
 from assent.engine.audit.views import LAST_MS
 from assent.engine.core.offloading import run_apart
+from assent.engine.views import session_timeline as timelines
 from assent.engine.views import session_views
-from assent.engine.views.session_views import RunView, StepView
+from assent.engine.views.session_timeline import Timeline
+from assent.engine.views.session_views import RunView, SessionRunLine, StepView
 from assent.engine.workflows import session_notes
 from assent.engine.workflows.session_notes import SessionNote
 from assent.kernel.ids import is_uuid
@@ -22,14 +24,16 @@ from assent.kernel.limits import MAX_NOTES_BYTES
 from assent.ports import Transaction
 from assent.serving.web.sessions import graph as session_graph
 from assent.serving.web.sessions import timeline as session_timeline
+from assent.serving.web.sessions.comparison import describe_comparison, draw_split
 from assent.serving.web.sessions.words import (
     START_TITLE,
     count,
-    describe_comparison,
     graph_row,
     node_title,
     render_text,
+    results,
     run_badge,
+    span,
     step_card,
 )
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
@@ -48,15 +52,15 @@ NO_SUCH_RUN: Final = PageProblem(
     404,
     "There is no such run",
     "It is not in the workspace you look at, or it was removed after its time.",
-    "Look for it among the sessions.",
-    Link("/sessions", "All sessions"),
+    "Look for it among the workflows.",
+    Link("/sessions", "All workflows"),
 )
 NO_SUCH_STEP: Final = PageProblem(
     404,
     "There is no such step",
     "This run has no step of that number.",
     "Open the run and choose a step there.",
-    Link("/sessions", "All sessions"),
+    Link("/sessions", "All workflows"),
 )
 NOTE_ADVICE: Final = f"Write something, in at most {MAX_NOTES_BYTES // 1024} KB."
 
@@ -78,7 +82,7 @@ async def sessions(visit: Visit) -> Response:
             {
                 "line": line,
                 "updated": visit.when(line.updated_ms),
-                "runs": [{"line": run, "badge": run_badge(run)} for run in line.runs],
+                "runs": [{"line": run, "badge": run_badge(run, visit.now_ms)} for run in line.runs],
                 "counted": count(line.run_count, "run"),
             }
             for line in found.sessions
@@ -150,6 +154,7 @@ def find_run(visit: Visit) -> Transaction[RunView]:
 
 def _session(visit: Visit, view: RunView) -> dict[str, Any]:
     """The template values that every page of a session needs."""
+    own = next(line for line in view.siblings if line.run_id == view.run.run_id)
     return {
         "run": view.run,
         "started": visit.when(view.run.created_ms),
@@ -157,25 +162,41 @@ def _session(visit: Visit, view: RunView) -> dict[str, Any]:
         "siblings": [
             {
                 "line": line,
-                "badge": run_badge(line),
+                "badge": run_badge(line, visit.now_ms),
                 "branches": count(line.branches, "branch", "branches"),
                 "steps": count(line.nodes - 1, "step"),
             }
             for line in view.siblings
         ],
         "run_count": view.run_count,
-        "own": next(line for line in view.siblings if line.run_id == view.run.run_id),
+        "own": own,
+        "badge": run_badge(own, visit.now_ms),
+        "progress": describe_progress(view, own.is_complete),
+        "has_outputs": view.outputs,
         "counted": count,
     }
 
 
+def describe_progress(view: RunView, is_complete: bool) -> str:
+    """`Step 4 of about 7`; empty where loops made the way longer than the definition."""
+    done = len(session_views.find_path(view.nodes, view.tip)) - 1
+    if is_complete or done >= view.planned:
+        return count(done, "step")
+    return f"Step {done + 1} of about {view.planned}"
+
+
 def leaves(view: RunView) -> list[tuple[int, str]]:
     """The ends of the branches with their names, latest first."""
+    numbers = session_graph.number_branches(view.nodes, view.tip)
     parents = {each.parent for each in view.nodes}
     ends = [each for each in view.nodes if each.node not in parents]
     ends.sort(key=lambda each: (-each.latest, -each.node))
     return [
-        (each.node, f"{node_title(each)} (step {each.node}){', the latest' if each.node == view.tip else ''}")
+        (
+            each.node,
+            f"Branch {numbers.get(each.node, 1)}, {'current' if each.node == view.tip else 'abandoned'}:"
+            f" {node_title(each)}",
+        )
         for each in ends[:200]
     ]
 
@@ -210,12 +231,18 @@ async def compare(visit: Visit) -> Response:
         return found
 
     found = await visit.read(look)
+    numbers = session_graph.number_branches(found.view.nodes, found.view.tip)
+    ways = [session_views.find_path(found.view.nodes, each.end.node) for each in (found.left, found.right)]
+    shared = len(session_views.find_path(found.view.nodes, found.common.node))
     values = {
         **_session(visit, found.view),
         "leaves": leaves(found.view),
         "left": found.left.end,
         "right": found.right.end,
+        "numbers": numbers,
+        "tip": found.view.tip,
         "common": found.common,
+        "split": draw_split(shared, *(len(way) - shared for way in ways)),
         "compared": await run_apart(describe_comparison, found),
         "node_title": node_title,
         "start_title": START_TITLE,
@@ -223,30 +250,55 @@ async def compare(visit: Visit) -> Response:
     return visit.page("session_compare.html", values)
 
 
+async def review(visit: Visit) -> Response:
+    """`/sessions/{run_id}/review`: the outputs of a run as one page: header, files, findings, log."""
+    wanted = whole_number(visit.query("node"))
+
+    def look() -> Transaction[tuple[RunView, int, tuple[tuple[str, dict[str, Any]], ...]]]:
+        view = yield from find_run(visit)
+        end = view.tip if wanted is None else wanted
+        if end not in {each.node for each in view.nodes}:
+            raise PageRefused(NO_SUCH_STEP)
+        return view, end, (yield from session_views.outputs(visit.workspace_id, view, end))
+
+    view, end, sent = await visit.read(look)
+    values = {
+        **_session(visit, view),
+        "end": end,
+        "leaves": leaves(view),
+        "results": await run_apart(results, sent),
+    }
+    return visit.page("session_review.html", values)
+
+
 async def timeline(visit: Visit) -> Response:
     """All runs of the session in chronological order."""
     run_id = visit.part("run_id")
 
-    def look() -> Transaction[session_views.Timeline]:
-        found = (yield from session_views.timeline(visit.workspace_id, run_id)) if is_uuid(run_id) else None
+    def look() -> Transaction[Timeline]:
+        found = (yield from timelines.timeline(visit.workspace_id, run_id)) if is_uuid(run_id) else None
         if found is None:
             raise PageRefused(NO_SUCH_RUN)
         return found
 
     found = await visit.read(look)
     runs = tuple(line.run_id for line in found.view.siblings)
-    shown = session_timeline.page(found.moments, runs, whole_number(visit.query("row")))
-    names: dict[str, str] = {line.run_id: line.name for line in found.view.siblings}
+    shown = session_timeline.page(
+        found.steps, found.notes, runs, visit.now_ms, whole_number(visit.query("row"))
+    )
+    lines: dict[str, SessionRunLine] = {line.run_id: line for line in found.view.siblings}
     values = {
         **_session(visit, found.view),
         "page": shown,
-        "has_notes": any(each.run_id is None for each in found.moments),
         "drawing": shown.drawing,
         "rows": [
             {
                 "row": row,
-                "run_name": names.get(row.first.run_id or "", ""),
-                "at": visit.when(row.last.at_ms),
+                "line": lines.get(row.step.run_id) if row.step is not None else None,
+                "lane": runs.index(row.step.run_id) if row.step is not None else 0,
+                "took": _describe_length(row.step, visit.now_ms) if row.step is not None else "",
+                "refused": sum(each.kind == "refused" for each in row.step.marks) if row.step else 0,
+                "at": visit.when(row.at_ms),
             }
             for row in shown.rows
         ],
@@ -254,10 +306,17 @@ async def timeline(visit: Visit) -> Response:
     return visit.page("session_timeline.html", values)
 
 
+def _describe_length(step: timelines.TimedStep, now_ms: int) -> str:
+    if step.kind == "started":
+        return ""
+    return span((now_ms if step.ended_ms is None else step.ended_ms) - step.started_ms)
+
+
 SCREENS: Final = (
     Screen("/sessions", sessions, "sessions"),
     Screen("/sessions/{run_id}", run, "sessions"),
     Screen("/sessions/{run_id}/notes", add_note, "sessions", LOOK_AND_SEND[1:]),
     Screen("/sessions/{run_id}/compare", compare, "sessions"),
+    Screen("/sessions/{run_id}/review", review, "sessions"),
     Screen("/sessions/{run_id}/timeline", timeline, "sessions"),
 )

@@ -1,94 +1,172 @@
-"""All runs of a session in chronological order, with a lane for each and one for people's notes
-(S2).
+"""The timeline of a session as bars on one time axis: a row for each step, coloured by its run.
 
-Rows have the same height beside one drawing, as in `graph`. Consecutive steps of one run share a
-row, so that the alternation of the runs is visible. Pure.
+Hours and days in which nothing happened would press every step into a line. The axis therefore cuts
+such gaps short and marks them; the length of a step is also written out. Rows have the same height
+beside one drawing, as in `graph`. Positions are percentages, so that the drawing fits any width.
+Pure.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Final
 
-from assent.engine.views.session_views import Moment
+from assent.engine.views.session_timeline import Moment, TimedStep
+from assent.kernel.limits import DAY_MS, MINUTE_MS
 from assent.kernel.structs import Record
-from assent.serving.web.sessions.graph import LANE, ROW, ROWS, Drawing, RowWindow, clamp_row, lane_x
+from assent.serving.web.sessions.graph import REM, ROW, ROWS, RowWindow, clamp_row
 
-FOLDED_FROM: Final = 4
+CUT_FROM: Final = 8
+"""A gap is cut to as many times the median of all gaps."""
+
+MIN_PERCENT: Final = 0.6
+"""A bar is at least this wide, so that it can be seen."""
 
 
-class TimelineRow(Record):
-    """One event, or several consecutive ones of one run."""
+class TimelineRow(Record, kw_only=True):
+    """A day, a step, or a person's note."""
 
-    moments: tuple[Moment, ...]
+    step: TimedStep | None = None
+    note: Moment | None = None
+    day_ms: int | None = None
+
+    @property
+    def at_ms(self) -> int:
+        if self.step is not None:
+            return self.step.ended_ms if self.step.ended_ms is not None else self.step.started_ms
+        return self.note.at_ms if self.note is not None else self.day_ms or 0
+
+
+class TimelineBar(Record, kw_only=True):
+    x: float
+    width: float
+    y: int
     lane: int
+    kind: str
+
+
+class TimelineMark(Record, kw_only=True):
+    x: float
+    y: int
+    kind: str
+
+
+class TimelineDrawing(Record, kw_only=True):
+    height: int
+    bars: tuple[TimelineBar, ...]
+    marks: tuple[TimelineMark, ...]
+    cuts: tuple[float, ...]
+    """Where a gap was cut short."""
 
     @property
-    def first(self) -> Moment:
-        return self.moments[0]
-
-    @property
-    def last(self) -> Moment:
-        return self.moments[-1]
+    def height_rem(self) -> str:
+        return f"{self.height / REM:g}rem"
 
 
 class TimelinePage(RowWindow, frozen=True, kw_only=True):
     rows: tuple[TimelineRow, ...]
-    drawing: Drawing
+    drawing: TimelineDrawing
 
 
-def page(moments: tuple[Moment, ...], run_ids: tuple[str, ...], first: int | None) -> TimelinePage:
-    """A page of the timeline, by default the last. People's notes have the first lane."""
-    noted = any(each.run_id is None for each in moments)
-    lanes = {run_id: number for number, run_id in enumerate(run_ids, start=1 if noted else 0)}
-    rows = fold(moments, lanes)
+def page(
+    steps: tuple[TimedStep, ...],
+    notes: tuple[Moment, ...],
+    run_ids: tuple[str, ...],
+    now_ms: int,
+    first: int | None,
+) -> TimelinePage:
+    """A page of the timeline, by default the last."""
+    rows = order_rows(steps, notes)
     first = clamp_row(len(rows) - ROWS if first is None else first, len(rows))
-    shown = tuple(rows[first : first + ROWS])
-    return TimelinePage(
-        rows=shown, first=first, total=len(rows), drawing=_draw(rows, first, shown, len(lanes) + noted)
-    )
+    shown = rows[first : first + ROWS]
+    return TimelinePage(rows=shown, first=first, total=len(rows), drawing=_draw(shown, run_ids, now_ms))
 
 
-def fold(moments: tuple[Moment, ...], lanes: dict[str, int]) -> list[TimelineRow]:
+def order_rows(steps: Iterable[TimedStep], notes: Iterable[Moment]) -> tuple[TimelineRow, ...]:
+    """Steps and notes in order of their end, with a row where a new day begins."""
+    found = [TimelineRow(step=each) for each in steps] + [TimelineRow(note=each) for each in notes]
+    pending = [each for each in found if each.step is not None and each.step.kind == "pending"]
+    past = sorted((each for each in found if each not in pending), key=lambda row: row.at_ms)
     rows: list[TimelineRow] = []
-    steps: list[Moment] = []
-
-    def close() -> None:
-        if len(steps) >= FOLDED_FROM:
-            rows.append(TimelineRow(tuple(steps), lanes[steps[0].run_id or ""]))
-        else:
-            rows.extend(TimelineRow((each,), lanes[each.run_id or ""]) for each in steps)
-        steps.clear()
-
-    for each in moments:
-        if each.kind == "step" and (not steps or steps[-1].run_id == each.run_id):
-            steps.append(each)
-            continue
-        close()
-        if each.kind == "step":
-            steps.append(each)
-        else:
-            rows.append(TimelineRow((each,), lanes.get(each.run_id or "", 0)))
-    close()
-    return rows
+    day = -1
+    for each in past:
+        if each.at_ms // DAY_MS != day:
+            day = each.at_ms // DAY_MS
+            rows.append(TimelineRow(day_ms=day * DAY_MS))
+        rows.append(each)
+    return (*rows, *pending)
 
 
-MARKS: Final = {"started": "start", "step": "step", "complete": "tip", "kept": "kept", "noted": "noted"}
+class Axis(Record):
+    """Maps a time to a percentage of the width."""
+
+    times: tuple[int, ...]
+    places: tuple[float, ...]
+    cuts: tuple[float, ...]
+
+    def place(self, at_ms: int) -> float:
+        after = bisect_right(self.times, at_ms)
+        if after == 0:
+            return 0.0
+        if after == len(self.times):
+            return 100.0
+        before_ms, next_ms = self.times[after - 1], self.times[after]
+        share = (at_ms - before_ms) / (next_ms - before_ms)
+        return self.places[after - 1] + share * (self.places[after] - self.places[after - 1])
 
 
-def _draw(rows: list[TimelineRow], first: int, shown: tuple[TimelineRow, ...], lanes: int) -> Drawing:
-    """Draw each run's lane from its first event to its last, clipped to the page."""
-    ends: dict[int, tuple[int, int]] = {}
+def make_axis(times: Iterable[int]) -> Axis:
+    """An axis over these times, with long gaps cut short."""
+    known = sorted(set(times))
+    gaps = [later - earlier for earlier, later in pairwise(known)]
+    if not gaps:
+        return Axis(tuple(known), (0.0,) * len(known), ())
+    most = max(CUT_FROM * sorted(gaps)[len(gaps) // 2], MINUTE_MS)
+    shown = [min(gap, most) for gap in gaps]
+    whole, at = sum(shown), 0
+    places, cuts = [0.0], []
+    for gap, length in zip(gaps, shown, strict=True):
+        if length < gap:
+            cuts.append(round(100 * (at + length / 2) / whole, 2))
+        at += length
+        places.append(100 * at / whole)
+    return Axis(tuple(known), tuple(places), tuple(cuts))
+
+
+def _draw(rows: tuple[TimelineRow, ...], run_ids: tuple[str, ...], now_ms: int) -> TimelineDrawing:
+    lanes = {run_id: number for number, run_id in enumerate(run_ids)}
+    axis = make_axis(_times(rows, now_ms))
+    bars: list[TimelineBar] = []
+    marks: list[TimelineMark] = []
     for place, row in enumerate(rows):
-        ends[row.lane] = (ends.get(row.lane, (place, place))[0], place)
-    lines = []
-    last = first + len(shown)
-    for lane, (begin, end) in sorted(ends.items()):
-        top = 0 if begin < first else (begin - first) * ROW + ROW // 2
-        bottom = len(shown) * ROW if end >= last else (end - first) * ROW + ROW // 2
-        if begin < last and end >= first and bottom > top:
-            lines.append((lane, False, f"M{lane_x(lane)} {top}V{bottom}"))
-    marks = tuple(
-        ("many" if len(row.moments) > 1 else MARKS[row.first.kind], lane_x(row.lane), place * ROW + ROW // 2)
-        for place, row in enumerate(shown)
-    )
-    return Drawing(width=lanes * LANE, height=len(shown) * ROW, lines=tuple(lines), marks=marks)
+        y = place * ROW + ROW // 2
+        if row.note is not None:
+            marks.append(TimelineMark(x=round(axis.place(row.note.at_ms), 2), y=y, kind="noted"))
+        if row.step is None:
+            continue
+        begin = axis.place(row.step.started_ms)
+        end = axis.place(now_ms if row.step.ended_ms is None else row.step.ended_ms)
+        width = max(end - begin, MIN_PERCENT)
+        x = min(begin, 100 - width)
+        kind = "aside" if row.step.off_way else row.step.kind
+        bars.append(
+            TimelineBar(
+                x=round(x, 2), width=round(width, 2), y=y, lane=lanes.get(row.step.run_id, 0), kind=kind
+            )
+        )
+        marks += [
+            TimelineMark(x=round(axis.place(each.at_ms), 2), y=y, kind=each.kind) for each in row.step.marks
+        ]
+    return TimelineDrawing(height=len(rows) * ROW, bars=tuple(bars), marks=tuple(marks), cuts=axis.cuts)
+
+
+def _times(rows: Iterable[TimelineRow], now_ms: int) -> Iterable[int]:
+    for row in rows:
+        if row.note is not None:
+            yield row.note.at_ms
+        if row.step is not None:
+            yield row.step.started_ms
+            yield row.step.ended_ms if row.step.ended_ms is not None else now_ms
+            yield from (each.at_ms for each in row.step.marks)

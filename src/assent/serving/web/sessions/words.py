@@ -11,8 +11,6 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from assent.engine.views.session_views import (
-    ComparedBranch,
-    Comparison,
     Confirmation,
     Passage,
     RunView,
@@ -20,10 +18,9 @@ from assent.engine.views.session_views import (
     StepView,
     TreeNode,
 )
+from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
-from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.word_diff import PAGE_STEPS, Piece, differs, word_diff
 from assent.serving.web.review.words import Badge
 from assent.serving.web.sessions.graph import LaidOutRow
 from assent.serving.web.shell.markdown import render
@@ -36,9 +33,6 @@ RENDERED_CHARS: Final = 20_000
 
 SHOWN_BYTES: Final = 48_000
 """Limit of one text on a page. The export has the whole text."""
-
-COMPARED_BYTES: Final = 12_000
-"""Limit of one compared text: both sides of many steps share a page."""
 
 START_TITLE: Final = "Start"
 
@@ -56,8 +50,33 @@ def render_text(text: str) -> RenderedText | None:
     return RenderedText(None, cut(text, SHOWN_BYTES))
 
 
-def run_badge(line: SessionRunLine) -> Badge:
-    return Badge("Complete", "ok") if line.is_complete else Badge("Running", "info")
+AT_WORK_MS: Final = 5 * MINUTE_MS
+"""An agent that finished a step so recently is taken to be at work on the next one."""
+
+
+def run_badge(line: SessionRunLine, now_ms: int) -> Badge:
+    """What a run waits for, and since when."""
+    if line.is_complete:
+        return Badge("Complete", "ok")
+    waited_ms = now_ms - line.updated_ms
+    if line.asks_person:
+        return Badge(f"Waiting for a person, {span(waited_ms)}", "warn")
+    if waited_ms < AT_WORK_MS:
+        return Badge("The agent is at work", "info")
+    return Badge(f"Waiting for the agent, {span(waited_ms)}", "info")
+
+
+def span(ms: int) -> str:
+    """`40 s`, `3 min`, `2 h 5 min`, `2 days`."""
+    if ms < MINUTE_MS:
+        return f"{max(0, ms) // 1000} s"
+    if ms < HOUR_MS:
+        return f"{ms // MINUTE_MS} min"
+    if ms < DAY_MS:
+        minutes = ms % HOUR_MS // MINUTE_MS
+        return f"{ms // HOUR_MS} h {minutes} min" if minutes else f"{ms // HOUR_MS} h"
+    days = ms // DAY_MS
+    return f"{days} day{'s' if days > 1 else ''}"
 
 
 def count(count: int, one: str, many: str = "") -> str:
@@ -73,13 +92,25 @@ def graph_row(row: LaidOutRow, view: RunView, selected: int, now_ms: int) -> dic
     title = START_TITLE if node.parent is None else node_title(node)
     if row.folded:
         title = f"{row.folded:,} steps without a fork"
+    before = next((each for each in view.nodes if each.node == node.parent), None)
     return {
         "row": row,
         "title": title,
         "at": when(node.created_ms, now_ms),
+        "took": span(node.created_ms - before.created_ms) if before is not None and not row.folded else "",
+        "branch": name_branch(row) if row.branch and not row.folded else "",
         "badges": () if row.folded else _badges(row, waiting_at(view, node.node)),
         "is_selected": node.node == selected and not row.folded,
     }
+
+
+def name_branch(row: LaidOutRow) -> str:
+    """The label of a branch where it begins and where it ends."""
+    if row.is_tip:
+        return f"Branch {row.branch} · current"
+    if not row.goes_on:
+        return f"Branch {row.branch} · abandoned"
+    return f"Branch {row.branch}" if row.starts_branch else ""
 
 
 def _badges(row: LaidOutRow, asked: tuple[Confirmation, ...]) -> tuple[Badge, ...]:
@@ -87,12 +118,12 @@ def _badges(row: LaidOutRow, asked: tuple[Confirmation, ...]) -> tuple[Badge, ..
     found = []
     if node.is_complete:
         found.append(Badge("Complete", "ok"))
-    elif row.is_tip:
-        found.append(Badge("Now", "info"))
+    elif row.is_tip and not row.branch:
+        found.append(Badge("Current step", "info"))
     if row.forks:
-        found.append(Badge(f"{row.forks} ways", "warn"))
+        found.append(Badge(f"{row.forks} branches", "warn"))
     if any(each.status == "awaiting_approval" for each in asked):
-        found.append(Badge("Waits for a person", "warn"))
+        found.append(Badge("Waiting for a person", "warn"))
     if node.refused:
         found.append(Badge(f"{node.refused} refused", "danger"))
     if node.checkpoints:
@@ -114,18 +145,22 @@ def results(outputs: tuple[tuple[str, dict[str, Any]], ...]) -> dict[str, Any] |
     if board == Dashboard():
         return None
     return {
-        "facts": tuple((_label(name), _plain(value)) for name, value in board.header.items()),
+        "facts": tuple(
+            (label_key(name), render_value(board.header[name]))
+            for name in sorted(board.header, key=lambda name: name not in KEY_LABELS)
+        ),
         "tables": tuple(
             {
                 "title": table.title,
-                "columns": tuple(_label(column) for column in table.columns),
+                "columns": tuple(label_key(column) for column in table.columns),
                 "rows": tuple(
-                    tuple(_plain(row.get(column, "")) for column in table.columns) for row in table.rows
+                    tuple(render_cell(column, row.get(column, "")) for column in table.columns)
+                    for row in table.rows
                 ),
             }
             for table in board.tables.values()
         ),
-        "findings": tuple(_finding(each) for each in board.findings),
+        "findings": tuple(describe_finding(each) for each in board.findings),
         "comments": tuple(
             {"title": str(each.get("title", "")), "place": _place(each), "text": copy_ready(each)}
             for each in board.comments
@@ -141,7 +176,7 @@ def _documents(board: Dashboard) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _finding(each: dict[str, Any]) -> dict[str, Any]:
+def describe_finding(each: dict[str, Any]) -> dict[str, Any]:
     severity = str(each.get("severity", "")).casefold()
     known = severity if severity in SEVERITIES else ""
     return {
@@ -162,13 +197,27 @@ def _place(entry: dict[str, Any]) -> str:
     return f"{file}:{line}" if isinstance(line, int) else file
 
 
-def _label(name: str) -> str:
-    """A label from an author's key: `mrTitle` becomes `Mr title`."""
+KEY_LABELS: Final = {"mrTitle": "Merge request"}
+"""Labels of keys whose words are short forms. They come first."""
+
+RISKS: Final = {"L": "Low", "M": "Medium", "H": "High"}
+
+
+def render_cell(column: str, value: Any) -> str:
+    """A cell of a table; a risk in words."""
+    text = render_value(value)
+    return RISKS.get(text, text) if column == "risk" else text
+
+
+def label_key(name: str) -> str:
+    """A label from an author's key: `focusAreas` becomes `Focus areas`."""
+    if name in KEY_LABELS:
+        return KEY_LABELS[name]
     words = "".join(f" {char.lower()}" if char.isupper() else char for char in name.replace("_", " ")).strip()
     return words[:1].upper() + words[1:]
 
 
-def _plain(value: Any) -> str:
+def render_value(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
@@ -177,7 +226,7 @@ def _plain(value: Any) -> str:
 
 
 ASKED: Final = {
-    "awaiting_approval": Badge("Waits for a person", "warn"),
+    "awaiting_approval": Badge("Waiting for a person", "warn"),
     "approved": Badge("Approved", "ok"),
     "executed": Badge("Confirmed", "ok"),
     "rejected": Badge("Rejected", "danger"),
@@ -212,88 +261,3 @@ def step_card(view: RunView, step: StepView, now_ms: int) -> dict[str, Any]:
             (name, cut(indent_json(value), 4_000)) for name, value in sorted(step.context.items())
         ),
     }
-
-
-class Pair(Record, kw_only=True):
-    """The same step on both branches, or a step that only one has."""
-
-    title: str
-    step_key: str
-    left: int | None
-    right: int | None
-    notes: tuple[Piece, ...]
-    outputs: tuple[Piece, ...]
-
-    @property
-    def notes_differ(self) -> bool:
-        return differs(self.notes)
-
-    @property
-    def outputs_differ(self) -> bool:
-        return differs(self.outputs)
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether both branches have the step."""
-        return self.left is not None and self.right is not None
-
-
-def describe_comparison(found: Comparison) -> dict[str, Any]:
-    """Describe the differences between two branches, step by step."""
-    left, right = found.left, found.right
-    steps = Steps(PAGE_STEPS)
-    names = sorted({*left.context, *right.context})
-    differing = [name for name in names if left.context.get(name, ...) != right.context.get(name, ...)]
-    return {
-        "pairs": pairs(left, right, steps),
-        "context": tuple(
-            {
-                "name": name,
-                "pieces": word_diff(_value(left.context, name), _value(right.context, name), steps),
-            }
-            for name in differing
-        ),
-        "same_context": len(names) - len(differing),
-        "left_out": left.left_out + right.left_out,
-    }
-
-
-def pairs(left: ComparedBranch, right: ComparedBranch, steps: Steps) -> tuple[Pair, ...]:
-    """Pair steps by key, in the left branch's order. Others keep their position."""
-    compared = {each.step_key: each for each in right.passages}
-    order: list[tuple[Passage | None, Passage | None]] = [
-        (each, compared.get(each.step_key)) for each in left.passages
-    ]
-    at = 0
-    for each in right.passages:
-        place = next((n for n, (_, other) in enumerate(order) if other is each), None)
-        if place is None:
-            order.insert(at, (None, each))
-        at = (place if place is not None else at) + 1
-    return tuple(_pair(a, b, steps) for a, b in order)
-
-
-def _pair(left: Passage | None, right: Passage | None, steps: Steps) -> Pair:
-    known = left or right
-    assert known is not None  # noqa: S101 - a pair has a step
-    return Pair(
-        title=node_title(known),
-        step_key=known.step_key,
-        left=left.node if left is not None else None,
-        right=right.node if right is not None else None,
-        notes=word_diff(_notes(left), _notes(right), steps),
-        outputs=word_diff(_outputs(left), _outputs(right), steps),
-    )
-
-
-def _notes(passage: Passage | None) -> str:
-    return cut(passage.notes, COMPARED_BYTES) if passage is not None else ""
-
-
-def _outputs(passage: Passage | None) -> str:
-    found = passage.artifacts if passage is not None else ()
-    return cut(indent_json(list(found)), COMPARED_BYTES) if found else ""
-
-
-def _value(context: dict[str, Any], name: str) -> str:
-    return cut(indent_json(context[name]), COMPARED_BYTES) if name in context else ""
