@@ -21,6 +21,8 @@ ORDER BY created_ms, person_id LIMIT :most
 SELECT p.person_id, p.name, p.role, p.email, p.zone, p.created_ms,
   (SELECT count(*) FROM sessions s WHERE s.workspace_id = p.workspace_id AND s.person_id = p.person_id
     AND s.ended_ms IS NULL AND s.expires_ms > :now_ms) AS devices,
+  (SELECT max(s.created_ms) FROM sessions s
+    WHERE s.workspace_id = p.workspace_id AND s.person_id = p.person_id) AS signed_in_ms,
   (SELECT max(l.expires_ms) FROM sign_in_links l WHERE l.workspace_id = p.workspace_id
     AND l.person_id = p.person_id AND l.used_ms IS NULL AND l.expires_ms > :now_ms) AS invited_until_ms
 FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL ORDER BY p.created_ms, p.person_id

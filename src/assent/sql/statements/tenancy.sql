@@ -13,6 +13,47 @@ SELECT workspace_id, name, email, created_ms FROM workspaces WHERE workspace_id 
 -- List every workspace, oldest first: for the server's operator, never for a caller.
 SELECT workspace_id, name, email, created_ms FROM workspaces ORDER BY created_ms, workspace_id
 
+-- name: rename_workspace
+-- Change the name of a workspace.
+UPDATE workspaces SET name = :name WHERE workspace_id = :workspace_id
+
+-- name: find_brand
+-- Find the brand of a workspace without its logo, with the workspace's name.
+SELECT w.workspace_id, w.name, coalesce(b.accent, '') AS accent, coalesce(b.logo_digest, '') AS logo_digest
+FROM workspaces w LEFT JOIN workspace_brands b ON b.workspace_id = w.workspace_id
+WHERE w.workspace_id = :workspace_id
+
+-- name: find_brand_logo
+-- A logo of a workspace by its digest.
+SELECT logo_digest, media_type, content FROM brand_logos
+WHERE workspace_id = :workspace_id AND logo_digest = :logo_digest
+
+-- name: set_brand
+-- Set the colour and the logo of a workspace.
+INSERT INTO workspace_brands (workspace_id, accent, logo_digest) VALUES (:workspace_id, :accent, :logo_digest)
+ON CONFLICT (workspace_id) DO UPDATE SET accent = excluded.accent, logo_digest = excluded.logo_digest
+
+-- name: insert_brand_logo
+-- Insert a logo.
+INSERT INTO brand_logos (workspace_id, logo_digest, media_type, content)
+VALUES (:workspace_id, :logo_digest, :media_type, :content)
+ON CONFLICT (workspace_id, logo_digest) DO NOTHING
+
+-- name: delete_unused_logos
+-- Delete the logos of a workspace that it does not use.
+DELETE FROM brand_logos WHERE workspace_id = :workspace_id
+  AND logo_digest NOT IN (SELECT logo_digest FROM workspace_brands WHERE workspace_id = :workspace_id)
+
+-- name: note_caller
+-- Store when a caller was last here.
+INSERT INTO callers_seen (workspace_id, caller, seen_ms) VALUES (:workspace_id, :caller, :seen_ms)
+ON CONFLICT (workspace_id, caller) DO UPDATE SET seen_ms = excluded.seen_ms
+WHERE callers_seen.seen_ms < excluded.seen_ms
+
+-- name: list_callers
+-- When each caller of a workspace was last here.
+SELECT caller, seen_ms FROM callers_seen WHERE workspace_id = :workspace_id
+
 -- name: find_webhook_hosts
 -- Find the hosts that a workspace allows for webhooks; null for any public one.
 SELECT webhook_hosts FROM workspaces WHERE workspace_id = :workspace_id

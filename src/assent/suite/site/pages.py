@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from assent.platform.assets import pictures
+from assent.platform.assets import brands, pictures
 from assent.platform.jobs import run_apart
 from assent.platform.pages import (
     LOOK,
@@ -53,6 +53,7 @@ GONE: Final = PageProblem(
 TEMPLATES: Final = Path(__file__).parent / "templates"
 POSTS_PER_PAGE: Final = 20
 MAX_EXCERPT_CHARS: Final = 280
+MAX_EXCERPT_LINES: Final = 5
 RENDERED_KEPT: Final = 64
 """Rendered posts that are cached: a post never changes."""
 
@@ -81,6 +82,8 @@ class ListedPost(Record):
     path: str
     headline: str
     excerpt: str
+    picture: tuple[str, str] | None
+    """URL and description of its first picture."""
     date: str
     iso: str
 
@@ -94,6 +97,8 @@ def feed_routes(
         ("/feed/{workspace}/", pages.posts),
         ("/feed/{workspace}/atom.xml", pages.atom),
         ("/feed/{workspace}/feed.json", pages.json_feed),
+        ("/feed/{workspace}/brand.css", pages.style),
+        ("/feed/{workspace}/logo/{digest}", pages.logo),
         ("/feed/{workspace}/{post}", pages.post),
         ("/feed/{workspace}/{post}/go", pages.go),
         ("/feed/{workspace}/{post}/pictures/{number}.png", pages.picture),
@@ -129,8 +134,7 @@ class FeedPages:
             raise PageRefused(NOT_FOUND)
         shown, more = found[:POSTS_PER_PAGE], len(found) > POSTS_PER_PAGE
         values = {
-            "author": found[0].author,
-            "feed": FEED_PATH.format(workspace_id),
+            **await self._frame(workspace_id),
             "posts": await run_apart(lambda: [summarise(post) for post in shown]),
             "older": f"{FEED_PATH.format(workspace_id)}?before={shown[-1].post_id}" if more else None,
             "newest": before is None,
@@ -139,13 +143,16 @@ class FeedPages:
 
     async def post(self, request: Request) -> Response:
         """One post. Counts a view."""
-        post = await self._post(_workspace(request), request.path_params["post"])
+        post = await self._find_post(_workspace(request), request.path_params["post"])
+        if post.removed_ms is not None:
+            values = await self._frame(post.workspace_id)
+            return page(request, "feed_gone.html", values, status=410, folder=TEMPLATES)
         shown = await run_apart(show, post)
         self._count(request, post)
         go = go_path(post)
         values = {
+            **await self._frame(post.workspace_id),
             "post": post,
-            "feed": FEED_PATH.format(post.workspace_id),
             "html": _mark_safe(shown.html),
             "pictures": list_pictures(post),
             "below": [(go(number, url), url) for number, url in shown.below],
@@ -206,14 +213,52 @@ class FeedPages:
             return Response(status_code=304, headers=headers)
         return Response(body, media_type=media_type, headers=headers)
 
+    async def style(self, request: Request) -> Response:
+        """The colours of the workspace, as custom properties."""
+        brand = await self._brand(_workspace(request))
+        css = f":root{{--brand:{brand.accent};--on-brand:{brand.on_accent}}}\n" if brand.accent else "\n"
+        headers = {**PAGE_HEADERS, "Cache-Control": FEED_CACHE}
+        return Response(css, media_type="text/css", headers=headers)
+
+    async def logo(self, request: Request) -> Response:
+        """The logo of the workspace. As public as its posts."""
+        brand = await self._brand(_workspace(request))
+        found = await self._store.read(partial(brands.find_logo, brand.workspace_id, brand.logo_digest))
+        if found is None or request.path_params["digest"] != brand.logo_name:
+            raise PageRefused(NOT_FOUND)
+        return Response(found.content, media_type=found.media_type, headers=PUBLIC_PICTURE)
+
+    async def _brand(self, workspace_id: WorkspaceId) -> brands.WorkspaceBrand:
+        """The brand of a workspace that has published something."""
+        if not await self._store.read(partial(site_feed.newest_posts, workspace_id, 1)):
+            raise PageRefused(NOT_FOUND)
+        return await self._store.read(partial(brands.find, workspace_id))
+
+    async def _frame(self, workspace_id: WorkspaceId) -> dict[str, Any]:
+        """What every page of a workspace's site shows of it."""
+        brand, feed = (
+            await self._store.read(partial(brands.find, workspace_id)),
+            FEED_PATH.format(workspace_id),
+        )
+        return {
+            "author": brand.name,
+            "feed": feed,
+            "logo": f"{feed}logo/{brand.logo_name}" if brand.logo_name else "",
+            "style": f"{feed}brand.css?{brand.accent.removeprefix('#')}" if brand.accent else "",
+        }
+
     async def _post(self, workspace_id: WorkspaceId, post_id: str) -> SitePost:
+        post = await self._find_post(workspace_id, post_id)
+        if post.removed_ms is not None:
+            raise PageRefused(GONE)
+        return post
+
+    async def _find_post(self, workspace_id: WorkspaceId, post_id: str) -> SitePost:
         if _POST_ID.fullmatch(post_id) is None:
             raise PageRefused(NOT_FOUND)
         post = await self._store.read(partial(site_feed.find_post, workspace_id, post_id))
         if post is None:
             raise PageRefused(NOT_FOUND)
-        if post.removed_ms is not None:
-            raise PageRefused(GONE)
         return post
 
     def _count(self, request: Request, post: SitePost, link: str = "") -> None:
@@ -263,12 +308,16 @@ def go_path(post: SitePost) -> markdown.Href:
 
 
 def summarise(post: SitePost) -> ListedPost:
-    text = markdown.plain(post.body[: 4 * MAX_EXCERPT_CHARS])
+    lines = markdown.plain_lines(post.body[: 4 * MAX_EXCERPT_CHARS]).split("\n")
+    if lines[0] == post.headline:
+        del lines[0]
+    text = "\n".join(lines[:MAX_EXCERPT_LINES])
     excerpt = text if len(text) <= MAX_EXCERPT_CHARS else f"{text[: MAX_EXCERPT_CHARS - 1].rstrip()}…"
     return ListedPost(
         path=post_path(post.workspace_id, post.post_id),
         headline=post.headline,
         excerpt=excerpt,
+        picture=next(iter(list_pictures(post)), None),
         date=_date(post.published_ms),
         iso=iso_time(post.published_ms),
     )

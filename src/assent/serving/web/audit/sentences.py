@@ -76,6 +76,8 @@ WORDS: Final[dict[str, Sentence]] = {
     **SENTENCES,
     "action_staged": "The part that was not delivered became an action of its own, to be approved",
     "workspace_created": "The workspace “{name}” was made by {agent}",
+    "workspace_renamed": "The workspace is now called “{name}”, changed by {agent}",
+    "brand_changed": "The look of public pages was changed by {agent}",
     "key_issued": "A {mode} key “{label}” was issued by {agent}",
     "key_revoked": "The key {keyId} was revoked by {agent}",
     "workflow_started": "{agent} started the workflow {workflowId}",

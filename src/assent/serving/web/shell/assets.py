@@ -21,6 +21,7 @@ SHARED_STYLES: Final = ("tokens.css", "base.css", "components.css", "shell.css")
 
 MEDIA_TYPES: Final = {
     "console.js": "text/javascript",
+    "feed.css": "text/css",
     "keys.js": "text/javascript",
     "mark.svg": "image/svg+xml",
     "push.js": "text/javascript",
@@ -32,7 +33,8 @@ MEDIA_TYPES: Final = {
     "vendor/inter-latin.woff2": "font/woff2",
     "vendor/inter-latin-ext.woff2": "font/woff2",
 }
-"""All static files beside the style sheet. Nothing else in the directory is served."""
+"""All static files beside the style sheet; `feed.css` is that of the public pages. Nothing else in the
+directory is served."""
 
 CACHING: Final = "public, max-age=31536000, immutable"
 

@@ -92,6 +92,19 @@ def plain(text: str) -> str:
     return " ".join("".join(words).split())
 
 
+def plain_lines(text: str) -> str:
+    """The text without marks, with its line breaks."""
+    lines: list[str] = []
+    for token in _parser().parse(text):
+        if token.children is None:
+            continue
+        words = "".join(
+            "\n" if child.type in ("softbreak", "hardbreak") else child.content for child in token.children
+        )
+        lines += (" ".join(line.split()) for line in words.split("\n"))
+    return "\n".join(line for line in lines if line)
+
+
 @cache
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
