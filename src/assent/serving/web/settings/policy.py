@@ -1,8 +1,10 @@
-"""The policy of the current workspace: a preset, rules as TOML, and both in words."""
+"""The policy of the current workspace: a preset, a matrix by risk and channel, further rules as TOML, and
+all of it in words."""
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -22,8 +24,11 @@ from assent.kernel.limits import (
     SESSION_TTL_MS,
     WORKFLOW_RETENTION_DAYS,
 )
+from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.web.people.confirming import Consequence
+from assent.serving.web.settings import policy_matrix
+from assent.serving.web.settings.policy_matrix import MatrixRow
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 
 RETENTION: Final = (
@@ -50,17 +55,31 @@ when = { amount = { at_least = 500 } }
 ask = { assurance = "person", approvers = 2 }"""
 
 
+SAVED: Final = "Saved. It holds from now on, also for approved actions that are not sent yet."
+
+
+class TypedPolicy(Record):
+    """The form as a person filled it in, or as the present policy fills it in."""
+
+    preset: str
+    rows: tuple[MatrixRow, ...]
+    rules: str
+    """The rules that do not fit into the matrix, as TOML."""
+
+
 async def policy(visit: Visit) -> Response:
     """Show or change who may approve what."""
-    typed: dict[str, str] | None = None
+    typed: TypedPolicy | None = None
     wrong: list[str] = []
+    channels = visit.services.effects.channels
     if visit.request.method == "POST":
         visit.require_owner()
         form = await visit.form(visit.here("policy"))
-        typed = {"preset": form.get("preset", ""), "rules": form.get("rules", "").replace("\r\n", "\n")}
+        text = form.get("rules", "").replace("\r\n", "\n")
+        typed = TypedPolicy(form.get("preset", ""), policy_matrix.read_form(form, channels), text)
         wrong = await _save(visit, form, typed)
         if not wrong:
-            return visit.go("/settings/policy")
+            return visit.go("/settings/policy?did=saved")
 
     def look() -> Transaction[tuple[Policy, PolicyVersion]]:
         found = yield from policies.find(visit.workspace_id)
@@ -70,8 +89,12 @@ async def policy(visit: Visit) -> Response:
     values = {
         "section": "policy",
         "choices": CHOICES,
-        "typed": typed or _fill_in(version.source),
+        "typed": typed or _fill_in(version.source, channels),
         "wrong": wrong,
+        "said": SAVED if visit.query("did") == "saved" and not wrong else "",
+        "who": policy_matrix.WHO,
+        "counts": policy_matrix.COUNTS,
+        "people": policy_matrix.PEOPLE,
         "name": name_policy(found),
         "lines": describe_policy(found),
         "latest": version,
@@ -83,18 +106,20 @@ async def policy(visit: Visit) -> Response:
     return visit.page("settings_policy.html", values, status=400 if wrong else 200)
 
 
-def _fill_in(source: dict[str, Any]) -> dict[str, str]:
-    rules = source.get("rule", [])
-    return {"preset": source.get("preset", ""), "rules": write_toml({"rule": rules}).strip() if rules else ""}
+def _fill_in(source: dict[str, Any], channels: Mapping[str, str]) -> TypedPolicy:
+    rows, rest = policy_matrix.split_source(source, channels)
+    return TypedPolicy(source.get("preset", ""), rows, write_toml({"rule": rest}).strip() if rest else "")
 
 
-async def _save(visit: Visit, form: dict[str, str], typed: dict[str, str]) -> list[str]:
+async def _save(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[str]:
     """Save what was typed and a person confirmed. Returns the problems, each in one sentence."""
-    if typed["preset"] not in (*PRESETS, NO_PRESET):
+    if typed.preset not in (*PRESETS, NO_PRESET):
         return ["Choose one of the policies."]
     try:
-        rules = tomllib.loads(typed["rules"])
-        source = {"preset": typed["preset"], **rules}
+        written = tomllib.loads(typed.rules)
+        own = written.pop("rule", [])
+        rules = [*policy_matrix.write_rules(typed.rows), *own] if isinstance(own, list) else own
+        source = {"preset": typed.preset, **written, **({"rule": rules} if rules else {})}
         drafted = await visit.read(lambda: policies.read(source))
         facts = (("Workspace", visit.place.name), ("Policy", name_policy(drafted)))
         text = " ".join(describe_policy(drafted))
