@@ -142,6 +142,10 @@ class KeyWords(Record):
     where: str
     looks: str
     label: str = "Key"
+    page: str = ""
+    """The page of the provider that gives it out."""
+    starts: str = ""
+    """How every key begins."""
 
 
 class ChoiceWords(Record):

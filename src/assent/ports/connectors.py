@@ -95,6 +95,21 @@ class KeyChecked(Protocol):
 
 
 @runtime_checkable
+class Mailing(Protocol):
+    """A connector that can also mail the server's own notes, such as sign-in links."""
+
+    async def can_mail_notes(self, workspace_id: WorkspaceId) -> bool:
+        """Whether the workspace's own mail server is connected."""
+        ...
+
+    async def mail_note(
+        self, workspace_id: WorkspaceId, to: str, subject: str, text: str, key: str, seconds: float
+    ) -> None:
+        """Mail a note through the workspace's own mail server. Raises `NotSent`, `OutcomeUnknown`."""
+        ...
+
+
+@runtime_checkable
 class Identifying(Protocol):
     """A connector that asks its provider for the account of a new OAuth grant."""
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
@@ -24,6 +25,8 @@ from assent.ports import OutcomeUnknown
 
 if TYPE_CHECKING:
     import ssl
+
+log = logging.getLogger("assent.connect")
 
 MAX_ANSWER_BYTES: Final = 4 * 1_048_576
 AGENT: Final = "Assent/0.1"
@@ -110,9 +113,11 @@ async def exchange(
                 if len(gathered) > MAX_ANSWER_BYTES:
                     raise OutcomeUnknown(f"{host} answers with more than can be read")
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.UnsupportedProtocol) as error:
-        raise not_now(f"{host} cannot be reached ({type(error).__name__})") from None
+        log.info("%s was not reached: %s", host, type(error).__name__)
+        raise not_now(f"{host} cannot be reached") from None
     except (httpx.HTTPError, httpx.StreamError, TimeoutError) as error:
-        raise OutcomeUnknown(f"{host} gave no whole answer ({type(error).__name__})") from None
+        log.info("%s gave no whole answer: %s", host, type(error).__name__)
+        raise OutcomeUnknown(f"{host} gave no whole answer") from None
     answered = bytes(gathered).replace(token.encode(), HIDDEN) if token else bytes(gathered)
     found = {name.lower(): value for name, value in response.headers.items()}
     return Exchanged(response.status_code, _json(answered), found)

@@ -80,7 +80,7 @@ async def test_google_and_hubspot_are_connected_by_consent(room: Room) -> None:
     context = await room.context(width=390)
     at = await room.open(context, "/connect")
     page = at.page
-    await page.get_by_role("link", name="Google Analytics 4").click()
+    await page.get_by_role("link", name="Connect Google Analytics 4").click()
     await allow(page, "Google Analytics 4", "Google")
     assert "code=" not in page.url and "state=" not in page.url
     await page.get_by_role("radio", name="Assent").check()
@@ -88,14 +88,14 @@ async def test_google_and_hubspot_are_connected_by_consent(room: Room) -> None:
     await expect(page.get_by_role("status")).to_contain_text("Saved")
     await expect(page.locator("dl.facts")).to_contain_text("1234")
 
-    await page.get_by_role("link", name="All providers").click()
-    await page.get_by_role("link", name="Google Search Console").click()
+    await page.locator(".crumbs").get_by_role("link", name="Connections").click()
+    await page.get_by_role("link", name="Connect Google Search Console").click()
     await allow(page, "Google Search Console", "Google")
     await page.get_by_role("radio", name="https://example.org/").check()
     await page.get_by_role("button", name="Save").click()
 
-    await page.get_by_role("link", name="All providers").click()
-    await page.get_by_role("link", name="HubSpot").click()
+    await page.locator(".crumbs").get_by_role("link", name="Connections").click()
+    await page.get_by_role("link", name="Connect HubSpot").click()
     await allow(page, "HubSpot", "HubSpot")
     await expect(page.locator("dl.facts")).to_contain_text("HubSpot account 62515")
 
@@ -138,7 +138,7 @@ async def test_zernio_and_resend_are_connected_by_key(room: Room) -> None:
     assert connection is not None
     assert [account.name for account in connection.accounts_on("linkedin")] == ["Ada"]
 
-    await page.get_by_role("link", name="All providers").click()
+    await page.locator(".crumbs").get_by_role("link", name="Connections").click()
     await page.get_by_role("link", name="Resend").click()
     await page.get_by_label("Key").fill(resend.KEY)
     await page.get_by_role("button", name="Check and connect").click()

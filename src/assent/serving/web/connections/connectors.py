@@ -1,4 +1,7 @@
-"""The connectors screen: each connector, its delivery guarantee and whether it is ready."""
+"""The connections screen: one line for each service, with its state and what leads on.
+
+`/connect` is the same page at the address that agents and links name.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ from starlette.responses import Response
 from assent.gate.connection import ConnectorInfo
 from assent.gate.preflight import Readiness
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.limits import DAY_MS, HOUR_MS
+from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.ports import Connector, Delivery
+from assent.serving.web.connections.provider import ProviderView, address, at_workspace, find_provider
+from assent.serving.web.connections.words import find_words
 from assent.serving.web.review.words import Badge
 from assent.serving.web.shell.console import Screen, Visit
 
@@ -22,10 +27,10 @@ READINESS_SECONDS: Final = 3.0
 """After this time the page shows that the provider does not answer."""
 
 AUTH_MODES: Final = {
-    "none": "Needs no account",
-    "api_key": "An API key of yours",
+    "none": "No account needed",
+    "api_key": "Your API key",
     "oauth": "You sign in there and allow it",
-    "password": "A mail server of yours, or that of this server",
+    "password": "Your mail server, or that of this server",
 }
 DOES: Final = {
     "publish": "publishes",
@@ -35,11 +40,17 @@ DOES: Final = {
 UNANSWERED: Final = Readiness(
     ready=False,
     blocker="not_answering",
-    fix_hint="It did not say whether it is ready. Look again in a moment.",
+    fix_hint="It does not answer. Reload this page in a moment.",
+)
+GROUPS: Final = (
+    ("ready", "Connected"),
+    ("waiting", "Not connected"),
+    ("absent", "Not set up on this server"),
 )
 
 
 async def connectors(visit: Visit) -> Response:
+    visit = at_workspace(visit)
     there = visit.services.connectors
     readiness = dict(
         zip(
@@ -49,15 +60,11 @@ async def connectors(visit: Visit) -> Response:
         )
     )
     rows = [
-        row(info, there.get(info.id), readiness.get(info.id), visit)
+        await describe_row(visit, info, there.get(info.id), readiness.get(info.id))
         for info in visit.services.effects.connectors.values()
     ]
-    values = {
-        "ready": [each for each in rows if each["is_ready"]],
-        "not_ready": [each for each in rows if each["is_there"] and not each["is_ready"]],
-        "absent": [each for each in rows if not each["is_there"]],
-    }
-    return visit.page("connectors.html", values)
+    groups = [(label, [row for row in rows if row["group"] == name]) for name, label in GROUPS]
+    return visit.page("connectors.html", {"groups": [each for each in groups if each[1]]})
 
 
 async def ready(connector: Connector, workspace_id: WorkspaceId) -> Readiness:
@@ -68,51 +75,68 @@ async def ready(connector: Connector, workspace_id: WorkspaceId) -> Readiness:
         return UNANSWERED
 
 
-def row(
-    info: ConnectorInfo, connector: Connector | None, readiness: Readiness | None, visit: Visit
+async def describe_row(
+    visit: Visit, info: ConnectorInfo, connector: Connector | None, readiness: Readiness | None
 ) -> dict[str, Any]:
+    view = (
+        await find_provider(visit, info.id)
+        if connector is not None and find_words(info) is not None
+        else None
+    )
     is_ready = readiness is not None and readiness.ready
-    if connector is None:
-        badge = Badge("Not on this server")
-    else:
-        badge = Badge("Ready", "ok") if is_ready else Badge("Not ready", "warn")
+    state = judge(view, connector, is_ready)
+    is_set_up = connector is not None and not (view is not None and view.needs_set_up)
     return {
         "info": info,
-        "badge": badge,
+        "badge": state,
+        "group": "ready" if is_ready else "waiting" if is_set_up else "absent",
         "is_ready": is_ready,
-        "is_there": connector is not None,
         "channels": [visit.services.effects.page_label(each) for each in info.channels],
         "does": ", ".join(info.activities or (DOES.get(each, each) for each in info.does)),
+        "gives": view.words.gives if view is not None else info.description,
         "auth": AUTH_MODES[info.auth_mode],
+        "account": view.connection.label if view is not None and view.live and view.connection else "",
         "delivery": promise(connector.delivery) if connector is not None else "",
-        "blocker": readiness.blocker if readiness is not None and not is_ready else None,
-        "fix_hint": readiness.fix_hint if readiness is not None and not is_ready else None,
-        "connect": f"/connect/{info.id}?workspace={visit.workspace_id}" if can_connect(visit, info) else None,
+        "hint": readiness.fix_hint or readiness.blocker if readiness is not None and not is_ready else None,
+        "set_up": view.access.provider.what_to_set
+        if view is not None and view.needs_set_up and view.access
+        else "",
+        "connect": address(visit, info.id) if view is not None and is_set_up else None,
     }
 
 
-def can_connect(visit: Visit, info: ConnectorInfo) -> bool:
-    """Whether this server has a page to connect this provider."""
-    if info.auth_mode == "none":
-        return False
-    routes = visit.request.app.routes
-    return any(getattr(route, "path", "") == "/connect/{provider}" for route in routes)
+def judge(view: ProviderView | None, connector: Connector | None, is_ready: bool) -> Badge:
+    """The state of a service in one or two words."""
+    if connector is None:
+        return Badge("Not on this server")
+    if view is None:
+        return Badge("Ready", "ok") if is_ready else Badge("Not ready", "warn")
+    text, tone = view.state
+    if view.live and not is_ready and tone == "ok":
+        return Badge("Not ready", "warn")
+    return Badge(text, tone)
 
 
 def promise(delivery: Delivery) -> str:
     """Describe the connector's guarantee against sending twice (C30)."""
     if delivery.kind == "native_key":
-        return f"The provider recognises a repetition by our key for {_span(delivery.window_ms or 0)}"
+        return f"Yes: the provider recognises a repetition for {_span(delivery.window_ms or 0)}"
     return {
-        "natural_key": "The same content is found instead of being made twice",
-        "read_back": "The provider can be asked whether it happened",
-        "none": "Only a person can say whether it happened; it is never repeated on a guess",
+        "natural_key": "Yes: the same content is found instead of being made twice",
+        "read_back": "Yes: the provider is asked whether it happened",
+        "none": "No: a person looks, and it is never repeated on a guess",
     }[delivery.kind]
 
 
 def _span(ms: int) -> str:
-    days, hours = ms // DAY_MS, ms // HOUR_MS
-    return f"{days} days" if days > 1 else f"{hours} hours"
+    for unit_ms, name in ((DAY_MS, "day"), (HOUR_MS, "hour"), (MINUTE_MS, "minute")):
+        if ms >= unit_ms:
+            count = ms // unit_ms
+            return f"{count} {name}{'' if count == 1 else 's'}"
+    return f"{ms // 1000} seconds"
 
 
-SCREENS: Final = (Screen("/connectors", connectors, "connectors"),)
+SCREENS: Final = (
+    Screen("/connectors", connectors, "connectors"),
+    Screen("/connect", connectors, "connectors"),
+)

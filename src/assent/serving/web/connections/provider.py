@@ -47,9 +47,14 @@ class ProviderView(Record):
         return self.connection is not None and self.connection.live
 
     @property
+    def needs_set_up(self) -> bool:
+        """Whether the person who runs the server has to register it with the provider first."""
+        return self.access is not None and not self.access.provider.configured
+
+    @property
     def state(self) -> tuple[str, str]:
         """The connection's state in words, and its tone."""
-        if self.access is not None and not self.access.provider.configured:
+        if self.needs_set_up:
             return "Not set up", ""
         if self.connection is None or self.connection.state is ConnectionState.REVOKED:
             return ("By this server", "ok") if self.for_everybody else ("Not connected", "")
@@ -73,7 +78,7 @@ def at_workspace(visit: Visit) -> Visit:
 
 def address(visit: Visit, provider: str = "", **more: str) -> str:
     """The path of a provider's page in this workspace."""
-    path = f"/connect/{provider}" if provider else "/connect"
+    path = f"/connect/{provider}" if provider else "/connectors"
     return f"{path}?{urlencode({'workspace': visit.workspace_id, **more})}"
 
 

@@ -1,4 +1,4 @@
-"""Connecting providers: `/connect`, and a page for each (C27). People enter keys and consent here,
+"""Connecting providers: a page for each (C27). People enter keys and consent here,
 never in a chat.
 
 A key is checked with its provider before it is stored, and is never shown again. Every form acts on
@@ -32,7 +32,6 @@ from assent.serving.web.connections.words import (
     LOSES,
     LOSES_READING,
     UNKNOWN_PROVIDER,
-    find_words,
     say_done,
 )
 from assent.serving.web.shell.console import LOOK, SEND, Screen, Visit
@@ -41,18 +40,6 @@ from assent.serving.web.shell.problems import PageRefused
 MAX_KEY_CHARS: Final = 500
 ASK_SECONDS: Final = 10.0
 """Timeout for a call to a provider while a page loads."""
-
-
-async def providers(visit: Visit) -> Response:
-    visit = at_workspace(visit)
-    known = visit.services.effects.connectors.values()
-    connectors = [each for each in known if each.id in visit.services.connectors]
-    views = [await find_provider(visit, each.id) for each in connectors if find_words(each) is not None]
-    rows = [
-        {"view": each, "words": each.words, "href": address(visit, each.id), "state": each.state}
-        for each in views
-    ]
-    return visit.page("connect.html", {"rows": rows}, scripts=False)
 
 
 async def provider_page(visit: Visit) -> Response:
@@ -113,6 +100,8 @@ async def enter_key(visit: Visit) -> Response:
     key = visit.confirming.open(visit.session, form).get("key", "").strip()
     if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
         return await show(visit, view, {"key": "Enter it as the provider shows it, and nothing else."})
+    if view.words.key is not None and not key.startswith(view.words.key.starts):
+        return await show(visit, view, {"key": f"This is another key: {view.words.key.looks}"})
     await confirm(visit, view, form, "Connect", "The key that you entered is stored here, encrypted.")
     try:
         verified = await view.connector.verify(key, ASK_SECONDS)
@@ -233,7 +222,6 @@ def _by_platform(accounts: tuple[Account, ...]) -> dict[str, list[Account]]:
 
 
 SCREENS: Final = (
-    Screen("/connect", providers, "connectors", LOOK),
     Screen("/connect/{provider}", provider_page, "connectors", LOOK),
     Screen("/connect/{provider}/key", enter_key, "connectors", SEND),
     Screen("/connect/{provider}/mail", enter_mail, "connectors", SEND),

@@ -18,6 +18,13 @@ def find_words(info: ConnectorInfo) -> ProviderWords | None:
     return ProviderWords(gives=info.description, asks=f"A key of {info.label}.", key=key)
 
 
+def find_connect_path(info: ConnectorInfo | None, workspace_id: str) -> str:
+    """The path where a person of a workspace connects a provider; empty if there is none."""
+    if info is None or find_words(info) is None:
+        return ""
+    return f"/connect/{info.id}?workspace={workspace_id}"
+
+
 DONE: Final = {
     "connected": "Connected. Waiting drafts can be sent now: check where each one goes, and approve it.",
     "chosen": "Saved. This applies to everything prepared from now on.",
@@ -101,7 +108,7 @@ UNKNOWN_PROVIDER: Final = PageProblem(
     "There is no such provider",
     "This server knows no provider of that name that could be connected.",
     "Choose one from the list.",
-    Link("/connect", "See all providers"),
+    Link("/connectors", "All connections"),
 )
 
 UNKNOWN_PLACE: Final = PageProblem(
@@ -109,5 +116,5 @@ UNKNOWN_PLACE: Final = PageProblem(
     "There is no such workspace here",
     "The link names a workspace that is not here or that you are not in.",
     "Ask the person who sent the link, or choose a provider for a workspace of yours.",
-    Link("/connect", "See all providers"),
+    Link("/connectors", "All connections"),
 )

@@ -18,6 +18,7 @@ from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_
 from assent.gate.views import Field
 from assent.kernel.ids import ActionId
 from assent.kernel.structs import Record
+from assent.serving.web.connections.words import find_connect_path
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import words as review_words
@@ -128,6 +129,8 @@ class Card(Record, kw_only=True):
     gates: tuple[str, ...]
     readiness: Readiness
     connector: str
+    connect: str
+    """The path where it is connected, or an empty text."""
     cost: str
     overdue: bool
     expires: When | None
@@ -216,6 +219,9 @@ def build_card(
         ),
         readiness=ready_now or then,
         connector=view.via,
+        connect=find_connect_path(
+            looking.effects.connectors.get(action.effect.connector), action.workspace_id
+        ),
         cost=review_words.cost(preflight.estimated_cost_credits),
         overdue=is_overdue(action, now_ms),
         expires=when(action.expires_ms, now_ms),

@@ -23,6 +23,7 @@ INFO: Final = ConnectorInfo(
             "In Bluesky under Settings, Privacy and security, App passwords.",
             "The handle, a colon and the app password: alice.bsky.social:abcd-efgh-ijkl-mnop.",
             "Handle and app password",
+            page="https://bsky.app/settings/app-passwords",
         ),
     ),
 )

@@ -39,6 +39,11 @@ RESEND: Final = ConnectorInfo(
     connect=ProviderWords(
         gives="Sends approved e-mails and reads whether they arrived.",
         asks="A key with full access, or one that may only send; with that, deliveries cannot be read back.",
-        key=KeyWords("In Resend under API keys.", "It starts with re_."),
+        key=KeyWords(
+            "In Resend under API keys.",
+            "It starts with re_.",
+            page="https://resend.com/api-keys",
+            starts="re_",
+        ),
     ),
 )

@@ -192,13 +192,45 @@ class SmtpConnector(NoLookUp):
     async def _find_route(self, workspace_id: WorkspaceId, effect: Effect) -> MailRoute:
         if effect.account_id is None:
             return self._for_everybody()
+        route = await self._find_own_route(workspace_id, effect.sender)
+        if route is None or route.connection is None or route.connection.account(effect.account_id) is None:
+            raise not_connected("the mail server it was approved for is not connected any more")
+        return route
+
+    async def _find_own_route(self, workspace_id: WorkspaceId, sender: str = "") -> MailRoute | None:
+        """The mail server of the workspace itself; None if it has none."""
         held = await self._require_store().access(workspace_id, self.id)
         url = held.secrets.get(API_KEY) if held is not None else None
-        if held is None or url is None or held.connection.account(effect.account_id) is None:
-            raise not_connected("the mail server it was approved for is not connected any more")
+        if held is None or url is None:
+            return None
         settings = held.connection.settings
         server = await self._resolve_server(_parse(url), settings)
-        return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or effect.sender)), held.connection)
+        return MailRoute(server, parse_mailbox(str(settings.get(SENDER) or sender)), held.connection)
+
+    async def can_mail_notes(self, workspace_id: WorkspaceId) -> bool:
+        found = await self._find_connection(workspace_id)
+        return found is not None and found.live and bool(found.settings.get(SENDER))
+
+    async def mail_note(
+        self, workspace_id: WorkspaceId, to: str, subject: str, text: str, key: str, seconds: float
+    ) -> None:
+        from assent.net.mail.sending import send_note
+
+        route = await self._find_own_route(workspace_id) if await self.can_mail_notes(workspace_id) else None
+        if route is None:
+            raise not_connected(NONE_THERE)
+        now_ms = self._clock.now_ms()
+        await send_note(
+            route.server,
+            route.sender,
+            to,
+            subject,
+            text,
+            key=key,
+            now_ms=now_ms,
+            seconds=seconds,
+            context=self._context,
+        )
 
     async def _resolve_server(self, server: MailServer, settings: dict[str, Any]) -> MailServer:
         """Return the server with its resolved IP, if a workspace chose the host."""

@@ -20,7 +20,11 @@ INFO: Final = ConnectorInfo(
         gives="Publishes approved posts on LinkedIn, X, Threads, Instagram, Facebook, Bluesky and TikTok, and reads "
         "how they do.",
         asks="A key that may read and write.",
-        key=KeyWords("In Zernio under Settings, API keys.", "It starts with sk_ and has 67 characters."),
+        key=KeyWords(
+            "In Zernio under Settings, API keys.",
+            "It starts with sk_ and has 67 characters.",
+            starts="sk_",
+        ),
     ),
     platforms={"twitter": "X", "googlebusiness": "Google Business"},
 )
