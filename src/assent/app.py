@@ -24,6 +24,7 @@ from assent.engine.actions.describing import fill_views
 from assent.engine.audit import earlier_approvals
 from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core import server_keys, tenancy
+from assent.engine.core.callers import SeenCallers
 from assent.engine.core.rate import (
     MemoryRateLimiter,
     StoredRateLimiter,
@@ -44,10 +45,8 @@ from assent.gate.seals import Seals
 from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, SECOND_MS
-from assent.net.mail_server import parse_mailbox, parse_server
 from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
 from assent.ports import (
-    PATIENCE,
     Clock,
     Connector,
     SchemaMismatch,
@@ -55,6 +54,7 @@ from assent.ports import (
     StoreUnavailable,
     Transaction,
 )
+from assent.processes.server_notes import ServerNotes
 from assent.settings.load import Settings, SettingsError
 from assent.settings.reaching import phone_url
 from assent.settings.secret_files import resolve_secrets
@@ -124,6 +124,7 @@ class App:
         self.vault = Vault(lambda: self.keys.master, os.urandom)
         self.connections = ConnectionStore(self.store, self.vault, self.clock)
         self.waits = Waits(self.store, self.clock)
+        self.callers = SeenCallers(self.store)
         self._added: dict[str, Connector] = {}
         """The connectors of extensions, once they are made."""
         self.services = Services(
@@ -149,10 +150,13 @@ class App:
                 client_entry=partial(client_entry, stdio_command(settings)),
                 phone_url=phone_url(settings),
             ),
-            outgoing=make_outgoing(settings, self.clock),
+            outgoing=make_outgoing(settings, self.clock, lambda: self.services.connectors),
             bundle=lambda: self.suite,
             background=Background(
-                wake_jobs=lambda: self.wake_jobs(), waits=self.waits, executions=self.executions
+                wake_jobs=lambda: self.wake_jobs(),
+                waits=self.waits,
+                executions=self.executions,
+                callers=self.callers,
             ),
         )
         self.wake_jobs: Callable[[], None] = lambda: None
@@ -282,6 +286,7 @@ class App:
     async def close(self) -> None:
         """Close after the sends in flight, because their outcome must be recorded."""
         await self.waits.close()
+        await self.callers.close()
         await self.executions.finish()
         await self._finish_renewals()
         for name in vars(self).keys() & {"suite", "wrap"}:
@@ -353,36 +358,23 @@ def make_limits(settings: Settings, store: Store) -> Limits:
     )
 
 
-def make_outgoing(settings: Settings, clock: Clock) -> Outgoing:
+def make_outgoing(
+    settings: Settings, clock: Clock, connectors: Callable[[], Mapping[str, Connector]]
+) -> Outgoing:
+    notes = ServerNotes(settings, clock, connectors)
     return Outgoing(
         fetch_page=partial(fetch_page, settings.allow_hosts),
         screen_webhook=partial(screen_webhook, settings.allow_hosts),
         webhook_host=webhook_host,
         post_webhook=partial(post_webhook, settings.allow_hosts),
-        can_send_notes=settings.smtp_url is not None and settings.smtp_from is not None,
-        send_note=note_writer(settings, clock),
+        can_send_notes=notes.can_send,
+        send_note=notes.send,
     )
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:
     """Return the credits per action, by connector. The settings have validated the entries."""
     return {name: int(cost) for name, _, cost in (each.partition("=") for each in listed)}
-
-
-def note_writer(settings: Settings, clock: Clock) -> Callable[[str, str, str, str], Awaitable[None]]:
-    """Sends the server's own e-mails to its people, through the configured mail server."""
-
-    async def send(to: str, subject: str, text: str, key: str) -> None:
-        from assent.net.http_outcomes import not_connected
-        from assent.net.mail.sending import send_note
-
-        if settings.smtp_url is None or settings.smtp_from is None:
-            raise not_connected("This server has no mail server for its own mail.")
-        server, sender = parse_server(settings.smtp_url), parse_mailbox(settings.smtp_from)
-        seconds, now_ms = settings.connector_timeout_seconds * PATIENCE, clock.now_ms()
-        await send_note(server, sender, to, subject, text, key=key, now_ms=now_ms, seconds=seconds)
-
-    return send
 
 
 async def reseal(store: Store, vault: Vault) -> None:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from starlette.routing import Route
 
     from assent.engine.core.services import Services
+    from assent.engine.core.tenancy import Principal
     from assent.engine.people.notifiers import Notifier
+    from assent.kernel.ids import RunId
     from assent.ports import Connector
     from assent.sql.components import Component
 
@@ -41,6 +43,10 @@ class BundleProcess(Protocol):
 
     def make_routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
         """Return the routes of the public pages that it serves."""
+        ...
+
+    async def prepare_sample(self, principal: Principal) -> RunId:
+        """Prepare a run with one harmless draft, so that a person can try how it is decided."""
         ...
 
     def preload(self) -> None:

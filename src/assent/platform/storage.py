@@ -10,6 +10,7 @@ from __future__ import annotations
 from assent.engine.core import journal as journal
 from assent.engine.core import tenancy as tenancy
 from assent.engine.core.services import Services as Services
+from assent.engine.core.tenancy import Principal as Principal
 from assent.ports.store import Clock as Clock
 from assent.ports.store import Row as Row
 from assent.ports.store import Store as Store

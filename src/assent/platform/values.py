@@ -8,6 +8,7 @@ from assent.kernel.canonical import digest_of_bytes as digest_of_bytes
 from assent.kernel.headers import has_encoded_word as has_encoded_word
 from assent.kernel.headers import is_one_line as is_one_line
 from assent.kernel.ids import ActionId as ActionId
+from assent.kernel.ids import RunId as RunId
 from assent.kernel.ids import TenantId as TenantId
 from assent.kernel.ids import WorkspaceId as WorkspaceId
 from assent.kernel.ids import first_uuid7 as first_uuid7

@@ -19,6 +19,7 @@ import msgspec
 
 from assent.engine.actions import explaining
 from assent.engine.core import tenancy
+from assent.engine.core.callers import NOTED_EVERY_MS
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.kernel.refusals import KEY_REASONS, Reason, Refusal
@@ -126,6 +127,8 @@ class Edge:
         self._load_catalog = load_catalog
         self.services = services
         self.outcomes: Counter[tuple[str, str]] = Counter()
+        self._noted: dict[tuple[str, str | None], int] = {}
+        """When each caller was noted last."""
 
     @cached_property
     def catalog(self) -> Catalog:
@@ -169,10 +172,16 @@ class Edge:
 
     async def authenticate(self, credentials: Credentials) -> Principal | None:
         """Return the caller; None without credentials. A wrong key is always refused."""
-        if credentials.api_key is None:
-            return credentials.local
         key, now_ms = credentials.api_key, self.services.clock.now_ms()
-        return await self.services.store.read(lambda: tenancy.authenticate(key, now_ms))
+        caller = credentials.local
+        if key is not None:
+            caller = await self.services.store.read(lambda: tenancy.authenticate(key, now_ms))
+        if caller is not None:
+            known = caller.workspace_id, caller.key_id
+            if now_ms - self._noted.get(known, -NOTED_EVERY_MS) >= NOTED_EVERY_MS:
+                self._noted[known] = now_ms
+                self.services.background.callers.note(caller, now_ms)
+        return caller
 
     async def check_key(self, credentials: Credentials, *, required: bool) -> Principal | Answer | None:
         """Return the caller of a request that names no tool, or the answer that refuses it."""

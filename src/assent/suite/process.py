@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from assent.platform.connections import Connector
     from assent.platform.people import Notifier
-    from assent.platform.storage import Services
+    from assent.platform.storage import Principal, Services
+    from assent.platform.values import RunId
     from assent.suite.drafting import Drafting
     from assent.suite.site.hosting import Site
 
@@ -51,6 +52,12 @@ class Suite:
 
     def make_routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
         return self.site.routes(base_url=base_url, trust_proxy=trust_proxy)
+
+    async def prepare_sample(self, principal: Principal) -> RunId:
+        """Prepare one page for the workspace's own site."""
+        from assent.suite.sample import prepare
+
+        return await prepare(self._services, principal)
 
     def preload(self) -> None:
         """Import every connector and the types of every channel."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from assent.engine.connections.connections import ConnectionStore
+from assent.engine.core.callers import SeenCallers
 from assent.engine.core.rate import RateLimiter, Window
 from assent.engine.core.server_keys import ServerKeys
 from assent.engine.core.shielding import ShieldedTasks
@@ -112,8 +113,8 @@ class Outgoing:
     """Returns the host of a webhook URL; empty if the URL is invalid."""
     post_webhook: Callable[[str, bytes, Mapping[str, str]], Awaitable[WebhookReply]]
     """One POST to a webhook, with bounded size and time. Raises no exception of the network."""
-    can_send_notes: bool
-    """Whether a mail server for notes is set up."""
+    can_send_notes: Callable[[], Awaitable[bool]]
+    """Returns whether a mail server for notes is set up."""
     send_note: Callable[[str, str, str, str], Awaitable[None]]
     """Mails a note of the server (to, subject, text, key). Raises `NotSent`, `OutcomeUnknown`."""
 
@@ -127,6 +128,8 @@ class Background:
     waits: Waits
     """Calls that wait for a change of an action."""
     executions: ShieldedTasks
+    callers: SeenCallers
+    """Notes when each caller was last here."""
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,8 @@ class ListedPerson(Record):
     places: tuple[str, ...]
     devices: int
     invited_until_ms: int | None
+    signed_in_ms: int | None = None
+    """When they last signed in."""
 
 
 def invite(
@@ -165,6 +167,7 @@ def list_people(now_ms: int) -> Transaction[tuple[ListedPerson, ...]]:
             tuple(places.get(row["person_id"], ())),
             row["devices"],
             row["invited_until_ms"],
+            row["signed_in_ms"],
         )
         for row in rows
     )

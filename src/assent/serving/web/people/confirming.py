@@ -148,7 +148,7 @@ class Confirming:
             "party": party,
             "passkeys": " ".join(each.credential_id for each in held),
             "owner_link": clients.terminal_command(self._services, "owner-link"),
-            "can_mail": self._services.outgoing.can_send_notes,
+            "can_mail": await self._services.outgoing.can_send_notes(),
         }
         # 200: a browser that shows this page has done nothing wrong.
         response = page(request, "confirm.html", values, headers=CONFIRMING_HEADERS)

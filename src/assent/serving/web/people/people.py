@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -39,9 +40,33 @@ SIGN_IN_FIRST: Final = PageProblem(
     401,
     "Sign in first",
     "This page is for people who sign in on this server.",
-    "Sign in in this browser, then open the page again.",
+    "Sign in, and you come back here.",
     HOW_TO_SIGN_IN,
 )
+MAX_PATH_CHARS: Final = 1_000
+THEN_SECONDS: Final = 3600
+"""How long a browser remembers where a person wanted to go."""
+
+
+def ask_to_sign_in(request: Request) -> PageProblem:
+    """The page for a visitor who is not signed in. Its link remembers the page that they opened."""
+    if request.method != "GET":
+        return SIGN_IN_FIRST
+    query = request.url.query
+    path = f"{request.url.path}?{query}" if query else request.url.path
+    link = Link(f"/sign-in?{urlencode({'then': path})}", "Sign in")
+    return msgspec.structs.replace(SIGN_IN_FIRST, link=link)
+
+
+def is_own_path(path: str) -> bool:
+    """Whether it is a path of this server. A browser reads `//` and `/\\` as another host."""
+    return (
+        path.startswith("/")
+        and not path.startswith(("//", "/\\"))
+        and len(path) <= MAX_PATH_CHARS
+        and path.isascii()
+        and path.isprintable()
+    )
 
 
 CONFIRM_FIRST: Final = PageProblem(
@@ -76,6 +101,7 @@ class Cookies:
         self.session = self.named("assent-session")
         self._name = self.named("assent-name")
         self._seen = self.named("assent-seen")
+        self.then = self.named("assent-then")
 
     def named(self, name: str) -> str:
         return f"__Host-{name}" if self.secure else name

@@ -10,6 +10,7 @@ from assent.engine.people import members, people
 from assent.engine.people.people import OWNER, Person, Role
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS, MAX_NAME_CHARS
+from assent.ports import NotSent, OutcomeUnknown
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
@@ -17,6 +18,15 @@ from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.tools.arguments import is_address
 
 INVITE: Final = "invite somebody"
+SUBJECT: Final = "You are invited to decide"
+INVITATION: Final = """{by} invites you to {place}: you decide there about what agents prepare.
+
+Open this in your browser and sign in. It works once:
+
+{link}
+
+It lets its reader decide as you, so do not pass it on. You did not expect it? Then do nothing, and nothing happens.
+"""
 
 
 async def show(visit: Visit) -> Response:
@@ -54,7 +64,21 @@ async def _invite(visit: Visit) -> Response:
     token = await visit.write(
         lambda: members.invite(person, places, entropy, visit.now_ms, by=visit.person.name)
     )
-    return await _page(visit, invited=(person, _link(visit, token)))
+    return await _hand_over(visit, form, person, token)
+
+
+async def _hand_over(visit: Visit, form: dict[str, str], person: Person, token: str) -> Response:
+    """Show the link of a person, and mail it where that was asked for."""
+    link, mailed = _link(visit, token), ""
+    if "mail" in form and person.email:
+        text = INVITATION.format(by=visit.person.name, place=visit.place.name, link=link)
+        try:
+            key = visit.services.new_id(visit.now_ms)
+            await visit.services.outgoing.send_note(person.email, SUBJECT, text, key)
+            mailed = f"It was sent to {person.email}."
+        except (NotSent, OutcomeUnknown) as failed:
+            mailed = f"It could not be mailed: {failed}. Send it yourself."
+    return await _page(visit, invited=(person, link, mailed))
 
 
 async def again(visit: Visit) -> Response:
@@ -73,7 +97,7 @@ async def again(visit: Visit) -> Response:
     token = await visit.write(
         lambda: members.invite_again(person_id, entropy, visit.now_ms, by=visit.person.name)
     )
-    return await _page(visit, invited=(person, _link(visit, token)))
+    return await _hand_over(visit, form, person, token)
 
 
 async def remove(visit: Visit) -> Response:
@@ -94,13 +118,14 @@ async def _page(
     *,
     typed: dict[str, str] | None = None,
     wrong: dict[str, str] | None = None,
-    invited: tuple[Person, str] | None = None,
+    invited: tuple[Person, str, str] | None = None,
 ) -> Response:
     known = await visit.read(lambda: members.list_people(visit.now_ms))
     rows = [
         {
             "known": each,
             "invited": visit.when(each.invited_until_ms),
+            "signed_in": visit.when(each.signed_in_ms),
             "may_remove": each.person.person_id not in (OWNER, visit.person.person_id),
             "again_nonce": visit.nonce(f"invite {each.person.person_id} again"),
             "remove_nonce": visit.nonce(f"remove {each.person.person_id}"),
@@ -114,6 +139,7 @@ async def _page(
         "typed": typed or {"name": "", "email": ""},
         "wrong": wrong or {},
         "invited": invited,
+        "can_mail": await visit.services.outgoing.can_send_notes(),
         "days": INVITATION_TTL_MS // 86_400_000,
     }
     return visit.page("settings_people.html", values, status=400 if wrong else 200)

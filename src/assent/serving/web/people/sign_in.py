@@ -9,6 +9,7 @@ public key that the browser made; no later request can (C8).
 from __future__ import annotations
 
 from typing import Final
+from urllib.parse import quote, unquote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -34,10 +35,12 @@ from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import (
     HOW_TO_SIGN_IN,
     SIGN_IN_FIRST,
+    THEN_SECONDS,
     Cookies,
     KeysWhenReady,
     find_session,
     is_name,
+    is_own_path,
 )
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.console import NavigationEntry
@@ -120,7 +123,7 @@ class SignInPages:
             "entries": self._entries,
             "issuer": self._issuer,
             "owner_link": clients.terminal_command(self._services, "owner-link"),
-            "can_mail": self._services.outgoing.can_send_notes,
+            "can_mail": await self._services.outgoing.can_send_notes(),
             "email": mailed_to or (session.person.email or "" if session is not None else ""),
             "mailed": bool(mailed_to) and not wrong,
             "advice": {"email": wrong} if wrong else {},
@@ -141,12 +144,15 @@ class SignInPages:
             headers=CONFIRMING_HEADERS if session is None else None,
         )
         nonces.remember(browser, response)
+        then = request.query_params.get("then", "")
+        if session is None and is_own_path(then):
+            self._cookies.keep(response, self._cookies.then, quote(then), THEN_SECONDS)
         return response
 
     async def _mail(self, request: Request) -> tuple[str, str]:
         """E-mail a link. The page is the same whether or not the address is known."""
         email = (await read_form(request)).get("email", "").strip()
-        if not self._services.outgoing.can_send_notes:
+        if not await self._services.outgoing.can_send_notes():
             raise PageRefused(NO_MAIL)
         if not is_address(email):
             return email, "Enter the e-mail address that you gave here, such as ada@example.org."
@@ -177,7 +183,7 @@ class SignInPages:
             )
             if signed_in is None:
                 raise PageRefused(LINK_ENDED)
-            return self._welcome(signed_in)
+            return self._welcome(request, signed_in)
         person = await self._services.store.read(lambda: people.find_link(token, now_ms))
         if person is None:
             raise PageRefused(LINK_ENDED)
@@ -227,10 +233,14 @@ class SignInPages:
         signed_in = await self._services.store.write(enter)
         if signed_in is None:
             raise PageRefused(UNKNOWN_PASSKEY)
-        return self._welcome(signed_in)
+        return self._welcome(request, signed_in)
 
-    def _welcome(self, signed_in: SignedIn) -> Response:
-        response = see_other("/inbox")
+    def _welcome(self, request: Request, signed_in: SignedIn) -> Response:
+        """Lead to the page that the person wanted to open, else to the inbox."""
+        then = unquote(request.cookies.get(self._cookies.then, ""))
+        response = see_other(then if is_own_path(then) else "/inbox")
+        if then:
+            self._cookies.forget(response, self._cookies.then)
         self._cookies.keep(response, self._cookies.session, signed_in.secret, SESSION_TTL_MS // 1000)
         return response
 

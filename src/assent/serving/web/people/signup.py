@@ -145,7 +145,7 @@ class SignupPages:
             "key": key,
             "snippets": snippets,
             "session": claimed.session,
-            "can_mail": services.outgoing.can_send_notes,
+            "can_mail": await services.outgoing.can_send_notes(),
             "owner_link": clients.terminal_command(services, "owner-link"),
         }
         response = page(request, "key.html", values)

@@ -1,4 +1,4 @@
-"""Settings of the current workspace: the addresses that get events, the log of deliveries, the cost."""
+"""Settings of the current workspace: the addresses that get events, the log of deliveries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any, Final, get_args
 
 from starlette.responses import Response
 
-from assent.engine.actions import credits
 from assent.engine.webhooks import events as outgoing_events
 from assent.engine.webhooks import subscriptions, webhooks
 from assent.engine.webhooks.subscriptions import Subscription, UnfitSubscription
@@ -27,7 +26,7 @@ EVENT_WORDS: Final = {
 
 
 async def outgoing(visit: Visit) -> Response:
-    """Show where events go, the deliveries and the cost of actions; subscribe an address, or resend."""
+    """Show where events go, the deliveries; subscribe an address, or resend."""
     events: tuple[str, ...] = EVENTS
     url, wrong = "", ""
     if visit.request.method == "POST":
@@ -47,8 +46,6 @@ async def outgoing(visit: Visit) -> Response:
     found = await visit.read(
         lambda: webhooks.recent(visit.workspace_id, visit.cursor(), DELIVERIES + 1, **chosen)
     )
-    account = await visit.read(lambda: credits.account(visit.workspace_id))
-    spent = await visit.read(lambda: credits.recent(visit.workspace_id, DELIVERIES))
     values = {
         "section": "outgoing",
         "subscriptions": [_show(visit, each) for each in known],
@@ -61,8 +58,6 @@ async def outgoing(visit: Visit) -> Response:
             (each, mask_url(each.url), visit.when(each.created_ms)) for each in found[:DELIVERIES]
         ],
         "older": found[DELIVERIES - 1].delivery_id if len(found) > DELIVERIES else "",
-        "account": account,
-        "spent": [(each, visit.when(each.at_ms)) for each in spent],
         "nonce": visit.nonce(visit.here("outgoing")),
     }
     return visit.page("settings_outgoing.html", values, status=400 if wrong else 200)

@@ -13,12 +13,13 @@ from assent.gate.policy import DEFAULT, find_preset
 from assent.gate.rules.words import describe_policy, name_policy
 from assent.kernel.reasons import MEANINGS, Reason
 from assent.serving.instructions import instructions
+from assent.serving.web.people.people import Cookies, find_session
 from assent.serving.web.people.signup import SignupPages
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.assets import CACHING, PREFIX, find_asset
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND
 from assent.serving.web.shell.edge import make_routes
-from assent.serving.web.shell.headers import ASSET_HEADERS
+from assent.serving.web.shell.headers import ASSET_HEADERS, see_other
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.tools.catalog import Catalog
@@ -58,8 +59,12 @@ class ReadingPages:
         self._services = services
         self._catalog = catalog
         self._base_url = base_url
+        self._cookies = Cookies(base_url)
 
     async def home(self, request: Request) -> Response:
+        """The product and how to sign in. A signed-in person is led to the inbox."""
+        if await find_session(self._services, self._cookies, request) is not None:
+            return see_other("/inbox")
         key = clients.PLACEHOLDER_KEY
         values = {
             "endpoint": clients.endpoint(self._base_url),

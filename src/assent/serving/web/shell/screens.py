@@ -22,6 +22,7 @@ from assent.serving.web.review import action as action_screen
 from assent.serving.web.runs import screens as runs_screens
 from assent.serving.web.sessions import files as session_files
 from assent.serving.web.sessions import screens as sessions_screens
+from assent.serving.web.settings import brand as brand_screens
 from assent.serving.web.settings import notify as notify_screens
 from assent.serving.web.settings import outgoing as outgoing_screens
 from assent.serving.web.settings import phone as phone_screen
@@ -52,6 +53,7 @@ SCREENS: Final = (
     *policy_screen.SCREENS,
     *workspace_screens.SCREENS,
     *outgoing_screens.SCREENS,
+    *brand_screens.SCREENS,
     *notify_screens.SCREENS,
     *phone_screen.SCREENS,
     *start_screen.SCREENS,
