@@ -20,9 +20,9 @@ from assent.suite.testing.catalog import ALL_TOOLS
 async def test_the_start_page_says_what_runs_here_and_how_to_use_it(site: Site) -> None:
     page = (await site.browser.get("/")).text
 
-    assert "This server is running" in page
+    assert "You say yes first." in page
     assert f"{BASE_URL}/api/mcp" in page
-    for target in ("/get-key", "/for-agents", SPEC_URL):
+    for target in ("/sign-in", "/get-key", "/for-agents", SPEC_URL):
         assert f'href="{target}"' in page
 
 

@@ -224,7 +224,7 @@ async def test_pages_name_whole_commands_at_the_machine_and_no_folders_elsewhere
 
     assert f"owner-link --data-dir {tmp_path}" in (await house.browser().get("/sign-in")).text
     start = html.unescape((await owner.get("/start")).text)
-    assert f"demo --data-dir {tmp_path}" in start
+    assert str(tmp_path) in start
     [entry] = re.findall(r'"command": "(/[^"]+)"', start)
     assert Path(entry).is_absolute()
     assert '"--data-dir"' in start

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NoReturn, TypeVar
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -35,6 +36,7 @@ from assent.serving.web.people.people import (
     SIGN_IN_FIRST,
     Cookies,
     KeysWhenReady,
+    ask_to_sign_in,
 )
 from assent.serving.web.shell.edge import Endpoint, make_routes
 from assent.serving.web.shell.forms import Browser, FormNonces, read_form
@@ -208,7 +210,10 @@ class Visit:
         rendered."""
         fields = await read_form(self.request)
         about = f"{self.session.session_id} {subject(fields)}"
-        shown_ms = self.nonces.check(self.request, fields.get("nonce", ""), about, self.now_ms)
+        try:
+            shown_ms = self.nonces.check(self.request, fields.get("nonce", ""), about, self.now_ms)
+        except PageRefused as refused:
+            raise PageRefused(msgspec.structs.replace(refused.problem, typed=keep_typed(fields))) from None
         return fields, shown_ms
 
     def page(
@@ -226,6 +231,10 @@ class Visit:
         response = page(self.request, template, known, status=status, headers={**policy, **(headers or {})})
         self.nonces.remember(self.browser, response)
         return response
+
+    def problem(self, problem: PageProblem) -> PageResponse:
+        """An error page that keeps the navigation."""
+        return self.page("problem_framed.html", {"problem": problem}, status=problem.status, scripts=False)
 
     def frame(self, *, scripts: bool) -> dict[str, Any]:
         return {
@@ -249,6 +258,15 @@ class Visit:
 
     def go(self, where: str) -> RedirectResponse:
         return see_other(where)
+
+
+UNTYPED: Final = frozenset({"nonce", "confirm", "proof", "key", "password", "then"})
+"""Fields that a person did not type, or that no page shows again."""
+
+
+def keep_typed(fields: Mapping[str, str]) -> tuple[str, ...]:
+    """The sentences of a form that was refused. Short fields are typed again in a moment."""
+    return tuple(text for name, text in fields.items() if name not in UNTYPED and " " in text.strip())
 
 
 View = Callable[[Visit], Awaitable[Response]]
@@ -296,7 +314,13 @@ class Console:
 
     def _endpoint(self, screen: Screen) -> Endpoint:
         async def answer(request: Request) -> Response:
-            return await screen.view(await self.visit(request, screen.nav))
+            visit = await self.visit(request, screen.nav)
+            try:
+                return await screen.view(visit)
+            except PageRefused as refused:
+                if refused.problem is SIGN_IN_FIRST:
+                    raise
+                return visit.problem(refused.problem)
 
         return answer
 
@@ -304,14 +328,14 @@ class Console:
         """Raises the sign-in page for anyone who is not signed in."""
         secret = request.cookies.get(self._cookies.session)
         if secret is None:
-            raise PageRefused(SIGN_IN_FIRST)
+            raise PageRefused(ask_to_sign_in(request))
         now_ms = self._services.clock.now_ms()
         wished = request.cookies.get(PLACE_COOKIE, "")
 
         def look() -> Transaction[tuple[Session, tuple[MemberWorkspace, ...], int, str]]:
             session = yield from people.authenticate(secret, now_ms)
             if session is None:
-                raise PageRefused(SIGN_IN_FIRST)
+                raise PageRefused(ask_to_sign_in(request))
             places = yield from members.list_member_workspaces(session.person)
             waiting = yield from members.count_waiting(session.person, now_ms)
             return session, places, waiting, (yield from members.journal_position())

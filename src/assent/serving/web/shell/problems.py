@@ -25,7 +25,7 @@ class Link(Record):
     text: str
 
 
-HOME: Final = Link("/", "Go to the start page")
+HOME: Final = Link("/", "Open the start page")
 NEW_KEY: Final = Link("/get-key", "Get a new key")
 
 
@@ -37,6 +37,8 @@ class PageProblem(Record):
     what: str
     next_step: str
     link: Link | None = HOME
+    typed: tuple[str, ...] = ()
+    """Texts of the form that was not accepted, so that a person can copy them."""
 
 
 class PageRefused(Exception):  # noqa: N818 - an answer, not a fault

@@ -1,0 +1,305 @@
+"""Setting up without a terminal: the brand, the policy matrix, keys, the first run, notes by the own mail server."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from tests.kernel.test_images import SCRIPT, chunk, png
+from tests.keyed_browser import KeyedBrowser
+from tests.serving.web.review.kit import House, forms, mail, path_of, post
+from tests.sqlite_files import new_sqlite
+from tests.suite.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
+from tests.surfaces import BASE_URL
+
+from assent.engine.actions import policies
+from assent.engine.core import brands, callers, tenancy
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people import members, people, sign_in_mail
+from assent.engine.people.people import Person, Role
+from assent.gate.records import Status
+from assent.kernel.limits import HOUR_MS, MINUTE_MS
+from assent.ports import Delivery
+from assent.serving.web.connections.connectors import promise
+
+FEED = f"/feed/{LOCAL_WORKSPACE}/"
+
+
+@pytest.fixture
+async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
+    made = House(database_url, tmp_path, built_in=True)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def send(browser: httpx.AsyncClient, path: str, ending: str, **fields: str) -> httpx.Response:
+    """Fill in the first form of a page whose address ends so, and press its button."""
+    page = await browser.get(path)
+    assert page.status_code == 200, page.text
+    form = next(each for each in forms(page.text) if each.address.endswith(ending))
+    return await browser.post(form.address, data={**form.fields, **fields})
+
+
+async def upload(browser: KeyedBrowser, picture: bytes) -> httpx.Response:
+    page = await browser.get("/settings/workspace")
+    form = next(each for each in forms(page.text) if each.address.endswith("/logo"))
+    nonce = {"nonce": form.fields["nonce"]}
+    return await browser.post(form.address, data=nonce, files={"picture": ("logo.png", picture, "image/png")})
+
+
+async def publish(house: House, browser: KeyedBrowser) -> str:
+    """Publish a page of the workspace's site; returns its path."""
+    run = await house.stage(
+        post(
+            "site", connector="site", verb="publish", title="La Loma is back", body="240 bags.\n\nOn Tuesday."
+        )
+    )
+    await house.decide(browser, run.run_id, run.actions[0].id, "approve", then="send")
+    await house.run_jobs()
+    return path_of((await house.action(run.actions[0].id)).external_url or "")
+
+
+@pytest.mark.own_database
+async def test_public_pages_carry_the_name_the_logo_and_the_colour_of_the_company(house: House) -> None:
+    owner = await house.owner()
+    answer = await upload(owner, png(more=chunk(b"tEXt", b"Comment\0" + SCRIPT)))
+    assert answer.status_code == 303
+    drafted = answer.headers["location"]
+    brand = await house.app.store.read(lambda: brands.find(LOCAL_WORKSPACE))
+    assert (brand.name, brand.logo_digest) == ("local", ""), "an upload alone changes nothing"
+    shown = next(each for each in forms((await owner.get(drafted)).text) if each.fields.get("logo"))
+    fields = {**shown.fields, "name": "Harbor & Pine", "painted": "on", "accent": "#7A3B14"}
+    assert (await owner.post(shown.address, data=fields)).headers["location"].endswith("did=saved")
+
+    path, stranger = await publish(house, owner), house.browser()
+    for page in [(await stranger.get(each)).text for each in (FEED, path)]:
+        assert page.count("Harbor &amp; Pine") >= 2 and "local" not in page
+        assert page.count("Assent") == 1 and "Published with Assent" in page.partition("<footer>")[2]
+        assert f"{FEED}brand.css" in page and f"{FEED}logo/" in page
+    listed = (await stranger.get(FEED)).text
+    assert "240 bags.\nOn Tuesday." in listed
+    style = await stranger.get(f"{FEED}brand.css")
+    assert (style.headers["content-type"], style.text.strip()) == (
+        "text/css; charset=utf-8",
+        ":root{--brand:#7a3b14;--on-brand:#ffffff}",
+    )
+    logo = await stranger.get(f"{FEED}logo/{shown.fields['logo']}")
+    assert logo.status_code == 200 and SCRIPT not in logo.content
+    assert logo.headers["content-type"] == "image/png"
+    assert logo.headers["x-content-type-options"] == "nosniff"
+    assert "sandbox" in logo.headers["content-security-policy"]
+    assert (await stranger.get(f"{FEED}logo/{'0' * 64}")).status_code == 404
+    kinds = [kind for kind, _ in await house.events(LOCAL_WORKSPACE)]
+    assert "workspace_renamed" in kinds and "brand_changed" in kinds
+
+
+@pytest.mark.own_database
+async def test_a_workspace_without_posts_reveals_no_brand(house: House) -> None:
+    await house.app.prepare()
+    for path in ("brand.css", f"logo/{'0' * 64}"):
+        assert (await house.browser().get(FEED + path)).status_code == 404
+
+
+@pytest.mark.own_database
+@pytest.mark.parametrize(
+    ("picture", "said"),
+    [
+        (b'<svg xmlns="http://www.w3.org/2000/svg"/>', "Choose a PNG, JPEG or WebP picture."),
+        (png()[:-9], "damaged"),
+        (b"", "Choose a PNG"),
+    ],
+)
+async def test_a_logo_that_is_no_picture_is_refused_in_words(house: House, picture: bytes, said: str) -> None:
+    owner = await house.owner()
+    answer = await upload(owner, picture)
+    assert answer.status_code == 400 and said in answer.text
+    assert (await upload(owner, png(more=chunk(b"tEXt", b"x" * 600_000)))).status_code == 413
+
+
+@pytest.mark.own_database
+async def test_a_member_changes_neither_brand_nor_policy_nor_keys(house: House) -> None:
+    await house.app.prepare()
+    person = Person("grace", "Grace", Role.MEMBER, None)
+    entropy, now_ms = b"x" * people.ENTROPY_BYTES, house.clock.now_ms()
+    token = await house.app.store.write(
+        lambda: members.invite(person, (LOCAL_WORKSPACE,), entropy, now_ms, by="Ada")
+    )
+    member = house.browser()
+    await member.post(f"/sign-in/{token}", data={"name": "Grace"})
+    for path in ("/settings/workspace", "/settings/policy", "/settings/keys"):
+        page = (await member.get(path)).text
+        nonce = page.partition('name="nonce" value="')[2].partition('"')[0]
+        answer = await member.post(path, data={"nonce": nonce, "name": "Evil", "preset": "relay"})
+        assert answer.status_code == 403, path
+        assert 'aria-label="Main"' in answer.text, "the navigation stays"
+
+
+@pytest.mark.own_database
+async def test_two_approvals_for_mail_are_set_in_the_matrix_and_hold(house: House) -> None:
+    owner = await house.owner(name="Ada")
+    answer = await send(
+        owner, "/settings/policy", "/policy", **{"preset": "relay", "channel.email.count": "2"}
+    )
+    assert (answer.status_code, answer.headers["location"]) == (303, "/settings/policy?did=saved")
+    page = (await owner.get(answer.headers["location"])).text
+    assert "Saved." in page
+    assert "E-mail: if the channel is email, it needs 2 different signed-in people." in page
+    found = await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
+    assert found.source["rule"] == [
+        {"name": "E-mail", "when": {"channel": "email"}, "ask": {"assurance": "person", "approvers": 2}}
+    ]
+    run = await house.stage(mail(1))
+    await house.decide(owner, run.run_id, run.actions[0].id, "approve")
+    assert (await house.action(run.actions[0].id)).status is Status.AWAITING_APPROVAL
+    # The row is filled in again, and the rest of the policy is kept when something else is saved.
+    assert (
+        '<option value="2" selected>' in page.partition('name="channel.email.count"')[2].partition("</tr>")[0]
+    )
+    denied = {"preset": "people", "channel.email.count": "1", "channel.x.who": "deny"}
+    await send(owner, "/settings/policy", "/policy", **denied)
+    rules = (await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))).source["rule"]
+    assert [each["name"] for each in rules] == ["X"] and "deny" in rules[0]
+
+
+@pytest.mark.own_database
+async def test_a_key_comes_with_its_snippets_and_says_when_it_was_used(house: House) -> None:
+    owner = await house.owner()
+    settings = (await owner.get("/settings")).text
+    assert "Webhooks" not in settings and "Credits" not in settings
+    page = (await send(owner, "/settings/keys", "/keys", label="Claude", rights="all")).text
+    key = page.partition("clp_live_")[2].partition("<")[0]
+    assert page.count(f"clp_live_{key}") >= 5 and "claude mcp add" in page
+    assert "May prepare drafts, pass on your yes, send what is approved" in page and "Never used" in page
+
+    headers = {"Authorization": f"Bearer clp_live_{key}", "Accept": "application/json"}
+    called = await owner.post("/api/tools/chieflab_get_workspace", headers=headers, json={})
+    assert called.status_code == 200, called.text
+    await house.app.callers.flush()
+    assert "Last used" in (await owner.get("/settings/keys")).text
+    keys = await house.app.store.read(lambda: tenancy.list_keys(LOCAL_WORKSPACE))
+    seen = await house.app.store.read(lambda: callers.list_seen(LOCAL_WORKSPACE))
+    assert seen == {f"key:{keys[0].key_id}": house.clock.now_ms()}
+
+
+@pytest.mark.own_database
+async def test_the_first_run_page_ticks_a_client_and_makes_a_sample_that_waits(house: House) -> None:
+    owner = await house.owner()
+    page = (await owner.get("/start")).text
+    assert "Waiting for the first call" in page and "Choose a name" in page
+    assert "--data-dir" in page
+    house.app.callers.note(tenancy.LOCAL_PRINCIPAL, house.clock.now_ms())
+    await house.app.callers.flush()
+    ticked = (await owner.get("/start")).text
+    assert "A client called" in ticked and 'hx-trigger="every' not in ticked
+
+    answer = await send(owner, "/start", "/sample")
+    assert answer.status_code == 303
+    review = await owner.get(answer.headers["location"])
+    assert "We decide what goes out" in review.text
+    assert "We decide what goes out" in (await owner.get("/inbox")).text
+
+
+@pytest.mark.own_database
+@pytest.mark.parametrize(
+    ("then", "led"),
+    [
+        ("/settings/policy?did=saved", "/settings/policy?did=saved"),
+        ("//evil.example/", "/inbox"),
+        ("/\\evil.example", "/inbox"),
+        ("https://evil.example/", "/inbox"),
+        ("", "/inbox"),
+    ],
+)
+async def test_a_person_comes_back_after_signing_in_to_a_page_of_this_server_alone(
+    house: House, then: str, led: str
+) -> None:
+    browser = house.browser()
+    refused = await browser.get("/settings/policy?did=saved")
+    assert refused.status_code == 401 and "/sign-in?then=%2Fsettings%2Fpolicy%3Fdid%3Dsaved" in refused.text
+    await browser.get("/sign-in", params={"then": then})
+    answer = await browser.post(await house.sign_in_path(), data={"name": "Ada"})
+    assert (answer.status_code, answer.headers["location"]) == (303, led)
+    assert not browser.cookies.get("assent-then")
+
+
+@pytest.mark.own_database
+async def test_a_draft_leads_a_signed_in_person_to_the_connection_that_it_lacks(house: House) -> None:
+    owner, run = await house.owner(), await house.stage(mail(1))
+    link = f'href="/connect/smtp?workspace={LOCAL_WORKSPACE}"'
+    assert link in await house.page(owner, run.run_id)
+    assert link not in await house.page(await house.opened(run), run.run_id)
+
+
+@pytest.mark.own_database
+async def test_the_start_page_leads_a_signed_in_person_to_the_inbox_and_others_to_sign_in(
+    house: House,
+) -> None:
+    owner = await house.owner()
+    answer = await owner.get("/")
+    assert (answer.status_code, answer.headers["location"]) == (303, "/inbox")
+    stranger = await house.browser().get("/")
+    assert stranger.status_code == 200 and 'class="button primary" href="/sign-in"' in stranger.text
+
+
+@pytest.mark.own_database
+async def test_a_form_that_is_out_of_date_keeps_the_typed_text_and_the_frame_but_no_secret(
+    house: House,
+) -> None:
+    owner = await house.owner()
+    text = "Two sentences. They took a while to write."
+    typed = {"nonce": "old", "rules": text, "password": "my secret word", "key": "sk_ secret"}
+    answer = await owner.post("/settings/policy", data=typed)
+    assert answer.status_code == 403
+    assert text in answer.text and 'aria-label="Main"' in answer.text
+    assert "secret" not in answer.text
+    lost = await owner.get("/sessions/00000000-0000-7000-8000-000000000009")
+    assert lost.status_code == 404 and 'aria-label="Main"' in lost.text
+
+
+def test_a_connection_says_for_how_long_a_repetition_is_recognised() -> None:
+    spans = {5 * MINUTE_MS: "5 minutes", HOUR_MS: "1 hour", 24 * HOUR_MS: "1 day", 30_000: "30 seconds"}
+    for window_ms, words in spans.items():
+        assert promise(Delivery("native_key", window_ms)).endswith(words)
+
+
+async def test_sign_in_links_are_mailed_by_the_mail_server_that_was_connected_on_its_page(
+    tmp_path: Path,
+) -> None:
+    allowed: Any = ("127.0.0.1",)
+    inbox = Inbox()
+    house = House(new_sqlite(tmp_path / "assent.db"), tmp_path, BASE_URL, built_in=True, allow_hosts=allowed)
+    async with mail_server(inbox, auth=True) as port:
+        try:
+            owner = await house.owner()
+            assert not await house.services.outgoing.can_send_notes()
+            fields = {"from": "Harbor <post@harbor.example>", "host": "127.0.0.1", "port": str(port)}
+            more = {"encryption": "none", "user": USER, "password": PASSWORD}
+            where = f"/connect/smtp?workspace={LOCAL_WORKSPACE}"
+            answer = await send(owner, where, f"/mail?workspace={LOCAL_WORKSPACE}", **fields, **more)
+            assert answer.headers["location"].endswith("did=connected"), answer.text
+            assert await house.services.outgoing.can_send_notes()
+
+            invited = await send(
+                owner,
+                "/settings/people",
+                "/people",
+                name="Grace",
+                email="grace@example.org",
+                mail="on",
+                **{f"in.{LOCAL_WORKSPACE}": "1"},
+            )
+            assert "It was sent to grace@example.org." in invited.text
+            assert (
+                inbox.message()["To"] == "grace@example.org" and "/sign-in/" in inbox.message().get_content()
+            )
+            inbox.taken.clear()
+            await sign_in_mail.ask(house.services, "grace@example.org", "203.0.113.1")
+            await house.run_jobs()
+            assert inbox.message()["From"] == "Harbor <post@harbor.example>"
+        finally:
+            await house.close()

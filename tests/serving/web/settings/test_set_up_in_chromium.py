@@ -1,0 +1,203 @@
+"""Setting up in a real browser, each task with the clicks it takes; and every screen of it in every size and colour."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.async_api import Browser, Locator, Page, expect
+from tests.chromium import closed
+from tests.serving.web.review.browser import served, watched
+from tests.serving.web.review.kit import House, mail, post
+from tests.serving.web.shell import stories
+from tests.serving.web.shell.screen import Screen, sign_in
+from tests.suite.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
+
+from assent.engine.actions import policies
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
+from assent.gate.records import Status
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+WIDTHS = (390, 1280, 1920)
+
+
+class Clicks:
+    """Presses and counts. The confirmation of a lasting change is pressed by the person, too, and counted apart:
+    `Screen` presses it."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    async def press(self, what: Locator) -> None:
+        self.count += 1
+        await what.click()
+
+
+@pytest.fixture(scope="module")
+async def office(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+    """A server as it is started, with the connectors that come along."""
+    allowed: Any = ("127.0.0.1",)
+    folder: Path = tmp_path_factory.mktemp("office")
+    async with served(folder, host="localhost", built_in=True, allow_hosts=allowed) as made:
+        await made.app.prepare()
+        yield made
+
+
+OpenPage = Callable[..., Awaitable[Screen]]
+
+
+@pytest.fixture
+async def at_desk(browser: Browser, office: House) -> AsyncIterator[OpenPage]:
+    """A watched page of a signed-in owner. Nothing unexpected may happen on it."""
+    async with AsyncExitStack() as opened:
+        made: list[Screen] = []
+
+        async def open_page(path: str, *, signed_in: bool = True) -> Screen:
+            context = await browser.new_context(
+                viewport={"width": 1280, "height": 900}, reduced_motion="reduce"
+            )
+            opened.push_async_callback(closed, context)
+            if signed_in:
+                await sign_in(context, office)
+            found = await Screen.open(context, office, path, ("404 (Not Found)",))
+            made.append(found)
+            return found
+
+        yield open_page
+        assert [alarm for each in made for alarm in each.unexpected()] == []
+
+
+async def test_the_first_sign_in_takes_two_steps_and_the_start_page_leads_there(
+    browser: Browser, office: House
+) -> None:
+    context, clicks = await browser.new_context(), Clicks()
+    seen = await watched(context, office.base_url)
+    page: Page = seen.page
+    await page.goto(f"{office.base_url}/")
+    await page.get_by_role("main").get_by_role("link", name="Sign in", exact=True).first.click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("How to sign in")
+    # One: the link that the server printed when it started. Two: the button.
+    clicks.count += 1
+    await page.goto(office.base_url + await office.sign_in_path())
+    await clicks.press(page.get_by_role("button", name="Sign in"))
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Inbox")
+    assert clicks.count == 2
+    await page.goto(f"{office.base_url}/")
+    assert page.url == f"{office.base_url}/inbox"
+    assert seen.alarms == []
+    await closed(context)
+
+
+async def test_two_approvers_for_mail_are_set_in_the_page(at_desk: OpenPage, office: House) -> None:
+    at, clicks = await at_desk("/settings/policy"), Clicks()
+    await at.page.get_by_label("E-mail: How many").select_option("2")
+    clicks.count += 2  # a browser opens the list and takes one
+    await clicks.press(at.page.get_by_role("button", name="Save the policy"))
+    await expect(at.page.get_by_role("status").first).to_contain_text("Saved.")
+    await expect(at.page.locator("main")).to_contain_text("needs 2 different signed-in people")
+    assert clicks.count == 3
+    run = await office.stage(mail(1))
+    owner = await office.owner()
+    await office.decide(owner, run.run_id, run.actions[0].id, "approve")
+    assert (await office.action(run.actions[0].id)).status is Status.AWAITING_APPROVAL
+    await office.app.store.write(
+        lambda: policies.choose(LOCAL_WORKSPACE, "relay", office.clock.now_ms(), by="test")
+    )
+
+
+async def test_a_mail_server_is_connected_in_the_page(at_desk: OpenPage, office: House) -> None:
+    at, clicks = await at_desk("/connectors"), Clicks()
+    async with mail_server(Inbox(), auth=True) as port:
+        await clicks.press(at.page.get_by_role("link", name="Connect Your mail server"))
+        for label, text in (
+            ("Mail comes from", "Harbor <post@harbor.example>"),
+            ("Server", "127.0.0.1"),
+            ("Port", str(port)),
+            ("User", USER),
+            ("Password", PASSWORD),
+        ):
+            await at.page.get_by_label(label).fill(text)
+        await at.page.get_by_label("Encryption").select_option("none")
+        clicks.count += 2
+        await clicks.press(at.page.get_by_role("button", name="Try and connect"))
+        await expect(at.page.get_by_role("status")).to_contain_text("Connected.")
+    assert clicks.count == 4
+    found = await office.app.connections.find(LOCAL_WORKSPACE, "smtp")
+    assert found is not None and found.live
+    await at.page.get_by_role("link", name="Connections").first.click()
+    await expect(at.page.locator("#connector-smtp")).to_contain_text("Connected")
+    await expect(at.page.locator("#connector-smtp")).to_contain_text("Manage")
+
+
+async def test_the_first_call_of_a_client_ticks_its_step_on_the_open_page(
+    at_desk: OpenPage, office: House
+) -> None:
+    at = await at_desk("/start")
+    await expect(at.page.locator("#client-step")).to_contain_text("Waiting for the first call")
+    office.app.callers.note(LOCAL_PRINCIPAL, office.clock.now_ms())
+    await office.app.callers.flush()
+    await expect(at.page.locator("#client-step")).to_contain_text("Connected", timeout=10_000)
+
+
+@pytest.fixture(scope="module")
+async def tour(office: House) -> list[str]:
+    """Every screen of workflows, set-up and the public site, with something to see."""
+    review = await stories.review(office)
+    await stories.second_run(office, review.session_id)
+    office.clock.advance(days=2)
+    run = await office.stage(
+        post(
+            "site", connector="site", verb="publish", title="La Loma is back", body="240 bags.\n\nOn Tuesday."
+        )
+    )
+    owner = await office.owner()
+    await office.decide(owner, run.run_id, run.actions[0].id, "approve", then="send")
+    await office.run_jobs()
+    page = (await office.action(run.actions[0].id)).external_url or ""
+    session = f"/sessions/{review.run_id}"
+    settings = ("", "/passkeys", "/people", "/policy", "/keys", "/notifications", "/phone", "/workspace")
+    return [
+        "/sessions",
+        *(session + each for each in ("", "?node=2", "/review", "/timeline", "/compare", "/print")),
+        "/sessions/import",
+        "/sessions/00000000-0000-7000-8000-000000000009",
+        "/connectors",
+        *(f"/connect/{each}" for each in ("smtp", "resend", "zernio")),
+        *(f"/settings{each}" for each in (*settings, "/outgoing", "/credits")),
+        "/start",
+        f"/feed/{LOCAL_WORKSPACE}/",
+        page.removeprefix(office.base_url),
+    ]
+
+
+async def find_low_contrast(page: Page) -> list[str]:
+    """What cannot be read on a page, of axe that is loaded already."""
+    found = await page.evaluate(
+        "async () => (await axe.run(document, {runOnly: ['color-contrast']})).violations.flatMap(v => v.nodes)"
+    )
+    return [node["html"][:160] for node in found]
+
+
+async def test_every_screen_is_accessible_in_light_and_dark_and_fits_every_window(
+    at_desk: OpenPage, tour: list[str]
+) -> None:
+    at, out = await at_desk("/sessions"), await at_desk("/", signed_in=False)
+    for screen, paths in ((at, tour), (out, ["/", "/sign-in", "/get-key"])):
+        for path in paths:
+            await screen.page.set_viewport_size({"width": 1280, "height": 900})
+            await screen.page.emulate_media(color_scheme="light")
+            await screen.goto(path)
+            await screen.check()
+            await screen.page.emulate_media(color_scheme="dark")
+            assert await find_low_contrast(screen.page) == [], path
+            await screen.page.evaluate(
+                "document.querySelectorAll('main details:not([name], .export-menu)').forEach(e => { e.open = true })"
+            )
+            for width in WIDTHS:
+                await screen.page.set_viewport_size({"width": width, "height": 900})
+                wide = await screen.page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, f"{path} is {wide} wide in a window of {width}"
