@@ -117,7 +117,7 @@ def test_a_key_can_be_shown_groups_of_tools_of_its_own(assent: Assent) -> None:
     assert listed[made["keyId"]] == ["gate", "legacy"]
     wrong = assent("keys", "create", "--toolset", "everything")
     assert wrong.code == 1
-    assert "gate, launch, workflows, memory, admin, legacy" in wrong.err
+    assert "gate, launch, workflows, memory, calls, admin, legacy" in wrong.err
 
 
 def test_a_key_can_be_limited_in_scope_and_time(assent: Assent, data_dir: Path) -> None:

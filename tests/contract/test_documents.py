@@ -12,8 +12,12 @@ from tests.contract.talk import KEYED, PUBLIC, SIGNUP
 from tests.surfaces import BASE_URL, Surface
 
 from assent.kernel.refusals import Reason
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite import bundle as suite_bundle
+from assent.tools.catalog import arrange
+from assent.wrap import bundle as wrap_bundle
 
+ALL_TOOLS = arrange((*suite_bundle.list_tools(), *wrap_bundle.list_tools()))
+"""The tools of a server, in the order of its list."""
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = "https://chieflab.io/spec/v0.1"
 

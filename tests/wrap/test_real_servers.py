@@ -33,6 +33,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 pytestmark = [pytest.mark.slow, pytest.mark.interop]
 NO_NODE = "Node 22 and the MCP tools for it are not installed (make test brings them where npm is there)"
 GIT = str(Path(sys.executable).with_name("mcp-server-git"))
+AT_ONCE = {"ASSENT_UNDO_SECONDS": "0"}
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "agent", "version": "1"},
@@ -75,6 +76,7 @@ class House:
             "ASSENT_WRAP_WORKSPACES": LOCAL_WORKSPACE,
             "ASSENT_RATE_LIMIT_PER_MINUTE": "100000",
             "ASSENT_PAGE_LIMIT_PER_MINUTE": "100000",
+            **AT_ONCE,
         }
         self.server = Serve(self.data_dir, settings)
         self.key = self.run("keys", "create")["apiKey"]
@@ -284,7 +286,8 @@ def test_from_an_empty_directory_to_the_first_approved_call_in_two_commands(tmp_
     began, folder, data_dir, port = time.monotonic(), tmp_path / "work", tmp_path / "data", free_port()
     folder.mkdir()
     words = ("--trust", "--", *filesystem(folder))
-    agent = StdioClient(data_dir, {"ASSENT_PORT": str(port)}, flags=words, subcommand="wrap")
+    # The time in which a person may undo an approval is no machine time.
+    agent = StdioClient(data_dir, {"ASSENT_PORT": str(port), **AT_ONCE}, flags=words, subcommand="wrap")
     started = 0
     try:
         first = agent.ask("tools/call", {"name": "list_directory", "arguments": {"path": str(folder)}})
@@ -325,7 +328,7 @@ def test_kill_9_of_the_wrapped_server_in_mid_call_is_an_unknown_outcome_without_
     def ledger() -> list[dict[str, Any]]:
         return [json.loads(line) for line in (world / "ledger.jsonl").read_text().splitlines()]
 
-    with Serve(data_dir) as server, StdioClient(data_dir, flags=words, subcommand="wrap") as agent:
+    with Serve(data_dir, AT_ONCE) as server, StdioClient(data_dir, flags=words, subcommand="wrap") as agent:
         message = {"name": "store", "arguments": {"path": "a", "content": "b"}}
         agent.write(
             msgspec.json.encode({"jsonrpc": "2.0", "id": "w", "method": "tools/call", "params": message})

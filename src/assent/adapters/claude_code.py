@@ -93,14 +93,12 @@ def _decide(decision: str, reason: str, **more: Any) -> str:
     return msgspec.json.encode({"hookSpecificOutput": said}).decode()
 
 
-async def answer_before(
-    event: HookEvent, open_gate: OpenGate, claims: Path, wait_seconds: float
-) -> HookAnswer:
-    """Ask the gate about a call, and allow exactly the approved input. Raises `Refused` and what `open_gate`
+async def answer_before(event: HookEvent, connect: OpenGate, claims: Path, wait_seconds: float) -> HookAnswer:
+    """Ask the gate about a call, and allow exactly the approved input. Raises `Refused` and what `connect`
     raises; the caller denies then."""
     kept = _name_claim(claims, event)
     _make_room(claims)
-    async with open_gate({"Working directory": event.cwd} if event.cwd else {}) as gate:
+    async with connect({"Working directory": event.cwd} if event.cwd else {}) as gate:
         step = await gate.ask(event.tool_name, event.tool_input or {}, wait_seconds=wait_seconds)
         if isinstance(step, WaitingCall):
             return deny(
@@ -122,7 +120,7 @@ async def answer_before(
     return HookAnswer(_decide("allow", reason, updatedInput=step.arguments))
 
 
-async def report_after(event: HookEvent, open_gate: OpenGate, claims: Path) -> HookAnswer:
+async def report_after(event: HookEvent, connect: OpenGate, claims: Path) -> HookAnswer:
     """Report a call that was allowed. One that this hook did not allow is left alone."""
     kept = _name_claim(claims, event)
     try:
@@ -130,7 +128,7 @@ async def report_after(event: HookEvent, open_gate: OpenGate, claims: Path) -> H
     except FileNotFoundError:
         return HookAnswer()
     claimed = ClaimedCall(claim.action_id, claim.claim_id, {}, False)
-    async with open_gate({}) as gate:
+    async with connect({}) as gate:
         # Claude Code may add arguments with their defaults.
         if not claim.digests.items() <= _digest_each(event.tool_input or {}).items():
             said = "Claude Code ran it with other arguments than those that were approved"

@@ -31,6 +31,8 @@ VERSION: Final = "mcp-protocol-version"
 NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The parameter that the modern era repeats in a header, by method."""
 CONNECT_SECONDS: Final = 10.0
+INVALID_REQUEST: Final = -32600
+SERVER_ERROR: Final = -32000
 
 
 class HttpLink:
@@ -80,7 +82,9 @@ class HttpLink:
                     return found
                 if response.status_code == 404 and self._session:
                     self.closed = f"{self._spec.name} has ended the session"
-                raise RpcError(-32000, f"{self._spec.name} answered with HTTP status {response.status_code}")
+                # A client's error is answered before a tool is called; any other status leaves that open.
+                code = INVALID_REQUEST if 400 <= response.status_code < 500 else SERVER_ERROR
+                raise RpcError(code, f"{self._spec.name} answered with HTTP status {response.status_code}")
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, httpx.UnsupportedProtocol):
             raise Unsent(f"{self._spec.name} cannot be reached") from None
         except httpx.HTTPError as error:

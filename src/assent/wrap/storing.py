@@ -25,8 +25,6 @@ FIELD: Final = "profile"
 COMPARED: Final = 50
 """How many of the newest profiles a new one is compared with."""
 
-ACCEPTED_EVENT: Final = "wrapped_tools_accepted"
-
 
 def _holder(profile_id: str) -> str:
     return f"wrap:{profile_id}"
@@ -92,7 +90,7 @@ async def accept_first(services: Services, workspace_id: WorkspaceId, offered: I
                 now_ms=now_ms,
             )
         body = {"server": found[0].server, "tools": {each.tool: each.pin for each in found}}
-        yield from journal.note(workspace_id, ACCEPTED_EVENT, body, now_ms)
+        yield from journal.note(workspace_id, "wrapped_tools_accepted", body, now_ms)
 
     if found:
         await services.store.write(begin)

@@ -113,7 +113,7 @@ async def test_a_drafting_keys_link_shows_everything_and_decides_nothing(surface
         page = await opened(looking, run["reviewUrl"])
         assert "We rebuilt the importer" in page
         assert decisions(page) == []
-        assert "One draft waits" in page and "/sign-in" in page
+        assert "Waits for approval" in page and "/sign-in" in page
         edit = await looking.get(f"/runs/{run['runId']}/actions/{action_id}/edit")
         assert (edit.status_code, edit.headers.get("location")) == (303, f"/runs/{run['runId']}")
         async with browser(surface) as deciding:
@@ -183,7 +183,7 @@ async def test_an_unknown_outcome_is_shown_to_whoever_may_look_without_the_quest
     async with browser(surface) as looking:
         page = await opened(looking, url)
     assert decisions(page) == []
-    assert "It is not known whether this was sent" in page
+    assert "Outcome unknown" in page
 
 
 async def test_a_provider_is_disconnected_by_a_key_that_may_decide_and_by_no_other(surface: Gate) -> None:

@@ -118,6 +118,7 @@ WORDS: Final[dict[str, Sentence]] = {
     "webhook_secret_made": "A secret that signs webhooks was made",
     "proposals_released": "{who} released {count} held proposals",
     "proposals_rejected": "{who} rejected {count} held proposals",
+    "wrapped_tools_accepted": "The first tools of the wrapped server {server} were accepted",
     "policy_changed": "Policy changed to “{policy}” by {agent}",
     "notification_added": "{agent} asked for notifications at {shown}",
     "notification_removed": "Notifications to {shown} were stopped by {agent}",
