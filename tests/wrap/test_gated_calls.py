@@ -221,6 +221,15 @@ async def test_a_value_that_cannot_be_kept_and_shown_whole_is_refused(
     assert await wrapped.waiting() == []
 
 
+async def test_the_name_of_an_argument_cannot_look_like_another_argument(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    params = {"name": "store", "arguments": {"path": "a", "content: harmless\npath": "b"}}
+    result = await client.request("tools/call", params)
+    assert json.loads(said(result).splitlines()[-1])["reason"] == "validation_error"
+    assert await wrapped.waiting() == []
+
+
 async def test_arguments_reach_the_server_exactly_as_they_were_approved(
     wrapped: Wrapped, client: FrontClient
 ) -> None:

@@ -37,6 +37,7 @@ from assent.platform.values import (
     WorkspaceId,
     digest,
 )
+from assent.wrap.effects import find_bad_names
 
 AGENT: Final = "agent"
 """The connector of calls that an agent runs."""
@@ -48,8 +49,6 @@ LONG_CHARS: Final = 200
 SOURCES: Final = {"claude-code": "Claude Code", "langgraph": "LangGraph", "pydantic-ai": "Pydantic AI"}
 """Names of known agents for people."""
 
-_NAME: Final = re.compile(r"[\w.$@/-]+(?: [\w.$@/-]+)*")
-"""The name of an argument that cannot look like another argument."""
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 _VERB_CHARS: Final = 80
 _KINDS: Final = {str: "string", bool: "boolean", int: "integer", float: "number"}
@@ -88,11 +87,7 @@ def name_source(source: str) -> str:
 
 def find_problems(effect: Effect) -> list[Problem]:
     """Return the problems of a call that a person could not read whole."""
-    found = [
-        Problem(f"arguments.{name[:80]}", "a name of letters, digits and . $ @ / - _", repr(name[:80]))
-        for name in effect.arguments
-        if len(name) > LONG_CHARS or _NAME.fullmatch(name) is None
-    ]
+    found = find_bad_names(effect.arguments)
     if len(effect.body) > MAX_CONTENT_CHARS:
         most = f"arguments that a person can read: at most {MAX_CONTENT_CHARS} characters together"
         found.append(Problem("arguments", most, f"{len(effect.body)} characters"))

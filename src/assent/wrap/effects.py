@@ -43,6 +43,8 @@ TITLE_CHARS: Final = 120
 LONG_CHARS: Final = 120
 TABLE_COLUMNS: Final = 8
 
+NAME_CHARS: Final = 200
+_NAME: Final = re.compile(r"[\w.$@/-]+(?: [\w.$@/-]+)*")
 _PLACE: Final = re.compile(r"\{([A-Za-z0-9_.-]+)\}")
 
 
@@ -80,6 +82,15 @@ def read_details(effect: Effect) -> CallDetails:
     return msgspec.convert(effect.details, CallDetails)
 
 
+def find_bad_names(arguments: Mapping[str, Any]) -> list[Problem]:
+    """Return the names of arguments that could look like another argument in the text that people read."""
+    return [
+        Problem(f"arguments.{name[:80]}", "a name of letters, digits and . $ @ / - _", repr(name[:80]))
+        for name in arguments
+        if len(name) > NAME_CHARS or _NAME.fullmatch(name) is None
+    ]
+
+
 def find_problems(arguments: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the values that cannot be kept, shown and sent exactly as they are."""
     waiting: list[tuple[str, Any]] = [("arguments", dict(arguments))]
@@ -108,6 +119,7 @@ def _normalise(before: Effect, after: Effect) -> Effect:
 
 def _check(effect: Effect) -> Iterable[Problem]:
     """Yield the problems of a call. One that cannot be shown whole cannot be approved."""
+    yield from find_bad_names(effect.arguments)
     yield from find_problems(effect.arguments)
     if len(effect.body) > MAX_CONTENT_CHARS:
         longest = max(
