@@ -73,7 +73,7 @@ _WEAKEST: Final = Requirement(Assurance.AGENT)
 _PERSON: Final = Requirement(Assurance.PERSON)
 
 
-class Policy(WireRecord, omit_defaults=True):
+class Policy(WireRecord, omit_defaults=True, cache_hash=True):
     """A requirement for each risk, and rules. Without the requirements, what no rule matches needs the
     strictest approval."""
 
