@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
@@ -54,11 +56,14 @@ def running_chromium() -> Iterator[str]:
     assert PROGRAM is not None, NO_CHROMIUM
     with tempfile.TemporaryDirectory(prefix="assent-chromium-", ignore_cleanup_errors=True) as profile:
         command = [PROGRAM, *OPTIONS, f"--user-data-dir={profile}", "about:blank"]
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+        )
         try:
             yield _address(process)
         finally:
-            process.kill()
+            # Debian's program is a script that starts the browser: its whole group has to go.
+            os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
 
