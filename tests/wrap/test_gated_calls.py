@@ -112,7 +112,7 @@ async def test_a_call_that_no_one_decides_answers_with_the_way_on_and_without_st
 
 
 @pytest.mark.parametrize("preset", ["relay", "people", "two_people"])
-async def test_an_agent_cannot_approve_its_own_gated_call_under_any_preset(
+async def test_an_agent_cannot_approve_its_own_gated_call_under_a_preset(
     wrapped: Wrapped, client: FrontClient, preset: str
 ) -> None:
     await wrapped.set_policy(read_policy({"preset": preset}, {}))
@@ -122,6 +122,18 @@ async def test_an_agent_cannot_approve_its_own_gated_call_under_any_preset(
     assert tried["isError"] and json.loads(said(tried).splitlines()[-1])["reason"] == "requires_approval"
     tried = await client.call("chieflab_execute_approved_action", actionId=waiting["id"])
     assert tried["isError"]
+    assert wrapped.calls_of("store") == []
+
+
+async def test_without_a_preset_a_rule_about_something_else_leaves_a_gated_call_to_a_person(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    rule = {"name": "mail", "when": {"channel": "email"}, "ask": {"assurance": "agent"}}
+    await wrapped.set_policy(read_policy({"preset": "none", "rule": [rule]}, {}))
+    client.start_call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    tried = await client.call("chieflab_approve_action", actionId=waiting["id"])
+    assert json.loads(said(tried).splitlines()[-1])["reason"] == "requires_approval"
     assert wrapped.calls_of("store") == []
 
 
