@@ -125,10 +125,12 @@ async def test_an_agent_cannot_approve_its_own_gated_call_under_a_preset(
     assert wrapped.calls_of("store") == []
 
 
-async def test_without_a_preset_a_rule_about_something_else_leaves_a_gated_call_to_a_person(
-    wrapped: Wrapped, client: FrontClient
+@pytest.mark.parametrize("assurance", ["agent", "client"])
+@pytest.mark.parametrize("when", [{"channel": "email"}, {"risk": "high"}, {}])
+async def test_without_a_preset_no_rule_lets_an_agent_approve_its_own_gated_call(
+    wrapped: Wrapped, client: FrontClient, when: dict[str, str], assurance: str
 ) -> None:
-    rule = {"name": "mail", "when": {"channel": "email"}, "ask": {"assurance": "agent"}}
+    rule = {"name": "mine", "when": when, "ask": {"assurance": assurance}}
     await wrapped.set_policy(read_policy({"preset": "none", "rule": [rule]}, {}))
     client.start_call("store", path="a", content="b")
     (waiting,) = await wrapped.until_waiting()

@@ -4,7 +4,8 @@ A policy has a requirement for each risk, which its preset sets, and rules that 
 Every rule that matches counts: a denial wins, then the strictest part of each ask. There is no rule
 that allows: an action never runs without an approval. A rule whose match is unknown, because the
 action lacks a value or has one of another type, asks for the strictest approval that the policy
-names, and at least for a signed-in person. So does an action that nothing matches. Pure.
+names, and at least for a signed-in person. So does an action that nothing matches. High risk always
+needs a person: each preset says so, and a policy without a preset asks for one beside its rules. Pure.
 """
 
 from __future__ import annotations
@@ -106,7 +107,9 @@ def _combine(policy: Policy, severity: Severity, matched: tuple[Matched, ...]) -
             asked.append(_name_rule(rule))
         elif found is None:
             asked.append(find_strictest(policy))
-    return reduce(join, asked) if asked else find_strictest(policy)
+    if not asked:
+        return find_strictest(policy)
+    return reduce(join, asked, _PERSON) if base is None and severity is Severity.HIGH else reduce(join, asked)
 
 
 def _name_rule(rule: PolicyRule) -> Requirement:

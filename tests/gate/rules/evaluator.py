@@ -77,7 +77,8 @@ def list_asks(policy: dict[str, Any], facts: dict[str, Any]) -> list[dict[str, A
         if held and "deny" in rule:
             return None
         asks += strictest if held is None else [rule["ask"]] if held else []
-    return asks or strictest
+    least = [PERSON] if not base and facts["risk"] == "high" else []
+    return [*asks, *least] if asks else strictest
 
 
 def is_permitted(policy: dict[str, Any], facts: dict[str, Any], yeses: list[dict[str, Any]]) -> bool:

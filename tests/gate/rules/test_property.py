@@ -6,7 +6,7 @@ import tomllib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from tests.effort import rounds
 from tests.gate.rules.evaluator import is_permitted, list_asks
 from tests.gate.rules.policies import FACTS, PEOPLE, ROLES, YESES, policies
@@ -66,9 +66,26 @@ def build_action(facts: dict[str, Any]) -> Action:
     )
 
 
+LAX = {"preset": "none", "rule": [{"name": "lax", "when": {}, "ask": {"assurance": "agent"}}]}
+"""Random policies hardly ever meet a high risk with nothing but a lax rule."""
+REFUND = {
+    "effect": "billing_refund",
+    "risk": "high",
+    "reversible": False,
+    "operator": "billing",
+    "caller": "key:1",
+    "recipients": [],
+    "amount": "500",
+    "arguments": {},
+    "proposer": "",
+}
+
+
 @pytest.mark.prove
 @settings(max_examples=rounds(300, 20_000))
 @given(policies(), FACTS, YESES)
+@example(LAX, REFUND, [{"who": "ada", "assurance": "agent"}])
+@example(LAX, REFUND, [{"who": "ada", "assurance": "person"}])
 def test_an_approval_holds_where_the_words_of_the_policy_hold(
     source: dict[str, Any], facts: dict[str, Any], yeses: list[dict[str, Any]]
 ) -> None:

@@ -59,6 +59,7 @@ def describe_policy(policy: Policy) -> list[str]:
             lines.append(f"{severity.capitalize()} risk needs {needs}.")
     if policy.high is None:
         lines.append("What no rule matches needs the strictest approval that a rule asks for.")
+        lines.append("High risk needs at least a signed-in person.")
     return [*lines, *map(describe_rule, policy.rules)]
 
 

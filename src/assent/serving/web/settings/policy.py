@@ -47,7 +47,10 @@ RETENTION: Final = (
 
 CHOICES: Final = {
     **PRESET_WORDS,
-    NO_PRESET: ("Own rules only", "What no rule matches needs the strictest approval that a rule asks for."),
+    NO_PRESET: (
+        "Own rules only",
+        "High risk needs a signed-in person; what no rule matches, the strictest approval that a rule asks for.",
+    ),
 }
 EXAMPLE: Final = """[[rule]]
 name = "Large refunds"
