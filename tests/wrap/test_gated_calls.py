@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.wrap.kit import FrontClient, Wrapped, said
 
+from assent.engine.core import freezes
 from assent.gate.rules.source import read_policy
 
 pytestmark = pytest.mark.anyio
@@ -278,6 +279,23 @@ async def test_the_question_names_the_call_and_shows_every_argument_with_the_dif
     (diff,) = view.blocks
     assert (getattr(diff, "before", ""), getattr(diff, "after", "")) == ("before\\n", "after\\n")
     await client.close()
+
+
+async def test_an_approved_call_of_a_wrapped_tool_is_not_made_while_sending_is_frozen(
+    wrapped: Wrapped, client: FrontClient
+) -> None:
+    now_ms, place = wrapped.clock.now_ms(), wrapped.workspace_id
+    await wrapped.app.store.write(lambda: freezes.freeze(place, now_ms, by="test", why=""))
+    client.start_call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.approve(waiting["id"])
+    refused = await wrapped.denied("chieflab_execute_approved_action", actionId=waiting["id"])
+    assert refused["reason"] == "frozen"
+    await wrapped.run_jobs()
+    assert wrapped.calls_of("store") == []
+    await wrapped.app.store.write(lambda: freezes.unfreeze(place, now_ms, by="test"))
+    await wrapped.done("chieflab_execute_approved_action", actionId=waiting["id"])
+    assert len(wrapped.calls_of("store")) == 1
 
 
 async def test_a_policy_can_name_a_wrapped_tool(wrapped: Wrapped, client: FrontClient) -> None:

@@ -29,6 +29,7 @@ from assent.cli import (
     workflows,
     workspaces,
 )
+from assent.cli.operating import freeze
 
 
 def _version(wanted: bool) -> None:
@@ -64,6 +65,7 @@ webhooks.register(workspaces.app)
 credits.register(workspaces.app)
 connect.register(app)
 doctor.register(app)
+freeze.register(app)
 conform.register(app)
 demo.register(app)
 app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")

@@ -189,7 +189,13 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
     checks += (check for each in state.components if (check := _component(each, embedded)) is not None)
     store = open_store(settings.database_url, pool_size=1)
     try:
-        for look, about in ((_jobs, "jobs"), (_connections, "connections"), (_storage, "storage")):
+        looks = (
+            (_sending, "sending"),
+            (_jobs, "jobs"),
+            (_connections, "connections"),
+            (_storage, "storage"),
+        )
+        for look, about in looks:
             try:
                 checks.append(await look(settings, store))
             except Exception as error:
@@ -212,6 +218,22 @@ def _component(state: ComponentState, embedded: bool) -> DoctorCheck | None:
     return DoctorCheck(
         name, embedded, waits + ("; the next start migrates it" if embedded else ""), "assent migrate"
     )
+
+
+async def _sending(settings: Settings, store: Store) -> DoctorCheck:
+    """Show where sending is frozen."""
+    from assent.engine.core import freezes
+    from assent.kernel.times import iso_time
+
+    found = await store.read(freezes.list_all)
+    if not found:
+        return DoctorCheck("sending", True, "not stopped anywhere")
+    places = [
+        f"{'the whole server' if each.everywhere else each.workspace_id} since {iso_time(each.since_ms)}"
+        for each in found
+    ]
+    scope = "" if found[0].everywhere else f" --workspace {found[0].workspace_id}"
+    return DoctorCheck("sending", True, f"stopped: {', '.join(places)}", f"assent unfreeze{scope}")
 
 
 async def _jobs(settings: Settings, store: Store) -> DoctorCheck:

@@ -40,6 +40,7 @@ class Reason(enum.StrEnum):
     ACTION_EXPIRED = "action_expired"
     ACTION_CLOSED = "action_closed"
     DENIED_BY_POLICY = "denied_by_policy"
+    FROZEN = "frozen"
     VALIDATION_ERROR = "validation_error"
     TOO_MANY_PICTURES = "too_many_pictures"
     PICTURES_FAILED = "pictures_failed"
@@ -276,6 +277,16 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         fix="STOP. Show the message. If the user wants something that the policy permits, change the action with "
         "chieflab_edit_action or prepare a new one.",
         stop_rule="Do not approve, publish or send this action, and do not split it to get around the policy.",
+    ),
+    Reason.FROZEN: Meaning(
+        status=423,
+        retry=Retry.NEVER,
+        summary="Sending is stopped {where}.",
+        user_message="Nothing was sent: a person stopped all sending {where}{since}.{why} What is approved stays "
+        "approved. The person who runs the server lets it go on.",
+        fix="STOP. Show the message. Preparing, showing and approving go on; call the executor again only after the "
+        "user says that sending goes on.",
+        stop_rule="Do not send this in another way, and do not call an executor again until sending goes on.",
     ),
     Reason.ACTION_CLOSED: Meaning(
         status=409,

@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import recipients
-from assent.engine.core import journal
+from assent.engine.core import freezes, journal
 from assent.engine.webhooks import events as outgoing_events
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.records import (
@@ -92,7 +92,8 @@ def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: 
     last, state = steps[-1]
     moved = (action.status, action.execution_state) != (state.status, state.execution)
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
-    stored = yield from put_without_event(changed)
+    claims = any(move is Move.CLAIM for move, _ in steps)
+    stored = yield from put_without_event(changed, sends=claims)
     edited = any(move is Move.EDIT for move, _ in steps)
     if edited or changed.effect.recipients or changed.view.facets.recipients:
         yield from recipients.follow(changed, now_ms, edited=edited)
@@ -109,8 +110,9 @@ def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: 
     return stored
 
 
-def put_without_event(changed: Action) -> Transaction[Action]:
-    """Store the next version of a locked action whose state stays the same."""
+def put_without_event(changed: Action, *, sends: bool = False) -> Transaction[Action]:
+    """Store the next version of a locked action whose state stays the same. `sends`: its effect is sent next,
+    which a freeze refuses."""
     stored = yield statements.store_action(
         workspace_id=changed.workspace_id,
         action_id=changed.action_id,
@@ -131,7 +133,10 @@ def put_without_event(changed: Action) -> Transaction[Action]:
         external_id=changed.external_id,
         external_url=changed.external_url,
         metadata=_text(changed.metadata),
+        sends=int(sends),
     )
+    if not stored and sends:
+        yield from freezes.refuse(changed)
     if not stored:
         raise RuntimeError(f"action {changed.action_id} changed while it was locked")
     return msgspec.structs.replace(changed, version=changed.version + 1)

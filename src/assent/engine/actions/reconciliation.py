@@ -15,8 +15,10 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.actions.execution import await_outcome, with_view_of_rest
 from assent.engine.actions.recording import check_delivery, record, settle
+from assent.engine.core import freezes
 from assent.engine.core.failpoints import failpoint
-from assent.engine.core.jobs import Job, JobFailed
+from assent.engine.core.freezes import Freeze
+from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
 from assent.gate import gate
 from assent.gate.records import OUTCOME_TOLD, Action, Attempt, ExecutionState
@@ -28,11 +30,18 @@ from assent.ports import Connector, Context, Delivered, NotSent, OutcomeUnknown,
 
 
 async def reconcile(services: Services, job: Job) -> None:
-    """Handle the job. Raises `JobFailed` for a retry; returns if only a person can tell."""
-    action = await services.store.write(lambda: mark_lost(services, job, services.clock.now_ms()))
+    """Handle the job. Raises `JobFailed` or `JobDeferred` for a retry; returns if only a person can tell."""
+    try:
+        action = await services.store.write(lambda: mark_lost(services, job, services.clock.now_ms()))
+    except Refusal as refusal:
+        if refusal.reason is Reason.FROZEN:
+            raise JobDeferred(freezes.LOOK_AGAIN_MS) from refusal
+        raise
     failpoint("reconcile.admitted")
     if action is None:
         return
+    if isinstance(action, Freeze):
+        raise JobDeferred(freezes.LOOK_AGAIN_MS)
     connector = services.connectors.get(action.effect.connector)
     if connector is None:
         raise JobFailed(f"connector {action.effect.connector} is not registered")
@@ -49,9 +58,9 @@ async def reconcile(services: Services, job: Job) -> None:
     failpoint("reconcile.recorded")
 
 
-def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action | None]:
+def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action | Freeze | None]:
     """Return the action if the outcome of the job's attempt is unknown, else None. An attempt past
-    its lease becomes unknown here.
+    its lease becomes unknown here. Returns the freeze where a repetition must wait for its end.
 
     If the effect will be repeated, the attempt gets a new fence and lease, as a claim would give
     it: a late result of the first process becomes evidence only, and no one can resolve, edit or
@@ -74,11 +83,14 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
         return action
     if policy.require(action).denied:
         return action  # a repetition may be what makes it happen; a person answers
+    if (frozen := (yield from freezes.find(workspace_id))) is not None:
+        return frozen
     lease_until_ms = now_ms + services.limits.lease_ms_for(connector)
     attempt = msgspec.structs.replace(
         action.attempt, fence=action.attempt.fence + 1, lease_until_ms=lease_until_ms
     )
-    return (yield from actions.put_without_event(msgspec.structs.replace(action, attempt=attempt)))
+    changed = msgspec.structs.replace(action, attempt=attempt)
+    return (yield from actions.put_without_event(changed, sends=True))
 
 
 def is_held(action: Action, now_ms: int) -> bool:

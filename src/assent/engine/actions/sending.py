@@ -1,7 +1,7 @@
 """The job that executes an action without a chat: *approve and send now*, and scheduled actions.
 
 It calls the same executor as every caller. It is tried again only if the effect certainly did not
-happen, or while credits are missing.
+happen, or while credits are missing. While sending is frozen, it waits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import Final
 
 from assent.engine.actions import actions, execution
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
-from assent.engine.core.jobs import Job, JobFailed
+from assent.engine.core import freezes
+from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
 from assent.engine.people import notes, notifications
 from assent.kernel.ids import ActionId
@@ -21,7 +22,9 @@ CURABLE: Final = frozenset({Reason.RATE_LIMITED, Reason.MISSING_CONNECTOR, Reaso
 
 
 async def send(services: Services, job: Job) -> None:
-    """Handle the job. Raises `JobFailed` to be tried again later."""
+    """Handle the job. Raises `JobFailed` or `JobDeferred` to be tried again later."""
+    if await services.store.read(lambda: freezes.find(job.workspace_id)) is not None:
+        raise JobDeferred(freezes.LOOK_AGAIN_MS)
     order = ExecutionOrder(
         workspace_id=job.workspace_id,
         action_id=ActionId(job.payload["actionId"]),
@@ -33,6 +36,8 @@ async def send(services: Services, job: Job) -> None:
     try:
         await execution.execute(services, order)
     except Refusal as refusal:
+        if refusal.reason is Reason.FROZEN:
+            raise JobDeferred(freezes.LOOK_AGAIN_MS) from refusal
         await services.store.write(lambda: _notify_unsent(services, order))
         recovery = refusal.recovery()
         if (recovery.reason in CURABLE and recovery.retryable) or refusal.reason is Reason.MISSING_CREDITS:

@@ -13,7 +13,8 @@ import msgspec
 from assent.engine.actions import actions, policies
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.missing_types import mark_missing_type
-from assent.engine.core import jobs, journal
+from assent.engine.core import freezes, jobs, journal
+from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import JobState
 from assent.engine.learning import memory as brain
 from assent.engine.learning.measured import refresh_asset
@@ -77,6 +78,7 @@ class RunReview(Record):
     memory: dict[str, Entry]
     """The memories that changed the run's drafts, by id."""
     send_jobs: dict[ActionId, SendJob]
+    frozen: Freeze | None
 
 
 def find_anywhere(run_id: RunId) -> Transaction[Run | None]:
@@ -132,6 +134,7 @@ def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
         revisions=revisions,
         memory=memory,
         send_jobs=send_jobs,
+        frozen=(yield from freezes.find(workspace_id)),
     )
 
 

@@ -54,6 +54,40 @@ WHERE callers_seen.seen_ms < excluded.seen_ms
 -- When each caller of a workspace was last here.
 SELECT caller, seen_ms FROM callers_seen WHERE workspace_id = :workspace_id
 
+-- name: freeze
+-- Stop sending in a workspace, or everywhere; a freeze that is there stays as it is.
+INSERT INTO freezes (workspace_id, since_ms, set_by, why) VALUES (:workspace_id, :since_ms, :set_by, :why)
+ON CONFLICT (workspace_id) DO NOTHING
+RETURNING workspace_id
+
+-- name: unfreeze
+-- End a freeze; returns no row if there is none.
+DELETE FROM freezes WHERE workspace_id = :workspace_id RETURNING since_ms
+
+-- name: find_freezes
+-- The freezes that stop a workspace: its own, and that of the server.
+SELECT workspace_id, since_ms, set_by, why FROM freezes
+WHERE workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000') ORDER BY workspace_id
+
+-- name: list_freezes
+-- Every freeze of the server, for its operator.
+SELECT workspace_id, since_ms, set_by, why FROM freezes ORDER BY workspace_id
+
+-- name: read_open_writes [postgres, skipped on sqlite]
+-- The transactions that write at this moment. One of them may have read that nothing is frozen.
+SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot
+
+-- name: count_open_writes [postgres, skipped on sqlite]
+-- Count those of them that have not ended.
+SELECT count(*) AS open FROM pg_snapshot_xip(CAST(CAST(:snapshot AS TEXT) AS pg_snapshot)) AS x (id)
+WHERE pg_xact_status(x.id) = 'in progress'
+
+-- name: count_executing
+-- Count what a connector or an agent has in hand, in one workspace or in all.
+SELECT count(*) AS executing FROM actions
+WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND execution_state = 'executing'
+  AND (:everywhere = 1 OR workspace_id = :workspace_id)
+
 -- name: find_webhook_hosts
 -- Find the hosts that a workspace allows for webhooks; null for any public one.
 SELECT webhook_hosts FROM workspaces WHERE workspace_id = :workspace_id

@@ -119,6 +119,8 @@ WORDS: Final[dict[str, Sentence]] = {
     "proposals_released": "{who} released {count} held proposals",
     "proposals_rejected": "{who} rejected {count} held proposals",
     "wrapped_tools_accepted": "The first tools of the wrapped server {server} were accepted",
+    "sending_frozen": "All sending was stopped by {agent}",
+    "sending_resumed": "Sending was allowed again by {agent}",
     "policy_changed": "Policy changed to “{policy}” by {agent}",
     "notification_added": "{agent} asked for notifications at {shown}",
     "notification_removed": "Notifications to {shown} were stopped by {agent}",

@@ -101,7 +101,7 @@ GROUPS: Final = (
             *("secret_stored", "secret_removed"),
             *("credits_granted", "credits_limited", "credits_unlimited"),
             *("webhook_secret_made", "webhook_secret_rotated", "webhook_hosts_changed", "policy_changed"),
-            "wrapped_tools_accepted",
+            *("wrapped_tools_accepted", "sending_frozen", "sending_resumed"),
             *("subscription_added", "subscription_changed", "subscription_removed"),
             *("notification_added", "notification_removed", "page_fetched"),
         ),
@@ -110,7 +110,7 @@ GROUPS: Final = (
 TONES: Final = {
     **dict.fromkeys(("action_approve", "action_succeed", "action_found_done", "action_hand_over"), "ok"),
     **dict.fromkeys(("action_reject", "action_refuse", "action_found_refused", "run_failed"), "danger"),
-    **dict.fromkeys(("execution_refused", "webhook_failed", "connector_expired"), "danger"),
+    **dict.fromkeys(("execution_refused", "webhook_failed", "connector_expired", "sending_frozen"), "danger"),
     **dict.fromkeys(("action_lose", "outcome_still_unknown"), "ask"),
     **dict.fromkeys(("action_postpone", "action_withdraw", "drift_found", "changes_asked"), "warn"),
 }

@@ -18,6 +18,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from assent.engine.core import freezes
+from assent.engine.core.freezes import Freeze
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people, proofs
@@ -114,6 +116,8 @@ class Visit:
     counts: Assurance
     """What the cookie of this request counts for."""
     confirming: Confirming
+    frozen: Freeze | None
+    """What stops sending in the current workspace."""
 
     @property
     def person(self) -> Person:
@@ -242,6 +246,7 @@ class Visit:
             "places": self.places,
             "place": self.place,
             "waiting": self.waiting,
+            "frozen": self.frozen,
             "entries": self.entries,
             "nav": self.nav,
             "scripts": scripts,
@@ -332,15 +337,17 @@ class Console:
         now_ms = self._services.clock.now_ms()
         wished = request.cookies.get(PLACE_COOKIE, "")
 
-        def look() -> Transaction[tuple[Session, tuple[MemberWorkspace, ...], int, str]]:
+        def look() -> Transaction[tuple[Session, tuple[MemberWorkspace, ...], int, Freeze | None, str]]:
             session = yield from people.authenticate(secret, now_ms)
             if session is None:
                 raise PageRefused(ask_to_sign_in(request))
             places = yield from members.list_member_workspaces(session.person)
             waiting = yield from members.count_waiting(session.person, now_ms)
-            return session, places, waiting, (yield from members.journal_position())
+            place = _choose(places, wished) if places else None
+            frozen = (yield from freezes.find(place.workspace_id)) if place is not None else None
+            return session, places, waiting, frozen, (yield from members.journal_position())
 
-        session, places, waiting, position = await self._services.store.read(look)
+        session, places, waiting, frozen, position = await self._services.store.read(look)
         await self._pace.of_session(session)
         if not places:
             raise PageRefused(NO_WORKSPACE)
@@ -361,6 +368,7 @@ class Console:
             cookies=self._cookies,
             counts=count_cookie(self._base_url, session.assurance),
             confirming=Confirming(self._services, nonces, base_url=self._base_url),
+            frozen=frozen,
         )
 
 

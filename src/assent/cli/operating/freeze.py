@@ -1,0 +1,132 @@
+"""`assent freeze` and `assent unfreeze`: stop every executor at once, and let them go on.
+
+`freeze` returns when no process can begin to send any more. It prints the time that this took, and how many actions
+were already with a connector or an agent: these cannot be called back, and their outcomes are recorded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from assent.cli.failures import Failure
+from assent.cli.session import CommandSession, command
+from assent.cli.workspaces import BY, check_name, find_workspace
+from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
+from assent.kernel.structs import WireRecord
+from assent.kernel.times import iso_time
+
+if TYPE_CHECKING:
+    from assent.app import App
+
+OnlyWorkspace = Annotated[
+    str | None,
+    typer.Option("--workspace", "-w", metavar="ID-OR-NAME", help="Only this workspace (the whole server)."),
+]
+
+SETTLE_SECONDS: Final = 10.0
+"""How long the command waits for transactions that began before the freeze."""
+POLL_SECONDS: Final = 0.002
+
+
+class FrozenSending(WireRecord):
+    """The result of `freeze`."""
+
+    scope: str
+    since: str
+    in_effect: bool
+    """Whether no transaction from before the freeze is open any more."""
+    effective_after_ms: float
+    """From the order to the moment after which no process can begin to send."""
+    in_flight: int
+    """Actions that were claimed before and have no outcome yet."""
+
+
+def freeze(
+    session: CommandSession,
+    workspace: OnlyWorkspace = None,
+    why: Annotated[str, typer.Option("--why", help="The reason, which agents and people are shown.")] = "",
+) -> int:
+    """Stop all sending at once, in every process. Reading, preparing, approving and measuring go on."""
+    session.require_data()
+    reason = check_name(why, "The reason") if why else ""
+
+    async def stop(app: App) -> FrozenSending:
+        workspace_id, name = await _find_scope(app, workspace)
+        return await stop_sending(app, workspace_id, name, why=reason)
+
+    done = session.use_app(stop)
+    held = "1 action was" if done.in_flight == 1 else f"{done.in_flight} actions were"
+    text = (
+        f"Sending is stopped {done.scope} since {done.since}. It took effect after "
+        f"{done.effective_after_ms:.1f} ms: no process begins to send any more.\n"
+    )
+    if not done.in_effect:
+        text = (
+            f"Sending is stopped {done.scope} since {done.since}. After {SETTLE_SECONDS:g} s the database still has a "
+            "transaction that began earlier. If it claims an action, that action is sent.\n"
+        )
+    text += f"{held} already being sent; the outcome is recorded.\n" if done.in_flight else ""
+    again = ("unfreeze", *(("--workspace", workspace) if workspace is not None else ()))
+    session.give(done, f"{text}Let it go on: {session.again(*again)}")
+    return 0 if done.in_effect else 1
+
+
+async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: str) -> FrozenSending:
+    """Freeze, wait until it is in effect, and return the measured time."""
+    from assent.engine.core import freezes
+
+    store, now_ms = app.store, app.clock.now_ms()
+    await store.open()
+    begun = time.perf_counter()
+    await store.write(lambda: freezes.freeze(workspace_id, now_ms, by=BY, why=why))
+    snapshot, left = await store.read(freezes.read_open_writes), 0
+    while snapshot is not None and time.perf_counter() - begun < SETTLE_SECONDS:
+        seen = snapshot
+        left = await store.read(lambda: freezes.count_open_writes(seen))
+        if not left:
+            break
+        await asyncio.sleep(POLL_SECONDS)
+    took_ms = 1000 * (time.perf_counter() - begun)
+    found = await store.read(freezes.list_all)
+    since_ms = next((each.since_ms for each in found if each.workspace_id == workspace_id), now_ms)
+    in_flight = await store.read(lambda: freezes.count_executing(workspace_id))
+    return FrozenSending(scope, iso_time(since_ms), not left, round(took_ms, 2), in_flight)
+
+
+def unfreeze(session: CommandSession, workspace: OnlyWorkspace = None) -> None:
+    """Let sending go on. What is approved and due is sent by the server within half a minute."""
+    from assent.engine.core import freezes
+
+    session.require_data()
+
+    async def resume(app: App) -> tuple[str, int | None, bool]:
+        workspace_id, scope = await _find_scope(app, workspace)
+        now_ms = app.clock.now_ms()
+        since_ms = await app.store.write(lambda: freezes.unfreeze(workspace_id, now_ms, by=BY))
+        left = await app.store.read(freezes.list_all)
+        return scope, since_ms, any(each.everywhere for each in left)
+
+    scope, since_ms, stopped_everywhere = session.use_app(resume)
+    if since_ms is None:
+        raise Failure(f"Sending is not stopped {scope}.\nSee what is: {session.again('doctor')}")
+    text = f"Sending goes on {scope}; it was stopped since {iso_time(since_ms)}."
+    if stopped_everywhere:
+        text += f"\nThe whole server is still stopped. Let it go on: {session.again('unfreeze')}"
+    session.give({"scope": scope, "since": iso_time(since_ms), "serverFrozen": stopped_everywhere}, text)
+
+
+async def _find_scope(app: App, wanted: str | None) -> tuple[WorkspaceId, str]:
+    """Return the id that a freeze is stored under, and its name in a sentence."""
+    if wanted is None:
+        return SYSTEM_WORKSPACE, "on the whole server"
+    found = await find_workspace(app, wanted)
+    return found.workspace_id, f"in the workspace {found.name!r}"
+
+
+def register(app: typer.Typer) -> None:
+    command(app, "freeze")(freeze)
+    command(app, "unfreeze")(unfreeze)
