@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
-from assent.ports import Transaction
+from assent.ports import Rows, Transaction
 
 
 async def freeze(surface: Gate, where: WorkspaceId | None = None, why: str = "a wrong price") -> None:
@@ -113,7 +114,7 @@ async def test_a_freeze_of_the_server_holds_in_every_workspace_and_is_in_the_jou
     await unfreeze(surface)
     await surface.done(EXECUTE, actionId=action_id)
 
-    def events() -> Transaction[list[Any]]:
+    def events() -> Transaction[Rows]:
         return (yield bind_marks("SELECT kind FROM events WHERE kind LIKE 'sending_%' ORDER BY at_ms, kind"))
 
     rows = await surface.app.store.read(events)
@@ -143,6 +144,12 @@ async def test_after_the_command_returns_no_claim_commits(surface: Gate) -> None
         await unfreeze(surface)
 
 
+async def until(look: Callable[[], Awaitable[Any]]) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while not await look():  # noqa: ASYNC110 - the state of the database
+            await asyncio.sleep(0.005)
+
+
 @pytest.mark.own_database
 async def test_the_command_waits_for_a_claim_that_judged_before_it(surface: Gate) -> None:
     if surface.app.store.dialect != "postgres":
@@ -157,15 +164,12 @@ async def test_the_command_waits_for_a_claim_that_judged_before_it(surface: Gate
         await block.start()
         await other.fetch("SELECT seq FROM streams WHERE stream_id = $1 FOR UPDATE", run_id)
         claim = asyncio.create_task(surface.ask(EXECUTE, actionId=action_id))
-        async with asyncio.timeout(DEADLINE_SECONDS):
-            while not await other.fetchval(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-            ):
-                await asyncio.sleep(0.005)
+        waiting = (
+            "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+        await until(lambda: other.fetchval(waiting))
         stopping = asyncio.create_task(stop_sending(surface.app, surface.workspace_id, "", why=""))
-        async with asyncio.timeout(DEADLINE_SECONDS):
-            while not await other.fetchval("SELECT count(*) FROM freezes"):
-                await asyncio.sleep(0.005)
+        await until(lambda: other.fetchval("SELECT count(*) FROM freezes"))
         assert not stopping.done()
         await block.commit()
         assert (await stopping).in_effect

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -85,8 +86,7 @@ async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: 
     await store.write(lambda: freezes.freeze(workspace_id, now_ms, by=BY, why=why))
     snapshot, left = await store.read(freezes.read_open_writes), 0
     while snapshot is not None and time.perf_counter() - begun < SETTLE_SECONDS:
-        seen = snapshot
-        left = await store.read(lambda: freezes.count_open_writes(seen))
+        left = await store.read(partial(freezes.count_open_writes, snapshot))
         if not left:
             break
         await asyncio.sleep(POLL_SECONDS)
