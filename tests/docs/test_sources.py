@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PYTHON = sorted(file for folder in ("src", "tests", "benchmarks") for file in (ROOT / folder).rglob("*.py"))
+PYTHON = sorted(
+    file for folder in ("src", "tests", "benchmarks", "proof") for file in (ROOT / folder).rglob("*.py")
+)
 SERVER = sorted(
     file
     for file in (ROOT / "src").rglob("*.py")
