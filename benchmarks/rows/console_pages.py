@@ -24,6 +24,7 @@ def pages(places: Places) -> dict[str, str]:
     """What is looked at, and where it is."""
     return {
         f"inbox, {2 * ACTIONS:,} waiting actions": "/inbox",
+        f"a search among {2 * ACTIONS:,} waiting actions": "/inbox?q=nothing+like+it",
         f"runs, {2 * ACTIONS:,} of them": "/runs",
         f"one run of {ACTIONS:,} actions": f"/runs/{places.run_id}/story",
         f"a workflow's run of {NODES:,} steps": f"/sessions/{places.session_run_id}",

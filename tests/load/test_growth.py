@@ -55,6 +55,7 @@ SORTED: Final = {
     "list_first_actions": "a few actions of each run of one page",
     "list_held_groups": "one row for each caller whose proposals are held",
     "list_inbox": "the rows of one page, picked in the order of an index",
+    "search_inbox": "as many rows as one search reads, picked in the order of an index",
     "list_stopped_for": "the rows of one page of each sort, picked in the order of an index",
     "list_unknown_for": "the rows of one page, picked in the order of an index",
     "list_done_for": "the rows of one page, and what went out in the same millisecond",
@@ -70,6 +71,7 @@ BEFORE_MS: Final = 30 * 86_400_000
 
 PAGES: Final = (
     "/inbox",
+    "/inbox?q=clubs&channel=linkedin",
     "/runs",
     "/runs?q=clubs&state=executed",
     "/audit",
@@ -123,7 +125,9 @@ async def test_no_statement_of_a_hot_call_reads_or_sorts_a_whole_history(
     found = await look(database_url, seen.bound)
 
     assert found == []
-    assert {"append_event", "list_brain_entries", "count_inbox"} <= {*seen.bound}, sorted(seen.bound)
+    assert {"append_event", "list_brain_entries", "count_inbox", "search_inbox"} <= {*seen.bound}, sorted(
+        seen.bound
+    )
 
 
 async def used(gate: Gate) -> None:

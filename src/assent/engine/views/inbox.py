@@ -34,6 +34,9 @@ MOST_DONE: Final = 20
 MOST_SCHEDULED: Final = 20
 MOST_COUNTED: Final = 2_000
 """How many waiting actions are counted by channel."""
+MOST_SEARCHED: Final = 2_000
+"""How many waiting actions one search reads. A page links to the search in the next ones, so that the work is
+the same however much waits. An index of all words would be written with every draft, and its approval."""
 
 
 class Waiting(Record):
@@ -55,6 +58,8 @@ class InboxFilter(Record):
     until_ms: int = 0
     channel: str = ""
     text: str = ""
+    first: int = 0
+    """How many waiting actions earlier searches have read."""
 
 
 class InboxCounts(Record):
@@ -72,6 +77,10 @@ class Inbox(Record):
 
     waiting: tuple[Waiting, ...]
     found: int
+    searched: int
+    """How many waiting actions the filter was applied to, with those of earlier searches."""
+    candidates: int
+    """How many there are to apply it to."""
     counts: InboxCounts
     unknown: tuple[Waiting, ...]
     stopped: tuple[Waiting, ...]
@@ -103,44 +112,51 @@ def read_inbox(
         "risk": actions.RISKS[wanted.severity] if wanted.severity is not None else -1,
         "until_ms": wanted.until_ms,
     }
+    candidates = sum(
+        row["soon" if wanted.until_ms else "waiting"] for row in by_risk if about["risk"] in (-1, row["risk"])
+    )
+    searched = candidates
     if wanted.channel or wanted.text:
+        searched = min(candidates, wanted.first + MOST_SEARCHED)
         rows = yield statements.search_inbox(
             **about,
             most=most,
             skipped=skipped,
+            first=wanted.first,
+            searched=MOST_SEARCHED,
             opening=_opening(wanted.channel),
             pattern=_pattern(wanted.text),
         )
         found: int = rows[0]["found"] if rows else 0
     else:
-        found = sum(
-            row["soon" if wanted.until_ms else "waiting"]
-            for row in by_risk
-            if about["risk"] in (-1, row["risk"])
-        )
+        found = candidates
         rows = yield statements.list_inbox(**about, most=most, skipped=skipped)
     unknown: Rows = ()
     stopped: Rows = ()
     scheduled: Rows = ()
     done: Rows = ()
     held: tuple[HeldGroup, ...] = ()
-    if skipped == 0 and wanted == InboxFilter():
+    # What expires soon still waits: no other section has any of it.
+    if skipped == wanted.first == 0 and not wanted.until_ms:
         unknown = yield statements.list_unknown_for(**who, most=MOST_UNKNOWN)
         stopped = yield statements.list_stopped_for(
             **who, now_ms=now_ms, since_ms=now_ms - FAILED_SHOWN_MS, most=MOST_STOPPED
         )
-        held = yield from flood.list_groups(person, now_ms)
+        if wanted == InboxFilter():
+            held = yield from flood.list_groups(person, now_ms)
         scheduled = yield statements.list_scheduled_for(**who, now_ms=now_ms, most=MOST_SCHEDULED)
         done = yield statements.list_done_for(**who, since_ms=since_ms, most=MOST_DONE)
     waiting = yield from _with_approvals(_lines(rows))
     return Inbox(
         waiting=waiting,
         found=found,
+        searched=searched,
+        candidates=candidates,
         counts=counts,
-        unknown=_lines(unknown),
-        stopped=_lines(stopped),
-        scheduled=tuple(sorted(_lines(scheduled), key=lambda each: each.action.schedule_ms or 0)),
-        done=_lines(done),
+        unknown=_select(unknown, wanted),
+        stopped=_select(stopped, wanted),
+        scheduled=tuple(sorted(_select(scheduled, wanted), key=lambda each: each.action.schedule_ms or 0)),
+        done=_select(done, wanted),
         held=held,
     )
 
@@ -206,6 +222,24 @@ def find_line(person: Person, action_id: str) -> Transaction[Waiting | None]:
 
 def _lines(rows: Rows) -> tuple[Waiting, ...]:
     return tuple(_line(row) for row in rows)
+
+
+def _select(rows: Rows, wanted: InboxFilter) -> tuple[Waiting, ...]:
+    """Return the lines of a section that a filter lets through. A section is short."""
+    return tuple(
+        line
+        for line in _lines(rows)
+        if wanted.workspace in ("", line.action.workspace_id)
+        and wanted.channel in ("", line.action.effect.channel)
+        and wanted.severity in (None, line.action.preflight.severity)
+        and (not wanted.text or _mentions(line, wanted.text.lower()))
+    )
+
+
+def _mentions(line: Waiting, text: str) -> bool:
+    """Whether the effect of an action or the goal of its run has a text, as `search_inbox` compares."""
+    inside = msgspec.json.encode(text).decode()[1:-1]
+    return inside in msgspec.json.encode(line.action.effect).decode().lower() or text in line.goal.lower()
 
 
 def _line(row: Row) -> Waiting:

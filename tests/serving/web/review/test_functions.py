@@ -232,7 +232,7 @@ async def test_the_pages_of_an_action_and_of_several_show_arguments_and_blocks(h
             "A-2",
         ):
             assert fact in read(page), fact
-    assert "Grace" in together and "Refund, 2 of them" in read(together)
+    assert "Grace" in together and "Approve 2 together?" in read(together)
 
 
 async def test_a_row_of_the_inbox_names_every_argument(house: Bank) -> None:

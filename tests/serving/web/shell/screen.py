@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import pytest
-from playwright.async_api import BrowserContext, Page, expect
+from playwright.async_api import BrowserContext, Locator, Page, expect
 from tests.chromium import closed
 from tests.effort import pairs
 from tests.serving.web.review.browser import Watched, violations, watched
@@ -40,10 +40,15 @@ async def sign_in(
     await closed(page)
 
 
-async def confirm_when_asked(page: Page) -> None:
-    """Press the button of every confirm page that comes up, as a person who means it."""
+async def confirm_when_asked(page: Page, count: Callable[[], None] = lambda: None) -> None:
+    """Press the button of every confirm page that comes up, as a person who means it; `count` is told of each."""
     button = page.locator("#confirm-key:enabled")
-    await page.add_locator_handler(button, lambda: button.click(no_wait_after=True), no_wait_after=True)
+
+    async def press() -> None:
+        count()
+        await button.click(no_wait_after=True)
+
+    await page.add_locator_handler(button, press, no_wait_after=True)
 
 
 class Screen:
@@ -54,6 +59,15 @@ class Screen:
         self.house = house
         self._alarms = seen.alarms
         self._allow = allow
+        self.clicks = 0
+        """Of `click`, and of the confirm pages that came up."""
+
+    def count(self) -> None:
+        self.clicks += 1
+
+    async def click(self, on: Locator) -> None:
+        self.count()
+        await on.click()
 
     @classmethod
     async def open(
@@ -61,8 +75,8 @@ class Screen:
     ) -> Screen:
         seen = await watched(context, house.base_url)
         await seen.page.add_init_script(_REPORTS)
-        await confirm_when_asked(seen.page)
         made = cls(seen, house, allow)
+        await confirm_when_asked(seen.page, made.count)
         await made.goto(path)
         return made
 

@@ -1,11 +1,17 @@
-"""What people come to do, in a real browser, every click counted. `tests/processes/test_phone.py` has the phone."""
+"""What people come to do, in a real browser, every click counted, those of confirm pages too.
+
+Here: clear 20 low-risk items, and why something did not go out. `tests/processes/test_phone.py` has the phone,
+`tests/processes/test_first_sign_in.py` the first sign-in after `make run`, `test_looking_back_in_chromium.py` the
+comparison of two branches, and `tests/serving/web/settings/test_set_up_in_chromium.py` two approvers for e-mail and the
+mail server.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from playwright.async_api import Locator, expect
+from playwright.async_api import expect
 from tests.serving.web.review.kit import House, mail, post
 from tests.serving.web.shell.conftest import OpenScreen
 from tests.serving.web.shell.screen import Screen
@@ -19,64 +25,77 @@ pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 LOOKS = ((390, False), (1280, True), (1920, False))
 
 
-class Hand:
-    """Clicks and counts."""
+async def test_twenty_low_risk_items_of_twenty_runs_and_two_kinds_are_cleared_in_five_clicks_at_most(
+    screen: OpenScreen, house: House
+) -> None:
+    low: Any = {"severity": Severity.LOW}
+    runs = [
+        await house.stage(
+            post("site", connector="site", title=f"Note {n}", body=f"Note {n}: a line.", **low)
+            if n % 2
+            else post("hn", connector="manual", title=f"Show HN: {n}", body=f"Show {n}: a line.", **low)
+        )
+        for n in range(20)
+    ]
+    at = await screen("/inbox")
+    await at.ready()
+    await at.click(at.page.get_by_role("button", name="Approve all 20"))
+    await expect(at.page.get_by_role("heading", level=2)).to_have_count(20)
+    await at.click(at.page.get_by_role("button", name="Approve all 20, send 10 now"))
+    await expect(at.page.get_by_text("20 approved, 10 on their way out.")).to_be_visible()
 
-    def __init__(self) -> None:
-        self.clicks = 0
-
-    async def click(self, on: Locator) -> None:
-        self.clicks += 1
-        await on.click()
+    assert at.clicks <= 5
+    assert {(await house.action(run.actions[0].id)).status for run in runs} == {"approved"}
 
 
-async def test_twenty_low_risk_items_are_cleared_in_five_clicks_at_most(
+async def test_low_risk_items_of_one_run_are_selected_at_once_and_keep_their_filter(
     screen: OpenScreen, house: House
 ) -> None:
     run = await house.stage(
         *(
             post(
-                "site",
-                connector="site",
-                title=f"Note {n}",
-                body=f"Note {n}: a line.",
-                severity=Severity.LOW,
+                "site", connector="site", title=f"Kept {n}", body=f"Kept {n}: a line.", severity=Severity.LOW
             )
             for n in range(20)
         )
     )
-    at = await screen("/inbox")
+    at = await screen("/inbox?q=kept")
     await at.ready()
-    hand = Hand()
     group = at.page.locator(".group", has=at.page.locator(f"#row-{run.actions[0].id}"))
-    await hand.click(group.get_by_role("button", name="Select 20"))
+    await at.click(group.get_by_role("button", name="Select 20"))
     await expect(at.page.locator("#batch-said")).to_have_text("20 selected")
-    await hand.click(at.page.get_by_role("button", name="Approve together"))
-    await hand.click(at.page.get_by_role("button", name="Approve and send all 20 now"))
+    await at.click(at.page.get_by_role("button", name="Approve together"))
+    await at.click(at.page.get_by_role("button", name="Approve and send all 20 now"))
     await expect(at.page.get_by_text("20 approved and on their way out.")).to_be_visible()
 
-    assert hand.clicks <= 5
-    assert {(await house.action(each.id)).status for each in run.actions} == {"approved"}
+    assert at.clicks <= 5
+    assert "q=kept" in at.page.url
 
 
-async def test_why_something_did_not_go_out_is_found_in_two_clicks(screen: OpenScreen, house: House) -> None:
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_why_something_did_not_go_out_is_found_in_two_clicks(
+    screen: OpenScreen, house: House, width: int
+) -> None:
     def refuse(action: object) -> Any:
         raise NotSent(Reason.CONNECTOR_FAILED, "The espresso account is suspended.", curable=False)
 
     works, house.provider.then = house.provider.then, refuse
-    run = await house.stage(post(body="Espresso on Saturday, for everybody who asks."))
+    run = await house.stage(post(body="Espresso on Saturday, for all who ask."))
     await house.decide(await house.owner(), run.run_id, run.actions[0].id, "approve", then="send")
     for _ in range(5):
         await house.run_jobs()
     house.provider.then = works
 
-    at = await screen("/inbox")
+    at = await screen("/inbox", width=width)
     await at.ready()
-    hand = Hand()
-    await hand.click(at.page.locator(f"#row-{run.actions[0].id} .inbox-line"))
-    await expect(at.page.locator("#pane")).to_contain_text("The espresso account is suspended.")
+    await at.click(at.page.locator(f"#row-{run.actions[0].id} .inbox-line"))
+    place = at.page.locator("#pane" if width > 1100 else "main")
+    await expect(place).to_contain_text("The espresso account is suspended.")
+    assert at.clicks <= 2
 
-    assert hand.clicks <= 2
+    # Its words find it, too.
+    await at.goto("/inbox?q=espresso+on+saturday")
+    await expect(at.page.locator(f"#row-{run.actions[0].id}")).to_contain_text("Failed")
 
 
 @pytest.mark.parametrize(("width", "dark"), LOOKS)

@@ -1,4 +1,4 @@
-"""Batch decisions: several low-risk actions of one type, after a page that shows each in full.
+"""Batch decisions: several low-risk actions, after a page that shows each in full.
 
 Selecting decides nothing; it opens the confirmation page. That page carries the digest of each text
 that it shows. If one has changed since, or was decided by another person, none is decided.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from functools import partial
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -32,7 +33,7 @@ from assent.serving.web.review.access import VIA
 from assent.serving.web.review.content import build_content
 from assent.serving.web.review.forms import may_be_batched, sends_at_once
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.problems import describe_batch, find_needed
+from assent.serving.web.review.problems import describe_batch, find_needed, read_readiness
 from assent.serving.web.review.word_diff import PAGE_STEPS
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
@@ -43,8 +44,8 @@ INBOX: Final = Link("/inbox", "Back to the inbox")
 NOT_TOGETHER: Final = PageProblem(
     400,
     "These cannot be decided together",
-    "Only low-risk actions of one type, all still waiting and without an HTML part, can be decided about in one go.",
-    "Go back and select rows of one type, or open each one and decide there.",
+    "Only low-risk drafts that still wait and have no HTML part can be decided in one go.",
+    "Go back and select low-risk rows, or open each one and decide there.",
     INBOX,
 )
 CHANGED: Final = PageProblem(
@@ -87,7 +88,7 @@ async def decide(visit: Visit) -> Response:
     proof = await visit.read_proof(form)
     assurance = visit.counts if proof is None else proof.assurance
 
-    def all_of_them() -> Transaction[int]:
+    def all_of_them() -> Transaction[tuple[Action, ...]]:
         if proof is not None and not (yield from proofs.use(proof, visit.now_ms)):
             raise PageRefused(USED_PROOF)
         found = yield from _find(visit, list(digests))
@@ -112,26 +113,28 @@ async def decide(visit: Visit) -> Response:
                     _no_link,
                     visit.now_ms,
                     seals=visit.services.keys.seals,
-                    send_now=form.get("then") == "send",
+                    send_now=form.get("then") == "send" and _sends(action),
                     undo_ms=visit.services.limits.undo_ms,
                 )
             else:
                 yield from decisions.reject(decider, action.action_id, reason, seen, _no_link, visit.now_ms)
-        return len(found)
+        return found
 
     try:
         if decision == "approve":
             for action in await visit.read(lambda: _find(visit, list(digests))):
                 await observing.check_before_approval(visit.services, action, by=visit.person.name, via=VIA)
-        count = await visit.write(all_of_them)
+        decided = await visit.write(all_of_them)
     except Refusal as refusal:
         await _ask_to_confirm(visit, refusal, assurance, form)
         raise PageRefused(CHANGED) from None
     visit.services.background.wake_jobs()
-    did = "send" if decision == "approve" and form.get("then") == "send" else decision
+    said = {"did": decision, "count": len(decided)}
+    if decision == "approve" and form.get("then") == "send":
+        said |= {"did": "send", "sent": sum(map(_sends, decided))}
     back = form.get("back", "")
     here = back if back.startswith("/inbox?") else "/inbox?"
-    return visit.go(f"{here}{'' if here.endswith('?') else '&'}did={did}&count={count}")
+    return visit.go(f"{here}{'' if here.endswith('?') else '&'}{urlencode(said)}")
 
 
 async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, form: dict[str, str]) -> None:
@@ -154,10 +157,10 @@ async def _ask(
     values = {
         "decision": decision,
         "items": await run_apart(_list_items, found, visit.now_ms),
-        "kind": found[0].view.noun,
         "at_once": all(map(sends_at_once, found)),
-        "is_function": review_words.is_function(found[0]),
-        "sends": found[0].view.executes == "server",
+        "is_function": all(map(review_words.is_function, found)),
+        "sends": sum(map(_sends, found)),
+        "unready": await _list_unready(visit, found) if decision == "approve" else [],
         "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),
         "wrong": wrong,
         "back": back if back.startswith("/inbox?") else "/inbox",
@@ -174,16 +177,33 @@ def _find(visit: Visit, picked: list[str]) -> Transaction[tuple[Action, ...]]:
         if seen is None:
             raise PageRefused(NOT_TOGETHER)
         found.append(seen[0])
-    alike = len({action.effect.type for action in found}) == 1
-    low = all(may_be_batched(action) for action in found)
+    low = bool(found) and all(may_be_batched(action) for action in found)
     open_still = all(
         state_of(action) == AWAITING and not is_expired(action, visit.now_ms) for action in found
     )
-    if not (alike and low):
+    if not low:
         raise PageRefused(NOT_TOGETHER)
     if not open_still:
         raise PageRefused(CHANGED)
-    return tuple(found)
+    return tuple(sorted(found, key=lambda each: (each.created_ms, each.run_id, each.position)))
+
+
+def _sends(action: Action) -> bool:
+    """Whether the server sends it once it is approved."""
+    return action.view.executes == "server"
+
+
+async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[str]:
+    """Why some of them cannot be sent now, one sentence for each connector."""
+    said: dict[str, str] = {}
+    for action in filter(_sends, found):
+        if action.effect.connector not in said:
+            ready = await read_readiness(visit.services, action)
+            blocked = ready is not None and not ready.ready
+            said[action.effect.connector] = (
+                (ready.fix_hint or f"{action.view.via} is not ready.") if ready and blocked else ""
+            )
+    return [each for each in said.values() if each]
 
 
 def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
@@ -194,6 +214,7 @@ def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
 def _item(action: Action, now_ms: int, steps: Steps) -> dict[str, Any]:
     return {
         "action_id": action.action_id,
+        "title": review_words.say_effect(action),
         "happens": action.view.sentence,
         "at_once": sends_at_once(action),
         "overdue": is_overdue(action, now_ms),

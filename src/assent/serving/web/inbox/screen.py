@@ -17,7 +17,7 @@ from assent.engine.views import inbox
 from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
 from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
-from assent.serving.web.inbox.words import EXPIRES_SOON_MS, held_line, inbox_line, pane_values
+from assent.serving.web.inbox.words import DID, EXPIRES_SOON_MS, held_line, inbox_line, pane_values
 from assent.serving.web.review.action import NO_SUCH_ACTION
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
@@ -26,6 +26,9 @@ from assent.serving.web.shell.problems import PageRefused
 INBOX_PAGE: Final = 50
 
 MAX_SEARCH_CHARS: Final = 100
+
+MAX_FIRST_DIGITS: Final = 7
+"""Of the number of actions that earlier searches have read."""
 
 SECTIONS: Final = ("stuck", "scheduled", "sent")
 """Sections that a chip shows alone."""
@@ -46,6 +49,7 @@ def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
         until_ms=visit.now_ms + EXPIRES_SOON_MS if visit.query("soon") else 0,
         channel=channel if channel in visit.services.effects.channels else "",
         text=text,
+        first=whole_number(visit.query("first"), MAX_FIRST_DIGITS) or 0,
     )
     query = {
         "q": text,
@@ -53,6 +57,7 @@ def read_filter(visit: Visit) -> tuple[InboxFilter, dict[str, str]]:
         "channel": wanted.channel,
         "workspace": wanted.workspace,
         "soon": "1" if wanted.until_ms else "",
+        "first": str(wanted.first or ""),
     }
     return wanted, query
 
@@ -79,12 +84,16 @@ async def show(visit: Visit) -> Response:
         "scheduled": _lines(visit, found.scheduled) if section in ("", "scheduled") else [],
         "done": _lines(visit, found.done) if section in ("", "sent") else [],
         "found": found.found,
+        "searched": found.searched,
+        "candidates": found.candidates,
+        "search_on": _address(query | {"first": str(found.searched)}),
         "chips": _list_chips(visit, found, query, section),
         "pages": find_page(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
         "query": query,
         "filtered": wanted != InboxFilter(),
         "done_together": _describe_batch(visit),
-        "batches": any(line["batch"] for group in groups for line in group["lines"]),
+        "batches": any(group["batch"] for group in groups),
+        "together": _list_approvable(groups),
         "batch_nonce": visit.nonce("batch"),
         "back": _address(query),
         "pane": await run_apart(pane_values, visit.services.effects, first, now_ms) if first else None,
@@ -125,6 +134,12 @@ def _group(visit: Visit, found: tuple[Waiting, ...]) -> list[dict[str, Any]]:
             }
         )
     return groups
+
+
+def _list_approvable(groups: list[dict[str, Any]]) -> list[str]:
+    """The ids of the low-risk drafts on this page that can be approved in one go."""
+    lines = (line for group in groups for line in group["lines"])
+    return [line["action_id"] for line in lines if line["batch"] and line["approve_href"]]
 
 
 def _first(found: Inbox, section: str) -> Waiting | None:
@@ -173,18 +188,12 @@ def _list_chips(visit: Visit, found: Inbox, query: dict[str, str], section: str)
 
 
 def _describe_batch(visit: Visit) -> str:
+    """Say how many drafts the last batch decided."""
     count, did = whole_number(visit.query("count"), 3), visit.query("did")
-    if did not in _DID or count is None:
+    sent = whole_number(visit.query("sent"), 3) or count
+    if did not in DID or count is None:
         return ""
-    return f"{count} {_DID[did]}."
-
-
-_DID: Final = {
-    "approve": "approved",
-    "send": "approved and on their way out",
-    "reject": "rejected",
-    "release": "released; each waits below",
-}
+    return f"{count} approved, {sent} on their way out." if sent != count else f"{count} {DID[did]}."
 
 
 SCREENS: Final = (

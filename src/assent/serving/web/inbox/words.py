@@ -39,6 +39,13 @@ ARGUMENT_CHARS: Final = 120
 """How much of each argument a row has; the review page shows it whole."""
 
 BY_HAND: Final = Badge("Publish it by hand", "warn")
+DID: Final = {
+    "approve": "approved",
+    "send": "approved and on their way out",
+    "reject": "rejected",
+    "release": "released; each waits below",
+}
+"""What became of the drafts that were decided together."""
 STOPPED: Final = {APPROVED: RETRYABLE, RETRYABLE: RETRYABLE, FAILED: FAILED}
 """States in which no job sends an approved action, and the state that the row names."""
 
@@ -142,7 +149,6 @@ def inbox_line(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str,
     missing = _find_missing(effects, action) if state == AWAITING else ""
     return {
         "action_id": action.action_id,
-        "type": action.effect.type,
         "href": here + place,
         "pane": f"/inbox/pane/{action.action_id}",
         "edit_href": f"{here}/actions/{action.action_id}/edit" if view.fields and not gone else "",

@@ -202,7 +202,7 @@ def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequen
         for number, each in enumerate(found, 1)
     )
     now = form.get("then") == "send" or all(map(sends_at_once, found))
-    verb = f"Approve and {'run' if is_function(found[0]) else 'send'}" if now else "Approve"
+    verb = f"Approve and {'run' if all(map(is_function, found)) else 'send'}" if now else "Approve"
     title = f"{verb} these {len(found)} now?" if now else f"Approve these {len(found)}?"
     text = "You confirm exactly these, as the page before showed them."
     return Consequence(title, text, f"{verb} all {len(found)}", facts)

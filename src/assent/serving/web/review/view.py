@@ -66,14 +66,10 @@ def count_progress(shown: tuple[Card, ...]) -> Progress | None:
 
 
 def list_rest(found: RunReview, shown: tuple[Card, ...]) -> tuple[str, ...]:
-    """The ids of the drafts of one type that this person may decide together, if they are several."""
+    """The ids of the drafts that this person may decide together, if they are several."""
     open_ones = {card.action_id for card in shown if card.waiting and "approve" in card.forms}
-    by_type: dict[str, list[str]] = {}
-    for action in found.actions:
-        if action.action_id in open_ones and may_be_batched(action):
-            by_type.setdefault(action.effect.type, []).append(action.action_id)
-    most = max(by_type.values(), key=len, default=[])
-    return tuple(most) if len(most) > 1 else ()
+    rest = [each.action_id for each in found.actions if each.action_id in open_ones and may_be_batched(each)]
+    return tuple(rest) if len(rest) > 1 else ()
 
 
 def _outcome(shown: tuple[Card, ...]) -> str:

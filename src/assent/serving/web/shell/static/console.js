@@ -245,16 +245,14 @@
     const bar = $("#batch");
     if (!bar) return;
     const boxes = $$("input[data-pick]:checked");
-    const fit = new Set(boxes.map((box) => box.dataset.type)).size === 1;
     bar.toggleAttribute("data-empty", boxes.length === 0);
-    $("#batch-said").textContent = fit || !boxes.length ? `${boxes.length} selected` : "Select rows of one kind only.";
-    $$("button", bar).forEach((button) => { button.disabled = !fit; });
+    $("#batch-said").textContent = `${boxes.length} selected`;
   }
 
   function selectAll(button) {
     const boxes = $$("input[data-pick]", button.closest(".group"));
     const all = boxes.every((box) => box.checked);
-    boxes.forEach((box) => { box.checked = !all && box.dataset.type === boxes[0].dataset.type; });
+    boxes.forEach((box) => { box.checked = !all; });
     chosen();
   }
 
