@@ -1,24 +1,27 @@
-"""A phone over https at an address of this machine that is not loopback: trust, sign in, decide."""
+"""A phone over https at an address of this machine that is not loopback: trust, sign in, decide; every tap counted."""
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import http.client
 import json
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Locator, Page, async_playwright, expect
 from tests import warm_processes
 from tests.chromium import NO_CHROMIUM, OPTIONS, PROGRAM
 from tests.processes.running import ASSENT, DEADLINE_SECONDS, Serve, StdioClient, environment, eventually
+from tests.suite.connectors.mail_server import Inbox, mail_server
 
 from assent.processes.certificates import list_own_names, make_certificate
 
@@ -55,7 +58,7 @@ def run(*words: str) -> dict[str, Any]:
 class Phone:
     """`assent serve` over https, with the certificate that `assent cert` made."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, more: dict[str, str]) -> None:
         self.data_dir = data_dir
         self.address = find_own_address()
         self.port = find_free_port(self.address)
@@ -66,6 +69,7 @@ class Phone:
             "ASSENT_BASE_URL": self.base_url,
             "ASSENT_TLS_CERT": self.made["certificate"],
             "ASSENT_TLS_KEY": self.made["key"],
+            **more,
         }
         self.settings = settings
         self.serve = Serve(data_dir, settings, port=self.port, wait=False)
@@ -106,54 +110,151 @@ class Phone:
         return base64.b64encode(hashlib.sha256(spki).digest()).decode()
 
 
-@pytest.fixture
-def phone(tmp_path: Path) -> Iterator[Phone]:
-    made = Phone(tmp_path)
-    with made.serve:
-        yield made
+class Taps:
+    """A phone in the hand of a person: every tap is counted."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.count = 0
+
+    async def tap(self, on: Locator) -> None:
+        await expect(on).to_be_in_viewport()
+        self.count += 1
+        await on.tap()
+
+    async def open(self, link: str) -> None:
+        """Tap a notification, or a link in a mail."""
+        self.count += 1
+        await self.page.goto(link)
+
+    async def approve(self) -> None:
+        """Approve what the page of a run shows: the button, and the one that says what happens."""
+        form = self.page.locator("form[data-decision=approve]")
+        button = self.page.locator("details", has=form).locator("summary")
+        await expect(button).to_be_in_viewport()
+        sizes = await self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert sizes[0] <= sizes[1]
+        await self.tap(button)
+        await self.tap(form.get_by_role("button", name="Approve and send now"))
+        await expect(self.page.locator("main")).to_contain_text("Approved by")
+
+
+async def read_link(inbox: Inbox, to: str, path: str) -> str:
+    """The link of the newest mail to a person."""
+
+    def found() -> str:
+        for each in reversed(inbox.taken):
+            text = (each.original_content or b"").replace(b"=\r\n", b"").decode()
+            links = [word for word in text.split() if word.startswith("https://") and path in word]
+            if to in each.rcpt_tos and links:
+                return links[0]
+        return ""
+
+    return await asyncio.to_thread(eventually, found, f"a mail with {path} reaches {to}")
+
+
+@asynccontextmanager
+async def trusting_browser(phone: Phone) -> AsyncIterator[Browser]:
+    """A Chromium that trusts the key of the certificate, as a phone trusts the authority."""
+    async with async_playwright() as playwright:
+        args = [*OPTIONS[:-1], f"--ignore-certificate-errors-spki-list={phone.key_hash}"]
+        browser = await playwright.chromium.launch(executable_path=PROGRAM, args=args)
+        try:
+            yield browser
+        finally:
+            await browser.close()
+
+
+async def press_and_confirm(page: Page, button: str) -> None:
+    """At the desk: press a button, and the one of the page that asks once more."""
+    await page.get_by_role("button", name=button, exact=True).click()
+    await page.locator("#confirm-key:enabled").click()
 
 
 @pytest.mark.slow
-async def test_a_phone_opens_the_link_of_a_note_signs_in_and_decides(phone: Phone) -> None:
-    assert phone.get("/healthz") == 200
-    with pytest.raises(ssl.SSLCertVerificationError):
-        phone.get("/healthz", trusts=False)
-    run_id = phone.stage()
-    link = run("owner-link", "--data-dir", str(phone.data_dir))["url"]
-    assert link.startswith(phone.base_url)
+async def test_a_phone_decides_three_taps_after_a_notification_and_needs_no_terminal(tmp_path: Path) -> None:
+    """No command is run for the phone. At the desk its owner is signed in, as after every first start; the settings
+    page signs in the phone, a colleague's phone signs in by a mail that its own page asks for."""
     if PROGRAM is None:
         pytest.skip(NO_CHROMIUM)
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        mail = {
+            "ASSENT_SMTP_URL": f"smtp://127.0.0.1:{port}?starttls=never",
+            "ASSENT_SMTP_FROM": "Assent <post@harbor.example>",
+            "ASSENT_UNDO_SECONDS": "0",
+        }
+        phone = await asyncio.to_thread(Phone, tmp_path, mail)
+        with phone.serve:
+            assert phone.get("/healthz") == 200
+            with pytest.raises(ssl.SSLCertVerificationError):
+                phone.get("/healthz", trusts=False)
+            desk_link = await asyncio.to_thread(run, "owner-link", "--data-dir", str(phone.data_dir))
+            async with trusting_browser(phone) as browser:
+                code = await set_up(browser, phone, desk_link["url"])
+                own = await (await new_phone(browser)).new_page()
+                await own.goto(code)
+                await own.get_by_role("button", name="Sign in").tap()
+                await expect(own.get_by_role("heading", level=1)).to_have_text("Inbox")
+                assert all(each["secure"] for each in await own.context.cookies())
 
-    async with async_playwright() as playwright:
-        # This Chromium trusts the key of the certificate, as a phone trusts the authority.
-        trusting = [*OPTIONS[:-1], f"--ignore-certificate-errors-spki-list={phone.key_hash}"]
-        browser = await playwright.chromium.launch(executable_path=PROGRAM, args=trusting)
-        try:
-            context = await browser.new_context(
-                viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True
-            )
-            page = await context.new_page()
-            await page.goto(f"{phone.base_url}/runs/{run_id}")
-            assert await page.locator("form[data-decision]").count() == 0
-            await page.goto(link)
-            await page.get_by_role("button", name="Sign in").tap()
-            await expect(page.get_by_role("heading", level=1)).to_have_text("Inbox")
-            cookies = await context.cookies()
-            assert all(each["secure"] for each in cookies)
-            # A tap on the notification opens this page; from there two taps decide.
-            await page.goto(f"{phone.base_url}/runs/{run_id}")
-            page.set_default_timeout(15_000)
-            form = page.locator("form[data-decision=approve]")
-            approve = page.locator("details", has=form).locator("summary")
-            await expect(approve).to_be_in_viewport()
-            sizes = await page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-            assert sizes[0] <= sizes[1]
-            await approve.tap()
-            await expect(form.get_by_role("button", name="Approve and send now")).to_be_in_viewport()
-            await form.get_by_role("button", name="Approve and send now").tap()
-            await expect(page.locator("main")).to_contain_text("Approved by")
-        finally:
-            await browser.close()
+                run_id = await asyncio.to_thread(phone.stage)
+                mine = Taps(own)
+                await mine.open(await read_link(inbox, "ingrid@harbor.example", f"/runs/{run_id}"))
+                await mine.approve()
+                assert mine.count == 3
+
+                inbox.taken.clear()
+                run_id = await asyncio.to_thread(phone.stage)
+                # A phone that no one has signed in yet, of a colleague with a known address.
+                theirs = Taps(await (await new_phone(browser)).new_page())
+                await theirs.open(await read_link(inbox, "tomasz@harbor.example", f"/runs/{run_id}"))
+                await theirs.tap(theirs.page.get_by_role("link", name="Sign in", exact=True).last)
+                await theirs.page.get_by_label("Your e-mail address").fill("tomasz@harbor.example")
+                await theirs.tap(theirs.page.get_by_role("button", name="Mail me a link"))
+                await theirs.open(await read_link(inbox, "tomasz@harbor.example", "/sign-in/"))
+                await theirs.tap(theirs.page.get_by_role("button", name="Sign in"))
+                await theirs.approve()
+                await expect(theirs.page.locator("main")).to_contain_text("Tomasz Nowak")
+                assert theirs.count == 7
+
+
+async def new_phone(browser: Browser) -> BrowserContext:
+    context = await browser.new_context(
+        viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True, reduced_motion="reduce"
+    )
+    context.set_default_timeout(15_000)
+    return context
+
+
+async def set_up(browser: Browser, phone: Phone, desk_link: str) -> str:
+    """At the desk, on pages alone: invite a colleague, choose where both are notified, and show the code for the
+    phone. Returns the address in the code."""
+    context = await browser.new_context(viewport={"width": 1280, "height": 900})
+    page = await context.new_page()
+    await page.goto(desk_link)
+    await page.get_by_role("button", name="Sign in").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Inbox")
+    await page.goto(f"{phone.base_url}/settings/people")
+    await page.get_by_label("Name", exact=True).fill("Tomasz Nowak")
+    await page.get_by_label("E-mail").first.fill("tomasz@harbor.example")
+    await page.locator('[name^="in."]').first.check()
+    await press_and_confirm(page, "Create invite link")
+    await expect(page.locator("main")).to_contain_text("/sign-in/")
+    for address, whose in (("ingrid@harbor.example", "me"), ("tomasz@harbor.example", "")):
+        await page.goto(f"{phone.base_url}/settings/notifications")
+        await page.locator(f'[name=whose][value="{whose}"]:not([type=hidden])').check()
+        await page.locator('[name=kind][value="email"]').check()
+        await page.get_by_label("Where", exact=True).fill(address)
+        await press_and_confirm(page, "Add")
+        await expect(page.locator("main")).to_contain_text(address)
+    await page.goto(f"{phone.base_url}/settings/phone")
+    await press_and_confirm(page, "Show a sign-in code")
+    shown = page.locator("main .copyable")
+    await expect(shown).to_contain_text(f"{phone.base_url}/sign-in/")
+    code = (await shown.inner_text()).strip()
+    await context.close()
+    return code
 
 
 def test_the_authority_stays_and_vouches_for_its_own_network_only(tmp_path: Path) -> None:

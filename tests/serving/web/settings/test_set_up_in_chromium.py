@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Locator, Page, expect
+from playwright.async_api import Browser, Page, expect
 from tests.chromium import closed
-from tests.serving.web.review.browser import served, watched
+from tests.serving.web.review.browser import served
 from tests.serving.web.review.kit import House, mail, post
 from tests.serving.web.shell import stories
 from tests.serving.web.shell.screen import Screen, sign_in
@@ -23,18 +23,6 @@ from assent.gate.records import Status
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
 WIDTHS = (390, 1280, 1920)
-
-
-class Clicks:
-    """Presses and counts. The confirmation of a lasting change is pressed by the person, too, and counted apart:
-    `Screen` presses it."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    async def press(self, what: Locator) -> None:
-        self.count += 1
-        await what.click()
 
 
 @pytest.fixture(scope="module")
@@ -71,35 +59,14 @@ async def at_desk(browser: Browser, office: House) -> AsyncIterator[OpenPage]:
         assert [alarm for each in made for alarm in each.unexpected()] == []
 
 
-async def test_the_first_sign_in_takes_two_steps_and_the_start_page_leads_there(
-    browser: Browser, office: House
-) -> None:
-    context, clicks = await browser.new_context(), Clicks()
-    seen = await watched(context, office.base_url)
-    page: Page = seen.page
-    await page.goto(f"{office.base_url}/")
-    await page.get_by_role("main").get_by_role("link", name="Sign in", exact=True).first.click()
-    await expect(page.get_by_role("heading", level=1)).to_have_text("How to sign in")
-    # One: the link that the server printed when it started. Two: the button.
-    clicks.count += 1
-    await page.goto(office.base_url + await office.sign_in_path())
-    await clicks.press(page.get_by_role("button", name="Sign in"))
-    await expect(page.get_by_role("heading", level=1)).to_have_text("Inbox")
-    assert clicks.count == 2
-    await page.goto(f"{office.base_url}/")
-    assert page.url == f"{office.base_url}/inbox"
-    assert seen.alarms == []
-    await closed(context)
-
-
 async def test_two_approvers_for_mail_are_set_in_the_page(at_desk: OpenPage, office: House) -> None:
-    at, clicks = await at_desk("/settings/policy"), Clicks()
+    at = await at_desk("/settings/policy")
     await at.page.get_by_label("E-mail: How many").select_option("2")
-    clicks.count += 2  # a browser opens the list and takes one
-    await clicks.press(at.page.get_by_role("button", name="Save the policy"))
+    at.clicks += 2  # a browser opens the list and takes one
+    await at.click(at.page.get_by_role("button", name="Save the policy"))
     await expect(at.page.get_by_role("status").first).to_contain_text("Saved.")
     await expect(at.page.locator("main")).to_contain_text("needs 2 different signed-in people")
-    assert clicks.count == 3
+    assert at.clicks == 4  # with the page that asks once more
     run = await office.stage(mail(1))
     owner = await office.owner()
     await office.decide(owner, run.run_id, run.actions[0].id, "approve")
@@ -110,9 +77,9 @@ async def test_two_approvers_for_mail_are_set_in_the_page(at_desk: OpenPage, off
 
 
 async def test_a_mail_server_is_connected_in_the_page(at_desk: OpenPage, office: House) -> None:
-    at, clicks = await at_desk("/connectors"), Clicks()
+    at = await at_desk("/connectors")
     async with mail_server(Inbox(), auth=True) as port:
-        await clicks.press(at.page.get_by_role("link", name="Connect Your mail server"))
+        await at.click(at.page.get_by_role("link", name="Connect Your mail server"))
         for label, text in (
             ("Mail comes from", "Harbor <post@harbor.example>"),
             ("Server", "127.0.0.1"),
@@ -122,10 +89,10 @@ async def test_a_mail_server_is_connected_in_the_page(at_desk: OpenPage, office:
         ):
             await at.page.get_by_label(label).fill(text)
         await at.page.get_by_label("Encryption").select_option("none")
-        clicks.count += 2
-        await clicks.press(at.page.get_by_role("button", name="Try and connect"))
+        at.clicks += 2
+        await at.click(at.page.get_by_role("button", name="Try and connect"))
         await expect(at.page.get_by_role("status")).to_contain_text("Connected.")
-    assert clicks.count == 4
+    assert at.clicks == 5  # with the page that asks once more
     found = await office.app.connections.find(LOCAL_WORKSPACE, "smtp")
     assert found is not None and found.live
     await at.page.get_by_role("link", name="Connections").first.click()

@@ -89,7 +89,7 @@ async def test_keys_are_made_and_ended_and_the_policy_is_changed(screen: OpenScr
 async def test_links_that_have_ended_say_how_to_get_a_fresh_one(screen: OpenScreen, house: House) -> None:
     run = await house.stage(post(body="A link to this one has ended, and the page says what to do."))
     at = await screen(f"/runs/{run.run_id}", signed_in=False, allow=("401", "403", "404"))
-    await expect(at.page.get_by_role("heading", level=1)).to_have_text("This page opens with a review link")
+    await expect(at.page.get_by_role("heading", level=1)).to_have_text("Sign in to open this page")
     await at.check()
     tampered = run.review_url[:-1] + ("A" if run.review_url[-1] != "A" else "B")
     await at.goto(tampered)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from tests.serving.web.review.kit import House, post
+from tests.keyed_browser import is_confirm_page
+from tests.serving.web.review.kit import House, forms, post
 from tests.sqlite_files import new_sqlite
 
 pytestmark = pytest.mark.anyio
@@ -28,6 +30,23 @@ async def test_the_code_is_shown_where_a_phone_can_reach_the_server(proxied: Hou
     assert f"QR code of {OUTSIDE}/inbox" in page
     assert "style=" not in page.partition("<svg")[2].partition("</svg>")[0]
     assert "token" not in page and "/sign-in/" not in page
+
+
+async def test_a_code_that_signs_in_is_shown_to_a_person_who_confirms_and_works_once(proxied: House) -> None:
+    owner = await proxied.owner()
+    owner.confirms = False
+    page = (await owner.get("/settings/phone")).text
+    [form] = [each for each in forms(page) if each.address == "/settings/phone"]
+
+    asked = await owner.post(form.address, data=form.fields)
+
+    assert is_confirm_page(asked) and f"{OUTSIDE}/sign-in/" not in asked.text
+    shown = await owner.confirm(asked)
+    link = re.search(rf"{OUTSIDE}/sign-in/([\w-]{{54}})", shown.text)
+    assert link is not None and "QR code that signs in your phone" in shown.text
+    phone = proxied.browser()
+    assert (await phone.post(f"/sign-in/{link[1]}", data={})).status_code == 303
+    assert (await proxied.browser().post(f"/sign-in/{link[1]}", data={})).status_code == 404
 
 
 async def test_no_code_is_shown_for_a_server_of_this_machine_alone(tmp_path: Path) -> None:

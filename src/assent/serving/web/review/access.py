@@ -32,7 +32,7 @@ from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.structs import Record
 from assent.kernel.tokens import TokenInvalid
 from assent.ports import Transaction
-from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, PageKeys
+from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, PageKeys, ask_to_sign_in
 from assent.serving.web.shell.headers import see_other
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
@@ -43,11 +43,9 @@ MOST_REVIEW_COOKIES: Final = 20
 
 NO_LINK: Final = PageProblem(
     401,
-    "This page opens with a review link",
-    "A review link shows one run and lets you decide about it. This browser has none for this run, or the one it "
-    "had has ended.",
-    "Open the link that your agent gave you, or ask it for a fresh one. If you run this server, you can sign in "
-    "instead and see every run.",
+    "Sign in to open this page",
+    "It is for people who sign in on this server, and for those who hold its review link.",
+    "Sign in, and you come back here. If your agent gave you a review link, open that instead.",
     HOW_TO_SIGN_IN,
 )
 BAD_LINK: Final = PageProblem(
@@ -162,6 +160,13 @@ class ReviewAccess:
 
     def _kept(self, request: Request) -> list[str]:
         return [name for name in request.cookies if name.startswith(self._cookies.named("assent-run-"))]
+
+
+def lead_back(refused: PageRefused, request: Request) -> PageRefused:
+    """The same refusal; for want of a sign-in, with a link that leads back to this page after it."""
+    if refused.problem is not NO_LINK:
+        return refused
+    return PageRefused(msgspec.structs.replace(NO_LINK, link=ask_to_sign_in(request).link))
 
 
 def find_run(claims: ReviewClaims) -> Transaction[Run]:

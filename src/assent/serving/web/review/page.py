@@ -53,6 +53,7 @@ from assent.serving.web.review.access import (
     Viewer,
     admit,
     find_run,
+    lead_back,
 )
 from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
 from assent.serving.web.review.edit import EditTrial
@@ -112,7 +113,10 @@ class ReviewPages:
             return access.swap(request, claims, now_ms)
         shown = access.shown(request, run_id, now_ms)
         await self._pace.of(shown)
-        return await self._show(request, shown)
+        try:
+            return await self._show(request, shown)
+        except PageRefused as refused:
+            raise lead_back(refused, request) from None
 
     async def decide(self, request: Request) -> Response:
         """Handle a form about one action. Makes the same records as the tools (E21)."""
@@ -268,8 +272,8 @@ class ReviewPages:
         if sent or decision == "approve":
             self._services.background.wake_jobs()
         did = "send" if sent and decision != "recorded" else decision
-        if decision == "edit" and form.get("then") == "approve":
-            here = f"/runs/{action.run_id}?did=edit&action={action.action_id}&open=approve"
+        if decision == "again" or (decision == "edit" and form.get("then") == "approve"):
+            here = f"/runs/{action.run_id}?did={decision}&action={action.action_id}&open=approve"
             return see_other(f"{here}#action-{action.action_id}")
         now_ms = self._services.clock.now_ms()
         then = await self._services.store.read(lambda: review_after.find_next(viewer, action, did, now_ms))
