@@ -1,8 +1,8 @@
-"""The remainder of a partly delivered effect: a separate action for the accounts that were not
-reached.
+"""What did not go out, as a separate action: the remainder of a partly delivered effect for the accounts
+that were not reached, or the whole effect of an action that failed.
 
-The delivered action stays executed. The remainder needs its own approval, because part of the
-content is public by then.
+The first action stays as it is. The new one needs its own approval: part of the content is public by
+then, or the provider has refused it once.
 """
 
 from __future__ import annotations
@@ -13,31 +13,39 @@ from typing import Final
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.actions.decisions import describe_decider
+from assent.gate.gate import Decider
 from assent.gate.preflight import Readiness, preflight
-from assent.gate.records import OBSERVED, Action, ExecutionState, Status
+from assent.gate.records import (
+    OBSERVED,
+    OUTCOME_TOLD,
+    Action,
+    Effect,
+    ExecutionState,
+    Preflight,
+    Status,
+)
+from assent.gate.rules.drift import DRIFTED
+from assent.gate.transitions import FAILED, state_of
 from assent.kernel.ids import RANDOM_BYTES, ActionId, uuid7
 from assent.kernel.limits import ACTION_TTL_MS
+from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Remainder, Transaction
 
 PARTLY: Final = "partly"
 OFFERED_AS: Final = "restActionId"
+AGAIN_AS: Final = "againActionId"
+OF_THE_FIRST: Final = frozenset({OBSERVED, OUTCOME_TOLD, DRIFTED, "lastAttempt", PARTLY, OFFERED_AS})
+"""Metadata about the sending of the first action, which the new one does not take over."""
 
 
 def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
-    """Build the action for the remainder. Its id is derived from the attempt, because a store may
-    run a transaction twice."""
-    seed = hashlib.sha256(f"{action.action_id}:{action.revision}:rest".encode()).digest()
-    old = action.preflight
+    """Build the action for the remainder."""
     effect = msgspec.structs.replace(left.effect, schedule_ms=None)  # its time has passed
+    copied = _copy(action, effect, "rest", now_ms)
+    old = action.preflight
     return msgspec.structs.replace(
-        action,
-        action_id=ActionId(uuid7(now_ms, seed[:RANDOM_BYTES])),
-        version=1,
-        effect=effect,
-        digest=effect.digest(),
-        revision=1,
-        status=Status.AWAITING_APPROVAL,
-        execution_state=ExecutionState.NONE,
+        copied,
         view=left.view,
         preflight=preflight(
             effect,
@@ -49,9 +57,60 @@ def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
                 *old.warnings,
             ),
             recommendations=old.recommendations,
-            gates=tuple(gate for gate in old.gates if gate != "connector_not_ready"),
+            gates=_keep_gates(old),
             cost_credits=0,  # paid with the first action
         ),
+        metadata={**copied.metadata, "restOf": action.action_id},
+    )
+
+
+def stage_again(decider: Decider, action_id: ActionId, now_ms: int) -> Transaction[Action]:
+    """Stage the effect of a failed action as a new action of its run, once. Raises `Refusal` unless it
+    failed."""
+    action, _ = yield from actions.lock(decider.workspace_id, action_id)
+    if (known := action.metadata.get(AGAIN_AS)) is not None:
+        found, _ = yield from actions.find(decider.workspace_id, ActionId(known))
+        return found
+    if state_of(action) != FAILED:
+        raise Refusal(Reason.STALE_REVISION)
+    effect = msgspec.structs.replace(action.effect, schedule_ms=None)  # its time has passed
+    copied = _copy(action, effect, "again", now_ms)
+    old = action.preflight
+    again = msgspec.structs.replace(
+        copied,
+        preflight=preflight(
+            effect,
+            action.view,
+            Readiness(ready=True),
+            declared=old.severity,
+            warnings=old.warnings,
+            recommendations=old.recommendations,
+            gates=_keep_gates(old),
+            cost_credits=old.estimated_cost_credits,
+        ),
+        metadata={**copied.metadata, "againOf": action.action_id},
+    )
+    yield from actions.insert_action(again)
+    facts = {"againOf": action.action_id, "digest": again.digest, "view": again.view.digest()}
+    yield from actions.note(again, "action_staged", {**facts, **describe_decider(decider)}, now_ms)
+    marked = msgspec.structs.replace(action, metadata={**action.metadata, AGAIN_AS: again.action_id})
+    yield from actions.put_without_event(marked)
+    return again
+
+
+def _copy(action: Action, effect: Effect, as_what: str, now_ms: int) -> Action:
+    """Copy an action as if it were just staged. Its id is derived from the first one's, because a store may
+    run a transaction twice."""
+    seed = hashlib.sha256(f"{action.action_id}:{action.revision}:{as_what}".encode()).digest()
+    return msgspec.structs.replace(
+        action,
+        action_id=ActionId(uuid7(now_ms, seed[:RANDOM_BYTES])),
+        version=1,
+        effect=effect,
+        digest=effect.digest(),
+        revision=1,
+        status=Status.AWAITING_APPROVAL,
+        execution_state=ExecutionState.NONE,
         created_ms=now_ms,
         expires_ms=now_ms + ACTION_TTL_MS,
         schedule_ms=None,
@@ -61,11 +120,13 @@ def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
         executed_ms=None,
         external_id=None,
         external_url=None,
-        metadata={
-            **{name: each for name, each in action.metadata.items() if name != OBSERVED},
-            "restOf": action.action_id,
-        },
+        metadata={name: each for name, each in action.metadata.items() if name not in OF_THE_FIRST},
     )
+
+
+def _keep_gates(old: Preflight) -> tuple[str, ...]:
+    """The gates of the first action, without that of its connector's state then."""
+    return tuple(gate for gate in old.gates if gate != "connector_not_ready")
 
 
 def with_offer(action: Action, left: Remainder, offered: Action) -> Action:

@@ -11,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.actions.remainder import AGAIN_AS
 from assent.engine.people import approvals, flood, members
 from assent.engine.people.approvals import GivenApproval
 from assent.engine.people.flood import HeldGroup
@@ -225,11 +226,13 @@ def _lines(rows: Rows) -> tuple[Waiting, ...]:
 
 
 def _select(rows: Rows, wanted: InboxFilter) -> tuple[Waiting, ...]:
-    """Return the lines of a section that a filter lets through. A section is short."""
+    """Return the lines of a section that a filter lets through, without failed actions that were staged again. A
+    section is short."""
     return tuple(
         line
         for line in _lines(rows)
-        if wanted.workspace in ("", line.action.workspace_id)
+        if AGAIN_AS not in line.action.metadata
+        and wanted.workspace in ("", line.action.workspace_id)
         and wanted.channel in ("", line.action.effect.channel)
         and wanted.severity in (None, line.action.preflight.severity)
         and (not wanted.text or _mentions(line, wanted.text.lower()))

@@ -12,6 +12,9 @@ from tests.serving.web.review.test_notifications import Posts, told_at
 from tests.serving.web.review.test_people_and_approvers import invited, two_people
 from tests.sqlite_files import new_sqlite
 
+from assent.engine.audit.actions import JournalReplay
+from assent.engine.core import journal
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.preflight import Readiness
 from assent.gate.records import Status
 from assent.kernel.reasons import Reason
@@ -249,3 +252,55 @@ async def test_what_is_approved_and_left_unsent_is_in_the_inbox_and_is_told_afte
     posts.sent.clear()
     await house.run_jobs()
     assert posts.sent == []
+
+
+async def test_what_failed_is_tried_again_as_a_draft_that_needs_its_own_approval(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    run = await house.stage(post(body="La Loma is back: 240 bags, one week."))
+    failed = run.actions[0].id
+    owner, works = await house.owner(), house.provider.then
+    house.provider.then = refuse
+    await house.decide(owner, run.run_id, failed, "approve", then="send")
+    for _ in range(5):
+        await house.run_jobs()
+    house.provider.then = works
+    page = await house.page(owner, run.run_id)
+    assert "The account is suspended." in card_of(page, failed) and "Try again" in card_of(page, failed)
+    assert "Try again" not in (await house.page(await house.opened(run), run.run_id))
+
+    answer = await house.decide(owner, run.run_id, failed, "again")
+
+    shown = await owner.get(answer.headers["location"])
+    again = answer.headers["location"].partition("#action-")[2]
+    assert "Here it is again." in card_of(shown.text, again)
+    assert "It was prepared again" in card_of(shown.text, failed)
+    first, second = await house.action(failed), await house.action(again)
+    assert (first.status, second.status) == (Status.FAILED, Status.AWAITING_APPROVAL)
+    assert (second.effect, second.approval, second.view) == (first.effect, None, first.view)
+    assert second.metadata["proposal"] == first.metadata["proposal"]
+    # A second press, and one with the page as it was, lead to the same draft.
+    old = form(page, failed, "again")
+    assert (await owner.post(old.address, data=old.fields)).headers["location"].endswith(again)
+    assert f"row-{failed}" not in (await owner.get("/inbox")).text
+    # Nothing but an approval sends it.
+    assert (await house.run_jobs(), (await house.action(again)).status) == (0, Status.AWAITING_APPROVAL)
+    await house.decide(owner, run.run_id, again, "approve", then="send")
+    for _ in range(3):
+        await house.run_jobs()
+    assert (await house.action(again)).status is Status.EXECUTED
+    head = await house.app.store.read(lambda: journal.read_head(LOCAL_WORKSPACE, run.run_id))
+    replay = JournalReplay()
+    replay.read(await house.app.store.read(lambda: journal.read_latest(head, 100)))
+    assert [*replay.differences((await house.action(failed), await house.action(again)), None)] == []
+
+
+async def test_only_what_failed_can_be_tried_again(house: House) -> None:
+    run = await house.stage(post())
+    owner = await house.owner()
+    page = await house.page(owner, run.run_id)
+    approve = form(page, run.actions[0].id, "approve")
+    address = approve.address.replace("/approve", "/again")
+    assert (await owner.post(address, data=approve.fields)).status_code == 403
+    assert len((await house.page(owner, run.run_id)).split('class="action"')) == 2

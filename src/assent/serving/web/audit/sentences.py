@@ -74,7 +74,6 @@ def _signed_out_everywhere(facts: Facts) -> str:
 
 WORDS: Final[dict[str, Sentence]] = {
     **SENTENCES,
-    "action_staged": "The part that was not delivered became an action of its own, to be approved",
     "workspace_created": "The workspace “{name}” was made by {agent}",
     "workspace_renamed": "The workspace is now called “{name}”, changed by {agent}",
     "brand_changed": "The look of public pages was changed by {agent}",

@@ -48,6 +48,7 @@ DONE: Final = {
         frozenset({AWAITING}),
         "Saved. Please read it once more: the new version needs its own approval.",
     ),
+    "again": (frozenset({AWAITING}), "Here it is again. Approve it, and it is sent once more."),
     "reject": (frozenset({REJECTED}), "Rejected. It will never be sent; your reason is kept."),
     "withdraw": (
         frozenset({AWAITING}),

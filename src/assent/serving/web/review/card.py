@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assent.engine.actions import change_requests
 from assent.engine.actions.missing_types import explain_missing_type
+from assent.engine.actions.remainder import AGAIN_AS
 from assent.engine.core.jobs import JobState
 from assent.engine.learning.memory import memory_used
 from assent.engine.people.notes import is_unsent
@@ -146,6 +147,10 @@ class Card(Record, kw_only=True):
     may_approve: bool
     rejection: str | None
     failed: bool
+    refused: str
+    """Why it failed, in one sentence."""
+    again_as: str
+    """The action as which its effect was staged again, or an empty text."""
     attempt: Attempted | None
     last_attempt: str
     executed: When | None
@@ -236,6 +241,8 @@ def build_card(
         may_approve=may_approve,
         rejection=action.rejection,
         failed=state_of(action) == FAILED,
+        refused=as_text(action.metadata.get("lastAttempt")) or f"{view.via} rejected it.",
+        again_as=as_text(action.metadata.get(AGAIN_AS)),
         attempt=_attempt(action, now_ms),
         last_attempt=_last_attempt(action, job, now_ms),
         executed=when(action.executed_ms, now_ms),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from assent.engine.actions import by_hand, change_requests, decisions, reconciliation
+from assent.engine.actions import by_hand, change_requests, decisions, reconciliation, remainder
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.learning import pictures
 from assent.engine.views import review
@@ -244,6 +244,13 @@ def publish(wish: SubmittedForm) -> Transaction[Action]:
     )
 
 
+def again(wish: SubmittedForm) -> Transaction[Action]:
+    """Stage the effect of a failed action again. The new action waits for its own approval."""
+    if wish.viewer.session is None:
+        raise NeedsPerson
+    return (yield from remainder.stage_again(wish.decider, wish.action.action_id, wish.now_ms))
+
+
 DECISIONS: Final[dict[str, Callable[[SubmittedForm], Transaction[Action]]]] = {
     "approve": approve,
     "send": send,
@@ -253,6 +260,7 @@ DECISIONS: Final[dict[str, Callable[[SubmittedForm], Transaction[Action]]]] = {
     "withdraw": withdraw,
     "resolve": resolve,
     "publish": publish,
+    "again": again,
 }
 
 

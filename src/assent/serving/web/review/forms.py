@@ -12,12 +12,13 @@ from typing import Final
 import msgspec
 
 from assent.engine.actions.missing_types import explain_missing_type
+from assent.engine.actions.remainder import AGAIN_AS
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import suffices
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, Voice
 from assent.gate.review_link import APPROVE, REVIEW, Scope
-from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, UNKNOWN, state_of
+from assent.gate.transitions import APPROVED, AWAITING, FAILED, RETRYABLE, UNKNOWN, state_of
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
 from assent.serving.web.review.fields import read_texts
@@ -101,6 +102,15 @@ def may_be_batched(action: Action) -> bool:
     return action.preflight.severity in BATCH and not action.effect.html
 
 
+def may_be_tried_again(effects: EffectTypes, action: Action) -> bool:
+    """Whether a failed action can be staged once more."""
+    return (
+        action.view.executes == "server"
+        and AGAIN_AS not in action.metadata
+        and not explain_missing_type(effects, action)
+    )
+
+
 def offer_decisions(
     action: Action, looking: FormContext, may_approve: bool, *, in_flight: bool, own_yes: bool = False
 ) -> tuple[str, ...]:
@@ -108,6 +118,8 @@ def offer_decisions(
     state = state_of(action)
     if state == UNKNOWN:
         return ("resolve",)
+    if state == FAILED and looking.approver and may_be_tried_again(looking.effects, action):
+        return ("again",)
     if is_expired(action, looking.now_ms) or state not in OPEN:
         return ()
     if explain_missing_type(looking.effects, action):

@@ -93,8 +93,16 @@ def _tell_readiness(facts: Facts) -> str:
 Sentence = str | Callable[[Facts], str]
 """A template for `FactWords`, or a function where the words depend on the facts."""
 
+
+def _tell_staging(facts: Facts) -> str:
+    if "againOf" in facts:
+        return f"Prepared again after it failed, by {name_actor(facts)}"
+    return "The part that was not delivered became an action of its own, to be approved"
+
+
 SENTENCES: Final[dict[str, Sentence]] = {
     "run_prepared": "Prepared by {agent}",
+    "action_staged": _tell_staging,
     "action_approve": "{approval}",
     "approval_recorded": "{approval} ({approvers} of {needed})",
     "approval_taken_back": "Approval taken back by {who}",
@@ -105,11 +113,11 @@ SENTENCES: Final[dict[str, Sentence]] = {
     "action_claim": "Sending began, asked for by {agent}",
     "execution_refused": "An attempt to send by {agent} was refused",
     "action_succeed": "Sent; the provider confirmed it",
-    "action_refuse": "Refused by the provider for good",
+    "action_refuse": "The provider rejected it",
     "action_postpone": "Not sent; it can be tried again",
     "action_lose": "No answer from the provider: the outcome is unknown",
     "action_found_done": "Found out: it had been sent",
-    "action_found_refused": "Found out: the provider had refused it",
+    "action_found_refused": "Found out: the provider had rejected it",
     "action_found_not_done": "Found out: it had not been sent",
     "action_hand_over": _tell_handover,
     "late_answer": "A late answer arrived and was kept as evidence",

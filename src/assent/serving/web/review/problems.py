@@ -18,7 +18,7 @@ from assent.engine.views.review import RunReview
 from assent.gate.policy import Policy, suffices
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance
-from assent.gate.transitions import state_of
+from assent.gate.transitions import FAILED, state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.serving.web.people.confirming import Confirming, Consequence
@@ -215,11 +215,12 @@ READINESS_SECONDS: Final = 2.0
 
 
 async def read_readiness_of_run(services: Services, found: RunReview) -> dict[str, Readiness]:
-    """Whether each open action is ready, by its id."""
+    """Whether each open or failed action is ready, by its id."""
     return {
         action.action_id: readiness
         for action in found.actions
-        if state_of(action) in OPEN and (readiness := await read_readiness(services, action)) is not None
+        if state_of(action) in (*OPEN, FAILED)
+        and (readiness := await read_readiness(services, action)) is not None
     }
 
 

@@ -58,7 +58,7 @@ STATES: Final = {
     RETRYABLE: Badge("Approved, not sent yet", "warn"),
     REJECTED: Badge("Rejected"),
     EXECUTED: Badge("Done", "ok"),
-    FAILED: Badge("Refused by the provider", "danger"),
+    FAILED: Badge("Failed", "danger"),
 }
 
 STATES_OF_FUNCTIONS: Final = {
