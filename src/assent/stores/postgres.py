@@ -4,19 +4,29 @@ A write is one transaction. After a serialization failure, a deadlock, or a conn
 before COMMIT was sent, the whole transaction runs again from a new generator. Errors that mean that
 the database cannot be used become `StoreUnavailable`. The next call tries again, also if the
 database was down at the start.
+
+A connection that finds another timeline or another replication than before is a first use again:
+`prepare` runs before any other transaction, because a failover may have lost writes.
+
+After a write that appended to the journal, this process bumps the journal's position for open pages
+of all processes: at once, and then at most once a second.
 """
 
 from __future__ import annotations
 
 import asyncio
 import importlib.util
+import logging
 import random
 import time
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from assent.ports import Begin, Clock, StoreUnavailable
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.ports import Begin, Clock, Rows, Single, StoreUnavailable
+from assent.sql.loader import statements
 from assent.stores.first_use import FirstUse
 
 if TYPE_CHECKING:
@@ -24,16 +34,16 @@ if TYPE_CHECKING:
 
     from assent.sql.components import ListComponents
     from assent.stores.postgres_connection import Connection
+    from assent.stores.postgres_hosts import Hosts
 
     Pool = asyncpg.Pool[asyncpg.Record]
 
 T = TypeVar("T")
 
+log = logging.getLogger("assent.stores")
+
 POOL_SIZE: Final = 10
 """Connections of one process. PostgreSQL's default of 100 then serves several replicas."""
-
-CONNECT_SECONDS: Final = 5.0
-"""Timeout of a new connection."""
 
 ACQUIRE_SECONDS: Final = 10.0
 """How long a call waits for a free connection before it fails."""
@@ -50,6 +60,12 @@ run."""
 
 BACK_OFF_SECONDS: Final = 0.02
 """Longest pause after the second run. It grows with each further run."""
+
+RELEASE_SECONDS: Final = 2.0
+"""How long a connection may take to end a statement that has timed out, before it is dropped."""
+
+BUMP_SECONDS: Final = 1.0
+"""Least time between two bumps of the journal's position by one process. Pages poll as often."""
 
 
 class PostgresStore:
@@ -75,6 +91,7 @@ class PostgresStore:
         self._list_components = list_components
         self._places: dict[asyncio.AbstractEventLoop, _LoopState] = {}
         self._closed = False
+        self._hosts: Hosts | None = None
 
     async def open(self) -> None:
         if not self._first_use.done:
@@ -84,7 +101,15 @@ class PostgresStore:
     async def write(self, begin: Begin[T]) -> T:
         from assent.stores.postgres_connection import write
 
-        result = await self._run(write, begin)
+        async def write_and_bump(connection: Connection, begin: Begin[T]) -> T:
+            appended: set[str] = set()
+            result = await write(connection, begin, appended)
+            if appended:
+                self._bump_position(place)
+            return result
+
+        place = self._place()
+        result = await self._run(write_and_bump, begin)
         self.written.set()
         return result
 
@@ -102,6 +127,7 @@ class PostgresStore:
                 loop.call_soon_threadsafe(place.pool.terminate)
         self._places.clear()
         if mine is not None:
+            mine.closing.set()
             if mine.tasks:
                 await asyncio.wait(mine.tasks)
             if mine.pool is not None:
@@ -112,26 +138,28 @@ class PostgresStore:
         if not self._first_use.done:
             await self._first_use.wait()
         place = self._place()
-        task = asyncio.create_task(self._try(place, run, begin))
-        place.tasks.add(task)
-        task.add_done_callback(place.tasks.discard)
-        return await asyncio.shield(task)
+        return await asyncio.shield(place.start(self._try(place, run, begin, self._first_use.is_running)))
 
     async def _try(
         self,
         place: _LoopState,
         run: Callable[[Connection, Begin[T]], Coroutine[Any, Any, T]],
         begin: Begin[T],
+        preparing: bool,
     ) -> T:
         from assent.stores.postgres_errors import Again, Lost
 
         tries = 0
         while True:
-            tries += 1
             pool = place.pool or await self._pool(place)
             try:
                 async with _acquire(pool) as connection:
-                    return await run(connection, begin)
+                    if preparing or self._first_use.done:
+                        tries += 1
+                        return await run(connection, begin)
+                # The connection is the first to another server than before.
+                await self._first_use.wait()
+                continue
             except Again as again:
                 if isinstance(again, Lost):
                     # The other connections of the pool are most likely broken too.
@@ -165,19 +193,52 @@ class PostgresStore:
         from assent.stores.postgres_schema import check_or_create
 
         now_ms = self._clock.now_ms() if self._clock is not None else time.time_ns() // 1_000_000
-        async with connect(self._url) as connection:
+        hosts = self._find_hosts()
+        async with connect(hosts) as connection:
             await check_or_create(connection, now_ms, self._list_components())
         return await asyncpg.create_pool(
             self._url,
+            connect=hosts.connect,
             min_size=0,
             max_size=self._pool_size,
             reset=_leave_as_is,
-            timeout=CONNECT_SECONDS,
             command_timeout=COMMAND_SECONDS,
             statement_cache_size=CACHED_STATEMENTS,
             max_cached_statement_lifetime=0,
             server_settings={"application_name": "assent"},
         )
+
+    def _find_hosts(self) -> Hosts:
+        from assent.stores.postgres_hosts import Hosts
+
+        if self._hosts is None:
+            self._hosts = Hosts(self._url, self._first_use.restart)
+        return self._hosts
+
+    def _bump_position(self, place: _LoopState) -> None:
+        place.grown = True
+        if place.bumping is None or place.bumping.done():
+            place.bumping = place.start(self._keep_bumping(place))
+
+    async def _keep_bumping(self, place: _LoopState) -> None:
+        """Bump the position of the journal until it stops growing."""
+
+        async def bump(connection: Connection, begin: Begin[Rows]) -> Rows:
+            await self._find_hosts().look_again(connection)
+            return await write(connection, begin, set())
+
+        from assent.stores.postgres_connection import write
+
+        while place.grown:
+            place.grown = False
+            position = statements.bump_position(workspace_id=SYSTEM_WORKSPACE, position=uuid.uuid4().hex)
+            try:
+                await self._try(place, bump, Single(position), preparing=True)
+            except StoreUnavailable as error:
+                log.info("pages learn later that the journal has grown: %s", error)
+                place.grown = not place.closing.is_set()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(place.closing.wait(), BUMP_SECONDS)
 
 
 class _LoopState:
@@ -187,6 +248,17 @@ class _LoopState:
         self.opening = asyncio.Lock()
         self.pool: Pool | None = None
         self.tasks: set[asyncio.Task[Any]] = set()
+        self.grown = False
+        """Whether the journal has grown since its position was bumped."""
+        self.bumping: asyncio.Task[None] | None = None
+        self.closing = asyncio.Event()
+
+    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Run in a task that `close` waits for."""
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
 
 
 def require_driver() -> None:
@@ -197,20 +269,19 @@ def require_driver() -> None:
 
 
 @asynccontextmanager
-async def connect(url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+async def connect(to: Hosts | str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
     """Open a single connection outside any pool, for one-time work."""
     require_driver()
-    import asyncpg
-
     from assent.stores.postgres_errors import meaning
+    from assent.stores.postgres_hosts import Hosts
 
     try:
-        connection = await asyncpg.connect(url, timeout=CONNECT_SECONDS)
+        connection = await (Hosts(to) if isinstance(to, str) else to).connect()
         try:
             yield connection
         finally:
             with suppress(Exception):  # the work is done; a connection that cannot be closed is dropped
-                await connection.close(timeout=CONNECT_SECONDS)
+                await connection.close(timeout=RELEASE_SECONDS)
     except Exception as error:
         raise meaning(error) from error
 
@@ -229,7 +300,7 @@ async def _acquire(pool: Pool) -> AsyncIterator[Connection]:
         yield connection
     finally:
         with suppress(Exception):  # the pool closes a connection that cannot be returned
-            await pool.release(connection)
+            await pool.release(connection, timeout=RELEASE_SECONDS)
 
 
 async def _leave_as_is(_: asyncpg.Connection[asyncpg.Record]) -> None:

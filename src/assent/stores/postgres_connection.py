@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from types import CodeType, GeneratorType
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from asyncpg import InterfaceError
 from msgspec.structs import astuple
@@ -21,18 +21,22 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+APPENDS: Final = frozenset({"append_event", "begin_stream"})
+"""The statements that move the head of a stream."""
+
 _ask_again: set[CodeType] = set()
 """Read transactions that have yielded a second statement. Any other is assumed to have one
 statement, which needs no BEGIN and COMMIT for a consistent snapshot and saves two round trips. A
 wrong guess repeats one statement."""
 
 
-async def write(connection: Connection, begin: Begin[T]) -> T:
-    """Run and commit one transaction."""
+async def write(connection: Connection, begin: Begin[T], appended: set[str]) -> T:
+    """Run and commit one transaction. Adds the appends to the journal to `appended`."""
     if isinstance(begin, Single):
         rows: Any = await _fetch(connection, begin.bound, committing=True)
         return rows  # type: ignore[no-any-return]
-    return await _inside(connection, connection.transaction(isolation="read_committed"), begin)
+    block = connection.transaction(isolation="read_committed")
+    return await _inside(connection, block, begin, appended)
 
 
 async def read(connection: Connection, begin: Begin[T]) -> T:
@@ -49,16 +53,16 @@ async def read(connection: Connection, begin: Begin[T]) -> T:
         _ask_again.add(transaction.gi_code)
     transaction.close()
     block = connection.transaction(isolation="repeatable_read", readonly=True)
-    return await _inside(connection, block, begin)
+    return await _inside(connection, block, begin, set())
 
 
-async def _inside(connection: Connection, block: Block, begin: Begin[T]) -> T:
+async def _inside(connection: Connection, block: Block, begin: Begin[T], appended: set[str]) -> T:
     try:
         await block.start()
     except Exception as error:
         raise meaning(error, lost=_is_lost(connection)) from error
     try:
-        result = await _drive(connection, begin)
+        result = await _drive(connection, begin, appended)
     except BaseException:
         with suppress(Exception):  # report the first error; a connection that cannot roll back is closed
             await block.rollback()
@@ -70,12 +74,14 @@ async def _inside(connection: Connection, block: Block, begin: Begin[T]) -> T:
     return result
 
 
-async def _drive(connection: Connection, begin: Begin[T]) -> T:
+async def _drive(connection: Connection, begin: Begin[T], appended: set[str]) -> T:
     """Run the statements of a transaction. Exceptions of the generator pass through unchanged."""
     transaction = begin()
     try:
         bound = next(transaction)
         while True:
+            if bound.statement.name in APPENDS:
+                appended.add(bound.statement.name)
             bound = transaction.send(await _fetch(connection, bound))
     except StopIteration as end:
         result: T = end.value

@@ -1,7 +1,8 @@
 """Create and migrate the tables in a PostgreSQL database.
 
-Concurrent processes queue on a lock of the `schema_versions` table. The first one migrates in one
-transaction, so no process sees an incomplete schema. Each component is a savepoint in it; one that
+Concurrent processes queue on an advisory lock, which no call needs. The first one migrates in one
+transaction, so no process sees an incomplete schema. A migration that waits for a table lets calls
+pass after a short time and tries again. Each component is a savepoint in it; one that
 fails stops no other. The tables are in the first schema of the connection's search path.
 """
 
@@ -35,6 +36,14 @@ VERSIONS_TABLE = (
     "applied_at BIGINT NOT NULL, digest TEXT NOT NULL)"
 )
 
+ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtext('assent schema'), hashtext(current_schema()))"
+
+LOCK_SECONDS = 2
+"""How long a migration waits for a table. Calls on the table wait behind it, for less than their own
+timeout."""
+
+TRIES = 10
+
 
 async def read_versions(connection: Connection) -> dict[int, str]:
     """Return the applied migrations as version → digest; empty without our tables."""
@@ -55,9 +64,11 @@ async def read_component_versions(connection: Connection) -> list[AppliedMigrati
 async def check_or_create(connection: Connection, now_ms: int, components: Sequence[Component] = ()) -> None:
     """Create the schema in an empty database, and the tables of new components. Raises for one that
     needs `assent migrate`. A component that needs it is logged if it is not required."""
+    # In this order: another process may commit the whole schema between the two.
+    empty = await _is_empty(connection)
     applied = await read_versions(connection)
     waiting = list(map(file_name, pending(migrations("postgres"), applied, WHERE)))
-    if not applied and await _is_empty(connection):
+    if empty and not applied:
         _log_failures(await bring_up_to_date(connection, now_ms, components))
         return
     recorded = await read_component_versions(connection)
@@ -89,7 +100,20 @@ def _log_failures(report: MigrationReport) -> None:
 async def bring_up_to_date(
     connection: Connection, now_ms: int, components: Sequence[Component] = ()
 ) -> MigrationReport:
-    """Apply all missing migrations in one transaction."""
+    """Apply all missing migrations in one transaction. Repeats it while a table is in use."""
+    import asyncpg
+
+    for _ in range(TRIES - 1):
+        try:
+            return await _try_to_migrate(connection, now_ms, components)
+        except asyncpg.LockNotAvailableError:
+            log.warning("a migration waits for a table that is in use")
+    return await _try_to_migrate(connection, now_ms, components)
+
+
+async def _try_to_migrate(
+    connection: Connection, now_ms: int, components: Sequence[Component]
+) -> MigrationReport:
     import asyncpg
 
     bad = (
@@ -104,7 +128,8 @@ async def bring_up_to_date(
     except (asyncpg.DuplicateTableError, asyncpg.UniqueViolationError):
         pass  # another process has just created it
     async with connection.transaction():
-        await connection.execute("LOCK TABLE schema_versions IN ACCESS EXCLUSIVE MODE")
+        await connection.execute(ONE_AT_A_TIME)
+        await connection.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'")
         applied = await read_versions(connection)
         before = max(applied, default=0)
         waiting = pending(migrations("postgres"), applied, WHERE)

@@ -89,5 +89,5 @@ ORDER BY seq LIMIT :limit;
 SELECT CAST(coalesce(max(rowid), 0) AS TEXT) AS position FROM events;
 
 -- name: journal_position [postgres]
--- Read a value that changes with every commit: the end of the database's WAL.
-SELECT pg_current_wal_insert_lsn()::text AS position;
+-- Read a value that changes soon after appends: `bump_position` sets it.
+SELECT coalesce(max(value), '0') AS position FROM deployment_facts WHERE name = 'journal position';

@@ -163,6 +163,19 @@ SELECT value FROM deployment_facts WHERE workspace_id = :workspace_id AND name =
 INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, :name, :value)
 ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
 
+-- name: bump_position [postgres only]
+-- Tell pages that the journal has grown since the value before. Every process writes this row at most once a second.
+INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, 'journal position', :position)
+ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
+
+-- name: read_lineage [postgres, skipped on sqlite]
+-- Read which history of the database this server continues, and whether a commit waits for a standby.
+SELECT system_identifier::text AS system,
+       ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int AS timeline,
+       current_setting('synchronous_standby_names') <> ''
+         AND current_setting('synchronous_commit') NOT IN ('off', 'local') AS synchronous
+FROM pg_control_system()
+
 -- name: count_call [postgres only]
 -- Count a call unless its window is full, under the row's lock; returns whether it was admitted and the start of the
 -- window. Deletes slots older than the window.
