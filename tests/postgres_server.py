@@ -65,7 +65,8 @@ def binaries() -> Path | None:
 class Cluster:
     """One server in a directory of its own, on a free loopback port."""
 
-    def __init__(self, settings: dict[str, str] | None = None) -> None:
+    def __init__(self, settings: dict[str, str] | None = None, *, of: Cluster | None = None) -> None:
+        """`of` names the primary that this one follows as a standby, by streaming replication."""
         found = binaries()
         if found is None:
             raise FileNotFoundError(MISSING)
@@ -78,8 +79,21 @@ class Cluster:
         self._account = _unprivileged() if os.geteuid() == 0 else None
         if self._account is not None:
             os.chown(self._root, self._account.pw_uid, self._account.pw_gid)
-        options = ["--auth=trust", "--encoding=UTF8", "--no-locale", "--username=postgres", "--no-sync"]
-        self._run("initdb", "-D", str(self._data), *options)
+        if of is None:
+            options = ["--auth=trust", "--encoding=UTF8", "--no-locale", "--username=postgres", "--no-sync"]
+            self._run("initdb", "-D", str(self._data), *options)
+        else:
+            source = [
+                "-h",
+                "127.0.0.1",
+                "-p",
+                str(of.port),
+                "-U",
+                "postgres",
+                "--checkpoint=fast",
+                "--no-sync",
+            ]
+            self._run("pg_basebackup", "-D", str(self._data), "-R", "-X", "stream", *source)
         self.start()
 
     @property
@@ -103,6 +117,10 @@ class Cluster:
 
     def stop(self, mode: str = "fast") -> None:
         self._run("pg_ctl", "-D", str(self._data), "-w", "-m", mode, "stop")
+
+    def promote(self) -> None:
+        """Make a standby the primary."""
+        self._run("pg_ctl", "-D", str(self._data), "-w", "-t", str(START_SECONDS), "promote")
 
     def kill(self) -> None:
         """SIGKILL to the postmaster and every process of it: what a power cut leaves, short of the disk."""

@@ -117,4 +117,6 @@ def split_hosts(url: str) -> list[str]:
     """Return an address for each host of an address."""
     parts = urlsplit(url)
     user, at, hosts = parts.netloc.rpartition("@")
+    if "," not in hosts:
+        return [url]
     return [urlunsplit(parts._replace(netloc=f"{user}{at}{host}")) for host in hosts.split(",")]
