@@ -34,7 +34,7 @@ CONNECT_SECONDS: Final = 5.0
 """Timeout of a new connection."""
 
 
-class Lineage(Record):
+class ServerHistory(Record):
     """Which history of a database a server continues. A failover or a restore begins a new one.
 
     `synchronous` says that a commit waits for a standby, so that a failover loses none.
@@ -53,10 +53,10 @@ class Hosts:
     """The servers of one address."""
 
     def __init__(self, url: str, changed: Callable[[], None] = lambda: None) -> None:
-        """`changed` is called when a server has another lineage than the one before."""
+        """`changed` is called when a server has another history than the one before."""
         self._urls = split_hosts(url)
         self._changed = changed
-        self._lineage: Lineage | None = None
+        self._history: ServerHistory | None = None
 
     async def connect(self, *_: Any, **options: Any) -> Connection:
         """Open a connection to a host that takes writes. Takes the arguments of `asyncpg.connect`;
@@ -89,28 +89,30 @@ class Hosts:
         return connection
 
     async def look_again(self, connection: Connection | PoolConnectionProxy[asyncpg.Record]) -> None:
-        """Compare the lineage of a server with the one before. Raises `ReplacedServer`."""
-        known, found = self._lineage, await read_lineage(connection)
+        """Compare the history of a server with the one before. Raises `ReplacedServer`."""
+        known, found = self._history, await read_server_history(connection)
         if found is None or found == known:
             return
         if known is not None and known.system == found.system and found.timeline < known.timeline:
             raise ReplacedServer(
                 f"this server is at timeline {found.timeline}; timeline {known.timeline} has replaced it"
             )
-        self._lineage = found
+        self._history = found
         if known is not None:
             log.warning("the database is another server than before: %s instead of %s", found, known)
             self._changed()
 
 
-async def read_lineage(connection: Connection | PoolConnectionProxy[asyncpg.Record]) -> Lineage | None:
-    """Return the lineage, or None where it cannot be read, such as on a service without WAL functions."""
+async def read_server_history(
+    connection: Connection | PoolConnectionProxy[asyncpg.Record],
+) -> ServerHistory | None:
+    """Return the history, or None where it cannot be read, such as on a service without WAL functions."""
     try:
-        row = await connection.fetchrow(statements.read_lineage.statement.postgres)
+        row = await connection.fetchrow(statements.read_server_history.statement.postgres)
     except asyncpg.PostgresError as error:
         log.info("this server does not tell its timeline: %s", error)
         return None
-    return Lineage(row["system"], row["timeline"], row["synchronous"]) if row is not None else None
+    return ServerHistory(row["system"], row["timeline"], row["synchronous"]) if row is not None else None
 
 
 def split_hosts(url: str) -> list[str]:

@@ -168,7 +168,7 @@ ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
 INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, 'journal position', :position)
 ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
 
--- name: read_lineage [postgres, skipped on sqlite]
+-- name: read_server_history [postgres, skipped on sqlite]
 -- Read which history of the database this server continues, and whether a commit waits for a standby.
 SELECT system_identifier::text AS system,
        ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int AS timeline,
