@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, expect
+from playwright.async_api import Browser, expect
 from tests.chromium import closed
 from tests.serving.web.review.browser import served
-from tests.serving.web.review.kit import House, mail, post
-from tests.serving.web.shell import stories
+from tests.serving.web.review.kit import House, mail
 from tests.serving.web.shell.screen import Screen, sign_in
 from tests.suite.connectors.mail_server import PASSWORD, USER, Inbox, mail_server
 
@@ -21,8 +20,6 @@ from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.gate.records import Status
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
-
-WIDTHS = (390, 1280, 1920)
 
 
 @pytest.fixture(scope="module")
@@ -108,63 +105,3 @@ async def test_the_first_call_of_a_client_ticks_its_step_on_the_open_page(
     office.app.callers.note(LOCAL_PRINCIPAL, office.clock.now_ms())
     await office.app.callers.flush()
     await expect(at.page.locator("#client-step")).to_contain_text("Connected", timeout=10_000)
-
-
-@pytest.fixture(scope="module")
-async def tour(office: House) -> list[str]:
-    """Every screen of workflows, set-up and the public site, with something to see."""
-    review = await stories.review(office)
-    await stories.second_run(office, review.session_id)
-    office.clock.advance(days=2)
-    run = await office.stage(
-        post(
-            "site", connector="site", verb="publish", title="La Loma is back", body="240 bags.\n\nOn Tuesday."
-        )
-    )
-    owner = await office.owner()
-    await office.decide(owner, run.run_id, run.actions[0].id, "approve", then="send")
-    await office.run_jobs()
-    page = (await office.action(run.actions[0].id)).external_url or ""
-    session = f"/sessions/{review.run_id}"
-    settings = ("", "/passkeys", "/people", "/policy", "/keys", "/notifications", "/phone", "/workspace")
-    return [
-        "/sessions",
-        *(session + each for each in ("", "?node=2", "/review", "/timeline", "/compare", "/print")),
-        "/sessions/import",
-        "/sessions/00000000-0000-7000-8000-000000000009",
-        "/connectors",
-        *(f"/connect/{each}" for each in ("smtp", "resend", "zernio")),
-        *(f"/settings{each}" for each in (*settings, "/outgoing", "/credits")),
-        "/start",
-        f"/feed/{LOCAL_WORKSPACE}/",
-        page.removeprefix(office.base_url),
-    ]
-
-
-async def find_low_contrast(page: Page) -> list[str]:
-    """What cannot be read on a page, of axe that is loaded already."""
-    found = await page.evaluate(
-        "async () => (await axe.run(document, {runOnly: ['color-contrast']})).violations.flatMap(v => v.nodes)"
-    )
-    return [node["html"][:160] for node in found]
-
-
-async def test_every_screen_is_accessible_in_light_and_dark_and_fits_every_window(
-    at_desk: OpenPage, tour: list[str]
-) -> None:
-    at, out = await at_desk("/sessions"), await at_desk("/", signed_in=False)
-    for screen, paths in ((at, tour), (out, ["/", "/sign-in", "/get-key"])):
-        for path in paths:
-            await screen.page.set_viewport_size({"width": 1280, "height": 900})
-            await screen.page.emulate_media(color_scheme="light")
-            await screen.goto(path)
-            await screen.check()
-            await screen.page.emulate_media(color_scheme="dark")
-            assert await find_low_contrast(screen.page) == [], path
-            await screen.page.evaluate(
-                "document.querySelectorAll('main details:not([name], .export-menu)').forEach(e => { e.open = true })"
-            )
-            for width in WIDTHS:
-                await screen.page.set_viewport_size({"width": width, "height": 900})
-                wide = await screen.page.evaluate("document.documentElement.scrollWidth")
-                assert wide <= width, f"{path} is {wide} wide in a window of {width}"

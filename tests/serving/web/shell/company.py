@@ -1,24 +1,31 @@
 """The company of the gallery: Harbor & Pine, a coffee roaster, with several weeks of history.
 
 Everything is made by the functions that make it in life: five channels, an effect of its own (a refund), long texts,
-two approvers, an unknown outcome, a failure, something scheduled.
+two approvers, an unknown outcome, a failure, something scheduled. `past` has the weeks before this one.
 """
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-from tests.own_sql import bind_marks
+from tests.serving.web.review.browser import served
 from tests.serving.web.review.kit import House, Provider, mail, post
-from tests.serving.web.shell import stories
+from tests.serving.web.shell import past, stories
 
 from assent.engine.actions.staging import PreparedRun
+from assent.engine.connections.manual import ManualConnector
+from assent.engine.connections.registering import register
+from assent.engine.core import brands
+from assent.engine.core.brands import WorkspaceBrand
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people, targets
 from assent.engine.people.people import Person, Role
 from assent.engine.people.targets import TargetOwner
-from assent.gate.connection import ConnectorInfo
+from assent.gate.connection import Account, ConnectorInfo, NewConnection, OpenedSecrets
 from assent.gate.effects import EffectType, EffectTypes, Scene
 from assent.gate.gate import Decider
 from assent.gate.records import Assurance, Effect
@@ -139,32 +146,46 @@ def refund(customer: str, amount: str, order: str, reason: str) -> StagedEffect:
     return StagedEffect(effect=effect, executor_tool="chieflab_execute_approved_action")
 
 
-def list_connectors() -> dict[str, Connector]:
-    return {name: Provider(name) for name in ("zernio", "smtp", "bank")}
+@asynccontextmanager
+async def opened_company(directory: Path) -> AsyncIterator[tuple[House, dict[str, str]]]:
+    """The company's server and the places of `seed`. Zernio, mail and Stripe are providers that send nothing; the other
+    connectors are the real ones."""
+    connectors: dict[str, Connector] = {}
+    async with served(directory, effects=list_effects(), connectors=connectors) as house:
+        own = (connector for bundle in house.app.bundles for connector in bundle.make_connectors())
+        connectors |= register((ManualConnector(), *own))
+        connectors |= {name: Provider(name) for name in ("zernio", "smtp", "bank")}
+        yield house, await seed(house)
 
 
 async def seed(house: House) -> dict[str, str]:
     """Several weeks of the company. Returns the places of the pictures."""
     await house.app.prepare()
-    await house.app.store.write(lambda: _rename())
+    now_ms = house.clock.now_ms()
+    brand = WorkspaceBrand(LOCAL_WORKSPACE, NAME, "#7a3b12")
+    await house.app.store.write(lambda: brands.save(brand, now_ms, by=OWNER_NAME))
     await house.owner(name=OWNER_NAME)
     await _people(house)
-    measured = None
-    for goal, views, comments in (
-        ("Bring back the tasting room", 1_240, 18),
-        ("Autumn subscription: 50 new members", 1_840, 27),
-        ("Tell how we chose a second roaster", 3_110, 58),
-    ):
-        measured = await stories.measured_launch(house, goal, views, comments)
-        house.clock.advance(days=5)
-    assert measured is not None
-    session = await stories.review(house)
-    await stories.second_run(house, session.session_id)
+    await _connect(house)
     lesson = await stories.remember(
         house, "Give the number first, then the reason; no exclamation marks.", "brand_voice"
     )
     await stories.remember(house, "214 readers asked for prices instead of certificates.", "proof")
-    house.clock.advance(days=3)
+    await stories.remember(house, "the best coffee in Bergen", "claim_risk")
+    await stories.remember(house, "The roastery opened in 2014, in a former boathouse.", "repo_fact")
+    await stories.remember(house, "Say the price in the first line.", "lesson")
+    await stories.remember(
+        house,
+        "1,400 people joined the list in one month, most of them after a tasting.",
+        "proof",
+        state="proposed",
+    )
+    measured = await past.live_through(house, lesson)
+    session = await stories.review(house)
+    await stories.second_run(house, session.session_id)
+    house.clock.advance(hours=5)
+    await stories.second_run(house, "SHOP-88")
+    house.clock.advance(days=2)
     failed = await _failed(house)
     house.clock.advance(hours=20)
     unknown = await _unknown(house)
@@ -195,20 +216,38 @@ async def seed(house: House) -> dict[str, str]:
     await targets.add(house.services, mine, ways["email"], "ingrid@harborpine.example", by=OWNER_NAME)
     await targets.add(house.services, everyone, ways["ntfy"], "https://ntfy.example/7f3a", by=OWNER_NAME)
     house.clock.advance(seconds=180)
+    feed = (await house.browser().get(f"/feed/{LOCAL_WORKSPACE}/feed.json")).json()
     return {
         "run": run.run_id,
         "action": run.actions[1].id,
+        "mail": run.actions[0].id,
         "sent": today.actions[0].id,
         "failed": failed.run_id,
         "refund": refunded.run_id,
         "unknown": unknown.run_id,
         "measured": measured.run_id,
         "session": session.run_id,
+        "lesson": lesson,
+        "workspace": LOCAL_WORKSPACE,
+        "post": feed["items"][0]["url"].removeprefix(house.base_url),
+        "review_link": run.review_url.removeprefix(house.base_url),
     }
 
 
-def _rename() -> Any:
-    yield bind_marks("UPDATE workspaces SET name = ? WHERE workspace_id = ?", NAME, LOCAL_WORKSPACE)
+async def _connect(house: House) -> None:
+    """The accounts that the company has connected."""
+    pages = tuple(
+        Account(id=f"{platform}-1", platform=platform, name=name)
+        for platform, name in (
+            ("linkedin", "Harbor & Pine AS"),
+            ("x", "@harborpine"),
+            ("bluesky", "harborpine.example"),
+        )
+    )
+    made = NewConnection(label=NAME, accounts=pages, secrets=OpenedSecrets({"key": "none"}))
+    await house.app.connections.save(LOCAL_WORKSPACE, "zernio", made, by=OWNER_NAME)
+    sender = NewConnection(label="ingrid@harborpine.example", secrets=OpenedSecrets({"password": "none"}))
+    await house.app.connections.save(LOCAL_WORKSPACE, "smtp", sender, by=OWNER_NAME)
 
 
 async def _people(house: House) -> None:

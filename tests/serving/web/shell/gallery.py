@@ -2,7 +2,7 @@
 
     python -m tests.serving.web.shell.gallery docs/screens [name …]
 
-A screen is a row of `SHOTS`. What it shows is seeded in `tests.serving.web.shell.company`.
+A picture is a row of `SHOTS` and shows a view of the atlas. The company is seeded in `tests.serving.web.shell.company`.
 """
 
 from __future__ import annotations
@@ -11,62 +11,65 @@ import asyncio
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 from playwright.async_api import Browser, BrowserContext
 from tests.chromium import closed, connected, running_chromium
 from tests.serving.web.review.browser import served
-from tests.serving.web.shell.company import OWNER_NAME, list_connectors, list_effects, seed
+from tests.serving.web.review.kit import House
+from tests.serving.web.shell.atlas import EMPTY, VIEW_NAMES, View, follow
+from tests.serving.web.shell.company import OWNER_NAME, opened_company
 from tests.serving.web.shell.screen import sign_in
 
 MOST_BYTES: Final = 220_000
-"""A picture in a repository is looked at once and cloned for ever."""
+"""A picture in a repository is looked at once and cloned with every clone."""
 
 
 class Shot(msgspec.Struct, frozen=True):
-    """One picture. `path` may name a place of the seed: `{run}`, `{action}`, `{refund}`, `{unknown}`, `{session}`."""
+    """One picture: a view of the atlas, and how it is looked at."""
 
-    name: str
-    path: str
+    view: str
     width: int = 1280
     height: int = 900
     dark: bool = False
-    click: str = ""
-    """What to press before the picture is taken."""
-    at: str = ""
-    """What to bring into view."""
-    fresh: bool = False
-    """Of a server that was just started, with the connectors that come along."""
 
+    @property
+    def name(self) -> str:
+        """`inbox`, `inbox-phone`, `inbox-dark`."""
+        phone = "-phone" if self.width < 600 else "-wide" if self.width > 1600 else ""
+        return f"{self.view}{phone}{'-dark' if self.dark else ''}"
+
+
+PHONE: Final = (390, 844)
 
 SHOTS: Final[tuple[Shot, ...]] = (
-    Shot("inbox", "/inbox"),
-    Shot("inbox-phone", "/inbox", 390, 844),
-    Shot("inbox-dark", "/inbox", dark=True),
-    Shot("review", "/runs/{run}", height=1100),
-    Shot("review-phone", "/runs/{run}", 390, 844, dark=True),
-    Shot("edit", "/runs/{run}/actions/{action}/edit"),
-    Shot("action", "/actions/{sent}", height=860),
-    Shot("refund", "/runs/{refund}"),
-    Shot("unknown", "/runs/{unknown}"),
-    Shot("runs", "/runs"),
-    Shot("run", "/runs/{measured}/story", height=800),
-    Shot("sessions", "/sessions"),
-    Shot("session", "/sessions/{session}", height=720),
-    Shot("session-phone", "/sessions/{session}?node=2", 390, 844),
-    Shot("compare", "/sessions/{session}/compare", height=760),
-    Shot("timeline", "/sessions/{session}/timeline", height=760),
-    Shot("import", "/sessions/import", height=760),
-    Shot("measure", "/results"),
-    Shot("memory", "/memory"),
-    Shot("connectors", "/connectors", fresh=True),
-    Shot("audit", "/audit"),
-    Shot("settings", "/settings"),
-    Shot("people", "/settings/people"),
-    Shot("policy", "/settings/policy"),
-    Shot("notifications", "/settings/notifications"),
-    Shot("first-run", "/start"),
+    Shot("inbox"),
+    Shot("inbox", *PHONE),
+    Shot("inbox", dark=True),
+    Shot("review", height=1100),
+    Shot("review", *PHONE, dark=True),
+    Shot("edit"),
+    Shot("action", height=860),
+    Shot("refund"),
+    Shot("unknown"),
+    Shot("runs"),
+    Shot("run", height=860),
+    Shot("sessions", height=600),
+    Shot("session", height=760),
+    Shot("session-step", *PHONE),
+    Shot("compare", height=900),
+    Shot("timeline", height=800),
+    Shot("import", height=640),
+    Shot("results", height=1100),
+    Shot("memory"),
+    Shot("connections"),
+    Shot("audit"),
+    Shot("settings"),
+    Shot("people", height=640),
+    Shot("policy", height=1100),
+    Shot("notifications"),
+    Shot("empty-start"),
 )
 
 
@@ -78,55 +81,61 @@ NEUTRAL: Final = """(paths) => {
 }"""
 
 
-async def take(
-    browser: Browser, signed_in: Any, shot: Shot, address: str, to: Path, paths: dict[str, str]
-) -> int:
-    """One picture; returns its size. `paths` of this machine are shown as those of anyone's."""
-    context: BrowserContext = await browser.new_context(
-        viewport={"width": shot.width, "height": shot.height},
-        color_scheme="dark" if shot.dark else "light",
-        reduced_motion="reduce",
-        storage_state=signed_in,
-    )
+async def take(context: BrowserContext, shot: Shot, view: View, address: str, paths: dict[str, str]) -> bytes:
+    """One picture. `paths` of this machine are shown as those of anyone's."""
+    page = await context.new_page()
     try:
-        page = await context.new_page()
+        await page.set_viewport_size({"width": shot.width, "height": shot.height})
+        await page.emulate_media(color_scheme="dark" if shot.dark else "light")
         await page.goto(address)
-        if shot.click:
-            await page.locator(shot.click).first.click()
-        if shot.at:
-            await page.locator(shot.at).first.scroll_into_view_if_needed()
+        await follow(page, view)
         await page.evaluate(NEUTRAL, paths)
-        picture = await page.screenshot(scale="css", animations="disabled", caret="hide")
+        return await page.screenshot(scale="css", animations="disabled", caret="hide")
     finally:
-        await closed(context)
-    (to / f"{shot.name}.png").write_bytes(picture)
-    return len(picture)
+        await closed(page)
+
+
+async def take_all(
+    shots: list[Shot], house: House, places: dict[str, str], browser: Browser, to: Path, paths: dict[str, str]
+) -> list[str]:
+    """Take the pictures of one server. Returns those that are too large."""
+    owner = await browser.new_context(reduced_motion="reduce")
+    visitor = await browser.new_context(reduced_motion="reduce")
+    await sign_in(owner, house, name=OWNER_NAME)
+    too_large = []
+    for shot in shots:
+        view = VIEW_NAMES[shot.view]
+        known = {**places, "sign_in": await house.sign_in_path()}
+        address = house.base_url + view.path.format_map(known)
+        picture = await take(visitor if view.visitor else owner, shot, view, address, paths)
+        (to / f"{shot.name}.png").write_bytes(picture)
+        sys.stdout.write(f"{shot.name}.png {len(picture) // 1000} KB\n")
+        too_large += [shot.name] if len(picture) > MOST_BYTES else []
+    await closed(owner)
+    await closed(visitor)
+    return too_large
 
 
 async def main(to: Path, wanted: list[str]) -> int:
+    fresh = {view.name for view in EMPTY}
+    asked = [each for each in SHOTS if not wanted or each.name in wanted]
     too_large: list[str] = []
-    for fresh in (False, True):
-        shots = [each for each in SHOTS if each.fresh == fresh and (not wanted or each.name in wanted)]
-        if not shots:
-            continue
-        with tempfile.TemporaryDirectory() as directory, running_chromium() as chromium:
-            given = (
-                {"built_in": True} if fresh else {"effects": list_effects(), "connectors": list_connectors()}
-            )
-            async with served(Path(directory), **given) as house, connected(chromium) as browser:
-                places = {} if fresh else await seed(house)
-                first = await browser.new_context()
-                await sign_in(first, house, name=OWNER_NAME)
-                signed_in = await first.storage_state()
-                paths = {
-                    str(Path(sys.executable).parent): "/home/ingrid/assent/.venv/bin",
-                    directory: "/home/ingrid/.local/share/assent",
-                }
-                for shot in shots:
-                    address = house.base_url + shot.path.format_map(places)
-                    size = await take(browser, signed_in, shot, address, to, paths)
-                    sys.stdout.write(f"{shot.name}.png {size // 1000} KB\n")
-                    too_large += [shot.name] if size > MOST_BYTES else []
+    with tempfile.TemporaryDirectory() as directory, running_chromium() as chromium:
+        folder = Path(directory)
+        paths = {
+            str(Path(sys.executable).parent): "/home/ingrid/assent/.venv/bin",
+            directory: "/home/ingrid/.local/share/assent",
+            "http://127.0.0.1": "http://localhost",
+        }
+        async with connected(chromium) as browser:
+            async with opened_company(folder) as (house, places):
+                shots = [each for each in asked if each.view not in fresh]
+                too_large += await take_all(shots, house, places, browser, to, paths)
+            (folder / "fresh").mkdir()
+            async with served(folder / "fresh", built_in=True) as house:
+                await house.app.prepare()
+                shots = [each for each in asked if each.view in fresh]
+                too_large += await take_all(shots, house, {}, browser, to, paths)
     if too_large:
         sys.stderr.write(f"over {MOST_BYTES} bytes: {', '.join(too_large)}\n")
     return 1 if too_large else 0

@@ -24,7 +24,7 @@ def every_look(test: Test) -> Test:
     return marked
 
 
-_REPORTS = """addEventListener("securitypolicyviolation",
+REPORTS = """addEventListener("securitypolicyviolation",
   event => console.error("CSP: " + event.violatedDirective + " " + event.blockedURI))"""
 
 
@@ -74,7 +74,7 @@ class Screen:
         cls, context: BrowserContext, house: House, path: str, allow: tuple[str, ...] = ()
     ) -> Screen:
         seen = await watched(context, house.base_url)
-        await seen.page.add_init_script(_REPORTS)
+        await seen.page.add_init_script(REPORTS)
         made = cls(seen, house, allow)
         await confirm_when_asked(seen.page, made.count)
         await made.goto(path)

@@ -14,7 +14,6 @@ import pytest
 from playwright.async_api import expect
 from tests.serving.web.review.kit import House, post
 from tests.serving.web.shell.conftest import OpenScreen
-from tests.serving.web.shell.screen import every_look
 
 from assent.serving.web.shell.assets import MEDIA_TYPES, STYLE_SHEET, asset_path, find_asset, join_styles
 
@@ -54,19 +53,6 @@ async def test_the_style_sheet_names_fonts_that_are_served(house: House) -> None
         for font in fonts:
             answer = await client.get(font)
             assert (answer.status_code, answer.headers["content-type"]) == (200, "font/woff2"), font
-
-
-@every_look
-async def test_every_screen_of_the_navigation_is_accessible(
-    screen: OpenScreen, house: House, width: int, dark: bool
-) -> None:
-    await house.stage(post())
-    at = await screen("/inbox", width=width, dark=dark)
-    addresses = await at.page.locator("nav.side-nav a").evaluate_all("all => all.map(each => each.pathname)")
-    for address in addresses:
-        await at.goto(address)
-        await at.ready()
-        await at.check()
 
 
 async def test_a_change_reaches_an_open_page_and_its_title(screen: OpenScreen, house: House) -> None:

@@ -13,52 +13,10 @@ from tests.serving.web.shell.weeks import Weeks
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 
-WIDTHS = (390, 1280, 1920)
-
 
 @pytest.fixture(scope="module")
 async def past(house: House) -> Weeks:
     return await weeks.live_through(house)
-
-
-def screens(past: Weeks) -> list[str]:
-    return [
-        "/runs",
-        "/runs?q=espresso",
-        f"/runs/{past.measured.run_id}/story",
-        f"/runs/{past.failed.run_id}/story",
-        f"/runs/{past.waiting.run_id}/story",
-        "/audit",
-        "/audit?q=loma&group=decisions",
-        "/results",
-        "/results?period=all&metric=comments",
-        f"/results/numbers?run={past.measured.run_id}",
-        "/memory",
-        "/memory?group=lessons",
-        "/memory?group=decisions",
-        "/memory/new",
-        f"/memory/{past.rule}/edit",
-        "/operations?period=91",
-        "/settings",
-    ]
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-async def test_every_screen_is_accessible_and_fits_every_width(
-    screen: OpenScreen, past: Weeks, dark: bool
-) -> None:
-    at = await screen("/runs", dark=dark)
-    for path in screens(past):
-        await at.page.set_viewport_size({"width": 1280, "height": 900})
-        await at.goto(path)
-        await at.page.evaluate(
-            "document.querySelectorAll('main details').forEach(each => { each.open = true })"
-        )
-        await at.check()
-        for width in WIDTHS:
-            await at.page.set_viewport_size({"width": width, "height": 900})
-            wide = await at.page.evaluate("document.documentElement.scrollWidth")
-            assert wide <= width, f"{path} is {wide} wide in a window of {width}"
 
 
 async def test_why_did_it_not_go_out_takes_two_clicks(screen: OpenScreen, past: Weeks) -> None:

@@ -12,17 +12,14 @@ from typing import Any
 
 import pytest
 from playwright.async_api import expect
-from tests.serving.web.review.kit import House, mail, post
+from tests.serving.web.review.kit import House, post
 from tests.serving.web.shell.conftest import OpenScreen
-from tests.serving.web.shell.screen import Screen
 
 from assent.gate.views import Severity
 from assent.kernel.reasons import Reason
 from assent.ports import NotSent
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
-
-LOOKS = ((390, False), (1280, True), (1920, False))
 
 
 async def test_twenty_low_risk_items_of_twenty_runs_and_two_kinds_are_cleared_in_five_clicks_at_most(
@@ -96,30 +93,6 @@ async def test_why_something_did_not_go_out_is_found_in_two_clicks(
     # Its words find it, too.
     await at.goto("/inbox?q=espresso+on+saturday")
     await expect(at.page.locator(f"#row-{run.actions[0].id}")).to_contain_text("Failed")
-
-
-@pytest.mark.parametrize(("width", "dark"), LOOKS)
-async def test_inbox_review_and_action_fit_every_window_light_and_dark(
-    screen: OpenScreen, house: House, width: int, dark: bool
-) -> None:
-    run = await house.stage(
-        mail(60, subject="W" * 150, html="<p>Hi <a href='https://example.org/'>there</a></p>"),
-        post(body="A post for every window.", warnings=("A warning to read.",)),
-    )
-    here = f"/runs/{run.run_id}"
-    at: Screen = await screen("/inbox", width=width, dark=dark)
-    await at.ready()
-    for path in (
-        "/inbox",
-        "/inbox?show=sent",
-        "/inbox?q=nothing-like-that",
-        here,
-        f"{here}?action={run.actions[1].id}&open=approve",
-        f"{here}/actions/{run.actions[1].id}/edit",
-        f"/actions/{run.actions[1].id}",
-    ):
-        await at.goto(path)
-        await at.check()
 
 
 async def test_the_pane_follows_the_keys_and_its_button_opens_the_page_that_decides(

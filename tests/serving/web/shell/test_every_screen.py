@@ -1,0 +1,163 @@
+"""Every page of the server in a real browser, light and dark, on a phone, at a desk and on a wide screen.
+
+`make test` opens each page in one width and one colour scheme, in turns, and measures it in every width; axe looks at
+the first view of each route. `make prove` does all of it in every width and colour scheme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from itertools import product
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from playwright.async_api import Browser, BrowserContext
+from starlette.routing import Route
+from tests.chromium import closed
+from tests.effort import PROVE
+from tests.serving.web.review.browser import Watched, served, violations, watched
+from tests.serving.web.review.kit import BROWSER, House, post
+from tests.serving.web.shell.atlas import EMPTY, OTHERS, VIEWS, View, follow
+from tests.serving.web.shell.company import opened_company
+from tests.serving.web.shell.screen import REPORTS, sign_in
+
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+
+pytestmark = [pytest.mark.slow, pytest.mark.anyio]
+
+WIDTHS = (390, 1280, 1920)
+Scheme = Literal["light", "dark"]
+SCHEMES: tuple[Scheme, ...] = ("light", "dark")
+Look = tuple[int, Scheme]
+
+OPEN_ALL = (
+    "document.querySelectorAll('main details:not([name], .export-menu)').forEach(e => { e.open = true })"
+)
+
+
+@pytest.fixture(scope="module")
+async def company(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[House, dict[str, str]]]:
+    async with opened_company(tmp_path_factory.mktemp("company")) as (house, places):
+        yield house, places
+
+
+@pytest.fixture(scope="module")
+async def empty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[tuple[House, dict[str, str]]]:
+    """A server as it is started, on which proposals are held after the second one."""
+    directory: Path = tmp_path_factory.mktemp("empty")
+    async with served(directory, built_in=True, held_after=2) as house:
+        await house.app.prepare()
+        yield house, {"held": f"/inbox/held/{LOCAL_WORKSPACE}/local"}
+
+
+def choose_looks(place: int) -> list[Look]:
+    """The looks of a page: all of them in a proof, else one, in turns."""
+    every = [*product(WIDTHS, SCHEMES)]
+    return every if PROVE else [every[place % len(every)]]
+
+
+class Guest:
+    """One tab of a browser, which is led from page to page."""
+
+    def __init__(self, seen: Watched, house: House) -> None:
+        self._seen = seen
+        self._house = house
+
+    @classmethod
+    async def enter(cls, context: BrowserContext, house: House) -> Guest:
+        seen = await watched(context, house.base_url)
+        await seen.page.add_init_script(REPORTS)
+        return cls(seen, house)
+
+    async def look_at(self, view: View, places: dict[str, str], look: Look, is_first: bool) -> list[str]:
+        """Open a page and list everything that is wrong with it."""
+        page, (width, scheme) = self._seen.page, look
+        self._seen.alarms.clear()
+        wrong: list[str] = []
+        await page.set_viewport_size({"width": width, "height": 900})
+        await page.emulate_media(color_scheme=scheme)
+        answer = await page.goto(self._house.base_url + view.path.format_map(places))
+        assert answer is not None
+        if answer.status != view.status:
+            wrong.append(f"answers {answer.status}")
+        await follow(page, view)
+        await page.evaluate(OPEN_ALL)
+        if PROVE or is_first:
+            wrong += await violations(page)
+        if await page.locator("h1").count() != 1:
+            wrong.append("has not one main heading")
+        for other in (width, *(each for each in WIDTHS if each != width and not PROVE)):
+            if other != width:
+                await page.set_viewport_size({"width": other, "height": 900})
+            wide = await page.evaluate("document.documentElement.scrollWidth")
+            if wide > other:
+                wrong.append(f"is {wide} wide in a window of {other}")
+        wrong += [each for each in self._seen.alarms if f"status of {view.status}" not in each]
+        return [f"{view.name} {look}: {each}" for each in wrong]
+
+
+async def look_at_all(
+    browser: Browser, house: House, views: Sequence[View], places: dict[str, str]
+) -> list[str]:
+    contexts = [await browser.new_context(reduced_motion="reduce") for _ in range(2)]
+    wrong: list[str] = []
+    try:
+        await sign_in(contexts[0], house, name="Ingrid Solberg")
+        owner, visitor = [await Guest.enter(context, house) for context in contexts]
+        seen: set[str] = set()
+        for place, view in enumerate(views):
+            shown = f"{view.at or view.route} {view.status}"
+            for look in choose_looks(place):
+                known = {**places, "sign_in": await house.sign_in_path()}
+                guest = visitor if view.visitor else owner
+                wrong += await guest.look_at(view, known, look, shown not in seen)
+            seen.add(shown)
+    finally:
+        for context in contexts:
+            await closed(context)
+    return wrong
+
+
+@pytest.mark.prove
+async def test_every_page_is_accessible_and_fits_light_and_dark_in_every_width(
+    browser: Browser, company: tuple[House, dict[str, str]]
+) -> None:
+    house, places = company
+    assert await look_at_all(browser, house, VIEWS, places) == []
+
+
+@pytest.mark.prove
+async def test_every_page_of_an_empty_server_is_accessible_and_fits(
+    browser: Browser, empty: tuple[House, dict[str, str]]
+) -> None:
+    house, places = empty
+    wrong = await look_at_all(browser, house, [each for each in EMPTY if each.name != "held"], places)
+    for number in range(6):
+        await house.stage(post(body=f"Number {number}, and {'it works ' * 8}", connector="manual"))
+    wrong += await look_at_all(browser, house, [each for each in EMPTY if each.name == "held"], places)
+    assert wrong == []
+
+
+async def test_every_route_of_a_page_is_among_them(company: tuple[House, dict[str, str]]) -> None:
+    house, places = company
+    routes = {route.path for route in find_routes(house) if "GET" in (route.methods or ())}
+    pages = {view.route for view in (*VIEWS, *EMPTY) if view.route}
+    pages |= {view.at for view in VIEWS if view.at}
+    answers = {route.path for route in find_routes(house)}
+
+    assert routes - pages - OTHERS.keys() == set(), "pages that no view shows"
+    assert pages - answers == set(), "views of routes that are gone"
+    assert OTHERS.keys() - routes == set()
+    owner = await house.owner()
+    for route, path in OTHERS.items():
+        if path:
+            answer = await owner.get(path.format_map(places), headers=BROWSER)
+            is_page = answer.status_code < 300 and "<main" in answer.text
+            assert not is_page, f"{route} is a page"
+
+
+def find_routes(house: House) -> list[Route]:
+    """The routes behind the guard of the site."""
+    site: Any = house.site
+    return [route for route in site._app.routes if isinstance(route, Route)]
