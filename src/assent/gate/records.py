@@ -15,6 +15,7 @@ import msgspec
 from assent.gate.views import Severity, View
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
+from assent.kernel.limits import CLOCKS_APART_MS
 from assent.kernel.structs import Record, WireRecord
 
 
@@ -120,6 +121,21 @@ class Attempt(Record, kw_only=True):
     request_digest: str | None = None
     holder: str | None = None
     """The API key that owns the stored answer."""
+    leased_ms: int = 0
+    """When the lease of a repetition was taken; 0 before one."""
+    barred_until_ms: int = 0
+    """No new attempt before this time: the lease was over by a clock that was set back, so the call
+    may have been in flight."""
+
+    @property
+    def taken_ms(self) -> int:
+        """When the present lease was taken."""
+        return self.leased_ms or self.started_ms
+
+    def is_held(self, now_ms: int) -> bool:
+        """Whether a call may be in flight. A lease that was taken in the future is over: the clock was
+        set back."""
+        return self.taken_ms - CLOCKS_APART_MS <= now_ms < self.lease_until_ms
 
 
 class Voice(WireRecord, omit_defaults=True):

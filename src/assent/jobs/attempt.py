@@ -80,7 +80,7 @@ class JobAttempt:
 
     async def renew_if_overdue(self, now_ms: int) -> None:
         """Renew a lease that looks expired because the clock jumped or the machine slept."""
-        if self._lease_until_ms <= now_ms:
+        if not now_ms < self._lease_until_ms <= now_ms + self._kind.lease_ms:
             await self._renew()
 
     async def _call(self) -> bool | None:

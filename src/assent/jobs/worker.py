@@ -8,6 +8,7 @@ ended; real time only bounds the wait between polls. `jobs/attempt.py` runs the 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
@@ -18,11 +19,16 @@ from assent.jobs.attempt import CANCEL_SECONDS, JobAttempt, backoff_ms, log_fail
 from assent.kernel.limits import SECOND_MS, SHUTDOWN_GRACE_SECONDS
 from assent.ports import Clock, Store, Transaction
 
+log = logging.getLogger(__name__)
+
 CONCURRENCY: Final = 8
 """Concurrent jobs of one process. They mostly wait for providers."""
 
 CONCURRENCY_APART: Final = 32
 """Concurrent jobs that depend on third parties. More, because some may hang."""
+
+CHECK_SECONDS: Final = 60.0
+"""How often jobs are looked for that a wrong clock placed too far ahead."""
 
 POLL_MS: Final = 1 * SECOND_MS
 """Longest delay of a job that another process enqueued."""
@@ -59,6 +65,8 @@ class Runner:
         self._woken = asyncio.Event()
         self._stopping = asyncio.Event()
         self._running: dict[asyncio.Task[None], JobAttempt] = {}
+        self._polled_ms = 0
+        self._checked_seconds: float | None = None
 
     def wake(self) -> None:
         """Poll now, because a job was enqueued in this process."""
@@ -93,7 +101,9 @@ class Runner:
 
     async def run_due_once(self) -> int:
         """Claim due jobs, up to the concurrency limit, and run them. Returns their number."""
-        claimed = await self._claim(self._concurrency, self._clock.now_ms())
+        now_ms = self._clock.now_ms()
+        await self._pull_misplaced(now_ms)
+        claimed = await self._claim(self._concurrency, now_ms)
         await asyncio.gather(*(self._attempt(job).run() for job in claimed))
         return len(claimed)
 
@@ -107,6 +117,7 @@ class Runner:
         free = self._concurrency - len(self._running)
         if free == 0:
             return self._poll_ms
+        await self._pull_misplaced(self._clock.now_ms())
         # A poll is a read, so an idle runner takes no lock.
         ready_ms = await self._store.read(partial(jobs.next_ready, self._kinds))
         now_ms = self._clock.now_ms()
@@ -123,6 +134,22 @@ class Runner:
             task.add_done_callback(self._release_slot)
         # A job was ready but could not be claimed: another runner has it.
         return 0 if claimed else self._poll_ms
+
+    async def _pull_misplaced(self, now_ms: int) -> None:
+        """Make jobs ready that a clock placed too far ahead: first, when the clock was set back, and every
+        `CHECK_SECONDS`, because the clock of another process may be wrong."""
+        now_seconds = asyncio.get_running_loop().time()
+        checked, set_back = self._checked_seconds, now_ms < self._polled_ms
+        self._polled_ms = now_ms
+        if checked is not None and not set_back and now_seconds - checked < CHECK_SECONDS:
+            return
+        for attempt in list(self._running.values()):
+            await attempt.renew_if_overdue(now_ms)
+        misplaced = await self._store.read(partial(jobs.list_misplaced, self._kinds, now_ms))
+        if misplaced:
+            log.warning("%d jobs are ready now, because the clock was set back", len(misplaced))
+            await self._store.write(partial(jobs.pull, misplaced, now_ms))
+        self._checked_seconds = now_seconds
 
     async def _claim(self, most: int, now_ms: int) -> list[Job]:
         return await self._store.write(partial(jobs.claim_due, self._kinds, now_ms, most, self._worker))

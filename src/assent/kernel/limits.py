@@ -13,6 +13,10 @@ MINUTE_MS: Final = 60 * SECOND_MS
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
 
+CLOCKS_APART_MS: Final = MINUTE_MS
+"""How far the clocks of two processes may differ. A lease that was taken later than this from now was
+taken before the clock was set back, and is over."""
+
 MAX_BODY_BYTES: Final = 1_048_576
 """One request. A launch with every draft is under 100 KB."""
 

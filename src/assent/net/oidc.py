@@ -98,7 +98,7 @@ class OidcIssuer:
 
     async def discover(self, now_ms: int) -> OidcMetadata:
         """Return the issuer's metadata. Raises `OidcFailed`."""
-        if self._metadata is not None and now_ms - self._metadata[0] < METADATA_TTL_MS:
+        if self._metadata is not None and 0 <= now_ms - self._metadata[0] < METADATA_TTL_MS:
             return self._metadata[1]
         self._require_tls()
         answer = await self._ask("GET", f"{self.client.issuer}/.well-known/openid-configuration")

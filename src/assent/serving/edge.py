@@ -178,7 +178,7 @@ class Edge:
             caller = await self.services.store.read(lambda: tenancy.authenticate(key, now_ms))
         if caller is not None:
             known = caller.workspace_id, caller.key_id
-            if now_ms - self._noted.get(known, -NOTED_EVERY_MS) >= NOTED_EVERY_MS:
+            if abs(now_ms - self._noted.get(known, -NOTED_EVERY_MS)) >= NOTED_EVERY_MS:
                 self._noted[known] = now_ms
                 self.services.background.callers.note(caller, now_ms)
         return caller

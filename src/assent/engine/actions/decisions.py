@@ -59,8 +59,10 @@ def approve(
         action = yield from recipients.judge(action, now_ms)
     observed = gate.read_observation(action)
     steps, needed, voice = gate.judge_approval(action, policy, decider, seen, now_ms, links)
-    if decider.shown_ms is not None and decider.shown_ms < observed.since_ms:
-        raise gate.refuse_stale(action)  # the page was rendered before something else was observed
+    shown_ms, since_ms = decider.shown_ms, observed.since_ms
+    if shown_ms is not None and shown_ms < since_ms and not shown_ms <= now_ms < since_ms:
+        # The page was rendered before something else was observed. If the clock was set back, it was not.
+        raise gate.refuse_stale(action)
     # An approval without a valid seal was written into the database directly; it counts for
     # nothing.
     held = action.approval if action.approval is not None and seals.hold(action) else None

@@ -346,6 +346,8 @@ def claim(
     if action.approval is not None and (changes := drift.find_changes(action.approval.observed, now)):
         raise _Drifted(action, now, changes)
     lease_ms = services.limits.lease_ms_for(services.connectors.get(action.effect.connector))
+    if action.attempt is not None and now_ms < action.attempt.barred_until_ms <= now_ms + lease_ms:
+        raise gate.in_progress(action)
     attempt = Attempt(
         attempt_id=attempt_id,
         fence=action.attempt.fence + 1 if action.attempt is not None else 1,

@@ -70,9 +70,11 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
     action, policy = yield from actions.lock(workspace_id, action_id)
     if action.attempt is None or action.attempt.attempt_id != job.payload["attemptId"]:
         return None
-    if action.execution_state is ExecutionState.EXECUTING and action.attempt.lease_until_ms <= now_ms:
+    if action.execution_state is ExecutionState.EXECUTING:
+        if action.attempt.is_held(now_ms):
+            raise JobDeferred(action.attempt.lease_until_ms - now_ms)
         lost = OutcomeUnknown("the process that sent it did not report back")
-        yield from settle(action, lost, Move.LOSE, now_ms)
+        yield from settle(_bar(action, now_ms), lost, Move.LOSE, now_ms)
         action, policy = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN or action.attempt is None:
         return None
@@ -87,7 +89,7 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
         return frozen
     lease_until_ms = now_ms + services.limits.lease_ms_for(connector)
     attempt = msgspec.structs.replace(
-        action.attempt, fence=action.attempt.fence + 1, lease_until_ms=lease_until_ms
+        action.attempt, fence=action.attempt.fence + 1, leased_ms=now_ms, lease_until_ms=lease_until_ms
     )
     changed = msgspec.structs.replace(action, attempt=attempt)
     return (yield from actions.put_without_event(changed, sends=True))
@@ -95,7 +97,18 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
 
 def is_held(action: Action, now_ms: int) -> bool:
     """Whether a repeated call may be in flight."""
-    return action.attempt is not None and action.attempt.lease_until_ms > now_ms
+    return action.attempt is not None and action.attempt.is_held(now_ms)
+
+
+def _bar(action: Action, now_ms: int) -> Action:
+    """Bar a new attempt for the length of the lease, if the lease is over by a clock that was set back."""
+    attempt = action.attempt
+    if attempt is None or attempt.lease_until_ms <= now_ms:
+        return action
+    barred_until_ms = now_ms + attempt.lease_until_ms - attempt.taken_ms
+    return msgspec.structs.replace(
+        action, attempt=msgspec.structs.replace(attempt, barred_until_ms=barred_until_ms)
+    )
 
 
 def release_lease(held: Action, now_ms: int) -> Transaction[None]:
@@ -107,13 +120,16 @@ def release_lease(held: Action, now_ms: int) -> Transaction[None]:
 
 
 def repeatable(connector: Connector | None, attempt: Attempt, now_ms: int) -> bool:
-    """Whether the provider would recognise a repetition of this attempt."""
+    """Whether the provider would recognise a repetition of this attempt. After a clock was set back, the
+    age of its key is not known."""
     if connector is None:
         return False
     delivery, age_ms = connector.delivery, now_ms - attempt.started_ms
     # Half the window: the two clocks may differ, and the call takes time.
     return delivery.kind == "natural_key" or (
-        delivery.kind == "native_key" and delivery.window_ms is not None and age_ms < delivery.window_ms // 2
+        delivery.kind == "native_key"
+        and delivery.window_ms is not None
+        and 0 <= age_ms < delivery.window_ms // 2
     )
 
 

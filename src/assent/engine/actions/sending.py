@@ -14,6 +14,7 @@ from assent.engine.core import freezes
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
 from assent.engine.people import notes, notifications
+from assent.gate.records import ExecutionState, Status
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
@@ -38,15 +39,19 @@ async def send(services: Services, job: Job) -> None:
     except Refusal as refusal:
         if refusal.reason is Reason.FROZEN:
             raise JobDeferred(freezes.LOOK_AGAIN_MS) from refusal
-        await services.store.write(lambda: _notify_unsent(services, order))
+        early_ms = await services.store.write(lambda: _notify_unsent(services, order))
+        if early_ms > 0:
+            raise JobDeferred(early_ms) from refusal  # the clock was set back
         recovery = refusal.recovery()
         if (recovery.reason in CURABLE and recovery.retryable) or refusal.reason is Reason.MISSING_CREDITS:
             raise JobFailed(recovery.summary_for_user) from refusal
 
 
-def _notify_unsent(services: Services, order: ExecutionOrder) -> Transaction[None]:
-    """Notify people of an approved action that was not sent."""
+def _notify_unsent(services: Services, order: ExecutionOrder) -> Transaction[int]:
+    """Notify people of an approved action that was not sent. Returns how long it is too early for it."""
     now_ms = services.clock.now_ms()
     action, _ = yield from actions.find(order.workspace_id, order.action_id)
     if notes.is_unsent(action, now_ms):
         yield from notifications.ask_about_stopped(action, now_ms)
+    approved = action.status is Status.APPROVED and action.execution_state is ExecutionState.NONE
+    return action.effect.schedule_ms - now_ms if approved and action.effect.schedule_ms is not None else 0

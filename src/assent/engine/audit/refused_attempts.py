@@ -72,7 +72,7 @@ def append(
     head = yield from journal.lock_head(workspace_id, action.run_id, now_ms)
     same = {"actionId": action_id, "revision": action.revision, "reason": facts["reason"]}
     for event in (yield from journal.read_latest(head, LOOKED_BACK)):
-        if event.kind == KIND and now_ms - event.at_ms < HOUR_MS:
+        if event.kind == KIND and abs(now_ms - event.at_ms) < HOUR_MS:
             known = msgspec.json.decode(event.body)
             if all(known.get(name) == value for name, value in same.items()):
                 return

@@ -16,7 +16,7 @@ from typing import Final
 
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
-from assent.kernel.limits import MINUTE_MS, SECOND_MS
+from assent.kernel.limits import CLOCKS_APART_MS, MINUTE_MS, SECOND_MS
 from assent.ports import Clock, Store, Transaction
 from assent.sql.loader import statements
 
@@ -101,6 +101,7 @@ class StoredLocks:
             holder=holder,
             until_ms=now_ms + TURN_MS,
             now_ms=now_ms,
+            apart_ms=CLOCKS_APART_MS,
         )
         return bool(rows)
 

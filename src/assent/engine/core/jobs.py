@@ -23,7 +23,14 @@ from typing import Any, Final
 import msgspec
 
 from assent.kernel.ids import RANDOM_BYTES, SYSTEM_WORKSPACE, JobId, WorkspaceId, uuid7
-from assent.kernel.limits import HOUR_MS, JOB_LEASE_MS, JOB_RETENTION_MS, MINUTE_MS, SECOND_MS
+from assent.kernel.limits import (
+    CLOCKS_APART_MS,
+    HOUR_MS,
+    JOB_LEASE_MS,
+    JOB_RETENTION_MS,
+    MINUTE_MS,
+    SECOND_MS,
+)
 from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
@@ -36,6 +43,9 @@ DEADLINE_MS: Final = 5 * MINUTE_MS
 
 LOST_WORKERS_ALLOWED: Final = 3
 """Extra claims of a job whose workers die. Then it is dead."""
+
+MOST_MISPLACED: Final = 1_000
+"""Jobs ahead of their time that one look reads, the furthest first."""
 
 MAX_ERROR_CHARS: Final = 300
 """Stored length of an error; the log has all of it."""
@@ -129,7 +139,13 @@ def enqueue_next(kind: str, every_ms: int, now_ms: int) -> Transaction[bool]:
     Missed periods are not made up: the overdue job runs once.
     """
     due_ms = (now_ms // every_ms + 1) * every_ms
-    return (yield from enqueue(SYSTEM_WORKSPACE, kind, str(due_ms), {}, due_ms=due_ms, now_ms=now_ms))
+    key = str(due_ms)
+    if (yield from enqueue(SYSTEM_WORKSPACE, kind, key, {}, due_ms=due_ms, now_ms=now_ms)):
+        return True
+    if (yield from find_due(SYSTEM_WORKSPACE, kind, key)) is not None:
+        return False
+    # It has run: the clock was set back.
+    return (yield from enqueue(SYSTEM_WORKSPACE, kind, f"{key} {now_ms}", {}, due_ms=due_ms, now_ms=now_ms))
 
 
 def next_ready(kinds: Mapping[str, JobKind]) -> Transaction[int | None]:
@@ -146,6 +162,41 @@ def claim_due(kinds: Mapping[str, JobKind], now_ms: int, most: int, worker: str)
         leases=_leases(kinds), now_ms=now_ms, most=most, worker=worker, lost=LOST
     )
     return sorted((_job(row) for row in rows), key=lambda job: (job.due_ms, job.job_id))
+
+
+def list_misplaced(kinds: Mapping[str, JobKind], now_ms: int) -> Transaction[list[Job]]:
+    """List jobs of these kinds that would be ready later than they can be, because the clock was set
+    back: a lease longer than its kind's, a retry after more than its delay, a job of the future."""
+    yield statements.plan_by_size()
+    rows = yield statements.list_jobs_ahead(now_ms=now_ms + CLOCKS_APART_MS, most=MOST_MISPLACED)
+    ahead = [_job(row) for row in rows if row["kind"] in kinds]
+    return [job for job in ahead if _is_misplaced(job, kinds[job.kind], now_ms)]
+
+
+def _is_misplaced(job: Job, kind: JobKind, now_ms: int) -> bool:
+    if job.state is JobState.RUNNING:
+        return (
+            job.lease_until_ms is not None and job.lease_until_ms > now_ms + kind.lease_ms + CLOCKS_APART_MS
+        )
+    if kind.every_ms is not None:
+        delay_ms = kind.every_ms
+    elif job.attempts == 0:
+        delay_ms = max(0, job.due_ms - job.created_ms)
+    else:
+        delay_ms = ([0, *kind.retry_delays_ms])[min(job.attempts, len(kind.retry_delays_ms))]
+    return job.due_ms > now_ms + delay_ms + CLOCKS_APART_MS
+
+
+def pull(misplaced: list[Job], now_ms: int) -> Transaction[None]:
+    """Make these jobs ready now, unless they have changed."""
+    for job in misplaced:
+        yield statements.pull_job(
+            workspace_id=job.workspace_id,
+            job_id=job.job_id,
+            fence=job.fence,
+            state=job.state.value,
+            now_ms=now_ms,
+        )
 
 
 def renew(job: Job, lease_until_ms: int) -> Transaction[bool]:

@@ -3,6 +3,9 @@
 A sliding window: calls are counted by second over the last minute, signups by minute over the last
 hour. On PostgreSQL the count is one row per workspace, updated in one statement, so it holds across
 replicas. The SQLite store has one serving process and counts in memory.
+
+Calls that were counted in the future, by a clock that was set back since, count as calls of now: they
+leave the window when it is over, and no caller is refused for longer.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ def sign_in_mails_window() -> Window:
 
 def refusal(window: Window, oldest_slot: int, now_ms: int) -> Refusal:
     """Build `rate_limited` with the time until the oldest counted call leaves the window (E97)."""
-    frees_at_ms = (oldest_slot + SLOTS + 1) * window.slot_ms
+    frees_at_ms = (min(oldest_slot, now_ms // window.slot_ms) + SLOTS + 1) * window.slot_ms
     seconds = max(1, -(-(frees_at_ms - now_ms) // 1000))
     return Refusal(Reason.RATE_LIMITED, facts={"limited": window.limited}, retry_after_seconds=seconds)
 
@@ -84,8 +87,13 @@ class MemoryRateLimiter:
         if slots is None:
             self._drop_idle(window, slot)
             slots = self._slots[key] = deque()
+        ahead = 0
+        while slots and slots[-1][0] > slot:
+            ahead += slots.pop()[1]
         while slots and slots[0][0] < slot - SLOTS:
             slots.popleft()
+        if ahead:
+            slots.append([slot, ahead])
         if sum(count for _, count in slots) >= window.most:
             raise refusal(window, slots[0][0] if slots else slot, now_ms)
         if slots and slots[-1][0] == slot:
@@ -102,7 +110,7 @@ class MemoryRateLimiter:
             idle = [
                 key
                 for key, slots in self._slots.items()
-                if key[0] == window.bucket and (not slots or slots[-1][0] < slot - SLOTS)
+                if key[0] == window.bucket and (not slots or not slot - SLOTS <= slots[-1][0] <= slot)
             ]
             for key in idle:
                 del self._slots[key]
@@ -119,15 +127,19 @@ class StoredRateLimiter:
         if window.most <= 0:
             raise refusal(window, slot, now_ms)
 
+        bucket = f"{window.bucket}:{who}"
         counting = statements.count_call(
             workspace_id=workspace_id,
-            bucket=f"{window.bucket}:{who}",
+            bucket=bucket,
             slot=slot,
             first_slot=slot - SLOTS,
             most=window.most,
         )
         (counted,) = await self._store.write(Single(counting))
         if not counted["admitted"]:
+            if counted["newest_slot"] > slot:
+                moving = statements.move_calls(workspace_id=workspace_id, bucket=bucket, slot=slot)
+                await self._store.write(Single(moving))
             raise refusal(window, counted["oldest_slot"], now_ms)
 
 

@@ -105,6 +105,8 @@ class RunFacts(Record, kw_only=True):
 
 async def measure_job(services: Services, job: Job) -> bool:
     """Measure a run and complete the job. If all sources are empty, record that."""
+    if (early_ms := job.due_ms - services.clock.now_ms()) > 0:
+        raise jobs.JobDeferred(early_ms)  # the clock was set back after the claim
     try:
         await measure(services, job.workspace_id, RunId(job.payload["runId"]), by="schedule", job=job)
     except Refusal as refusal:

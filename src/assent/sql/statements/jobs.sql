@@ -67,6 +67,22 @@ WHERE jobs.workspace_id = picked.workspace_id AND jobs.job_id = picked.job_id
 RETURNING jobs.workspace_id, jobs.job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker,
     last_error, created_ms, finished_ms;
 
+-- name: list_jobs_ahead
+-- List jobs that are ready after a time, the furthest first, but for measurements that wait for their day: these are
+-- many. The condition is that of the index `jobs_ahead`.
+SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker, last_error,
+    created_ms, finished_ms
+FROM jobs
+WHERE ready_ms > :now_ms AND (state = 'running' OR attempts > 0 OR kind <> 'measure_run')
+ORDER BY ready_ms DESC LIMIT :most;
+
+-- name: pull_job
+-- Make a job ready now, unless a worker has claimed, ended or renewed it in between.
+UPDATE jobs SET
+    due_ms = CASE state WHEN 'waiting' THEN :now_ms ELSE due_ms END,
+    lease_until_ms = CASE state WHEN 'running' THEN :now_ms END
+WHERE workspace_id = :workspace_id AND job_id = :job_id AND fence = :fence AND state = :state AND ready_ms > :now_ms;
+
 -- name: renew_job
 -- Extend a lease, unless another worker has claimed the job.
 UPDATE jobs SET lease_until_ms = :lease_until_ms

@@ -15,11 +15,12 @@ RETURNING for_workspace
 DELETE FROM oauth_states WHERE workspace_id = :workspace_id AND expires_ms <= :now_ms
 
 -- name: take_oauth_turn
--- Take the lease for renewing a connection's tokens, unless a live process has it.
+-- Take the lease for renewing a connection's tokens, unless a live process has it. A lease that ends later than one
+-- taken now was taken before the clock was set back.
 INSERT INTO oauth_turns (workspace_id, provider, holder, until_ms)
 VALUES (:workspace_id, :provider, :holder, :until_ms)
 ON CONFLICT (workspace_id, provider) DO UPDATE SET holder = excluded.holder, until_ms = excluded.until_ms
-WHERE oauth_turns.until_ms <= :now_ms
+WHERE oauth_turns.until_ms <= :now_ms OR oauth_turns.until_ms > :until_ms + :apart_ms
 RETURNING holder
 
 -- name: end_oauth_turn

@@ -177,8 +177,8 @@ SELECT system_identifier::text AS system,
 FROM pg_control_system()
 
 -- name: count_call [postgres only]
--- Count a call unless its window is full, under the row's lock; returns whether it was admitted and the start of the
--- window. Deletes slots older than the window.
+-- Count a call unless its window is full, under the row's lock; returns whether it was admitted, and the first and the
+-- last slot. Deletes slots older than the window.
 WITH counted AS (
   INSERT INTO rate_windows AS w (workspace_id, bucket, slots)
   VALUES (:workspace_id, :bucket, jsonb_build_object(:slot::bigint::text, 1))
@@ -192,9 +192,19 @@ WITH counted AS (
   RETURNING 1
 )
 SELECT (SELECT count(*) FROM counted) AS admitted,
-       (SELECT coalesce(min(s.key::bigint), :slot::bigint) FROM rate_windows r, jsonb_each(r.slots) s
-        WHERE r.workspace_id = :workspace_id AND r.bucket = :bucket AND s.key::bigint >= :first_slot::bigint)
-       AS oldest_slot
+       coalesce(min(s.key::bigint), :slot::bigint) AS oldest_slot, coalesce(max(s.key::bigint), :slot::bigint) AS newest_slot
+FROM rate_windows r, jsonb_each(r.slots) s
+WHERE r.workspace_id = :workspace_id AND r.bucket = :bucket AND s.key::bigint >= :first_slot::bigint
+
+-- name: move_calls [postgres only]
+-- Count calls of later slots in this one: the clock was set back.
+UPDATE rate_windows SET slots = (
+  SELECT coalesce(jsonb_object_agg(m.slot::text, m.calls), '{}'::jsonb) FROM (
+    SELECT least(s.key::bigint, :slot::bigint) AS slot, sum(s.value::bigint) AS calls
+    FROM jsonb_each(slots) s GROUP BY 1
+  ) m
+)
+WHERE workspace_id = :workspace_id AND bucket = :bucket
 
 -- name: ping
 -- Whether the database answers.
