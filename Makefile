@@ -8,6 +8,7 @@ SHELL := /bin/sh
 unexport PYTHONDONTWRITEBYTECODE
 
 WORKERS := 2
+DURATION := 25
 PYTEST := .venv/bin/python -m pytest -n $(WORKERS) --dist worksteal
 
 help: ## Show the targets
@@ -29,8 +30,8 @@ test: dev ## Everything: checks, all tests on both stores, conformance, real cli
 	@$(MAKE) --no-print-directory -j2 -Otarget static programs
 	@$(PYTEST) --durations=10; status=$$?; cat .missing-programs; exit $$status
 
-prove: dev programs ## The tests that play by the number, with the large numbers; takes as long as it needs
-	@ASSENT_TEST_PROVE=1 $(PYTEST) -m prove --durations=10
+prove: dev programs ## The fault programme with its large numbers, for about DURATION minutes; writes RELIABILITY.md
+	@ASSENT_TEST_PROVE=1 ASSENT_TEST_PROVE_MINUTES=$(DURATION) $(PYTEST) -m prove --durations=10
 
 check: dev ## The inner loop: lint, types, import rules, fast tests
 	@$(MAKE) --no-print-directory -j2 -Otarget static fast

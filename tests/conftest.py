@@ -18,6 +18,7 @@ settings.load_profile("any-machine")
 pytest_plugins = [
     "tests.rules_manifest",
     "tests.durations",
+    "tests.reliability",
     "tests.chromium",
     "tests.postgres_server",
     "tests.surfaces",

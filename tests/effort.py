@@ -11,11 +11,19 @@ A = TypeVar("A")
 B = TypeVar("B")
 
 PROVE = os.environ.get("ASSENT_TEST_PROVE") == "1"
+USUAL_MINUTES = 25
+"""What a proof takes on two cores."""
+MINUTES = float(os.environ.get("ASSENT_TEST_PROVE_MINUTES", USUAL_MINUTES))
 
 
 def rounds(usual: int, proof: int) -> int:
     """The number for this run."""
     return proof if PROVE else usual
+
+
+def share(usual: int, proof: int) -> int:
+    """The number for this run; a proof of another duration than the usual one plays as much more or less."""
+    return max(1, round(proof * MINUTES / USUAL_MINUTES)) if PROVE else usual
 
 
 def pairs(first: Sequence[A], second: Sequence[B]) -> list[tuple[A, B]]:

@@ -1,0 +1,60 @@
+"""The judge finds the mistake of each broken build, and finds nothing in the real one, by the same programme."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import pytest
+from proof.checker import Verdict
+from tests.proof.broken import BUILDS
+from tests.proof.ground import Ground, Workers
+from tests.proof.parts import LEASE_SECONDS
+from tests.proof.worker import Turn
+from tests.proof.workload import Life
+from tests.sqlite_files import new_sqlite
+
+pytestmark = pytest.mark.slow
+
+HOUR_MS = 3_600_000
+
+
+def play(ground: Ground, broken: str = "") -> Verdict:
+    """Every fate on every connector, a lost answer, a kill after the provider was asked, a day, and all of it again."""
+    turns = [
+        Turn(Life("a conflict", "post", "conflict")),
+        Turn(Life("a rejection", "hook", "rejected")),
+        Turn(Life("an edit", "hook", "edited")),
+        Turn(Life("a withdrawal", "email", "withdrawn")),
+        Turn(Life("a crowd", "hook", "crowd")),
+        Turn(Life("a lost answer", "hook"), ["reset_after"]),
+        Turn(Life("a lost post", "post"), ["reset_after"]),
+        Turn(Life("a lost search", "look"), ["reset_before"]),
+    ]
+    killed = Turn(Life("a kill", "hook"), dies_at="execute.performed")
+    assert ground.run(ground.task([*turns, killed], broken=broken)) == -signal.SIGKILL
+    again = [Turn(turn.life) for turn in (*turns, killed)]
+    ground.now_ms += LEASE_SECONDS * 2_000
+    assert ground.run(ground.task(again, broken=broken)) == 0
+    # A job whose worker did not complete it is taken up again when its lease is over.
+    later = [26 * HOUR_MS, 27 * HOUR_MS]
+    assert ground.run(ground.task(again, broken=broken, later_ms=later, evidence=True)) == 0
+    return ground.judge(measured=True)
+
+
+@pytest.fixture
+def here(tmp_path: Path, provider: tuple[str, Path], workers: Workers) -> Ground:
+    return Ground(new_sqlite(tmp_path / "assent.db"), tmp_path, provider, workers)
+
+
+def test_the_real_build_is_clean(ground: Ground) -> None:
+    verdict = play(ground)
+    assert verdict.clean, verdict.describe()
+    assert (verdict.actions, verdict.double_effects, verdict.lost) == (9, 0, 0)
+    assert verdict.effects >= 6, "a run in which little is sent proves little"
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_a_broken_build_is_caught(here: Ground, name: str) -> None:
+    verdict = play(here, name)
+    assert BUILDS[name][0] in verdict.promises, verdict.describe()

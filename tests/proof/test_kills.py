@@ -1,0 +1,77 @@
+"""kill -9 at every failpoint and at any moment, on both stores: nothing is lost, nothing happens twice.
+
+A worker repeats what the one before it did, with the same keys, then lives a life of its own until it is killed. The
+run is judged at its end: histories of the dead and the living, the provider's ledger, every record, the journal.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections import Counter
+
+import pytest
+from tests.effort import rounds, share
+from tests.proof.ground import Ground
+from tests.proof.parts import CONNECTORS, LEASE_SECONDS
+from tests.proof.worker import Turn
+from tests.proof.workload import Life
+from tests.reliability import Prove
+
+from assent.engine.core import failpoints
+
+pytestmark = [pytest.mark.slow, pytest.mark.prove, pytest.mark.rule("E29", "E61", "E72")]
+
+RUNS = range(share(1, 10))
+KILLS = rounds(2 * len(failpoints.NAMES), 110)
+"""At failpoints, in each run on each store."""
+SUDDEN = rounds(3, 20)
+"""At any moment, in each run on each store."""
+LIVES = 8
+NEXT_MS = LEASE_SECONDS * 1_000 + 31_000
+"""Past the lease of an attempt and of a job whose worker died."""
+LOOKING = "reconcile."
+FATES = ("plain", "plain", "edited", "crowd")
+
+
+def turn(chance: random.Random, number: int, run: int, dies_at: str) -> Turn:
+    connector = chance.choice(CONNECTORS)
+    if dies_at == "reconcile.recorded" and connector == "hook":
+        connector = "post"  # only a person can tell, so no job records it
+    life = Life(f"{run}.{number} until {dies_at or 'any moment'}", connector, chance.choice(FATES))
+    if dies_at.startswith(LOOKING):
+        return Turn(life, [chance.choice(("error_after", "reset_after"))], dies_at, LEASE_SECONDS * 1_000)
+    return Turn(life, dies_at=dies_at)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_no_kill_loses_or_repeats_anything(ground: Ground, prove: Prove, run: int, database: str) -> None:
+    chance = random.Random(f"{run} {database}")  # noqa: S311 - a choice of tests
+    killed: Counter[str] = Counter()
+    last: list[Turn] = []
+    everything: list[Turn] = []
+    for number in range(KILLS):
+        place = failpoints.NAMES[(number + run) % len(failpoints.NAMES)]
+        own = turn(chance, number, run, place)
+        assert ground.run(ground.task([*last, own])) == -signal.SIGKILL, own
+        killed[place] += 1
+        last = [Turn(own.life)]
+        everything += last
+        ground.now_ms += NEXT_MS
+    for number in range(SUDDEN):
+        lives = [turn(chance, KILLS + number * LIVES + n, run, "") for n in range(LIVES)]
+        worker = ground.workers.start(ground.task([*last, *lives]))
+        time.sleep(chance.uniform(0.01, 0.25))
+        os.kill(worker, signal.SIGKILL)
+        killed["any moment"] += ground.workers.end() == -signal.SIGKILL
+        last = lives
+        everything += lives
+        ground.now_ms += NEXT_MS
+    assert ground.run(ground.task(everything[-2 * LIVES :], later_ms=[NEXT_MS], evidence=True)) == 0
+    verdict = ground.judge()
+    prove.row(f"kill -9 of a worker, {database}", "kills", killed.total(), verdict, places=killed)
+    assert verdict.clean, verdict.describe()
+    assert killed["any moment"] >= SUDDEN // 2
+    assert verdict.effects >= KILLS // 2, "a run in which little is sent proves little"

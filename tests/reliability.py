@@ -1,0 +1,129 @@
+"""Collects what the fault programme counted, from any worker, and writes the report at the end of `make prove`.
+
+A test takes the fixture `prove` and gives it a row. A test marked `prove` may also use pytest's own `record_property`
+with the name of a unit of `proof.report.MINIMUM`, such as "failovers", and a number.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from proof.checker import Verdict
+from proof.report import MINIMUM, About, Row, add_up, find_missing, write_report
+from tests.effort import PROVE
+
+ROOT = Path(__file__).resolve().parents[1]
+REPORT = ROOT / "RELIABILITY.md"
+SHORT = ROOT / ".reliability.md"
+"""The report of a run that is too short to be kept."""
+PROPERTY = "proof row"
+
+
+class Prove:
+    """Gives rows to the report."""
+
+    def __init__(self, properties: list[tuple[str, object]]) -> None:
+        self._properties = properties
+
+    def row(
+        self,
+        name: str,
+        unit: str,
+        events: int,
+        verdict: Verdict | None = None,
+        *,
+        places: Mapping[str, int] | None = None,
+        **counts: int,
+    ) -> None:
+        """Count events, and what the judge saw of them."""
+        if verdict is not None:
+            names = ("calls", "actions", "effects", "double_effects", "lost", "unresolved")
+            counts |= {each: getattr(verdict, each) for each in names}
+        clean = verdict is None or verdict.clean
+        row = Row(name, unit, events, clean=clean, places=dict(places or {}), **counts)
+        self._properties.append((PROPERTY, json.dumps(asdict(row))))
+
+
+@pytest.fixture
+def prove(request: pytest.FixtureRequest) -> Prove:
+    return Prove(request.node.user_properties)
+
+
+class Report:
+    """The rows of a run, in the process that distributes the tests."""
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.passed: set[str] = set()
+        self.failed: set[str] = set()
+        self._begun = time.monotonic()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if "prove" not in report.keywords:
+            return
+        if report.failed:
+            self.failed.add(report.nodeid)
+        elif report.when == "call" and report.passed:
+            self.passed.add(report.nodeid)
+        if report.when == "call":
+            rows = [row for name, value in report.user_properties if (row := self._read(report, name, value))]
+            self.rows += [replace(row, clean=row.clean and report.passed) for row in rows]
+
+    def _read(self, report: pytest.TestReport, name: str, value: Any) -> Row | None:
+        if name == PROPERTY:
+            return Row(**json.loads(value))
+        unit = name.replace("_", " ")
+        if unit in MINIMUM and isinstance(value, int):
+            return Row(report.nodeid.rpartition("::")[2].replace("_", " "), unit, value)
+        return None
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if not self.rows:
+            return
+        minutes = (time.monotonic() - self._begun) / 60
+        about = About(
+            datetime.now(UTC).date().isoformat(),
+            name_commit(),
+            describe_machine(),
+            minutes,
+            len(self.passed - self.failed),
+            len(self.failed),
+        )
+        rows = sorted(self.rows, key=lambda row: row.name)
+        missing = find_missing(add_up(rows))
+        path = SHORT if missing or self.failed else REPORT
+        path.write_text(write_report(about, rows), encoding="utf-8")
+        terminalreporter.section("fault programme")
+        for row in add_up(rows):
+            terminalreporter.write_line(f"{row.events:>9,} {row.unit}  {row.name}")
+        for line in missing:
+            terminalreporter.write_line(f"too little to be kept: {line}")
+        terminalreporter.write_line(f"The report is in {path.name}.")
+
+
+def name_commit() -> str:
+    def git(*words: str) -> str:
+        done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+        return done.stdout.strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", "src")
+    return (git("rev-parse", "HEAD") or "unknown") + (" with changes" if changed else "")
+
+
+def describe_machine() -> str:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return f"{os.cpu_count()} cores, {memory:.0f} GB of memory"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if PROVE and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Report(), "reliability-report")
