@@ -37,6 +37,10 @@ NEVER_MS = 3_600_000
 """A wait that outlasts every test: whoever goes on must have been woken."""
 
 
+async def fails(job: Job) -> None:
+    raise JobFailed("not yet")
+
+
 async def forever(job: Job) -> None:
     await asyncio.Event().wait()
 
@@ -204,6 +208,40 @@ async def test_a_job_that_lost_too_many_workers_is_dead_without_running_again(ur
         assert await runner(store, clock, kinds).run_due_once() == 1
         dead = await ended(store, job, JobState.DEAD)
         assert (dead.last_error, handler.ran) == (jobs.LOST, [])
+
+
+async def test_killed_workers_use_up_no_retry(url: str) -> None:
+    handler, clock = Handled(fails), Clock()
+    kinds = greeting(handler, 1_000, 60_000)
+    async with opened(url) as store:
+        await enqueue(store, "k")
+        for _ in range(jobs.LOST_WORKERS_ALLOWED):
+            (job,) = await claim(store, kinds, clock.at_ms)
+            clock.at_ms += LEASE_MS
+        await runner(store, clock, kinds).run_due_once()
+        waiting = await ended(store, job, JobState.WAITING)
+        assert (waiting.due_ms - clock.at_ms, waiting.tries) == (1_000, 1)
+
+
+async def test_a_job_is_restarted_with_all_its_retries_whatever_became_of_it(url: str) -> None:
+    handler, clock = Handled(fails), Clock()
+    kinds = greeting(handler, 60_000)
+    async with opened(url) as store:
+        restart = partial(jobs.restart, WORKSPACE, "greet", "k", {}, NOON + 5)
+        for _ in range(2):  # first it is not there, then it waits for its retry
+            clock.at_ms = NOON + 5
+            await store.write(restart)
+            assert await runner(store, clock, kinds).run_due_once() == 1
+        clock.at_ms += 60_000
+        await runner(store, clock, kinds).run_due_once()
+        await ended(store, handler.ran[0], JobState.DEAD)
+        await store.write(restart)
+        assert await runner(store, clock, kinds).run_due_once() == 1
+        again = await ended(store, handler.ran[0], JobState.WAITING)
+        assert (again.tries, again.finished_ms) == (1, None)
+        (held,) = await claim(store, kinds, clock.at_ms + 60_000)
+        await store.write(restart)
+        await ended(store, held, JobState.RUNNING)
 
 
 # Leases

@@ -60,9 +60,9 @@ class JobAttempt:
 
     async def run(self) -> None:
         """Run the handler and record its end."""
-        claims = len(self._kind.retry_delays_ms) + 1 + jobs.LOST_WORKERS_ALLOWED
-        if self._job.attempts > claims:
-            await self._record(self._retry_or_fail(jobs.LOST))
+        if self._job.lost > self._kind.lost_workers:
+            _log.error("job %s (%s) is dead: %s", self._job.job_id, self._job.kind, jobs.LOST)
+            await self._record(partial(jobs.fail, self._job, self._clock.now_ms(), jobs.LOST, ()))
             return
         handler = self._handler = asyncio.create_task(self._call())
         try:
@@ -131,7 +131,7 @@ class JobAttempt:
 
     def _retry_or_fail(self, error: str) -> Begin[JobState | None]:
         job, delays_ms = self._job, self._kind.retry_delays_ms
-        if job.attempts > len(delays_ms):
+        if job.tries > len(delays_ms):
             _log.error("job %s (%s) is dead and waits for a human: %s", job.job_id, job.kind, error)
         return partial(jobs.fail, job, self._clock.now_ms(), error, delays_ms)
 

@@ -31,7 +31,9 @@ def job_kinds(app: App) -> dict[str, JobKind]:
     return {
         SEND_JOB: JobKind(partial(sending.send, services)),
         MEASURE_JOB: JobKind(partial(measure_job, services)),
-        RECONCILE_JOB: JobKind(partial(reconciliation.reconcile, services)),
+        RECONCILE_JOB: JobKind(
+            partial(reconciliation.reconcile, services), lost_workers=reconciliation.LOST_WORKERS
+        ),
         webhooks.DELIVER_JOB: JobKind(
             partial(webhooks.deliver, services, webhooks.InFlight()),
             retry_delays_ms=RETRY_DELAYS_MS,

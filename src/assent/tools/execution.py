@@ -13,12 +13,13 @@ from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.recording import Executed
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall
+from assent.gate.card_calls import PLAIN, next_calls
 from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance
 from assent.gate.refusal_words import SIGNED_IN_ANSWER
 from assent.gate.standing import explain
-from assent.kernel.ids import require_action_id
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.ids import ActionId, require_action_id
+from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Arguments, from_record
 from assent.ports import Transaction
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
@@ -37,17 +38,18 @@ class ExecuteAction(Arguments, kw_only=True):
 class ResolveUnknownOutcome(Arguments, kw_only=True):
     action_id: ActionIdArgument
     outcome: Annotated[
-        Literal["happened", "did_not_happen"],
-        msgspec.Meta(description="What the human saw when they looked at the provider."),
+        Literal["happened", "did_not_happen", "look_now"],
+        msgspec.Meta(
+            description="What the human saw when they looked at the provider; look_now: the server asks it now."
+        ),
     ]
     evidence: Annotated[
         str,
         msgspec.Meta(
-            min_length=1,
             max_length=2_000,
-            description="What the human saw: the live address, or where they looked.",
+            description="What the human saw: the live address, or where they looked. Not for look_now.",
         ),
-    ]
+    ] = ""
     idempotency_key: IdempotencyKey | None = None
 
 
@@ -79,6 +81,12 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
     it did not happen allows a second send and needs a person (C8)."""
     action_id = require_action_id(request.action_id)
     workspace_id = call.caller.workspace_id
+    if request.outcome == "look_now":
+        return await _look_now(call, request, action_id)
+    if not request.evidence:
+        raise bad_argument(
+            "evidence", "what the human saw: the live address, or where they looked", "nothing"
+        )
     happened = request.outcome == "happened"
 
     def begin() -> Transaction[Resolved]:
@@ -102,6 +110,27 @@ async def resolve_unknown_outcome(call: Call, request: ResolveUnknownOutcome) ->
 
     arguments = {"actionId": action_id, "outcome": request.outcome, "evidence": request.evidence}
     return await call.write_once(request, begin, Resolved, arguments)
+
+
+async def _look_now(call: Call, request: ResolveUnknownOutcome, action_id: ActionId) -> Resolved:
+    """Let the server ask the provider now instead of at the next retry."""
+    workspace_id, connectors = call.caller.workspace_id, call.services.connectors
+
+    def begin() -> Transaction[Resolved]:
+        facts = {"by": call.caller.name, "via": "chat"}
+        action = yield from reconciliation.ask_again(workspace_id, action_id, facts, call.now_ms)
+        name = action.view.via or action.effect.connector
+        asked = reconciliation.can_be_asked(connectors.get(action.effect.connector))
+        told = f"{name} is asked now." if asked else f"{name} cannot be asked: please look there."
+        calls = next_calls(action.effect.channel, action, PLAIN)
+        return from_record(
+            Resolved, build_record(action, call.now_ms), show=told, user_message=told, next=calls
+        )
+
+    arguments = {"actionId": action_id, "outcome": request.outcome}
+    answer = await call.write_once(request, begin, Resolved, arguments)
+    call.services.background.wake_jobs()
+    return answer
 
 
 def _answer_resolved(action: Action, now_ms: int) -> Resolved:
@@ -156,7 +185,8 @@ TOOLS = (
         title="Say what became of it",
         description="Records what the human found out about an action whose outcome is unknown. USE WHEN a call "
         "answered outcome_unknown and the user has looked at the provider. 'happened' closes it; 'did_not_happen' "
-        "needs a signed-in person on the review page, because it allows another attempt.",
+        "needs a signed-in person on the review page, because it allows another attempt. 'look_now' records nothing: "
+        "the server asks the provider at once.",
         category="execute",
         behaviour=DECIDES,
         request=ResolveUnknownOutcome,

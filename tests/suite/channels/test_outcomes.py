@@ -13,12 +13,17 @@ from tests.suite.channels.kit import KEYS, MAIL, POST, Providers, connect, servi
 from tests.suite.connectors.kit import Engine
 
 from assent.app import App
+from assent.engine.actions import reconciliation
 from assent.engine.actions.recording import Executed
 from assent.engine.connections.json_http import exchange
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Effect
+from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.times import iso_time
+from assent.suite.channels.zernio.client import MAX_PAGES, ZernioClient
+from assent.suite.channels.zernio.emulator import Zernio
 from assent.suite.channels.zernio.posts import request_id
 from assent.testing.connector_contract import check_connector, claim_action
 from assent.testing.ledger import Ledger
@@ -113,6 +118,70 @@ async def test_zernio_is_searched_after_its_window(tmp_path: Path, marks: bool) 
         assert await providers.engine.run_jobs() == 1
         await providers.executed(action_id)
         assert len(providers.zernio.ledger.calls()) == calls
+
+
+@pytest.mark.parametrize("marks", [True, False])
+@pytest.mark.parametrize("newer", [99, 100, 250])
+async def test_zernio_is_searched_beyond_the_newest_hundred_posts(
+    tmp_path: Path, marks: bool, newer: int
+) -> None:
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
+        action_id, zernio = await providers.approved("zernio"), providers.zernio
+        zernio.marks = marks
+        zernio.plan(Outcome.RESET_AFTER)
+        await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+        add_posts(zernio, newer)
+        providers.engine.clock.advance(seconds=200)
+        assert await providers.engine.run_jobs() == 1
+        await providers.executed(action_id)
+
+
+async def test_a_search_at_zernio_ends_at_the_time_of_the_attempt_and_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed: list[Any] = []
+    asking = ZernioClient.ask
+
+    async def ask(self: ZernioClient, *given: Any, **what: Any) -> Any:
+        listed.append(what.get("query"))
+        return await asking(self, *given, **what)
+
+    monkeypatch.setattr(ZernioClient, "ask", ask)
+    async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
+        zernio = providers.zernio
+        add_posts(zernio, 1_000)
+        providers.engine.clock.advance(hours=1)
+        action_id = await providers.approved("zernio")
+        zernio.plan(Outcome.ERROR_BEFORE)
+        await providers.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+        providers.engine.clock.advance(seconds=200)
+        listed.clear()
+        assert await providers.engine.run_jobs() == 1
+        assert len(listed) == 1, "the first page is older than the attempt"
+        add_posts(zernio, 100 * (MAX_PAGES + 1))
+        services, now_ms = providers.engine.services, providers.engine.clock.now_ms()
+        await services.store.write(
+            lambda: reconciliation.ask_again(LOCAL_WORKSPACE, ActionId(action_id), {"by": "Ada"}, now_ms)
+        )
+        listed.clear()
+        assert await providers.engine.run_jobs() == 1
+        assert len(listed) == MAX_PAGES
+        assert (await providers.engine.action(action_id)).execution_state == "outcome_unknown"
+
+
+def add_posts(zernio: Zernio, number: int) -> None:
+    """Posts of others, made now."""
+    for _ in range(number):
+        post_id = f"post_{len(zernio.posts) + 1}"
+        zernio.posts[post_id] = {
+            "_id": post_id,
+            "content": "Something else.",
+            "metadata": None,
+            "mediaItems": [],
+            "createdAt": iso_time(zernio.now_ms()),
+            "platforms": [{"platform": "linkedin", "accountId": "acc_linkedin", "status": "published"}],
+            "reference": None,
+        }
 
 
 @BOTH

@@ -122,6 +122,23 @@ async def test_our_own_post_behind_a_409_is_the_result(here: Providers, nested: 
     await here.executed(action_id)
 
 
+@pytest.mark.parametrize("text", ["", "Another text that nobody approved.", None])
+@pytest.mark.parametrize("forgotten", [False, True])
+async def test_a_post_under_our_key_with_another_text_is_not_taken_for_what_was_approved(
+    here: Providers, text: str | None, forgotten: bool
+) -> None:
+    action_id = await here.approved("zernio")
+    here.zernio.plan(Outcome.RESET_AFTER)
+    await here.refused(action_id, Reason.OUTCOME_UNKNOWN, "outcome_unknown")
+    (post,) = here.zernio.posts.values()
+    post["content"] = text
+    if forgotten:
+        here.zernio.requests.clear()
+    await here.engine.reconcile()
+    action = await here.engine.action(action_id)
+    assert (action.execution_state, action.external_id) == ("outcome_unknown", None)
+
+
 async def test_a_person_who_was_wrong_about_a_lost_post_makes_no_second_one(here: Providers) -> None:
     action_id = await here.approved("zernio")
     here.zernio.plan(Outcome.RESET_AFTER)

@@ -8,14 +8,14 @@ connector declares: repeat under the same key, look the effect up, or leave the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.actions.execution import await_outcome, with_view_of_rest
-from assent.engine.actions.recording import check_delivery, record, settle
-from assent.engine.core import freezes
+from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, record, settle
+from assent.engine.core import freezes, jobs
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
@@ -27,6 +27,9 @@ from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Connector, Context, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
+
+LOST_WORKERS: Final = 100
+"""Workers that may die during the looks at one attempt: a server that is killed often still finds out."""
 
 
 async def reconcile(services: Services, job: Job) -> None:
@@ -163,11 +166,26 @@ def _is_about_the_effect(found: SendOutcome | None) -> bool:
     return isinstance(found, Delivered) or (isinstance(found, NotSent) and found.of_the_effect)
 
 
-def resolve(
-    workspace_id: WorkspaceId, action_id: ActionId, happened: bool, facts: dict[str, Any], now_ms: int
+def ask_again(
+    workspace_id: WorkspaceId, action_id: ActionId, facts: dict[str, Any], now_ms: int
 ) -> Transaction[Action]:
-    """Record a person's answer to an unknown outcome. `facts` hold the person, the assurance and
-    the evidence. Raises `Refusal` where the outcome is not unknown or a repetition is in flight."""
+    """Let the provider be asked now, with all retries, whatever became of earlier looks. `facts` hold who
+    wants it. Raises `Refusal` where the outcome is not unknown or a repetition is in flight."""
+    action = yield from _lock_unknown(workspace_id, action_id, now_ms)
+    attempt_id = action.attempt.attempt_id if action.attempt is not None else ""
+    payload = {"actionId": action_id, "attemptId": attempt_id}
+    yield from jobs.restart(workspace_id, RECONCILE_JOB, attempt_id, payload, now_ms)
+    yield from actions.note(action, "outcome_asked", facts, now_ms)
+    return action
+
+
+def can_be_asked(connector: Connector | None) -> bool:
+    """Whether a look may find out what became of an effect."""
+    return connector is not None and connector.delivery.kind != "none"
+
+
+def _lock_unknown(workspace_id: WorkspaceId, action_id: ActionId, now_ms: int) -> Transaction[Action]:
+    """Lock an action whose outcome is unknown and of which no call is in flight. Raises `Refusal`."""
     action, _ = yield from actions.lock(workspace_id, action_id)
     if action.execution_state is not ExecutionState.OUTCOME_UNKNOWN:
         raise Refusal(
@@ -181,6 +199,15 @@ def resolve(
         )
     if is_held(action, now_ms):
         raise gate.in_progress(action)
+    return action
+
+
+def resolve(
+    workspace_id: WorkspaceId, action_id: ActionId, happened: bool, facts: dict[str, Any], now_ms: int
+) -> Transaction[Action]:
+    """Record a person's answer to an unknown outcome. `facts` hold the person, the assurance and
+    the evidence. Raises `Refusal` where the outcome is not unknown or a repetition is in flight."""
+    action = yield from _lock_unknown(workspace_id, action_id, now_ms)
     yield from actions.note(action, "outcome_answered", {"happened": happened, **facts}, now_ms)
     if happened:
         evidence = str(facts["evidence"])

@@ -42,7 +42,7 @@ DEADLINE_MS: Final = 5 * MINUTE_MS
 """A handler that takes longer is cancelled, so that it frees its place in the runner."""
 
 LOST_WORKERS_ALLOWED: Final = 3
-"""Extra claims of a job whose workers die. Then it is dead."""
+"""Claims of a job whose workers die. Then it is dead, because it may be what kills them."""
 
 MOST_MISPLACED: Final = 1_000
 """Jobs ahead of their time that one look reads, the furthest first."""
@@ -61,7 +61,8 @@ class JobState(enum.StrEnum):
 
 
 class Job(Record):
-    """A stored job. `attempts` counts the claims but for released ones, `fence` all claims."""
+    """A stored job. `attempts` counts the claims but for released ones, `lost` those of them whose worker
+    died, `fence` all claims."""
 
     workspace_id: WorkspaceId
     job_id: JobId
@@ -77,6 +78,12 @@ class Job(Record):
     last_error: str | None
     created_ms: int
     finished_ms: int | None
+    lost: int = 0
+
+    @property
+    def tries(self) -> int:
+        """The attempts that count for the retries: not those of workers that died."""
+        return self.attempts - self.lost
 
 
 Handler = Callable[[Job], Awaitable[bool | None]]
@@ -94,6 +101,7 @@ class JobKind(Record):
     retry_delays_ms: tuple[int, ...] = STANDARD_RETRIES_MS
     lease_ms: int = JOB_LEASE_MS
     deadline_ms: int = DEADLINE_MS
+    lost_workers: int = LOST_WORKERS_ALLOWED
     every_ms: int | None = None
     apart: bool = False
     """Whether it has its own runner, because third parties determine its duration."""
@@ -180,10 +188,10 @@ def _is_misplaced(job: Job, kind: JobKind, now_ms: int) -> bool:
         )
     if kind.every_ms is not None:
         delay_ms = kind.every_ms
-    elif job.attempts == 0:
+    elif job.tries == 0:
         delay_ms = max(0, job.due_ms - job.created_ms)
     else:
-        delay_ms = ([0, *kind.retry_delays_ms])[min(job.attempts, len(kind.retry_delays_ms))]
+        delay_ms = ([0, *kind.retry_delays_ms])[min(job.tries, len(kind.retry_delays_ms))]
     return job.due_ms > now_ms + delay_ms + CLOCKS_APART_MS
 
 
@@ -228,8 +236,8 @@ def fail(job: Job, now_ms: int, error: str, retry_delays_ms: tuple[int, ...]) ->
     Returns the new state, or None if the job was lost to another worker.
     """
     error = error[:MAX_ERROR_CHARS]
-    if job.attempts <= len(retry_delays_ms):
-        due_ms = now_ms + retry_delays_ms[job.attempts - 1]
+    if job.tries <= len(retry_delays_ms):
+        due_ms = now_ms + retry_delays_ms[job.tries - 1]
         kept = yield from _settle(job, JobState.WAITING, due_ms, job.attempts, error, None)
         return JobState.WAITING if kept else None
     kept = yield from _settle(job, JobState.DEAD, job.due_ms, job.attempts, error, now_ms)
@@ -260,6 +268,14 @@ def list_dead(most: int) -> Transaction[list[Job]]:
 def cancel(workspace_id: WorkspaceId, kind: str, key: str) -> Transaction[None]:
     """Delete a job that is not claimed."""
     yield statements.delete_waiting_job(workspace_id=workspace_id, kind=kind, key=key)
+
+
+def restart(
+    workspace_id: WorkspaceId, kind: str, key: str, payload: Mapping[str, Any], now_ms: int
+) -> Transaction[None]:
+    """Make a job due now with all its retries, whether it waits, has ended or is gone."""
+    if not (yield statements.restart_job(workspace_id=workspace_id, kind=kind, key=key, now_ms=now_ms)):
+        yield from enqueue(workspace_id, kind, key, payload, due_ms=now_ms, now_ms=now_ms)
 
 
 def hasten(workspace_id: WorkspaceId, kind: str, key: str, due_ms: int) -> Transaction[None]:

@@ -34,6 +34,7 @@ ORDER BY ready_ms LIMIT 1;
 UPDATE jobs SET
     state = 'running',
     attempts = attempts + 1,
+    lost = lost + CASE state WHEN 'running' THEN 1 ELSE 0 END,
     fence = fence + 1,
     lease_until_ms = :now_ms + (SELECT lease.value FROM json_each(:leases) AS lease WHERE lease.key = jobs.kind),
     worker = :worker,
@@ -44,7 +45,7 @@ WHERE rowid IN (
     ORDER BY ready_ms LIMIT :most
 )
 RETURNING workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker,
-    last_error, created_ms, finished_ms;
+    last_error, created_ms, finished_ms, lost;
 
 -- name: claim_jobs [postgres]
 -- Claim jobs that are due or whose lease has ended, the longest ready first, skipping rows that another runner has
@@ -58,6 +59,7 @@ WITH picked AS MATERIALIZED (
 UPDATE jobs SET
     state = 'running',
     attempts = jobs.attempts + 1,
+    lost = jobs.lost + CASE jobs.state WHEN 'running' THEN 1 ELSE 0 END,
     fence = jobs.fence + 1,
     lease_until_ms = :now_ms + CAST(CAST(:leases AS jsonb) ->> jobs.kind AS bigint),
     worker = :worker,
@@ -65,13 +67,13 @@ UPDATE jobs SET
 FROM picked
 WHERE jobs.workspace_id = picked.workspace_id AND jobs.job_id = picked.job_id
 RETURNING jobs.workspace_id, jobs.job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker,
-    last_error, created_ms, finished_ms;
+    last_error, created_ms, finished_ms, lost;
 
 -- name: list_jobs_ahead
 -- List jobs that are ready after a time, the furthest first, but for measurements that wait for their day: these are
 -- many. The condition is that of the index `jobs_ahead`.
 SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker, last_error,
-    created_ms, finished_ms
+    created_ms, finished_ms, lost
 FROM jobs
 WHERE ready_ms > :now_ms AND (state = 'running' OR attempts > 0 OR kind <> 'measure_run')
 ORDER BY ready_ms DESC LIMIT :most;
@@ -105,13 +107,13 @@ RETURNING job_id;
 -- name: find_job
 -- One job by its id.
 SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker, last_error,
-    created_ms, finished_ms
+    created_ms, finished_ms, lost
 FROM jobs WHERE workspace_id = :workspace_id AND job_id = :job_id;
 
 -- name: list_dead_jobs
 -- List jobs without retries left, newest first: for the server's operator, never for a caller.
 SELECT workspace_id, job_id, kind, key, payload, due_ms, state, attempts, lease_until_ms, fence, worker, last_error,
-    created_ms, finished_ms
+    created_ms, finished_ms, lost
 FROM jobs WHERE state = 'dead' AND finished_ms IS NOT NULL
 ORDER BY finished_ms DESC, job_id LIMIT :most;
 
@@ -133,6 +135,12 @@ DELETE FROM jobs WHERE workspace_id = :workspace_id AND kind = :kind AND key = :
 -- Move an unclaimed job to an earlier time.
 UPDATE jobs SET due_ms = :due_ms
 WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state = 'waiting' AND due_ms > :due_ms
+
+-- name: restart_job
+-- Make a job due now with all its retries, also one that has ended, unless a worker has it.
+UPDATE jobs SET state = 'waiting', due_ms = :now_ms, attempts = 0, lost = 0, finished_ms = NULL, lease_until_ms = NULL
+WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state <> 'running'
+RETURNING job_id;
 
 -- name: find_open_job
 -- Find when a waiting or running job is due, by its key.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.serving.web.review.kit import House, form, forms, post
+from tests.serving.web.review.kit import House, Provider, form, forms, post
 
 from assent.engine.actions.staging import PreparedRun
-from assent.ports import OutcomeUnknown
+from assent.ports import Delivered, Delivery, OutcomeUnknown
 
 
 async def lost(house: House) -> tuple[PreparedRun, str]:
@@ -139,3 +139,31 @@ async def test_an_unknown_outcome_cannot_be_edited_rejected_or_sent_again(house:
         assert answer.status_code == 409
         assert "We do not know whether this went out" in answer.text
     assert len(house.provider.done) == 1
+
+
+async def test_a_person_lets_the_provider_be_asked_at_once(
+    house_on_any_store: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Signed in, of a provider that can be asked, also after the job that asks has ended."""
+    house = house_on_any_store
+    run, action_id = await lost(house)
+    assert "look_now" not in [
+        each.decision for each in forms(await house.page(await house.opened(run), run.run_id))
+    ]
+    owner = await house.owner()
+    assert "look_now" not in [each.decision for each in forms(await house.page(owner, run.run_id))]
+    monkeypatch.setattr(Provider, "delivery", Delivery("read_back"))
+    found = Delivered("post-7", "https://social.example/posts/7")
+
+    async def look_up(self: Provider, ctx: object, effect: object) -> Delivered:
+        return found
+
+    monkeypatch.setattr(Provider, "look_up", look_up)
+
+    answer = await house.decide(owner, run.run_id, action_id, "look_now")
+
+    assert (answer.status_code, "did=look_now" in answer.headers["location"]) == (303, True)
+    assert "had the provider asked at once" in await house.page(owner, run.run_id)
+    await house.run_jobs()
+    action = await house.action(action_id)
+    assert (action.status, action.external_id, len(house.provider.done)) == ("executed", "post-7", 1)

@@ -3,13 +3,14 @@ refresh. Read-only."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 from urllib.parse import urlencode
 
 from starlette.requests import Request
 
 from assent.engine.actions import actions
+from assent.engine.actions.reconciliation import can_be_asked
 from assent.engine.people import approvals
 from assent.engine.views import inbox
 from assent.engine.views.review import RunReview
@@ -20,6 +21,7 @@ from assent.gate.transitions import (
     AWAITING,
     EXECUTED,
     EXECUTING,
+    FAILED,
     REJECTED,
     RETRYABLE,
     UNKNOWN,
@@ -28,7 +30,7 @@ from assent.gate.transitions import (
 from assent.kernel.ids import is_uuid
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.structs import Record
-from assent.ports import Transaction
+from assent.ports import Connector, Transaction
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.card import Card
 from assent.serving.web.review.words import is_function, say_effect
@@ -59,6 +61,10 @@ DONE: Final = {
         "Your agent can read what you asked for. Nothing else has changed.",
     ),
     "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
+    "look_now": (
+        frozenset({UNKNOWN, EXECUTED, RETRYABLE, FAILED}),
+        "The provider is asked now. Look again in a moment.",
+    ),
     "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
 }
 """Confirmation by decision, for these states of the action."""
@@ -92,6 +98,13 @@ class ResultNotice(Record):
     tone: str = "ok"
     undo: Undo | None = None
     about: str = ""
+
+
+def list_askable(connectors: Mapping[str, Connector], found: RunReview) -> frozenset[str]:
+    """Return the actions whose provider can be asked what became of them."""
+    return frozenset(
+        each.action_id for each in found.actions if can_be_asked(connectors.get(each.effect.connector))
+    )
 
 
 def find_next(viewer: Viewer, action: Action, did: str, now_ms: int) -> Transaction[Action | None]:

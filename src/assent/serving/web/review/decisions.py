@@ -223,6 +223,13 @@ def resolve(wish: SubmittedForm) -> Transaction[Action]:
     )
 
 
+def look_now(wish: SubmittedForm) -> Transaction[Action]:
+    """Let the provider of an unknown outcome be asked at once."""
+    facts = {"by": wish.decider.by, "via": wish.decider.via}
+    workspace_id = wish.viewer.run.workspace_id
+    return (yield from reconciliation.ask_again(workspace_id, wish.action.action_id, facts, wish.now_ms))
+
+
 def publish(wish: SubmittedForm) -> Transaction[Action]:
     """Record that a person published an approved action by hand, and where."""
     url = wish.form.get("url", "").strip()
@@ -259,6 +266,7 @@ DECISIONS: Final[dict[str, Callable[[SubmittedForm], Transaction[Action]]]] = {
     "reject": reject,
     "withdraw": withdraw,
     "resolve": resolve,
+    "look_now": look_now,
     "publish": publish,
     "again": again,
 }

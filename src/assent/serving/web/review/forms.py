@@ -117,7 +117,7 @@ def offer_decisions(
     """`own_yes`: the viewer has given one of several approvals."""
     state = state_of(action)
     if state == UNKNOWN:
-        return ("resolve",)
+        return ("resolve", *(("look_now",) if looking.approver else ()))
     if state == FAILED and looking.approver and may_be_tried_again(looking.effects, action):
         return ("again",)
     if is_expired(action, looking.now_ms) or state not in OPEN:

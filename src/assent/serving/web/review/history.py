@@ -122,6 +122,7 @@ SENTENCES: Final[dict[str, Sentence]] = {
     "action_hand_over": _tell_handover,
     "late_answer": "A late answer arrived and was kept as evidence",
     "outcome_answered": _tell_answer,
+    "outcome_asked": "{who} had the provider asked at once",
     "outcome_still_unknown": "{who} looked and cannot say yet",
     "confirmation_asked": "A workflow asked a human",
     "confirmation_superseded": "The agent submitted another version of this step",

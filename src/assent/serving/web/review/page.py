@@ -269,7 +269,7 @@ class ReviewPages:
         sent = decision == "send" or (decision == "approve" and executes)
         if decision == "approve" and state_of(action) == AWAITING:
             decision = "recorded"
-        if sent or decision == "approve":
+        if sent or decision in ("approve", "look_now"):
             self._services.background.wake_jobs()
         did = "send" if sent and decision != "recorded" else decision
         if decision == "again" or (decision == "edit" and form.get("then") == "approve"):
@@ -346,6 +346,7 @@ class ReviewPages:
             if tried is None
             else None,
             "looks_again": look_again is not None,
+            "askable": review_after.list_askable(self._services.connectors, found),
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
         headers = {"Refresh": look_again} if look_again is not None else {}

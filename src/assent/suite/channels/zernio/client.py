@@ -5,6 +5,7 @@ Maps refused requests to outcomes; a rejected key expires the connection. Knows 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -26,9 +27,11 @@ from assent.platform.connections import (
 )
 from assent.platform.measurement import select_credible
 from assent.platform.storage import Clock
+from assent.platform.values import parse_time
 
-SEARCHED: Final = "100"
-"""How many of the newest posts are searched for one of ours."""
+PAGE: Final = 100
+MAX_PAGES: Final = 30
+"""How far a search for one of ours goes back at most: 3,000 posts."""
 
 
 class ZernioClient:
@@ -78,10 +81,20 @@ class ZernioClient:
             raise OutcomeUnknown(f"post {post_id} cannot be read: {words(answer)}", reference=post_id)
         return {"_id": post_id, **post}
 
-    async def newest(self, access: Access, deadline: Deadline) -> list[dict[str, Any]]:
-        answer = await self.ask(access, "GET", "/v1/posts", deadline, query={"limit": SEARCHED})
-        posts = answer.at("posts") if answer.ok else None
-        return [each for each in posts if isinstance(each, dict)] if isinstance(posts, list) else []
+    async def find(
+        self, access: Access, is_wanted: Callable[[dict[str, Any]], bool], since_ms: int, deadline: Deadline
+    ) -> dict[str, Any] | None:
+        """Search the posts, newest first, for the wanted one, back to a time or for `MAX_PAGES`."""
+        for number in range(1, MAX_PAGES + 1):
+            query = {"limit": str(PAGE), "page": str(number)}
+            answer = await self.ask(access, "GET", "/v1/posts", deadline, query=query)
+            listed = answer.at("posts") if answer.ok else None
+            posts = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+            if (found := next(filter(is_wanted, posts), None)) is not None:
+                return found
+            if len(posts) < PAGE or all(_is_before(post, since_ms) for post in posts):
+                return None
+        return None
 
     async def try_again(self, access: Access, post_id: str, deadline: Deadline) -> bool:
         path = f"/v1/posts/{quote(post_id, safe='')}/retry"
@@ -117,6 +130,11 @@ class ZernioClient:
 
     def failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
         return failure(answer.status, words(answer), retry_after(answer.headers, self._clock.now_ms()))
+
+
+def _is_before(post: dict[str, Any], since_ms: int) -> bool:
+    made_ms = parse_time(str(post.get("createdAt") or ""))
+    return made_ms is not None and made_ms < since_ms
 
 
 def words(answer: Exchanged) -> str:

@@ -47,11 +47,13 @@ from assent.suite.channels.zernio.posts import (
     PLATFORMS,
     SIGN_IN_ENDED,
     account_ids,
+    has_text,
     is_ours,
     judge_post,
     read_parts,
     request_body,
     request_id,
+    search_since_ms,
 )
 
 if TYPE_CHECKING:
@@ -121,6 +123,8 @@ class ZernioConnector(KeyConnector):
             raise self.client.failed(answer)
         if not isinstance(post, dict):
             raise OutcomeUnknown("a success that cannot be read")
+        if found:
+            await self._check_text(access, action, post, deadline)
         return await self._settle_post(access, action, post, deadline, again=found)
 
     async def look_up(self, ctx: Context, effect: Effect) -> Delivered | None:
@@ -131,10 +135,12 @@ class ZernioConnector(KeyConnector):
         if isinstance(known, str):
             found: dict[str, Any] | None = await self.client.post(access, known, deadline)
         else:
-            posts = await self.client.newest(access, deadline)
-            found = next((post for post in posts if is_ours(post, action)), None)
+            found = await self.client.find(
+                access, lambda post: is_ours(post, action), search_since_ms(action), deadline
+            )
         if found is None:
             raise OutcomeUnknown("no post of this action was found, which does not prove that there is none")
+        await self._check_text(access, action, found, deadline)
         return await self._settle_post(access, action, found, deadline, again=False)
 
     async def measure(self, action: Action, timeout_seconds: float) -> Reading:
@@ -185,6 +191,16 @@ class ZernioConnector(KeyConnector):
                 "publish it again. Change the text and stage it again."
             )
         return post
+
+    async def _check_text(
+        self, access: Access, action: Action, post: dict[str, Any], deadline: Deadline
+    ) -> None:
+        """Raise `OutcomeUnknown` if an existing post under our key has not the approved text."""
+        post_id = str(post.get("_id") or "")
+        if post.get("content") is None and post_id:
+            post = await self.client.post(access, post_id, deadline)
+        if not has_text(post, action.effect):
+            raise OutcomeUnknown(f"post {post_id} at Zernio has our key, but not the approved text")
 
     async def _settle_post(
         self, access: Access, action: Action, post: dict[str, Any], deadline: Deadline, *, again: bool

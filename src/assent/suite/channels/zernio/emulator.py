@@ -143,8 +143,15 @@ class Zernio(Scripted):
         return json_answer(200, {"post": self._shown(post_id)})
 
     def listing(self, asked: ProviderRequest) -> ProviderAnswer:
-        shown = [self._shown(post_id) for post_id in reversed(self.posts)]
-        return json_answer(200, {"posts": shown[: int(asked.query.get("limit", "20"))], "pagination": {}})
+        limit, number = int(asked.query.get("limit", "20")), int(asked.query.get("page", "1"))
+        newest = list(reversed(self.posts))[limit * (number - 1) : limit * number]
+        pages = {
+            "page": number,
+            "limit": limit,
+            "total": len(self.posts),
+            "pages": -(-len(self.posts) // limit),
+        }
+        return json_answer(200, {"posts": list(map(self._shown, newest)), "pagination": pages})
 
     def retry(self, asked: ProviderRequest, post_id: str) -> ProviderAnswer:
         if post_id not in self.posts:

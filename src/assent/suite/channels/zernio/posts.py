@@ -126,9 +126,20 @@ def is_ours(post: dict[str, Any], action: Action) -> bool:
     if attempt is None or not (in_doubt or attempt.fence > 1):
         return False
     made_ms = parse_time(str(post.get("createdAt") or ""))
-    recent = made_ms is None or made_ms >= attempt.started_ms - CLOCKS_APART_MS
-    same_text = post.get("content") in (None, action.effect.body)
+    recent = made_ms is None or made_ms >= search_since_ms(action)
+    same_text = post.get("content") is None or has_text(post, action.effect)
     return recent and same_text and bool(read_parts(post, action.effect))
+
+
+def search_since_ms(action: Action) -> int:
+    """Return the time before which no post is of this attempt, by Zernio's clock."""
+    return action.attempt.started_ms - CLOCKS_APART_MS if action.attempt is not None else 0
+
+
+def has_text(post: dict[str, Any], effect: Effect) -> bool:
+    """Whether a post has the approved text, spacing aside."""
+    content = post.get("content")
+    return isinstance(content, str) and content.split() == effect.body.split()
 
 
 def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> Remainder:
