@@ -101,6 +101,8 @@ class Surfaces:
             foreign=self.foreign,
         )
         self._tls = tls
+        self.draining = False
+        """Whether this process is about to stop: it serves what comes and is not ready for more."""
         self._live: Live | None = None
         self._documents: Documents | None = None
 
@@ -156,6 +158,7 @@ class Surfaces:
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
+            draining=lambda: self.draining,
         )
 
     async def _page_keys(self) -> PageKeys:
@@ -288,8 +291,9 @@ async def _serve(settings: Settings) -> int:
         leading = asyncio.create_task(_lead(app, surfaces, leadership))
         loading = asyncio.create_task(_load_rest(surfaces))
         try:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                asyncio.get_running_loop().add_signal_handler(number, _stop, server)
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGINT, _stop, server)
+            loop.add_signal_handler(signal.SIGTERM, _drain, server, surfaces, settings.drain_seconds)
             await _welcome(app)
             gc.freeze()  # exempt start-up objects from garbage collection, which would cost callers 100 ms
             await server.serve(sockets=listeners)
@@ -308,6 +312,20 @@ async def _serve(settings: Settings) -> int:
 async def _load_rest(surfaces: Surfaces) -> None:
     await asyncio.to_thread(surfaces.load_rest)
     gc.freeze()
+
+
+def _drain(server: uvicorn.Server, surfaces: Surfaces, seconds: float) -> None:
+    """Stop after a time in which a load balancer sees that this process is not ready. A second
+    signal stops now."""
+    if surfaces.draining or not seconds:
+        _stop(server)
+        return
+    surfaces.draining = True
+
+    def end() -> None:
+        server.should_exit = True
+
+    asyncio.get_running_loop().call_later(seconds, end)
 
 
 def _stop(server: uvicorn.Server) -> None:

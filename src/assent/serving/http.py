@@ -72,8 +72,16 @@ class AllowedPeers:
 class Guard:
     """The outermost layer of the HTTP surface."""
 
-    def __init__(self, app: ASGIApp, *, peers: AllowedPeers, counts: Counter[tuple[str, str]]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        peers: AllowedPeers,
+        counts: Counter[tuple[str, str]],
+        draining: Callable[[], bool],
+    ) -> None:
         self._app = app
+        self._draining = draining
         self._peers = peers
         self._counts = counts
 
@@ -94,6 +102,8 @@ class Guard:
             if message["type"] == "http.response.start":
                 status = message["status"]
                 message["headers"].append((b"x-request-id", request_id.encode()))
+                if self._draining():
+                    message["headers"].append((b"connection", b"close"))
             await send(message)
 
         try:

@@ -35,12 +35,16 @@ def build_site(
     *,
     peers: AllowedPeers,
     trust_proxy: bool,
+    draining: Callable[[], bool] = lambda: False,
 ) -> ASGIApp:
-    """Build the ASGI app. Its only state is the counters of `/metrics`."""
+    """Build the ASGI app. Its only state is the counters of `/metrics`. `draining` returns whether this
+    process is about to stop and wants no new connections."""
     counts: Counter[tuple[str, str]] = Counter()
     mcp = McpEndpoint(messages, lambda: documents.metadata, trust_proxy=trust_proxy)
 
     async def readyz(request: Request) -> Response:
+        if draining():
+            return JSONResponse({"ok": False, "draining": True}, 503, {"Retry-After": "1"})
         try:
             await edge.services.check_store()
         except StoreUnavailable as error:
@@ -67,7 +71,7 @@ def build_site(
         routes=routes, exception_handlers={404: http_problem, 405: http_problem, Exception: _answer_crash}
     )
     site.router.redirect_slashes = False
-    return Guard(site, peers=peers, counts=counts)
+    return Guard(site, peers=peers, counts=counts, draining=draining)
 
 
 def _document(make: Callable[[], bytes], media_type: str) -> Callable[[Request], Awaitable[Response]]:

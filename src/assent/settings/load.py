@@ -73,6 +73,7 @@ class Settings(Record, kw_only=True):
     connector_timeout_seconds: float = 20.0
     review_ttl_seconds: int = 604_800
     undo_seconds: int = UNDO_SECONDS
+    drain_seconds: int = 0
     client_dialog_seconds: int = CLIENT_DIALOG_SECONDS
     measure_after_seconds: float = 86_400.0
     allow_hosts: tuple[str, ...] = ()

@@ -50,6 +50,14 @@ export ASSENT_SECRET="$(openssl rand -base64 48)"
 To rotate one, move its value to the variable that ends in `_PREVIOUS` and set a new one: the newest signs,
 all of them verify. Remove the previous value once nothing signed with it is in use any more. With the files
 of an embedded server (`run_token.secret` and `master.secret`), put the new secret on a line above it.
+
+With several replicas every one must accept the new secret before one signs with it. Restart them one by one, twice:
+
+1. Everywhere `ASSENT_SECRET` stays the old one, and `ASSENT_SECRET_PREVIOUS` is the new one.
+2. Only when all run so: everywhere `ASSENT_SECRET` is the new one, and `ASSENT_SECRET_PREVIOUS` the old one.
+
+Both orders accept both secrets, so no link, form, token or stored key fails in between. To remove the old one later,
+restart all once more in the order of step 2 first: a start seals again what an older replica sealed meanwhile.
 """
 
 _SHORT: Final = {

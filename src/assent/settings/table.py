@@ -194,6 +194,13 @@ TABLE: Final = (
         high=HOUR,
         doc="How long a provider may take to perform one action.",
     ),
+    _count(
+        "drain_seconds",
+        0,
+        600,
+        "How long a server that gets SIGTERM goes on serving while `/readyz` answers 503, so that a load balancer "
+        "takes it out first. Longer than the balancer needs to notice; 0 with one process.",
+    ),
     _count("review_ttl_seconds", 1, 365 * DAY, "How long a review link is valid."),
     _count(
         "undo_seconds", 0, 600, "How long “Approve and send” on a page waits, so that a person can undo it."

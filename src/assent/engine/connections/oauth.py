@@ -63,8 +63,15 @@ def redeem(
     return WorkspaceId(rows[0]["for_workspace"]) if rows else None
 
 
-def verifier(key: bytes, state: str) -> str:
+def make_state(keys: tuple[bytes, ...], entropy: bytes) -> str:
+    """Make a state. It names the newest key, because a replica with another newest key may get it
+    back."""
+    return f"{tokens.fingerprint(keys[0])}{tokens.encode(entropy)}"
+
+
+def verifier(keys: tuple[bytes, ...], state: str) -> str:
     """Derive the PKCE verifier of a state: 43 characters."""
+    key = next((each for each in keys if state.startswith(tokens.fingerprint(each))), keys[0])
     return tokens.encode(hmac.digest(key, state.encode(), "sha256"))
 
 

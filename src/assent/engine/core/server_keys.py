@@ -63,9 +63,9 @@ class ServerKeys:
         return KeyRing.for_purpose(self.master, "client dialog")
 
     @cached_property
-    def oauth_verifiers(self) -> bytes:
-        """The key from which PKCE verifiers are derived."""
-        return derive_key(self.master[0], "oauth verifier")
+    def oauth_verifiers(self) -> Secret:
+        """The keys from which PKCE verifiers are derived."""
+        return tuple(derive_key(secret, "oauth verifier") for secret in self.master)
 
 
 def check_fingerprint(name: str, known: tuple[str, ...]) -> Transaction[bool]:

@@ -111,7 +111,7 @@ async def connect(app: App, provider: str, workspace_id: WorkspaceId, **settings
     """What a consenting human and our callback do."""
     known = access_of(app, provider).provider
     back, state = BACK.format(provider), os.urandom(12).hex()
-    proof = verifier(b"key", state)
+    proof = verifier((b"key",), state)
     code = await consent(grants.consent_url(known, redirect_uri=back, state=state, verifier=proof))
     granted = await grants.exchange_code(known, code["code"], redirect_uri=back, verifier=proof)
     accounts = (Account(granted.account, provider, f"Hub {granted.account}"),) if granted.account else ()

@@ -17,7 +17,6 @@ from assent.engine.connections import grants, oauth
 from assent.engine.connections.grants import GrantEnded, GrantFailed, OAuthProvider, OAuthTokens
 from assent.engine.connections.oauth_access import ACCESS, REFRESH, OAuthAccess, expiry
 from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets
-from assent.kernel import tokens
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Identifying, NotSent, OutcomeUnknown
 from assent.serving.web.connections import words
@@ -41,7 +40,7 @@ async def consent(visit: Visit) -> Response:
         raise PageRefused(_elsewhere(base, address(visit, at.id)))
     text = f"You go to {access.provider.grantor.label} and allow it there. This workspace may use it then."
     await confirm(visit, at, form, "Connect", text)
-    state = tokens.encode(visit.services.entropy(oauth.STATE_BYTES))
+    state = oauth.make_state(visit.services.keys.oauth_verifiers, visit.services.entropy(oauth.STATE_BYTES))
     await visit.write(
         lambda: oauth.ask(
             state, visit.workspace_id, at.id, visit.session.session_id, visit.person.person_id, visit.now_ms
