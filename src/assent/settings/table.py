@@ -198,8 +198,7 @@ TABLE: Final = (
         "drain_seconds",
         0,
         600,
-        "How long a server that gets SIGTERM goes on serving while `/readyz` answers 503, so that a load balancer "
-        "takes it out first. Longer than the balancer needs to notice; 0 with one process.",
+        "How long a server goes on after SIGTERM while `/readyz` answers 503: longer than a load balancer needs to notice.",
     ),
     _count("review_ttl_seconds", 1, 365 * DAY, "How long a review link is valid."),
     _count(
