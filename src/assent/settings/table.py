@@ -198,7 +198,7 @@ TABLE: Final = (
         "drain_seconds",
         0,
         600,
-        "How long a server goes on after SIGTERM while `/readyz` answers 503: longer than a load balancer needs to notice.",
+        "How long a server goes on after SIGTERM while `/readyz` answers 503: longer than a balancer needs to see it.",
     ),
     _count("review_ttl_seconds", 1, 365 * DAY, "How long a review link is valid."),
     _count(
