@@ -29,7 +29,7 @@ from assent.cli import (
     workflows,
     workspaces,
 )
-from assent.cli.operating import freeze
+from assent.cli.operating import boundary, freeze
 
 
 def _version(wanted: bool) -> None:
@@ -66,6 +66,7 @@ credits.register(workspaces.app)
 connect.register(app)
 doctor.register(app)
 freeze.register(app)
+boundary.register(app)
 conform.register(app)
 demo.register(app)
 app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")

@@ -191,6 +191,7 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
     try:
         looks = (
             (_sending, "sending"),
+            (_boundary, "boundary"),
             (_jobs, "jobs"),
             (_connections, "connections"),
             (_storage, "storage"),
@@ -234,6 +235,20 @@ async def _sending(settings: Settings, store: Store) -> DoctorCheck:
     ]
     scope = "" if found[0].everywhere else f" --workspace {found[0].workspace_id}"
     return DoctorCheck("sending", True, f"stopped: {', '.join(places)}", f"assent unfreeze{scope}")
+
+
+async def _boundary(settings: Settings, store: Store) -> DoctorCheck:
+    """Show what `assent boundary` found."""
+    from assent.engine.audit import boundary
+
+    found = await store.read(boundary.describe_claims)
+    said = {
+        "unchecked": "not checked; the server claims what it sees",
+        "held": f"held at {found.checked_at}",
+        "open": f"open at {found.checked_at}; approvals are claimed as `{found.most_claimed}` at most",
+    }
+    fix = "sudo assent boundary --user NAME" if found.boundary != "held" else None
+    return DoctorCheck("boundary", True, said[found.boundary], fix)
 
 
 async def _jobs(settings: Settings, store: Store) -> DoctorCheck:

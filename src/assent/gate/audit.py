@@ -86,8 +86,8 @@ def build_record(action: Action, now_ms: int) -> ActionRecord:
         approved_by=approval.by if approval is not None else None,
         approver_id=(approval.person_id or None) if approval is not None else None,
         approved_at=iso_time(approval.at_ms) if approval is not None else None,
-        assurance=approval.assurance if approval is not None else None,
-        content_not_attested=approval is not None and RANK[approval.assurance] < RANK[Assurance.CLIENT],
+        assurance=approval.claim if approval is not None else None,
+        content_not_attested=approval is not None and RANK[approval.claim] < RANK[Assurance.CLIENT],
         rejection_reason=action.rejection,
         executed_at=iso_time(action.executed_ms),
         external_id=action.external_id,
@@ -107,6 +107,8 @@ def build_record(action: Action, now_ms: int) -> ActionRecord:
 def describe_approval(approval: Approval) -> str:
     """Describe who approved and how the server knows."""
     several = f", the last of {approval.approvers} approvers" if approval.approvers > 1 else ""
+    if approval.claimed is not None:
+        return f"{approval.by}, in a signed-in browser that an agent of this machine could also open{several}"
     said = {
         Assurance.AGENT: "passed on by your agent; the server did not see who said it",
         Assurance.LINK: f"on the review page by someone who had its link, as “{approval.by}”",

@@ -185,8 +185,15 @@ class Approval(WireRecord, kw_only=True):
     """Everyone who approved. Approvals of earlier versions have none."""
     observed: Observation | None = None
     """What was observed when it was given. Approvals of earlier versions lack it."""
+    claimed: Assurance | None = None
+    """What the server claims instead of `assurance`, if an agent could have given it (`assent boundary`)."""
     mac: str = ""
     """The seal, which only this server can compute (`assent.gate.seals`)."""
+
+    @property
+    def claim(self) -> Assurance:
+        """The assurance that the server claims. Policies judge `assurance`."""
+        return self.claimed or self.assurance
 
 
 class Action(Record, kw_only=True):

@@ -52,7 +52,7 @@ class Seals(Record):
         return hmac.compare_digest(mac.encode(), approval.mac.encode())
 
 
-ADDED: Final = ("voices", "observed")
+ADDED: Final = ("voices", "observed", "claimed")
 """Fields of an approval that earlier versions lack. Empty ones are not covered, so that the seals of
 those versions stay valid."""
 

@@ -13,6 +13,7 @@ import msgspec
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from assent import __version__
+from assent.engine.audit.boundary import ClaimedAssurance
 from assent.extensions.bundles import load_bundles
 from assent.kernel.refusals import MEANINGS, Recovery
 from assent.kernel.schemas import flatten
@@ -36,10 +37,15 @@ class Documents:
         self._base_url = base_url.rstrip("/")
         self._operators = operators
 
-    @cached_property
-    def metadata(self) -> bytes:
+    def metadata(self, claims: ClaimedAssurance | None = None) -> bytes:
         """Body of `/.well-known/mcp.json` and `GET /api/mcp`. Needs no key (E76). Cites the
-        contract and its version (E60)."""
+        contract and its version (E60). `claims` is None while the store is unavailable."""
+        if claims is None:
+            return self._metadata
+        return self._metadata[:-1] + b',"assurance":' + _json(claims) + b"}"
+
+    @cached_property
+    def _metadata(self) -> bytes:
         return _json(
             {
                 "name": "assent",

@@ -15,7 +15,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -219,7 +219,9 @@ async def read_body(scope: Scope, receive: Receive, most: int = MAX_BODY_BYTES) 
 class McpEndpoint:
     """`/api/mcp` and `/mcp`: JSON-RPC 2.0 over POST (E58, E75)."""
 
-    def __init__(self, messages: McpServer, metadata: Callable[[], bytes], *, trust_proxy: bool) -> None:
+    def __init__(
+        self, messages: McpServer, metadata: Callable[[], Awaitable[bytes]], *, trust_proxy: bool
+    ) -> None:
         self._messages = messages
         self._metadata = metadata
         self._trust_proxy = trust_proxy
@@ -229,7 +231,7 @@ class McpEndpoint:
         accept = ",".join(value.lower() for name, value in headers if name == "accept")
         only_events = EVENTS in accept and not _accepts_json(accept)
         if scope["method"] in ("GET", "HEAD") and not only_events:
-            await respond(send, 200, self._metadata() if scope["method"] == "GET" else b"")
+            await respond(send, 200, await self._metadata() if scope["method"] == "GET" else b"")
             return
         if scope["method"] != "POST":
             # GET for an event stream, DELETE of a session: neither exists on a server without

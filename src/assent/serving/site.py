@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from assent import __version__
+from assent.engine.audit import boundary
 from assent.ports import StoreUnavailable
 from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
@@ -40,7 +41,15 @@ def build_site(
     """Build the ASGI app. Its only state is the counters of `/metrics`. `draining` returns whether this
     process is about to stop and wants no new connections."""
     counts: Counter[tuple[str, str]] = Counter()
-    mcp = McpEndpoint(messages, lambda: documents.metadata, trust_proxy=trust_proxy)
+
+    async def metadata() -> bytes:
+        try:
+            claims = await edge.services.store.read(boundary.describe_claims)
+        except StoreUnavailable:
+            claims = None
+        return documents.metadata(claims)
+
+    mcp = McpEndpoint(messages, metadata, trust_proxy=trust_proxy)
 
     async def readyz(request: Request) -> Response:
         if draining():
@@ -59,9 +68,9 @@ def build_site(
     routes: list[BaseRoute] = [
         *(Route(path, mcp, methods=["GET", "POST", "DELETE", "PUT", "PATCH"]) for path in MCP_PATHS),
         Route("/api/tools/{name}", RestEndpoint(edge, trust_proxy=trust_proxy)),
-        Route("/.well-known/mcp.json", _document(lambda: documents.metadata, "application/json")),
-        Route("/openapi.json", _document(lambda: documents.openapi, "application/json")),
-        Route("/llms.txt", _document(lambda: documents.llms, "text/plain; charset=utf-8")),
+        Route("/.well-known/mcp.json", _document(metadata, "application/json")),
+        Route("/openapi.json", _document(_ready(lambda: documents.openapi), "application/json")),
+        Route("/llms.txt", _document(_ready(lambda: documents.llms), "text/plain; charset=utf-8")),
         Route("/healthz", _healthz),
         Route("/readyz", readyz),
         Route("/metrics", metrics),
@@ -74,9 +83,18 @@ def build_site(
     return Guard(site, peers=peers, counts=counts, draining=draining)
 
 
-def _document(make: Callable[[], bytes], media_type: str) -> Callable[[Request], Awaitable[Response]]:
+def _ready(make: Callable[[], bytes]) -> Callable[[], Awaitable[bytes]]:
+    async def give() -> bytes:
+        return make()
+
+    return give
+
+
+def _document(
+    make: Callable[[], Awaitable[bytes]], media_type: str
+) -> Callable[[Request], Awaitable[Response]]:
     async def send(request: Request) -> Response:
-        return Response(make(), media_type=media_type, headers=DAY_CACHE)
+        return Response(await make(), media_type=media_type, headers=DAY_CACHE)
 
     return send
 

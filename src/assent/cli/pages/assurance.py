@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from assent.gate.rules.attacks import ATTACKS, LEVELS, can_approve
+from assent.gate.rules.boundary import PROBES
 
 INTRODUCTION = """\
 # Assurance
@@ -35,8 +36,28 @@ print a sign-in link. No assurance helps against that; run the server as another
 ([SECURITY.md](../SECURITY.md)). `examples/break_the_gate.py` plays these attacks against a server with the policy
 `people`, and nothing is executed.
 
-This page is made from the table in `src/assent/gate/rules/attacks.py`.
+## What the server claims
+
+```sh
+sudo assent boundary --user agent
+```
+
+`assent boundary` tries, as the user that your agent runs as, what the table below lists, and prints what held. It
+changes nothing: a sign-in link is rolled back, files are opened and not written. Run it as root with `--user`, or as that
+user. The result is stored for each user and is an event of the journal; a new check replaces it, and `--forget` removes it.
+
+{probes}
+
+Where something with a cap worked, the server still asks people for what the policy says, and records how they came. It
+no longer *claims* that it was a person: `assurance` in records, answers, webhooks and the audit log is the cap, an
+approval has `claimed` beside what was seen, pages say that an agent of this machine could have signed in, and
+`/.well-known/mcp.json` has `assurance.mostClaimed` with `boundary: "open"`. Without a check it says `unchecked`; where
+everything held, `held` with the time. Approvals from before the check keep what was claimed then. The result is as
+trustworthy as the store: a user who can write the store can remove it ([why](decisions/{decision})).
+
+This page is made from the tables in `src/assent/gate/rules/attacks.py` and `src/assent/gate/rules/boundary.py`.
 """
+DECISION = "0016-a-check-caps-what-is-claimed.md"
 
 
 def page() -> str:
@@ -46,7 +67,13 @@ def page() -> str:
         f"| {attack.holds} | {' | '.join(_cell(can_approve(attack, level)) for level in LEVELS)} | {attack.why} |"
         for attack in ATTACKS
     ]
-    return "\n".join([INTRODUCTION, head, f"|---|{'---|' * len(LEVELS)}---|", *rows, "", END])
+    probes = ["| an agent tries to | if it works, the server claims at most | why |", "|---|---|---|"]
+    probes += [
+        f"| {probe.does} | {f'`{probe.cap}`' if probe.cap is not None else 'what it sees'} | {probe.consequence} |"
+        for probe in PROBES
+    ]
+    end = END.replace("{probes}", "\n".join(probes)).replace("{decision}", DECISION)
+    return "\n".join([INTRODUCTION, head, f"|---|{'---|' * len(LEVELS)}---|", *rows, "", end])
 
 
 def _cell(can: bool) -> str:

@@ -12,6 +12,7 @@ import msgspec
 
 from assent.engine.actions import actions, credits, recipients
 from assent.engine.actions.editing import PreparedEdit
+from assent.engine.audit import boundary
 from assent.engine.core import jobs
 from assent.engine.learning import memory as brain
 from assent.engine.learning import pictures
@@ -21,7 +22,7 @@ from assent.gate.gate import ANY_CONTENT, Decider, Links, SeenVersion
 from assent.gate.mail import keeps_requests, keeps_text
 from assent.gate.policy import PERSON, digest_policy, holds, suffices
 from assent.gate.preflight import after_edit, explain_expiry, extend_expiry, refuse_schedule
-from assent.gate.records import PROPOSAL, Action, Approval, Effect, Status, Voice, read_proposal
+from assent.gate.records import PROPOSAL, Action, Approval, Assurance, Effect, Status, Voice, read_proposal
 from assent.gate.rules import drift
 from assent.gate.seals import Seals
 from assent.gate.transitions import Move
@@ -70,7 +71,11 @@ def approve(
     if needed.approvers > 1 or needed.groups:
         voices = yield from approvals.add(decider, action, held, needed, now_ms)
     approvers = len(voices)
+    claimed = None
+    if not suffices(Assurance.AGENT, decider.assurance):
+        claimed = yield from boundary.find_claim(decider.assurance)
     facts |= {
+        **({"claimed": claimed} if claimed is not None else {}),
         "approvers": approvers,
         "needed": needed.approvers,
         "policy": digest_policy(policy),
@@ -90,6 +95,7 @@ def approve(
         person_id=decider.person_id,
         voices=voices,
         observed=observed,
+        claimed=claimed,
     )
     if held is not None and not first:
         approval = _confirm(held, approval)
@@ -129,6 +135,7 @@ def _confirm(held: Approval, new: Approval) -> Approval:
         by=new.by,
         at_ms=new.at_ms,
         assurance=new.assurance,
+        claimed=new.claimed,
         person_id=new.person_id,
         voices=new.voices,
     )

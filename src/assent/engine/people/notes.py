@@ -130,4 +130,4 @@ def read_approval(action: Action) -> DecisionWords | None:
     held = action.approval
     if held is None:
         return None
-    return DecisionWords("approved", held.by, held.at_ms, HOW.get(held.assurance, ""))
+    return DecisionWords("approved", held.by, held.at_ms, HOW.get(held.claim, ""))

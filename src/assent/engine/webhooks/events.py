@@ -79,7 +79,7 @@ def describe(
     if name == "rejected":
         by, assurance, at_ms, detail = facts["by"], facts["assurance"], now_ms, action.rejection or ""
     elif approval is not None:
-        by, assurance, at_ms = approval.by, approval.assurance.value, approval.at_ms
+        by, assurance, at_ms = approval.by, approval.claim.value, approval.at_ms
     if name in ("failed", "unknown"):
         reason, detail = facts.get("reason", ""), facts["detail"]
     return EventAction(

@@ -118,6 +118,8 @@ WORDS: Final[dict[str, Sentence]] = {
     "proposals_released": "{who} released {count} held proposals",
     "proposals_rejected": "{who} rejected {count} held proposals",
     "wrapped_tools_accepted": "The first tools of the wrapped server {server} were accepted",
+    "boundary_checked": "{agent} tried what an agent of the user “{user}” can do to the server",
+    "boundary_forgotten": "The check of the user “{user}” was removed by {agent}",
     "sending_frozen": "All sending was stopped by {agent}",
     "sending_resumed": "Sending was allowed again by {agent}",
     "policy_changed": "Policy changed to “{policy}” by {agent}",

@@ -295,9 +295,9 @@ def _approval(action: Action, now_ms: int) -> Approved | None:
         return None
     return Approved(
         by=review_words.name_approver(approval),
-        how=review_words.ASSURANCES[approval.assurance],
+        how=review_words.describe_assurance(approval),
         at=when(approval.at_ms, now_ms),
-        relayed=approval.assurance in review_words.UNSURE,
+        relayed=approval.claim in review_words.UNSURE,
         people=approval.approvers,
     )
 
@@ -306,7 +306,7 @@ def _list_approvers(found: RunReview, action: Action) -> tuple[Approver, ...]:
     """The people who approved this content, as far as the server knows them."""
     given = found.approvals.get(ActionId(action.action_id), ())
     names = dict.fromkeys(each.name for each in given)
-    if action.approval is not None and action.approval.assurance not in review_words.UNSURE:
+    if action.approval is not None and action.approval.claim not in review_words.UNSURE:
         names[action.approval.by] = None
     return tuple(Approver(name) for name in names)
 

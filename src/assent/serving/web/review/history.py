@@ -13,7 +13,7 @@ from assent.gate.names import name_by_link
 from assent.gate.records import Assurance
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
-from assent.serving.web.review.words import UNSURE, agent_name
+from assent.serving.web.review.words import COULD_BE_AGENT, UNSURE, agent_name
 from assent.serving.web.shell.times import When, when
 
 
@@ -32,6 +32,8 @@ Facts = dict[str, Any]
 def name_actor(facts: Facts) -> str:
     """Name the actor, worded by assurance."""
     by, assurance = str(facts.get("by", "someone")), facts.get("assurance")
+    if facts.get("claimed") is not None:
+        return f"{by} ({COULD_BE_AGENT})"
     if assurance == Assurance.AGENT:
         return agent_name(by)
     if assurance == Assurance.LINK:
@@ -174,7 +176,7 @@ def _entry(event: Event, now_ms: int) -> tuple[str | None, HistoryEntry]:
         note = f"Content is now {short_digest(facts['digest'])}"
     about = EVERY_ACTION if event.kind in OF_EVERY_ACTION else facts.get("actionId")
     tone = TONES.get(event.kind, "")
-    if event.kind == "action_approve" and facts.get("assurance") in UNSURE:
+    if event.kind == "action_approve" and (facts.get("claimed") or facts.get("assurance")) in UNSURE:
         tone = "warn"
     return (about if isinstance(about, str) else None), HistoryEntry(
         what, note, when(event.at_ms, now_ms), tone

@@ -81,6 +81,11 @@ ASSURANCES: Final = {
     Assurance.PASSKEY: "They confirmed it on this server with a passkey.",
 }
 
+COULD_BE_AGENT: Final = "signed in, as an agent of this machine could"
+COULD_BE_AGENT_HOW: Final = (
+    "They were signed in. A check of this machine found that an agent there can sign in as them, too."
+)
+"""Of an approval for which the server claims less than it saw."""
 UNSURE: Final = {
     Assurance.AGENT: "Approval relayed by an agent",
     Assurance.LINK: "Approved over the review link",
@@ -162,13 +167,21 @@ def status_badge(action: Action, now_ms: int) -> Badge:
     state = state_of(action)
     if state == EXECUTED:
         return Badge(action.view.done, "ok")
-    if state == APPROVED and action.approval is not None and action.approval.assurance in UNSURE:
-        return Badge(UNSURE[action.approval.assurance], "warn")
+    if state == APPROVED and action.approval is not None and action.approval.claim in UNSURE:
+        unsure = action.approval.claimed is not None
+        return Badge("Approved, perhaps by an agent" if unsure else UNSURE[action.approval.claim], "warn")
     return name_state(action, state)
+
+
+def describe_assurance(approval: Approval) -> str:
+    """Say how the server knows that a person approved."""
+    return ASSURANCES[approval.assurance] if approval.claimed is None else COULD_BE_AGENT_HOW
 
 
 def name_approver(approval: Approval) -> str:
     """Name the approver, worded by assurance."""
+    if approval.claimed is not None:
+        return f"{approval.by} ({COULD_BE_AGENT})"
     if approval.assurance is Assurance.AGENT:
         return f"Approval relayed by {agent_name(approval.by)}"
     if approval.assurance is Assurance.LINK:
