@@ -9,18 +9,18 @@ from pathlib import Path
 
 from tests.cli.conftest import Assent
 
-from assent.cli.operating.probes import Finding, Target, remove_password, try_everything
+from assent.cli.operating.probes import ProbedServer, ProbeFinding, remove_password, try_everything
 from assent.gate.rules.boundary import NAMES
 
 
-def target(folder: Path, **changed: object) -> Target:
+def target(folder: Path, **changed: object) -> ProbedServer:
     values: dict[str, object] = {
         "secret_files": (folder / "master.secret",),
         "sqlite_path": folder / "assent.db",
         "database_url": f"sqlite:///{folder}/assent.db",
         "server_pids": (),
     }
-    return Target(**{**values, **changed})  # type: ignore[arg-type]
+    return ProbedServer(**{**values, **changed})  # type: ignore[arg-type]
 
 
 def test_the_user_of_the_server_can_do_everything_and_the_claims_are_capped(
@@ -82,7 +82,7 @@ def test_the_memory_of_a_process_of_the_same_user_can_be_read_and_that_of_none_i
         found = try_everything(target(tmp_path, server_pids=(server.pid,)))
         server.communicate(b"\n")
     assert found["server_process"].worked is True
-    assert try_everything(target(tmp_path))["server_process"] == Finding(
+    assert try_everything(target(tmp_path))["server_process"] == ProbeFinding(
         None, "no server is running; start it and check again"
     )
 

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.operating.probes import AgentUser, Finding, find_target, find_user, run_as, try_everything
+from assent.cli.operating.probes import (
+    AgentUser,
+    ProbeFinding,
+    find_target,
+    find_user,
+    run_as,
+    try_everything,
+)
 from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY
 from assent.engine.audit.boundary import BoundaryResult
@@ -48,7 +55,9 @@ def boundary(
         return _forget(session, agent)
     target = find_target(session.settings, _find_config(session))
     try:
-        found: dict[str, Finding] = run_as(agent, lambda: try_everything(target), dict[str, Finding])
+        found: dict[str, ProbeFinding] = run_as(
+            agent, lambda: try_everything(target), dict[str, ProbeFinding]
+        )
     except PermissionError:
         words = session.again("boundary", "--user", agent.name)
         raise Failure(f"Only root can try things as {agent.name}.\nRun it as root: sudo {words}") from None
@@ -86,11 +95,11 @@ def _find_config(session: CommandSession) -> Path | None:
     return None
 
 
-def _consequence(name: str, found: dict[str, Finding]) -> str:
+def _consequence(name: str, found: dict[str, ProbeFinding]) -> str:
     return next(each.consequence for each in PROBES if each.name == name) if found[name].worked else ""
 
 
-def _read(agent: AgentUser, found: dict[str, Finding]) -> BoundaryResult:
+def _read(agent: AgentUser, found: dict[str, ProbeFinding]) -> BoundaryResult:
     from assent.app import SystemClock
 
     by_outcome = {

@@ -32,7 +32,7 @@ CONTAINER_SOCKETS: Final = (Path("/var/run/docker.sock"), Path("/run/podman/podm
 SUDO_SECONDS: Final = 5.0
 
 
-class Target(Record):
+class ProbedServer(Record):
     """What the tries aim at, as the person who runs the check knows it."""
 
     secret_files: tuple[Path, ...]
@@ -42,7 +42,7 @@ class Target(Record):
     server_pids: tuple[int, ...]
 
 
-class Finding(Record):
+class ProbeFinding(Record):
     """The result of one try. `worked` is None if it could not be made."""
 
     worked: bool | None
@@ -71,11 +71,11 @@ def find_user(wanted: str | None) -> AgentUser | None:
     return AgentUser(found.pw_name, found.pw_uid)
 
 
-def find_target(settings: Settings, config: Path | None) -> Target:
+def find_target(settings: Settings, config: Path | None) -> ProbedServer:
     """Collect what the tries aim at, before becoming the other user. `config` is a settings file with secrets."""
     files = [settings.data_dir / home.file_name for home in HOMES]
     files += [config] if config is not None else []
-    return Target(
+    return ProbedServer(
         secret_files=tuple(path for path in dict.fromkeys(files) if _exists(path)),
         sqlite_path=settings.sqlite_path,
         database_url=remove_password(settings.database_url),
@@ -171,9 +171,9 @@ def _find_home(user: AgentUser) -> str | None:
         return None
 
 
-def try_everything(target: Target) -> dict[str, Finding]:
+def try_everything(target: ProbedServer) -> dict[str, ProbeFinding]:
     """Make every try. Called as the agent's user."""
-    tries: dict[str, Callable[[Target], Finding]] = {
+    tries: dict[str, Callable[[ProbedServer], ProbeFinding]] = {
         "read_secrets": _read_secrets,
         "write_store": _write_store,
         "read_store": _read_store,
@@ -184,35 +184,35 @@ def try_everything(target: Target) -> dict[str, Finding]:
     return {name: attempt(target) for name, attempt in tries.items()}
 
 
-def _read_secrets(target: Target) -> Finding:
+def _read_secrets(target: ProbedServer) -> ProbeFinding:
     if not target.secret_files:
-        return Finding(None, "no secret is in a file; the server has them from its environment")
+        return ProbeFinding(None, "no secret is in a file; the server has them from its environment")
     read = [path for path in target.secret_files if _can_open(path, os.O_RDONLY)]
     if read:
-        return Finding(True, f"it can read {read[0]}")
-    return Finding(False, f"{len(target.secret_files)} files are closed to it")
+        return ProbeFinding(True, f"it can read {read[0]}")
+    return ProbeFinding(False, f"{len(target.secret_files)} files are closed to it")
 
 
-def _write_store(target: Target) -> Finding:
+def _write_store(target: ProbedServer) -> ProbeFinding:
     path = target.sqlite_path
     if path is None:
         return asyncio.run(_log_in(target, "SELECT has_table_privilege('actions', 'UPDATE')"))
     if _can_open(path, os.O_RDWR):
-        return Finding(True, f"it can write {path}")
+        return ProbeFinding(True, f"it can write {path}")
     if os.access(path.parent, os.W_OK | os.X_OK):
-        return Finding(True, f"it can replace files in {path.parent}")
-    return Finding(False, f"{path} is closed to it")
+        return ProbeFinding(True, f"it can replace files in {path.parent}")
+    return ProbeFinding(False, f"{path} is closed to it")
 
 
-def _read_store(target: Target) -> Finding:
+def _read_store(target: ProbedServer) -> ProbeFinding:
     path = target.sqlite_path
     if path is None:
         return asyncio.run(_log_in(target, "SELECT has_table_privilege('actions', 'SELECT')"))
     readable = _can_open(path, os.O_RDONLY)
-    return Finding(readable, f"it can read {path}" if readable else f"{path} is closed to it")
+    return ProbeFinding(readable, f"it can read {path}" if readable else f"{path} is closed to it")
 
 
-async def _log_in(target: Target, question: str) -> Finding:
+async def _log_in(target: ProbedServer, question: str) -> ProbeFinding:
     """Log in to PostgreSQL without a password, and ask what that permits."""
     import asyncpg
 
@@ -220,21 +220,21 @@ async def _log_in(target: Target, question: str) -> Finding:
     try:
         connection = await asyncpg.connect(target.database_url, timeout=5)
     except Exception as error:
-        return Finding(False, f"{name} does not let it in without a password ({type(error).__name__})")
+        return ProbeFinding(False, f"{name} does not let it in without a password ({type(error).__name__})")
     try:
         permitted = bool(await connection.fetchval(question))
     except asyncpg.PostgresError as error:
-        return Finding(False, f"{name} lets it in and permits nothing ({type(error).__name__})")
+        return ProbeFinding(False, f"{name} lets it in and permits nothing ({type(error).__name__})")
     finally:
         await connection.close()
-    return Finding(permitted, f"{name} lets it in without a password")
+    return ProbeFinding(permitted, f"{name} lets it in without a password")
 
 
 class _RolledBackError(Exception):
     """Ends the transaction of a try, so that nothing is stored."""
 
 
-def _mint_link(target: Target) -> Finding:
+def _mint_link(target: ProbedServer) -> ProbeFinding:
     """Store a sign-in link as `assent owner-link` does, and roll it back."""
     from assent.stores import open_store
 
@@ -242,49 +242,49 @@ def _mint_link(target: Target) -> Finding:
         yield from people.issue_link(os.urandom(people.ENTROPY_BYTES), 0, shown_to="boundary")
         raise _RolledBackError
 
-    async def mint() -> Finding:
+    async def mint() -> ProbeFinding:
         store = open_store(target.database_url, pool_size=1)
         try:
             await store.write(begin)
         except _RolledBackError:
-            return Finding(True, "it can sign in as the owner")
+            return ProbeFinding(True, "it can sign in as the owner")
         except Exception as error:
-            return Finding(False, f"the store refuses it ({type(error).__name__})")
+            return ProbeFinding(False, f"the store refuses it ({type(error).__name__})")
         finally:
             await store.close()
-        return Finding(False, "the store kept nothing")
+        return ProbeFinding(False, "the store kept nothing")
 
     if target.sqlite_path is not None and not _can_open(target.sqlite_path, os.O_RDWR):
-        return Finding(False, "it cannot write the store")
+        return ProbeFinding(False, "it cannot write the store")
     return asyncio.run(mint())
 
 
-def _read_process(target: Target) -> Finding:
+def _read_process(target: ProbedServer) -> ProbeFinding:
     if not Path("/proc/self/environ").exists():
-        return Finding(None, "this system has no /proc")
+        return ProbeFinding(None, "this system has no /proc")
     if not target.server_pids:
-        return Finding(None, "no server is running; start it and check again")
+        return ProbeFinding(None, "no server is running; start it and check again")
     for pid in target.server_pids:
         for name in ("environ", "mem"):
             if _can_open(Path(f"/proc/{pid}/{name}"), os.O_RDONLY):
-                return Finding(True, f"it can read /proc/{pid}/{name}")
-    return Finding(False, f"{len(target.server_pids)} processes are closed to it")
+                return ProbeFinding(True, f"it can read /proc/{pid}/{name}")
+    return ProbeFinding(False, f"{len(target.server_pids)} processes are closed to it")
 
 
-def _become_other(target: Target) -> Finding:
+def _become_other(target: ProbedServer) -> ProbeFinding:
     if os.getuid() == 0:
-        return Finding(True, "it is root")
+        return ProbeFinding(True, "it is root")
     for socket in CONTAINER_SOCKETS:
         if os.access(socket, os.W_OK):
-            return Finding(True, f"it can start containers as root ({socket})")
+            return ProbeFinding(True, f"it can start containers as root ({socket})")
     sudo = shutil.which("sudo")
     if sudo is not None:
         done = subprocess.run(  # noqa: S603 - a fixed command
             [sudo, "-n", "true"], capture_output=True, timeout=SUDO_SECONDS, check=False
         )
         if done.returncode == 0:
-            return Finding(True, "sudo asks it for no password")
-    return Finding(False, "sudo and container sockets are closed to it")
+            return ProbeFinding(True, "sudo asks it for no password")
+    return ProbeFinding(False, "sudo and container sockets are closed to it")
 
 
 def _can_open(path: Path, flags: int) -> bool:

@@ -43,8 +43,9 @@ sudo assent boundary --user agent
 ```
 
 `assent boundary` tries, as the user that your agent runs as, what the table below lists, and prints what held. It
-changes nothing: a sign-in link is rolled back, files are opened and not written. Run it as root with `--user`, or as that
-user. The result is stored for each user and is an event of the journal; a new check replaces it, and `--forget` removes it.
+changes nothing: a sign-in link is rolled back, files are opened and not written. Run it as root with `--user`, or as
+that user. The result is stored for each user and is an event of the journal; a new check replaces it, and `--forget`
+removes it.
 
 {probes}
 

@@ -1,7 +1,7 @@
 """What an agent's user may be able to do to the server, and the assurance that is left to claim then. Pure.
 
-`assent boundary` tries each of these as that user. Whoever can do one of those with a cap can approve as any
-person: they mint a sign-in link, seal an approval with the server's secret, or write it into the store. The
+`assent boundary` tries each of these as that user. If one with a cap works, the agent can approve as any
+person: it can mint a sign-in link, seal an approval with the server's secret, or write it into the store. The
 server cannot tell such an approval from a person's.
 """
 
