@@ -168,7 +168,7 @@ class Outlook:
             execution_state=action.execution_state,
             revision=action.revision,
             digest=action.digest,
-            assurance=approval.claim if approval is not None else None,
+            assurance=(approval.claimed or approval.assurance) if approval is not None else None,
             approved_by=approval.by if approval is not None else None,
             approved_at=iso_time(approval.at_ms) if approval is not None else None,
             user_message=message,
