@@ -134,7 +134,7 @@ class Surfaces:
         from assent.serving.discovery import Documents, operators
         from assent.serving.http import AllowedPeers
         from assent.serving.site import build_site
-        from assent.serving.web.review.routes import review_routes
+        from assent.serving.web.review.routes import answer_lost, review_routes
         from assent.serving.web.shell.live import Live
         from assent.serving.web.shell.pages import page_routes
 
@@ -159,6 +159,7 @@ class Surfaces:
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
             draining=lambda: self.draining,
+            lost=answer_lost(self._app.services, self._page_keys, base_url=base_url),
         )
 
     async def _page_keys(self) -> PageKeys:

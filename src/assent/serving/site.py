@@ -37,9 +37,10 @@ def build_site(
     peers: AllowedPeers,
     trust_proxy: bool,
     draining: Callable[[], bool] = lambda: False,
+    lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
 ) -> ASGIApp:
     """Build the ASGI app. Its only state is the counters of `/metrics`. `draining` returns whether this
-    process is about to stop and wants no new connections."""
+    process is about to stop and wants no new connections. `lost` answers unknown addresses."""
     counts: Counter[tuple[str, str]] = Counter()
 
     async def metadata() -> bytes:
@@ -77,7 +78,7 @@ def build_site(
         *pages,
     ]
     site = Starlette(
-        routes=routes, exception_handlers={404: http_problem, 405: http_problem, Exception: _answer_crash}
+        routes=routes, exception_handlers={404: lost, 405: http_problem, Exception: _answer_crash}
     )
     site.router.redirect_slashes = False
     return Guard(site, peers=peers, counts=counts, draining=draining)

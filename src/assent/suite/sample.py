@@ -1,6 +1,6 @@
 """A sample run: one page for the workspace's own site, which a person can approve, edit or reject.
 
-It is a real draft and goes the way of every other one. It reaches nobody unless it is approved, and a
+It is a real draft and goes the way of every other one. It is published only if it is approved, and a
 published page can be taken down.
 """
 

@@ -201,6 +201,14 @@ def list_member_workspaces(person: Person) -> Transaction[tuple[MemberWorkspace,
     return tuple(from_row(MemberWorkspace, row) for row in rows)
 
 
+def is_new(person: Person) -> Transaction[bool]:
+    """Whether nothing was ever prepared in the workspaces of a person."""
+    for each in (yield from list_member_workspaces(person)):
+        if (yield statements.has_run(workspace_id=each.workspace_id)):
+            return False
+    return True
+
+
 def may_see(person: Person, workspace_id: WorkspaceId) -> Transaction[bool]:
     if person.is_owner:
         return True

@@ -39,6 +39,8 @@ class ResultRun(Record, kw_only=True):
     measured_ms: int | None
     body: str | None
     """The stored measurement (`measured.decode`); None before the first one."""
+    sent_ms: int | None = None
+    """When its first action went out."""
     empty_at_ms: int | None = None
     """When it was last measured without a result."""
     empty: tuple[tuple[str, str, str], ...] = ()

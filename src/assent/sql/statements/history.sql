@@ -165,16 +165,21 @@ SELECT
   (SELECT count(*) FROM (SELECT 1 FROM actions WHERE workspace_id = :workspace_id
     AND execution_state = 'outcome_unknown' LIMIT :most) AS few) AS unknown
 
+-- name: has_run
+-- Whether anything was ever prepared in a workspace.
+SELECT 1 AS one FROM runs WHERE workspace_id = :workspace_id LIMIT 1
+
 -- name: list_results
 -- List runs that were measured since a time, the latest first, with their inputs.
-SELECT m.run_id, m.due_ms, m.measured_ms, m.body, r.operator, r.inputs, r.created_ms
+SELECT m.run_id, m.due_ms, m.measured_ms, m.body, r.operator, r.inputs, r.created_ms,
+  (SELECT MIN(a.executed_ms) FROM actions a WHERE a.workspace_id = m.workspace_id AND a.run_id = m.run_id) AS sent_ms
 FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
 WHERE m.workspace_id = :workspace_id AND m.measured_ms > :since_ms AND m.measured_ms IS NOT NULL
 ORDER BY m.measured_ms DESC LIMIT :most
 
 -- name: list_unmeasured
 -- List runs that went out and have no numbers yet, the soonest due first, with their inputs.
-SELECT m.run_id, m.due_ms, m.measured_ms, m.body, r.operator, r.inputs, r.created_ms
+SELECT m.run_id, m.due_ms, m.measured_ms, m.body, r.operator, r.inputs, r.created_ms, NULL AS sent_ms
 FROM measurements m JOIN runs r ON r.workspace_id = m.workspace_id AND r.run_id = m.run_id
 WHERE m.workspace_id = :workspace_id AND m.measured_ms IS NULL AND m.due_ms > :since_ms
 ORDER BY m.due_ms LIMIT :most

@@ -94,5 +94,5 @@ class OidcHouse(House):
         answer = await self.walk(subject, browser)
         assert answer.status_code == 303, answer.text
         pressed = await browser.post(answer.headers["location"])
-        assert (pressed.status_code, pressed.headers["location"]) == (303, "/inbox"), pressed.text
+        assert (pressed.status_code, pressed.headers["location"]) == (303, "/start"), pressed.text
         return browser

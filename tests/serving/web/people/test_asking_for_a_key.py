@@ -9,28 +9,27 @@ from assent.kernel.limits import MAX_NAME_CHARS, SIGNUPS_PER_HOUR
 from assent.ports import StoreUnavailable
 
 
-async def test_the_form_leads_to_a_link_and_the_link_to_a_key(site_on_any_store: Site) -> None:
+async def test_the_form_makes_a_workspace_and_shows_its_key_in_one_step(site_on_any_store: Site) -> None:
     browser = site_on_any_store.browser
-    asked = await browser.post("/get-key", data={"email": "ada@example.org", "name": "Acme"})
+    shown = await browser.post("/get-key", data={"email": "ada@example.org", "name": "Acme"})
 
-    assert asked.status_code == 303
-    path = asked.headers["location"]
-    assert path.startswith("/claim/")
-    assert "Acme" in (await browser.get(path)).text
-    assert KEY.search((await browser.post(path)).text)
+    assert shown.status_code == 200
+    assert "Acme" in shown.text and KEY.search(shown.text)
+    assert shown.headers["cache-control"] == "no-store"
+    assert shown.headers["set-cookie"].startswith("assent-session=")
 
 
-async def test_asking_makes_no_workspace_and_no_key(site: Site) -> None:
-    await site.browser.post("/get-key", data={"email": "ada@example.org"})
+async def test_opening_the_form_makes_no_workspace_and_no_key(site: Site) -> None:
+    await site.browser.get("/get-key")
 
     stored = await site.everything()
-    assert (stored["workspaces"], stored["api_keys"], len(stored["signup_links"])) == ([], [], 1)
+    assert (stored["workspaces"], stored["api_keys"], stored["signup_links"]) == ([], [], [])
 
 
 async def test_a_workspace_without_a_name_is_called_after_its_owner(site: Site) -> None:
     asked = await site.browser.post("/get-key", data={"email": "ada@example.org", "name": "  "})
 
-    assert "<bdi>ada</bdi>" in (await site.browser.get(asked.headers["location"])).text
+    assert "<bdi>ada</bdi>" in asked.text
 
 
 @pytest.mark.parametrize(
@@ -69,7 +68,7 @@ async def test_hostile_text_typed_into_the_form_comes_back_as_text(site: Site) -
 async def test_the_sixth_key_within_an_hour_is_refused_with_the_time_to_wait(site: Site) -> None:
     fields = {"email": "ada@example.org"}
     for _ in range(SIGNUPS_PER_HOUR):
-        assert (await site.browser.post("/get-key", data=fields)).status_code == 303
+        assert (await site.browser.post("/get-key", data=fields)).status_code == 200
 
     refused = await site.browser.post("/get-key", data=fields)
 
@@ -77,7 +76,7 @@ async def test_the_sixth_key_within_an_hour_is_refused_with_the_time_to_wait(sit
     assert 0 < int(refused.headers["retry-after"]) <= 3700
     assert "Try again in" in refused.text
     site.clock.advance(hours=1.1)
-    assert (await site.browser.post("/get-key", data=fields)).status_code == 303
+    assert (await site.browser.post("/get-key", data=fields)).status_code == 200
 
 
 async def test_where_no_page_can_be_linked_to_the_form_says_so(site: Site) -> None:

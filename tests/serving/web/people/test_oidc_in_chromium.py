@@ -37,7 +37,7 @@ async def test_a_person_signs_in_with_the_issuer_and_another_is_told_why_not(
                     await expect(page.get_by_role("heading", level=1)).to_have_text("You cannot sign in here")
                     assert await violations(page) == []
             await page.get_by_role("button", name="Sign in").click()
-            await page.wait_for_url("**/inbox")
+            await page.wait_for_url("**/start")
             assert "Ann Example" in await page.content()
             await closed(context)
         finally:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.serving.web.shell.test_session_graph import tree
 
-from assent.engine.views.session_timeline import Moment, time_steps
+from assent.engine.views.session_timeline import Moment, TimedStep, time_steps
 from assent.engine.views.session_views import SessionRunLine
 from assent.kernel.ids import RunId
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
 from assent.serving.web.sessions.comparison import draw_split
 from assent.serving.web.sessions.graph import number_branches
-from assent.serving.web.sessions.timeline import make_axis, order_rows, page
+from assent.serving.web.sessions.timeline import count_tries, make_axis, order_rows, page
 from assent.serving.web.sessions.words import run_badge, span
 
 
@@ -98,3 +98,21 @@ def test_the_small_drawing_stays_small() -> None:
     drawn = draw_split(1_000, 400, 3)
     assert (len(drawn.shared), len(drawn.left), len(drawn.right)) == (4, 10, 3)
     assert drawn.left[0] == drawn.right[0] > drawn.shared[-1]
+
+
+def test_passes_branches_and_refused_attempts_of_a_step_are_its_tries() -> None:
+    def step(title: str, began: int, ended: int, refused: int = 0) -> TimedStep:
+        marks = tuple(Moment(began, "refused") for _ in range(refused))
+        return TimedStep(
+            run_id="r", node=1, title=title, kind="step", started_ms=began, ended_ms=ended, marks=marks
+        )
+
+    steps = (
+        step("Triage", 0, 10),
+        step("Findings (pass 1)", 10, 30, refused=1),
+        step("Findings (pass 2)", 30, 35),
+        step("Verdict", 35, 40, refused=1),
+    )
+    found = [(each.title, each.tries, each.refused, each.took_ms) for each in count_tries(steps)]
+
+    assert found == [("Findings", 3, 1, 25), ("Verdict", 2, 1, 5)]

@@ -209,10 +209,10 @@ async def test_the_first_run_page_ticks_a_client_and_makes_a_sample_that_waits(h
     ("then", "led"),
     [
         ("/settings/policy?did=saved", "/settings/policy?did=saved"),
-        ("//evil.example/", "/inbox"),
-        ("/\\evil.example", "/inbox"),
-        ("https://evil.example/", "/inbox"),
-        ("", "/inbox"),
+        ("//evil.example/", "/start"),
+        ("/\\evil.example", "/start"),
+        ("https://evil.example/", "/start"),
+        ("", "/start"),
     ],
 )
 async def test_a_person_comes_back_after_signing_in_to_a_page_of_this_server_alone(
@@ -257,8 +257,31 @@ async def test_a_form_that_is_out_of_date_keeps_the_typed_text_and_the_frame_but
     assert answer.status_code == 403
     assert text in answer.text and 'aria-label="Main"' in answer.text
     assert "secret" not in answer.text
-    lost = await owner.get("/sessions/00000000-0000-7000-8000-000000000009")
-    assert lost.status_code == 404 and 'aria-label="Main"' in lost.text
+    for path in ("/sessions/00000000-0000-7000-8000-000000000009", "/no-such-page"):
+        lost = await owner.get(path)
+        assert lost.status_code == 404 and 'class="side-nav"' in lost.text, path
+    stranger = await house.browser().get("/no-such-page")
+    assert stranger.status_code == 404 and "side-nav" not in stranger.text
+    program = await owner.get("/no-such-page", headers={"Accept": "application/json"})
+    assert program.json() == {"error": "Not Found"}
+
+
+@pytest.mark.own_database
+async def test_a_person_lands_on_the_first_steps_until_something_was_prepared(house: House) -> None:
+    fresh = await house.browser().post(await house.sign_in_path(), data={"name": "Ada"})
+    await house.stage(post())
+    later = await house.browser().post(await house.sign_in_path(), data={"name": "Ada"})
+
+    assert [each.headers["location"] for each in (fresh, later)] == ["/start", "/inbox"]
+
+
+@pytest.mark.own_database
+async def test_with_two_workspaces_there_is_one_picker_on_every_page(house: House) -> None:
+    owner = await house.owner()
+    await house.browser().post("/get-key", data={"email": "kari@example.org"})
+    for path in ("/inbox", "/runs", "/settings/policy", "/connectors"):
+        page = (await owner.get(path)).text
+        assert page.count('name="workspace"') == 1, path
 
 
 def test_a_connection_says_for_how_long_a_repetition_is_recognised() -> None:

@@ -27,6 +27,8 @@ class View(msgspec.Struct, frozen=True):
     visitor: bool = False
     """For a browser that is not signed in."""
     status: int = 200
+    looks: int = 6
+    """How often it can be looked at."""
     at: str = ""
     """The route that its last step posts to, if the page is an answer to a form."""
 
@@ -66,6 +68,7 @@ VIEWS: Final = (
     View("session-review", "/sessions/{run_id}/review", "/sessions/{session}/review"),
     View("print", "/sessions/{run_id}/print", "/sessions/{session}/print"),
     View("results", "/results", "/results?period=91"),
+    View("results-month", "/results", "/results"),
     View("numbers", "/results/numbers", "/results/numbers?run={measured}"),
     View("memory", "/memory", "/memory"),
     View("memory-decisions", "/memory", "/memory?group=decisions"),
@@ -96,14 +99,7 @@ VIEWS: Final = (
     View("landing", "/", "/", visitor=True),
     View("for-agents", "/for-agents", "/for-agents", visitor=True),
     View("get-key", "/get-key", "/get-key", visitor=True),
-    View(
-        "claim",
-        "/get-key",
-        "/get-key",
-        (("fill", "Your e-mail address", "kari@example.org"), ("press", "Continue", "")),
-        visitor=True,
-        at="/claim/{token}",
-    ),
+    View("claim", "/claim/{token}", "{claim}", visitor=True),
     View("sign-in-how", "/sign-in", "/sign-in", visitor=True),
     View("sign-in", "/sign-in/{token}", "{sign_in}", visitor=True),
     View("link-ended", "/sign-in/{token}", "/sign-in/" + "A" * 54, visitor=True, status=404),
@@ -112,6 +108,19 @@ VIEWS: Final = (
     View("feed-short", "/feed/{workspace}", "/feed/{workspace}", visitor=True),
     View("feed", "/feed/{workspace}/", "/feed/{workspace}/", visitor=True),
     View("post", "/feed/{workspace}/{post}", "{post}", visitor=True),
+    # The last one: it signs in, and makes a workspace each time, of which an address has few.
+    View(
+        "key",
+        "/get-key",
+        "/get-key",
+        (
+            ("fill", "Your e-mail address", "kari@example.org"),
+            ("press", "Create the workspace and show the key", ""),
+        ),
+        visitor=True,
+        at="/get-key",
+        looks=3,
+    ),
 )
 
 EMPTY: Final = (

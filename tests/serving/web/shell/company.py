@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ from tests.serving.web.shell import past, stories
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.connections.manual import ManualConnector
 from assent.engine.connections.registering import register
-from assent.engine.core import brands
+from assent.engine.core import brands, tenancy
 from assent.engine.core.brands import WorkspaceBrand
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people, targets
@@ -34,8 +35,10 @@ from assent.kernel.ids import ActionId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.reasons import Reason
 from assent.ports import Connector, Draft, NotSent, OutcomeUnknown, StagedEffect
+from assent.serving.web.settings.workspace import DRAFTS_ONLY
 from assent.suite.testing.effect_types import any_effects
 from assent.testing.editing import edit
+from assent.tools.workspaces import start_signup
 
 NAME: Final = "Harbor & Pine"
 OWNER_NAME: Final = "Ingrid Solberg"
@@ -78,6 +81,16 @@ LETTER_HTML = (
     'was left.</p><p style="margin:28px 0"><a href="https://harborpine.example/books" '
     'style="background:#7a3b12;color:#ffffff;padding:12px 20px;text-decoration:none">See the books</a></p>'
     "<p>Ingrid, Harbor &amp; Pine</p></div>"
+)
+
+FARM = (
+    "Dear Luz,\n\nthe first lot of La Loma was gone in nine days, so we ask for a second one: twelve sacks if you have "
+    "them, at the price of the first. We would pay half of it now and the rest when it is on the ship.\n\n"
+    "Ingrid, Harbor & Pine"
+)
+REVIEWS = (
+    "You asked why the October bags were lighter. They were not: the label was wrong, and we have sent everyone the "
+    "difference, 12 grams of Worka Sakaro. Thank you for weighing."
 )
 
 NOTES = (
@@ -185,7 +198,14 @@ async def seed(house: House) -> dict[str, str]:
     await stories.second_run(house, session.session_id)
     house.clock.advance(hours=5)
     await stories.second_run(house, "SHOP-88")
-    house.clock.advance(days=2)
+    await _keys(house)
+    house.clock.advance(hours=22)
+    await stories.launch(
+        house, "Ask the farm for a second lot", mail(1, subject="A second lot", body=FARM, sender=past.SENDER)
+    )
+    house.clock.advance(hours=20)
+    await stories.launch(house, "Answer the reviews of October", post("x", body=REVIEWS))
+    house.clock.advance(hours=6)
     failed = await _failed(house)
     house.clock.advance(hours=20)
     unknown = await _unknown(house)
@@ -217,7 +237,9 @@ async def seed(house: House) -> dict[str, str]:
     await targets.add(house.services, everyone, ways["ntfy"], "https://ntfy.example/7f3a", by=OWNER_NAME)
     house.clock.advance(seconds=180)
     feed = (await house.browser().get(f"/feed/{LOCAL_WORKSPACE}/feed.json")).json()
+    claim = await start_signup(house.services, "kari@example.org", "Kari Roastery", "203.0.113.9")
     return {
+        "claim": claim.removeprefix(house.base_url),
         "run": run.run_id,
         "action": run.actions[1].id,
         "mail": run.actions[0].id,
@@ -232,6 +254,18 @@ async def seed(house: House) -> dict[str, str]:
         "post": feed["items"][0]["url"].removeprefix(house.base_url),
         "review_link": run.review_url.removeprefix(house.base_url),
     }
+
+
+async def _keys(house: House) -> None:
+    """The agents of the company."""
+    for label, scopes in (("Claude on Ingrid’s laptop", tenancy.SCOPES), ("Shop assistant", DRAFTS_ONLY)):
+        now_ms = house.clock.now_ms()
+        random = house.services.entropy
+        entropy = tenancy.KeyEntropy(random(tenancy.KEY_ID_BYTES), random(tenancy.SECRET_BYTES))
+        issue: Any = partial(
+            tenancy.issue_key, LOCAL_WORKSPACE, entropy, now_ms, by=OWNER_NAME, label=label, scopes=scopes
+        )
+        await house.app.store.write(issue)
 
 
 async def _connect(house: House) -> None:

@@ -192,10 +192,12 @@ async def live_through(house: House, rule: str) -> PreparedRun:
         house.clock.advance(days=2)
         _wait_until(house, 7)
         title, body = WEEKLY[number % len(WEEKLY)]
-        note = post("site", connector="site", title=f"Tasting notes: {title}", body=body)
-        await weeks.decide(
-            house, await house.stage(note), weeks.PEOPLE[number % 2], waited_ms=240_000, looked_ms=9_000
-        )
+        hours = f"We open from eight to {16 + number % 3} o’clock, and roast on Monday and Thursday."
+        for heading, text in ((f"Tasting notes: {title}", body), (f"Week {39 + number}", hours)):
+            note = post("site", connector="site", title=heading, body=text)
+            await weeks.decide(
+                house, await house.stage(note), weeks.PEOPLE[number % 2], waited_ms=240_000, looked_ms=9_000
+            )
         if number == 4:
             boast = await house.stage(post(body=REJECTED))
             await weeks.decide(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -36,7 +37,7 @@ async def sign_in(
     await page.goto(house.base_url + (path or await house.sign_in_path()))
     await page.get_by_label("Your name").fill(name)
     await page.get_by_role("button", name="Sign in").click()
-    await page.wait_for_url("**/inbox")
+    await page.wait_for_url(re.compile("/(inbox|start)$"))
     await closed(page)
 
 

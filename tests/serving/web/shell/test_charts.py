@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
 
 import pytest
@@ -13,7 +13,9 @@ from assent.engine.views.operations import RecordedDecision
 from assent.serving.web.operations import figures, words
 from assent.serving.web.results.figures import (
     RunNumbers,
+    average_by_time,
     find_value,
+    list_channels,
     list_metrics,
     make_series,
     sum_channels,
@@ -184,3 +186,44 @@ def test_a_period_is_read_from_the_address_and_each_day_leads_to_itself() -> Non
         open_range = read_range(lambda name, odd=odd: odd, 1_794_900_000_000)  # type: ignore[misc]
         assert open_range.is_open
         assert open_range.shown_days()[-1] - open_range.shown_days()[0] == timedelta(days=SHOWN_DAYS - 1)
+
+
+def test_small_charts_of_one_metric_share_a_scale_and_keep_their_gaps() -> None:
+    runs = [
+        RunNumbers({"linkedin": {"views": 100.0}, "x": {"views": 25.0}}, {}),
+        RunNumbers({"linkedin": {"views": 50.0}}, {}),
+    ]
+    series = list_channels("views", runs)
+    assert series == {"linkedin": (100.0, 50.0), "x": (25.0, None)}
+    linkedin, x = charts.draw_multiples(list(series.values()))
+    assert [each.height for each in linkedin.columns] == [100.0, 50.0]
+    assert [(each.height, each.has_value) for each in x.columns] == [(25.0, True), (0.0, False)]
+
+
+def test_a_heat_map_averages_by_weekday_and_hour_and_says_nothing_about_few_runs() -> None:
+    monday = datetime(2026, 11, 16, 9, tzinfo=UTC)
+    moments = [
+        monday,
+        monday + timedelta(hours=1),
+        monday + timedelta(hours=8),
+        None,
+        monday + timedelta(days=1),
+    ]
+    values = [10.0, 30.0, 5.0, 99.0, None]
+    assert average_by_time(values, moments) == {}
+    found = average_by_time([*values, 40.0], [*moments, monday + timedelta(days=2)])
+
+    assert {place: (cell.runs, cell.average) for place, cell in found.items()} == {
+        (0, 2): (2, 20.0),
+        (0, 4): (1, 5.0),
+        (2, 2): (1, 40.0),
+    }
+    assert [charts.shade(value, 40.0) for value in (0.0, 5.0, 20.0, 40.0)] == [0, 1, 2, 4]
+
+
+def test_a_number_that_is_always_zero_is_offered_last_and_what_people_saw_first() -> None:
+    runs = [
+        RunNumbers({"site": {"views": 0.0, "clicks": 3.0}, "x": {"impressions": 9.0}}, {}),
+        RunNumbers({"site": {"views": 0.0, "clicks": 1.0}}, {}),
+    ]
+    assert list_metrics(runs) == ["impressions", "clicks", "views"]

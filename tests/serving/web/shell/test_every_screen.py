@@ -108,7 +108,7 @@ async def look_at_all(
         seen: set[str] = set()
         for place, view in enumerate(views):
             shown = f"{view.at or view.route} {view.status}"
-            for look in choose_looks(place):
+            for look in choose_looks(place)[: view.looks]:
                 known = {**places, "sign_in": await house.sign_in_path()}
                 guest = visitor if view.visitor else owner
                 wrong += await guest.look_at(view, known, look, shown not in seen)

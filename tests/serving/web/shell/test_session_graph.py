@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.engine.views.session_views import TreeNode, find_path, find_tip
-from assent.serving.web.sessions.graph import FOLDED_FROM, ROWS, LaidOutRow, draw, layout, order
+from assent.serving.web.sessions.graph import (
+    FOLDED_FROM,
+    ROWS,
+    LaidOutRow,
+    draw,
+    draw_overview,
+    layout,
+    order,
+)
 
 
 def tree(*parents: int | None, **at: dict[int, int]) -> tuple[TreeNode, ...]:
@@ -132,3 +140,17 @@ def test_two_thousand_nodes_need_a_dozen_lanes_however_they_fork(seed: int) -> N
     assert graph.lanes <= 12
     assert drawing.height == len(graph.rows) * 44
     assert len(drawing.lines) <= 2 * graph.lanes
+
+
+def test_a_graph_of_several_pages_has_an_overview_of_all_rows_with_the_page_in_it() -> None:
+    short = tree(None, *[0] * 50)
+    assert draw_overview(layout(short, find_tip(short), 0)) is None
+    nodes = tree(None, *[0] * 399, refused={7: 1})
+    graph = layout(nodes, find_tip(nodes), 200, first=100)
+    overview = draw_overview(graph)
+
+    assert overview is not None
+    assert overview.window == (25.0, 25.0)
+    assert {part for part, _, _ in overview.dots} == set(range(100))
+    assert (1, 1, "refused") in overview.dots
+    assert overview.parts[25] == 100 and overview.lanes == 2

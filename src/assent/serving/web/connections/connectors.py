@@ -86,16 +86,20 @@ async def describe_row(
     is_ready = readiness is not None and readiness.ready
     state = judge(view, connector, is_ready)
     is_set_up = connector is not None and not (view is not None and view.needs_set_up)
+    channels = [visit.services.effects.page_label(each) for each in info.channels]
+    does = ", ".join(info.activities or (DOES.get(each, each) for each in info.does))
+    account = view.connection.label if view is not None and view.live and view.connection else ""
     return {
         "info": info,
+        "icon": choose_icon(info),
+        "line": account or ", ".join(channels if channels != [info.label] else ()) or does.capitalize(),
         "badge": state,
         "group": "ready" if is_ready else "waiting" if is_set_up else "absent",
         "is_ready": is_ready,
-        "channels": [visit.services.effects.page_label(each) for each in info.channels],
-        "does": ", ".join(info.activities or (DOES.get(each, each) for each in info.does)),
+        "channels": channels,
+        "does": does,
         "gives": view.words.gives if view is not None else info.description,
         "auth": AUTH_MODES[info.auth_mode],
-        "account": view.connection.label if view is not None and view.live and view.connection else "",
         "delivery": promise(connector.delivery) if connector is not None else "",
         "hint": readiness.fix_hint or readiness.blocker if readiness is not None and not is_ready else None,
         "set_up": view.access.provider.what_to_set
@@ -103,6 +107,13 @@ async def describe_row(
         else "",
         "connect": address(visit, info.id) if view is not None and is_set_up else None,
     }
+
+
+def choose_icon(info: ConnectorInfo) -> str:
+    """The icon of a service by what it does."""
+    if "publish" not in info.does:
+        return "mail" if "send" in info.does else "results" if "measure" in info.does else "act"
+    return "page" if info.auth_mode == "none" else "post"
 
 
 def judge(view: ProviderView | None, connector: Connector | None, is_ready: bool) -> Badge:

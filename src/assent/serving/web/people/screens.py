@@ -17,7 +17,7 @@ from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.tools.arguments import is_address
 
-INVITE: Final = "invite somebody"
+INVITE: Final = "invite a colleague"
 SUBJECT: Final = "You are invited to decide"
 INVITATION: Final = """{by} invites you to {place}: you decide there about what agents prepare.
 

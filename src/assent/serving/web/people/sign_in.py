@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
-from assent.engine.people import passkeys, people, proofs, sign_in_mail
+from assent.engine.people import members, passkeys, people, proofs, sign_in_mail
 from assent.engine.people.origins import can_hold_keys, count_cookie, origin_of
 from assent.engine.people.people import SignedIn
 from assent.engine.people.proofs import FormStatement
@@ -183,12 +183,12 @@ class SignInPages:
             )
             if signed_in is None:
                 raise PageRefused(LINK_ENDED)
-            return self._welcome(request, signed_in)
+            return await self._welcome(request, signed_in)
         person = await self._services.store.read(lambda: people.find_link(token, now_ms))
         if person is None:
             raise PageRefused(LINK_ENDED)
         values = {
-            "name": name or person.name,
+            "name": name or ("" if person.name == people.OWNER else person.name),
             "advice": {"name": NAME_ADVICE} if name else {},
             "can_hold_keys": can_hold_keys(self._base_url),
         }
@@ -233,12 +233,17 @@ class SignInPages:
         signed_in = await self._services.store.write(enter)
         if signed_in is None:
             raise PageRefused(UNKNOWN_PASSKEY)
-        return self._welcome(request, signed_in)
+        return await self._welcome(request, signed_in)
 
-    def _welcome(self, request: Request, signed_in: SignedIn) -> Response:
-        """Lead to the page that the person wanted to open, else to the inbox."""
+    async def _welcome(self, request: Request, signed_in: SignedIn) -> Response:
+        """Lead to the page that the person wanted to open, else to the inbox; to the first steps where
+        nothing was ever prepared."""
         then = unquote(request.cookies.get(self._cookies.then, ""))
-        response = see_other(then if is_own_path(then) else "/inbox")
+        where = then if is_own_path(then) else ""
+        if not where:
+            is_new = await self._services.store.read(lambda: members.is_new(signed_in.session.person))
+            where = "/start" if is_new else "/inbox"
+        response = see_other(where)
         if then:
             self._cookies.forget(response, self._cookies.then)
         self._cookies.keep(response, self._cookies.session, signed_in.secret, SESSION_TTL_MS // 1000)

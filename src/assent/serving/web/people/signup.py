@@ -1,5 +1,5 @@
-"""Getting a key as a person (E85, C26): request it, open the one-time link, press the button, see
-the key once.
+"""Getting a key as a person (E85, C26). The form creates the workspace and shows the key once. An agent
+that asks for a key gets a one-time link for the person, whose button does the same.
 
 Opening a link changes nothing, so that a mail scanner or a link preview cannot use it up. Used,
 expired and unknown links get the same answer.
@@ -32,7 +32,6 @@ from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import Cookies
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.forms import read_form
-from assent.serving.web.shell.headers import see_other
 from assent.serving.web.shell.problems import LINK_ENDED, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.tools.workspaces import SignupWorkspace, start_signup
@@ -71,7 +70,7 @@ class SignupPages:
         self._cookies = Cookies(base_url)
 
     async def get_key(self, request: Request) -> Response:
-        """Show the form; on POST, request a key."""
+        """Show the form; on POST, create the workspace and show its key."""
         if request.method != "POST":
             return _key_form(request)
         form = await read_form(request)
@@ -80,9 +79,7 @@ class SignupPages:
             delivery_url = await self._start(form, address)
         except BadSignup as bad:
             return _key_form(request, form, bad.fields)
-        # Only the path: the form may lead to our own origin only, under whichever name the browser
-        # used.
-        return see_other(urlsplit(delivery_url).path)
+        return await self._take(request, urlsplit(delivery_url).path.rpartition("/")[2])
 
     async def claim(self, request: Request) -> Response:
         """Show the button of a link; on POST, claim the key."""

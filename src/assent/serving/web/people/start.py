@@ -1,6 +1,6 @@
 """The first-run page: name the workspace, add the server to a client, decide about a first draft.
 
-The page looks again by itself until a client has called, and ticks that step.
+The page asks again every few seconds until a client has called, and ticks that step.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ measurement totals it, over runs only if its counts may be added.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 from assent.engine.learning.measured import Measurement
@@ -24,6 +25,10 @@ FUNNEL: Final = (
 )
 """The steps of a mail, each with the names of its number; the first that a source has counts."""
 LOST: Final = (("bounced", ("bounced", "bounces")), ("complained", ("complained", "complaints")))
+
+PART_HOURS: Final = 4
+"""Hours of one part of a day."""
+ENOUGH_RUNS: Final = 4
 
 Numbers = Mapping[str, float]
 
@@ -51,8 +56,14 @@ def find_value(run: RunNumbers, metric: str) -> float | None:
     return having[0] if len(having) == 1 else None
 
 
+def has_metric(run: RunNumbers, metric: str) -> bool:
+    """Whether a source of the run knows this number."""
+    return metric in run.totals or any(metric in numbers for numbers in run.channels.values())
+
+
 def list_metrics(runs: Sequence[RunNumbers]) -> list[str]:
-    """The metrics to offer: counts that may be added over runs, those that most runs have first."""
+    """The metrics to offer: counts that may be added over runs. How many people saw it comes first, then
+    the number that most runs have; a number that is always zero comes last."""
     having: dict[str, int] = {}
     for run in runs:
         for metric in dict.fromkeys(name for numbers in run.channels.values() for name in numbers):
@@ -60,7 +71,12 @@ def list_metrics(runs: Sequence[RunNumbers]) -> list[str]:
             if row is not None and row.kind == "count" and row.additive and row.role != "delivery":
                 having[metric] = having.get(metric, 0) + (find_value(run, metric) is not None)
     known = [metric for metric, count in having.items() if count]
-    return sorted(known, key=lambda metric: (-having[metric], ORDER.get(metric, 0)))[:MOST_METRICS]
+
+    def rank(metric: str) -> tuple[bool, bool, int, int]:
+        row, is_zero = find_metric(metric), not any(find_value(run, metric) for run in runs)
+        return is_zero, row is None or row.role != "exposure", -having[metric], ORDER.get(metric, 0)
+
+    return sorted(known, key=rank)[:MOST_METRICS]
 
 
 class Series(Record):
@@ -97,6 +113,35 @@ def sum_channels(metric: str, runs: Iterable[RunNumbers]) -> dict[str, float]:
             if metric in numbers:
                 found[channel] = found.get(channel, 0.0) + numbers[metric]
     return dict(sorted(found.items(), key=lambda each: -each[1]))
+
+
+def list_channels(metric: str, runs: Sequence[RunNumbers]) -> dict[str, tuple[float | None, ...]]:
+    """The metric of each channel over the runs, oldest first; the channel with the greatest sum first."""
+    return {
+        channel: tuple(run.channels.get(channel, {}).get(metric) for run in runs)
+        for channel in sum_channels(metric, runs)
+    }
+
+
+class HourCell(Record):
+    """The runs that went out on one weekday in one part of the day."""
+
+    runs: int
+    average: float
+
+
+def average_by_time(
+    values: Sequence[float | None], moments: Sequence[datetime | None]
+) -> dict[tuple[int, int], HourCell]:
+    """The average of a metric by weekday and part of the day. Empty with fewer than four runs: that is
+    chance."""
+    found: dict[tuple[int, int], list[float]] = {}
+    for value, moment in zip(values, moments, strict=True):
+        if value is not None and moment is not None:
+            found.setdefault((moment.weekday(), moment.hour // PART_HOURS), []).append(value)
+    if sum(map(len, found.values())) < ENOUGH_RUNS:
+        return {}
+    return {place: HourCell(len(each), sum(each) / len(each)) for place, each in found.items()}
 
 
 class Funnel(Record):

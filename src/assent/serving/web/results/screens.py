@@ -7,7 +7,7 @@ shown as zero (E100). Numbers entered by a person are marked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -23,27 +23,32 @@ from assent.gate.measurement.recommend import NO_SOURCE
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.web.results.figures import (
+    PART_HOURS,
+    HourCell,
     RunNumbers,
     Series,
+    average_by_time,
+    has_metric,
+    list_channels,
     list_metrics,
     make_series,
     read_run,
-    sum_channels,
     sum_funnel,
 )
 from assent.serving.web.results.words import (
     BY_HAND,
     PERIODS,
+    WEEKDAYS,
     describe_change,
     describe_counts,
     explain_gap,
     write_count,
 )
 from assent.serving.web.runs.words import name_operator
-from assent.serving.web.shell.charts import draw_columns, draw_funnel, draw_rows
+from assent.serving.web.shell.charts import draw_columns, draw_funnel, draw_multiples, draw_rows, shade
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import with_query
-from assent.serving.web.shell.times import day_of, day_start, when
+from assent.serving.web.shell.times import day_of, day_start, reader_zone, when
 
 TILES: Final = 3
 COLUMNS: Final = 24
@@ -79,6 +84,8 @@ async def results(visit: Visit) -> Response:
     metrics = list_metrics(runs)
     chosen = visit.choice("metric", metrics) or next(iter(metrics), "")
     series = {metric: make_series(metric, runs, earlier) for metric in metrics}
+    having = [each for each in measured if has_metric(each.numbers, chosen)]
+    shown = make_series(chosen, [each.numbers for each in having], earlier)
     kept = {"period": period}
     live = {each.provider for each in connected.values() if each.live}
     values = {
@@ -93,9 +100,10 @@ async def results(visit: Visit) -> Response:
         ],
         "sent": write_count(found.counts.sent),
         "sent_note": describe_counts(found.counts.failed, found.counts.unknown),
-        "chart": _chart(series[chosen], measured, visit) if chosen else None,
-        "channels": _channels(chosen, runs, effects) if chosen else [],
+        "chart": _chart(shown, having, visit) if chosen else None,
+        "channels": _channels(chosen, [each.numbers for each in having], effects) if chosen else [],
         "chosen": _name(chosen),
+        "times": _best_times(shown, having) if chosen else None,
         "gaps": _list_gaps(visit, measured, live),
         "funnel": _funnel(runs),
         "runs": [_run_row(visit, each, metrics[:TILES]) for each in reversed(measured)][:SHOWN_RUNS],
@@ -160,12 +168,37 @@ def _title(run: ResultRun) -> str:
 
 
 def _channels(metric: str, runs: Sequence[RunNumbers], effects: EffectTypes) -> list[dict[str, Any]]:
-    found = sum_channels(metric, runs)
-    lengths = draw_rows(list(found.values()))
+    """The sum of each channel, and its runs as a small chart; all of them on one scale."""
+    found = list_channels(metric, runs)
+    sums = [sum(value or 0.0 for value in values) for values in found.values()]
+    charts = draw_multiples([values[-COLUMNS:] for values in found.values()])
     return [
-        {"name": effects.page_label(channel), "value": amount(value), "length": length}
-        for (channel, value), length in zip(found.items(), lengths, strict=True)
+        {"name": effects.page_label(channel), "value": amount(total), "length": length, "chart": chart}
+        for channel, total, length, chart in zip(found, sums, draw_rows(sums), charts, strict=True)
     ]
+
+
+def _best_times(series: Series, measured: Sequence[MeasuredRun]) -> dict[str, Any] | None:
+    """A heat map of when runs went out and how well they did; None with too few runs."""
+    moments = [
+        datetime.fromtimestamp(each.run.sent_ms / 1000, reader_zone()) if each.run.sent_ms else None
+        for each in measured
+    ]
+    cells = average_by_time(series.values, moments)
+    if not cells:
+        return None
+    most = max(cell.average for cell in cells.values())
+    parts = sorted({part for _, part in cells})
+
+    def write(cell: HourCell | None) -> tuple[int, str, int] | None:
+        return (shade(cell.average, most), amount(round(cell.average)), cell.runs) if cell else None
+
+    return {
+        "parts": [f"{part * PART_HOURS}–{(part + 1) * PART_HOURS} h" for part in parts],
+        "rows": [
+            (name, [write(cells.get((day, part))) for part in parts]) for day, name in enumerate(WEEKDAYS)
+        ],
+    }
 
 
 def _funnel(runs: Sequence[RunNumbers]) -> dict[str, Any] | None:

@@ -19,6 +19,8 @@ MAIL_FIELDS: Final = ("delivered", "opened", "clicked", "bounced", "unsubscribed
 POST_FIELDS: Final = ("impressions", "views", "clicks", "comments", "reactions", "shares")
 """The numbers that the form asks for."""
 
+WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+
 NUMBER_ADVICE: Final = "Enter a whole number, or leave it empty."
 NO_NUMBER_ADVICE: Final = "Enter at least one number."
 SOURCE_ADVICE: Final = "Say where you read the numbers, such as “LinkedIn, post analytics”."

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.routing import Route
 
 from assent.engine.core.services import Services
@@ -10,10 +14,32 @@ from assent.serving.web.people.people import Cookies, KeysWhenReady
 from assent.serving.web.people.sign_in import SignInPages
 from assent.serving.web.review.page import ReviewPages
 from assent.serving.web.shell.console import LOOK, LOOK_AND_SEND, SEND, Console
-from assent.serving.web.shell.edge import make_routes
+from assent.serving.web.shell.edge import make_routes, page_endpoint
 from assent.serving.web.shell.live import Live, LivePages
 from assent.serving.web.shell.picture_files import PicturePages
+from assent.serving.web.shell.problems import LOST, http_problem
 from assent.serving.web.shell.screens import SCREENS
+
+
+def answer_lost(
+    services: Services, keys: KeysWhenReady, *, base_url: str
+) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Answer an unknown address. A signed-in person keeps the navigation."""
+    console = Console(services, keys, Cookies(base_url), SCREENS, base_url=base_url)
+
+    async def show_framed(request: Request) -> Response:
+        return (await console.visit(request, "")).problem(LOST)
+
+    framed = page_endpoint(show_framed, base_url)
+
+    async def answer(request: Request, error: Exception) -> Response:
+        if "text/html" in request.headers.get("accept", ""):
+            response = await framed(request)
+            if response.status_code == LOST.status:
+                return response
+        return await http_problem(request, error)
+
+    return answer
 
 
 def review_routes(

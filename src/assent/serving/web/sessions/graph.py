@@ -73,6 +73,8 @@ class RowWindow(Record, kw_only=True):
 class Graph(RowWindow, frozen=True, kw_only=True):
     rows: tuple[LaidOutRow, ...]
     lanes: int
+    all_rows: tuple[LaidOutRow, ...]
+    """Those of every page, for the overview."""
 
 
 def layout(
@@ -92,7 +94,7 @@ def layout(
     first = clamp_row(first, len(rows))
     shown = rows[first : first + ROWS]
     lanes = max((max((row.lane, *row.through)) for row in shown), default=0) + 1
-    return Graph(rows=tuple(shown), first=first, total=len(rows), lanes=lanes)
+    return Graph(rows=tuple(shown), first=first, total=len(rows), lanes=lanes, all_rows=tuple(rows))
 
 
 def clamp_row(first: int, total: int) -> int:
@@ -210,6 +212,40 @@ def _plain(row: LaidOutRow) -> bool:
     """Whether a step is plain: it continues straight, with no refusal and no checkpoint."""
     node = row.node
     return row.from_above and row.goes_on and not (row.forks or node.refused or node.checkpoints)
+
+
+OVERVIEW_PARTS: Final = 100
+"""The overview of a long graph has as many parts, from the first row to the last."""
+
+
+class GraphStrip(Record, kw_only=True):
+    """A whole graph in one strip. Each part leads to its rows."""
+
+    lanes: int
+    dots: tuple[tuple[int, int, str], ...]
+    """Part, lane and kind of each mark."""
+    parts: tuple[int, ...]
+    """The first row of each part."""
+    window: tuple[float, float]
+    """Where the page begins and how long it is, in parts."""
+
+
+def draw_overview(graph: Graph) -> GraphStrip | None:
+    """The strip of a graph that has more rows than a page; None for any other."""
+    if graph.total <= ROWS:
+        return None
+    kinds: dict[tuple[int, int], str] = {}
+    for place, row in enumerate(graph.all_rows):
+        at = (place * OVERVIEW_PARTS // graph.total, row.lane)
+        kind = "refused" if row.node.refused else "way" if row.on_way else "step"
+        kinds[at] = min(kind, kinds.get(at, kind), key=("refused", "way", "step").index)
+    share = OVERVIEW_PARTS / graph.total
+    return GraphStrip(
+        lanes=max(lane for _, lane in kinds) + 1,
+        dots=tuple((part, lane, kind) for (part, lane), kind in sorted(kinds.items())),
+        parts=tuple(part * graph.total // OVERVIEW_PARTS for part in range(OVERVIEW_PARTS)),
+        window=(round(graph.first * share, 2), round(len(graph.rows) * share, 2)),
+    )
 
 
 class Drawing(Record, kw_only=True):

@@ -121,6 +121,7 @@ async def _show(visit: Visit, *, note: str = "", advice: str = "", status: int =
         "card": step_card(view, step, visit.now_ms),
         "graph": graph,
         "drawing": session_graph.draw(graph),
+        "overview": session_graph.draw_overview(graph),
         "rows": [graph_row(row, view, step.node, visit.now_ms) for row in graph.rows],
         "opened": ",".join(str(number) for number in sorted(opened)),
         "leaves": leaves(view),
@@ -291,6 +292,7 @@ async def timeline(visit: Visit) -> Response:
         **_session(visit, found.view),
         "page": shown,
         "drawing": shown.drawing,
+        "tries": [(each, span(each.took_ms)) for each in session_timeline.count_tries(found.steps)],
         "rows": [
             {
                 "row": row,

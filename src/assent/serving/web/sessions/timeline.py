@@ -99,6 +99,37 @@ def order_rows(steps: Iterable[TimedStep], notes: Iterable[Moment]) -> tuple[Tim
     return (*rows, *pending)
 
 
+class StepTries(Record):
+    """How often a step was tried, over all its passes and branches, and the time that it took."""
+
+    title: str
+    done: int
+    refused: int
+    took_ms: int
+
+    @property
+    def tries(self) -> int:
+        return self.done + self.refused
+
+
+def count_tries(steps: Iterable[TimedStep]) -> tuple[StepTries, ...]:
+    """The steps that were tried more than once, the most often tried first."""
+    found: dict[str, list[TimedStep]] = {}
+    for each in steps:
+        if each.kind in ("step", "complete"):
+            found.setdefault(each.title.partition(" (pass ")[0], []).append(each)
+    counted = [
+        StepTries(
+            title,
+            len(same),
+            sum(mark.kind == "refused" for each in same for mark in each.marks),
+            sum((each.ended_ms or each.started_ms) - each.started_ms for each in same),
+        )
+        for title, same in found.items()
+    ]
+    return tuple(sorted((each for each in counted if each.tries > 1), key=lambda each: -each.tries))
+
+
 class Axis(Record):
     """Maps a time to a percentage of the width."""
 

@@ -17,7 +17,7 @@ WHO: Final = {
     "": "As the policy says",
     "person": "A signed-in person",
     "passkey": "A person with a passkey",
-    "deny": "Nobody: it is denied",
+    "deny": "No one: it is denied",
 }
 COUNTS: Final = {"1": "1 approval", "2": "2 approvals", "3": "3 approvals"}
 PEOPLE: Final = {"": "Anyone who may decide", "role:owner": "Owners only"}

@@ -19,9 +19,11 @@ PREFIX: Final = "/static/"
 STYLE_SHEET: Final = "assent.css"
 SHARED_STYLES: Final = ("tokens.css", "base.css", "components.css", "shell.css")
 
+FEED: Final = "feed.css"
+
 MEDIA_TYPES: Final = {
     "console.js": "text/javascript",
-    "feed.css": "text/css",
+    FEED: "text/css",
     "keys.js": "text/javascript",
     "mark.svg": "image/svg+xml",
     "push.js": "text/javascript",
@@ -72,8 +74,9 @@ def _assets() -> dict[str, StaticFile]:
         content = files(__package__).joinpath("static", name).read_bytes()
         found[name] = _hash_name(name, media_type, content)
     by_name = {name.rpartition("/")[2]: each.path for name, each in found.items()}
-    styles = _URLS.sub(lambda match: f"url({by_name[match[1]]})", join_styles())
-    found[STYLE_SHEET] = _hash_name(STYLE_SHEET, "text/css", styles.encode())
+    for name, styles in ((STYLE_SHEET, join_styles()), (FEED, found[FEED].content.decode())):
+        linked = _URLS.sub(lambda match: f"url({by_name[match[1]]})", styles)
+        found[name] = _hash_name(name, "text/css", linked.encode())
     return found
 
 

@@ -73,10 +73,14 @@ class ColumnChart(Record):
     baseline_y: float | None
 
 
-def draw_columns(values: Sequence[float | None], baseline: float | None = None) -> ColumnChart:
+def draw_columns(
+    values: Sequence[float | None], baseline: float | None = None, scale_to: float = 0.0
+) -> ColumnChart:
     """Draw a column for each value, in order, and the line of a baseline."""
     known = [value for value in values if value is not None]
-    axis = make_axis([*known, baseline or 0.0], whole=all(float(each).is_integer() for each in known))
+    axis = make_axis(
+        [*known, baseline or 0.0, scale_to], whole=all(float(each).is_integer() for each in known)
+    )
     gap = WIDE_GAP if len(values) <= FEW else GAP
     columns = []
     for place, value in enumerate(values):
@@ -90,6 +94,17 @@ def draw_columns(values: Sequence[float | None], baseline: float | None = None) 
         lines=tuple(round(HEIGHT - axis.scale(tick), 2) for tick in axis.ticks),
         baseline_y=round(HEIGHT - axis.scale(baseline), 2) if baseline is not None else None,
     )
+
+
+def draw_multiples(series: Sequence[Sequence[float | None]]) -> tuple[ColumnChart, ...]:
+    """Draw a small chart for each series of one metric, all on the scale of the greatest value."""
+    most = max((value for values in series for value in values if value is not None), default=0.0)
+    return tuple(draw_columns(values, scale_to=most) for values in series)
+
+
+def shade(value: float, most: float, steps: int = 4) -> int:
+    """The step of a heat map for a value, from 1 to `steps`; 0 for nothing."""
+    return 0 if value <= 0 or most <= 0 else min(steps, 1 + int(steps * value / most - 1e-9))
 
 
 def draw_rows(values: Sequence[float]) -> tuple[float, ...]:

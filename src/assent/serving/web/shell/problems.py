@@ -63,6 +63,14 @@ NOT_FOUND: Final = PageProblem(
     "The address may be mistyped, or the page has moved.",
     "Check the address, or start over from the start page.",
 )
+LOST: Final = PageProblem(
+    404,
+    NOT_FOUND.title,
+    NOT_FOUND.what,
+    "Check the address, or go on from the inbox.",
+    Link("/inbox", "Open the inbox"),
+)
+"""The same for a signed-in person, whose navigation stays."""
 WRONG_METHOD: Final = PageProblem(
     405,
     "That cannot be done here",

@@ -10,7 +10,7 @@
     set: (name, value) => { try { localStorage.setItem(`assent-${name}`, value); } catch { /* private window */ } },
   };
 
-  /* Live. A stream is open while somebody can see the page, or wants to be notified, and has not paused it. It comes
+  /* Live. A stream is open while a person can see the page, or wants to be notified, and has not paused it. It comes
      back with the last position it heard of, so that nothing in between is missed. */
 
   let paused = false;
@@ -70,7 +70,7 @@
     const said = $("#live-said");
     if (!said) return;
     const lost = [...streams].some((stream) => stream.source && stream.source.readyState !== 1);
-    const text = paused ? "Paused. This page does not change by itself." : lost ? "Connection lost; trying again." : "";
+    const text = paused ? "Paused. This page does not change until you resume." : lost ? "Connection lost; trying again." : "";
     if (said.textContent !== text) said.textContent = text;
     document.body.dataset.live = paused ? "paused" : lost ? "lost" : "on";
   }
@@ -91,7 +91,7 @@
     });
   }
 
-  /* The count: in the title, at the inbox, and as a notification where somebody asked for it. */
+  /* The count: in the title, at the inbox, and as a notification where a person asked for it. */
 
   let waiting = Number($("#waiting-count .number")?.textContent || 0);
 
@@ -135,7 +135,7 @@
     });
   }
 
-  /* A live part that is fetched anew keeps what somebody ticked, opened or stands on. */
+  /* A live part that is fetched again keeps what a person ticked, opened or focused. */
 
   let before = null;
 
