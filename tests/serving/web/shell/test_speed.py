@@ -7,8 +7,11 @@ of several looks, so that neither other work on the machine nor a collection of 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import os
+import re
 import socket
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -20,6 +23,7 @@ from benchmarks.rows.console_world import Places, filled, looking
 from benchmarks.rows.gate_world import world
 from playwright.async_api import Browser
 from tests.chromium import closed
+from tests.serving.web.review.kit import forms
 
 from assent.engine.people import people
 from assent.processes.serve import Surfaces
@@ -33,6 +37,10 @@ WIDE = 1.5
 """Of the budget: between what a page takes, 30 ms, and what it takes to go through all actions, 125 ms."""
 FIRST_PAINT_MS = 1_200
 LOOKS = 7
+PROMISED = {"server ms": 50.0, "compressed KB": 60.0, "first paint ms": 300.0, "decision ms": 100.0}
+"""Of the inbox with 20,000 waiting actions. Each is judged by the best of several: other work on the machine is no
+mistake of the page."""
+TRIES = 12
 
 
 @pytest.fixture(scope="module")
@@ -100,3 +108,48 @@ async def test_the_first_paint_comes_soon(browser: Browser, much: tuple[Path, Pl
                 painted.append(await page.evaluate(FIRST_PAINT))
             assert min(painted) < FIRST_PAINT_MS, (name, painted)
         await closed(context)
+
+
+async def test_the_inbox_with_20_000_waiting_actions_keeps_its_four_numbers(
+    browser: Browser, much: tuple[Path, Places]
+) -> None:
+    data_dir, places = much
+    best = dict.fromkeys(PROMISED, float("inf"))
+
+    def note(name: str, value: float) -> None:
+        best[name] = min(best[name], value)
+
+    def missed() -> bool:
+        return any(best[name] >= most for name, most in PROMISED.items())
+
+    async with at_the_door(data_dir) as (address, link):
+        context = await browser.new_context(viewport={"width": 1280, "height": 900})
+        await context.request.post(link, form={"name": "Ada"}, headers={"Sec-Fetch-Site": "same-origin"})
+        page = await context.new_page()
+        tries = 0
+        while tries < TRIES and (tries < 2 or missed()):
+            tries += 1
+            used = time.process_time()
+            answer = await context.request.get(f"{address}/inbox")
+            note("server ms", (time.process_time() - used) * 1_000)
+            html = await answer.text()
+            assert "20,0" in html  # the count of what needs this person
+            note("compressed KB", len(gzip.compress(html.encode(), 6)) / 1_024)
+            await page.goto(f"{address}/inbox")
+            note("first paint ms", await page.evaluate(FIRST_PAINT))
+            # One of the runs with one action each: the row after the last decision.
+            waiting = re.findall(r"/runs/([0-9a-f-]{36})\?action=[0-9a-f-]{36}&amp;open=approve", html)
+            run_id = next(each for each in waiting if each != places.run_id)
+            shown = forms(await (await context.request.get(f"{address}/runs/{run_id}")).text())
+            [approve] = [each for each in shown if each.address.endswith("/approve")]
+            began = time.perf_counter()
+            decided = await context.request.post(
+                address + approve.address,
+                form=approve.fields,
+                headers={"Sec-Fetch-Site": "same-origin"},
+                max_redirects=0,
+            )
+            note("decision ms", (time.perf_counter() - began) * 1_000)
+            assert decided.status == 303
+        await closed(context)
+    assert not missed(), best
