@@ -25,7 +25,7 @@ class Severity(enum.StrEnum):
 
 
 Executes = Literal["server", "person", "agent"]
-"""`server`: a connector performs it. `person`: somebody does it by hand and records it. `agent`: the
+"""`server`: a connector performs it. `person`: a person does it by hand and records it. `agent`: the
 agent goes on with it, past a step of its workflow or by running a tool of its own."""
 
 

@@ -133,7 +133,11 @@ async def test_a_person_approves_high_risk_on_the_confirm_page(house: House) -> 
     assert "script-src 'self'" in asked.headers["content-security-policy"]
     assert "connect-src" not in asked.headers["content-security-policy"]
     action = await house.action(action_id)
-    for said in (action.view.heading, action.view.destination, f"Revision {action.revision}"):
+    for said in (
+        action.view.noun,
+        action.view.destination.removeprefix("To "),
+        f"Revision {action.revision}",
+    ):
         assert said in httpx.Response(200, text=asked.text).text
     assert await status(house, action_id) == ("awaiting_approval", None)
 

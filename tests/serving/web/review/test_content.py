@@ -19,6 +19,7 @@ from assent.gate.views import Severity
 from assent.ports import Draft, StagedEffect
 from assent.serving.web.review.html import frame, html_text
 from assent.serving.web.review.links import MOST_LINKS, html_targets, list_links, targets
+from assent.serving.web.review.preview import find_fold
 from assent.serving.web.shell.headers import FRAMING_POLICY
 from assent.serving.web.shell.unseen import pieces
 
@@ -219,7 +220,7 @@ async def test_severity_is_explained(house: House) -> None:
     page = await house.page(await house.owner(), run.run_id)
 
     assert "The risk was declared when it was prepared." in page
-    assert "It stays on your own site." in page
+    assert "It is public on your site; you can remove it." in page
     assert "A charge cannot be taken back." in page
 
 
@@ -571,3 +572,25 @@ async def test_text_that_begins_with_line_breaks_survives_the_way_through_the_fo
 
     assert unchanged.status_code == 400
     assert "Nothing is different yet" in unchanged.text
+
+
+@pytest.mark.parametrize(
+    ("text", "ends_with"),
+    [
+        ("A sentence of words, " * 10 + "and more of them.", " A "),
+        (("Opening words. " * 13).strip() + "\n\u2022 First point\n\u2022 Second point", "Opening words.\n"),
+        ("x" * 400, "x"),
+    ],
+)
+def test_the_fold_of_a_post_leaves_no_bullet_alone(text: str, ends_with: str) -> None:
+    seen = text[: find_fold(text, 198)]
+    assert seen.endswith(ends_with) and len(seen) <= 198
+
+
+async def test_the_reason_of_a_risk_counts_the_people_whom_a_mail_reaches(house: House) -> None:
+    run = await house.stage(mail(0), mail(1), mail(12))
+    page = await house.page(await house.owner(), run.run_id)
+
+    for said in ("It has no recipients yet.", "It goes to 1 person.", "It goes to 12 people."):
+        assert said in page, said
+    assert "E-mail without recipients" in page

@@ -179,7 +179,7 @@ async def test_expired_and_tampered_links_show_a_page_that_helps(house: House, a
     absent = await page.goto(f"{house.base_url}/runs/{run.run_id}")
     assert absent is not None
     assert absent.status == 401
-    await page.get_by_role("link", name="How to sign in").click()
+    await page.get_by_role("main").get_by_role("link", name="Sign in", exact=True).click()
     await expect(page.locator("main")).to_contain_text("assent owner-link")
 
 

@@ -16,6 +16,7 @@ from tests.surfaces import START_MS
 from assent.engine.actions import staging
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core import tenancy
+from assent.engine.views import inbox
 from assent.gate.views import Severity
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import HOUR_MS
@@ -204,6 +205,37 @@ async def test_several_at_once_are_refused_where_they_differ_or_have_changed(hou
     answer = await owner.post(sure.address, data={**sure.fields, "reason": "No."})
     assert answer.status_code == 409
     assert (await house.action(first)).status == "awaiting_approval"
+
+
+async def test_a_search_reads_a_part_of_what_waits_and_leads_on_to_the_rest(
+    house_on_any_store: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = house_on_any_store
+    monkeypatch.setattr(inbox, "MOST_SEARCHED", 2)
+    runs = []
+    for word in ("one", "two", "Loma"):
+        runs.append(await house.stage(post(body=f"Draft {word} for the shelf.")))
+        house.clock.advance(seconds=1)
+    owner = await house.owner()
+
+    first = (await owner.get("/inbox?q=LOMA")).text
+    assert "Searched 2 of 3" in first and f"row-{runs[2].actions[0].id}" not in first
+    onwards = re.search(r'href="(/inbox\?q=LOMA&amp;first=2)"', first)
+    assert onwards is not None
+    second = (await owner.get(onwards[1].replace("&amp;", "&"))).text
+    assert f"row-{runs[2].actions[0].id}" in second and "Searched" not in second
+
+
+async def test_two_workspaces_have_one_choice_of_a_workspace_on_every_screen(house: House) -> None:
+    await house.stage(post())
+    owner = await house.owner()
+    other = WorkspaceId(house.services.new_id(house.clock.now_ms()))
+    await house.app.store.write(
+        lambda: tenancy.create_workspace(other, "Second", house.clock.now_ms(), by="test")
+    )
+
+    assert (await owner.get("/inbox")).text.count("<select") == 1
+    assert (await owner.get("/runs")).text.count('id="workspace"') == 1
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ async def test_review_edit_approve_and_look_at_the_action(
 
     await at.goto(f"/runs/{run.run_id}/actions/{first}/edit")
     await at.page.locator("#body").fill("A shorter text that says what we built.")
-    await expect(at.page.locator("#body-count")).to_contain_text("39 of 3000")
+    await expect(at.page.locator("#body-count")).to_contain_text("39 of 3,000")
     await at.page.get_by_role("button", name="See what changes").click()
     await expect(at.page.locator(".diff ins").first).to_be_visible()
     await at.check()

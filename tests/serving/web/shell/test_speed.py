@@ -145,7 +145,7 @@ async def test_the_inbox_with_20_000_waiting_actions_keeps_its_four_numbers(
             began = time.perf_counter()
             decided = await context.request.post(
                 address + approve.address,
-                form=approve.fields,
+                form={**approve.fields},
                 headers={"Sec-Fetch-Site": "same-origin"},
                 max_redirects=0,
             )

@@ -17,7 +17,7 @@ from assent.engine.views import inbox
 from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
 from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
-from assent.serving.web.inbox.words import DID, EXPIRES_SOON_MS, held_line, inbox_line, pane_values
+from assent.serving.web.inbox.words import CHIPS, DID, EXPIRES_SOON_MS, held_line, inbox_line, pane_values
 from assent.serving.web.review.action import NO_SUCH_ACTION
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number
@@ -169,18 +169,18 @@ def _list_chips(visit: Visit, found: Inbox, query: dict[str, str], section: str)
             "current": picked == ({"show": section} if section else chosen),
         }
 
-    chips = [chip("Needs you", visit.waiting)]
+    chips = [chip(CHIPS[""], visit.waiting)]
     stuck = len(found.unknown) + len(found.stopped)
     if stuck or section == "stuck":
-        chips.append(chip("Stuck", stuck, show="stuck"))
+        chips.append(chip(CHIPS["stuck"], stuck, show="stuck"))
     if counts.high or query["risk"]:
-        chips.append(chip("High risk", counts.high, risk="high"))
+        chips.append(chip(CHIPS["high"], counts.high, risk="high"))
     if counts.soon or query["soon"]:
-        chips.append(chip("Expiring", counts.soon, soon="1"))
+        chips.append(chip(CHIPS["soon"], counts.soon, soon="1"))
     if found.scheduled or section == "scheduled":
-        chips.append(chip("Scheduled", len(found.scheduled), show="scheduled"))
+        chips.append(chip(CHIPS["scheduled"], len(found.scheduled), show="scheduled"))
     if found.done or section == "sent":
-        chips.append(chip("Sent today", len(found.done), show="sent"))
+        chips.append(chip(CHIPS["sent"], len(found.done), show="sent"))
     channels = sorted(counts.channels.items(), key=lambda each: (-each[1], each[0]))
     if len(channels) > 1 or query["channel"]:
         chips += [chip(names.get(each, each), count, channel=each) for each, count in channels]

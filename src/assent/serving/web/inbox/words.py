@@ -1,4 +1,4 @@
-"""One line of the inbox. Pure."""
+"""The words of the inbox, of deciding together and of a flood, and the lines of the inbox. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from urllib.parse import quote
 from assent.engine.actions.missing_types import explain_missing_type
 from assent.engine.people.flood import HeldGroup
 from assent.engine.views.inbox import Waiting
-from assent.extensions.texts import render_value
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action
 from assent.gate.rules.drift import describe_changes, read_changes
@@ -23,7 +22,6 @@ from assent.gate.transitions import (
     state_of,
 )
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
-from assent.kernel.texts import truncate
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.blocks import list_arguments
 from assent.serving.web.review.content import as_text, build_content
@@ -35,8 +33,72 @@ from assent.serving.web.shell.times import relative, when
 EXPIRES_SOON_MS: Final = 3 * DAY_MS
 """Actions that expire within this time show it."""
 
-ARGUMENT_CHARS: Final = 120
-"""How much of each argument a row has; the review page shows it whole."""
+SEARCH: Final = "Search drafts, people, runs"
+SEARCHED: Final = "Searched {:,} of {:,}, the most severe first."
+SEARCH_ON: Final = "Search the next ones"
+UNKNOWN_TITLE: Final = "Did this go out?"
+UNKNOWN_HINT: Final = (
+    "We lost the connection while it was sent. Nothing is sent again on a guess: look there, then say what you "
+    "see."
+)
+STUCK: Final = "Did not go out"
+STUCK_HINT: Final = (
+    "Approved, and not sent. Open one to try it again, to change it, or to take the approval back."
+)
+HELD: Final = "Too much at once"
+HELD_HINT: Final = (
+    "An agent proposed so much in a short time that you are asked once about all of it. Nothing is sent "
+    "meanwhile."
+)
+HELD_NOTE: Final = "Look at the list, then reject it or release it"
+SCHEDULED: Final = "Scheduled"
+SENT_TODAY: Final = "Sent today"
+LOW_RISK: Final = "{} low-risk drafts"
+APPROVE_ALL: Final = "Approve all {}…"
+SELECT: Final = "Select {}"
+SELECT_HINT: Final = "Select low-risk rows to decide about them together."
+REVIEW_ALL: Final = "Review all {}"
+APPROVE_TOGETHER: Final = "Approve together"
+REJECT_TOGETHER: Final = "Reject together"
+NOTHING_LIKE_IT: Final = "Nothing like that waits"
+NOTHING_LIKE_IT_HINT: Final = "Try other words, or clear the filter to see everything that needs you."
+NOTHING_WAITS: Final = "Nothing waits for you"
+NOTHING_WAITS_HINT: Final = (
+    "When an agent prepares something that needs a decision, it appears here. Say to your agent: “Draft a post about "
+    "what we built today, and let me approve it.” You can decide here or in the chat."
+)
+CHIPS: Final = {
+    "": "Needs you",
+    "stuck": "Stuck",
+    "high": "High risk",
+    "soon": "Expiring",
+    "scheduled": "Scheduled",
+    "sent": "Sent today",
+}
+"""The names of the filters."""
+
+BATCH_HINT: Final = "All of low risk. Nothing is decided yet: read each one, then press the button below."
+BATCH_UNREADY: Final = "An approval waits for it."
+UNDO_HINT: Final = "They go out after {} seconds. Until then you can take each approval back."
+
+RELEASE_HINT: Final = (
+    "You are asked once about all of them. Nothing is sent, and nothing is lost: reject them, or release them and "
+    "decide about each in your inbox."
+)
+
+
+def count_waiting(found: int, filtered: bool) -> str:
+    """The heading of what waits."""
+    if filtered:
+        return f"{found} found"
+    return "One thing waits for you" if found == 1 else f"{found} things wait for you"
+
+
+def name_group(group: dict[str, Any]) -> str:
+    """The name of a run's rows: its goal, else who prepared it."""
+    goal = str(group["goal"])
+    return goal if goal and goal != group["lines"][0]["title"] else f"From {group['agent'] or 'your agent'}"
+
 
 BY_HAND: Final = Badge("Publish it by hand", "warn")
 DID: Final = {
@@ -67,11 +129,6 @@ def _explain_stop(action: Action, state: State) -> str:
     if action.view.executes == "person":
         return "Say where it is once it is out."
     return "It has not been run yet." if review_words.is_function(action) else "It has not been sent yet."
-
-
-def _shorten(value: Any) -> str:
-    text = value if isinstance(value, str) and value.strip() else render_value(value)
-    return truncate(" ".join(text.split()), ARGUMENT_CHARS)
 
 
 def _find_missing(effects: EffectTypes, action: Action) -> str:
@@ -132,7 +189,9 @@ def _say_note(line: Waiting, missing: str, now_ms: int) -> str:
         return f"{len(line.approvals)} of {line.policy.require(action).approvers} approved"
     warnings = len(action.preflight.warnings)
     if not warnings and review_words.is_function(action):
-        return ", ".join(f"{label}: {_shorten(value)}" for label, value in list_arguments(action))
+        return ", ".join(
+            f"{label}: {review_words.shorten_value(value)}" for label, value in list_arguments(action)
+        )
     return f"{warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
 
 

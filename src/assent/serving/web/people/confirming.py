@@ -67,6 +67,8 @@ class Consequence(Record):
     button: str
     facts: tuple[tuple[str, str], ...] = ()
     danger: bool = False
+    back: str = ""
+    """The path that the person came from, if there is one to go back to."""
     secret_fields: frozenset[str] = frozenset()
     """Fields that the page carries sealed. The view opens them with `Confirming.open`."""
 

@@ -83,11 +83,14 @@ def _draw_part(text: str, used: int, fold: int | None, most: int, unit: str) -> 
     size = f"{used:,} of {most:,} {unit}"
     if fold is None or used <= fold:
         return PreviewPart(pieces(text), (), size, used <= most)
-    at = _fold_at(text, fold)
+    at = find_fold(text, fold)
     return PreviewPart(pieces(text[:at]), pieces(text[at:]), size, used <= most)
 
 
-def _fold_at(text: str, fold: int) -> int:
-    """The end of the last whole word before the fold."""
+def find_fold(text: str, fold: int) -> int:
+    """The end of the last whole word before the fold. A line of which only a bullet or dash would be seen is
+    folded as a whole."""
     space = max(text.rfind(" ", 0, fold), text.rfind("\n", 0, fold))
-    return space + 1 if space > fold // 2 else fold
+    at = space + 1 if space > fold // 2 else fold
+    line = text.rfind("\n", 0, at) + 1
+    return at if any(each.isalnum() for each in text[line:at]) or not line else line

@@ -23,9 +23,10 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.serving.web.people.confirming import Confirming, Consequence
 from assent.serving.web.review.access import Viewer
+from assent.serving.web.review.blocks import list_arguments
 from assent.serving.web.review.fields import ARGUMENT, locate_problems
 from assent.serving.web.review.forms import OPEN, RejectedForm, sends_at_once
-from assent.serving.web.review.words import SEVERITIES, is_function
+from assent.serving.web.review.words import SEVERITIES, is_function, say_effect, shorten_value
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem
 
 NO_SUCH_ACTION: Final = PageProblem(
@@ -176,36 +177,36 @@ async def ask_to_confirm(
 
 def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence:
     """Describe what a decision about one action does."""
+    given = list_arguments(action) if is_function(action) else ()
     facts = (
-        (
-            "What",
-            f"{action.view.heading}: {action.view.summary}" if action.view.summary else action.view.heading,
-        ),
-        ("Where to", action.view.destination),
+        ("What", say_effect(action)),
+        ("Goes to", action.view.destination.removeprefix("To ")),
+        *((label, shorten_value(value)) for label, value in given),
         ("Risk", SEVERITIES[action.preflight.severity].text),
         ("Content", f"Revision {action.revision}, {short_digest(action.digest)}"),
     )
+    back = f"/runs/{action.run_id}#action-{action.action_id}"
     act = "run" if is_function(action) else "send"
     if decision == "resolve":
         text = f"You say that it did not happen. It may then be {'run' if act == 'run' else 'sent'} again."
-        return Consequence("It did not happen?", text, "It did not happen", facts, danger=True)
+        return Consequence("It is not there?", text, "No, it is not there", facts, danger=True, back=back)
     if decision == "send" or form.get("then") == "send" or sends_at_once(action):
         verb = act.capitalize() if decision == "send" else f"Approve and {act}"
-        return Consequence(f"{verb} this now?", action.view.sentence, f"{verb} now", facts)
-    return Consequence("Approve this?", action.view.sentence, "Approve", facts)
+        return Consequence(f"{verb} this now?", action.view.sentence, f"{verb} now", facts, back=back)
+    return Consequence("Approve this?", action.view.sentence, "Approve", facts, back=back)
 
 
 def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequence:
     """Describe the approval of several actions, each by its title and digest."""
     facts = tuple(
-        (f"{number}.", f"{each.view.heading}, {each.view.destination} ({short_digest(each.digest)})")
+        (f"{number}.", f"{say_effect(each)} ({short_digest(each.digest)})")
         for number, each in enumerate(found, 1)
     )
     now = form.get("then") == "send" or all(map(sends_at_once, found))
     verb = f"Approve and {'run' if all(map(is_function, found)) else 'send'}" if now else "Approve"
     title = f"{verb} these {len(found)} now?" if now else f"Approve these {len(found)}?"
     text = "You confirm exactly these, as the page before showed them."
-    return Consequence(title, text, f"{verb} all {len(found)}", facts)
+    return Consequence(title, text, f"{verb} all {len(found)}", facts, back="/inbox")
 
 
 log = logging.getLogger("assent.web")

@@ -1,4 +1,4 @@
-"""Describes the state, risk and approval of an action.
+"""The words of the review page, its forms and the edit page; the state, risk and approval of an action.
 
 An approval that an agent relayed is never worded like a person's (C8). Pure.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 from assent.engine.people.approvals import GivenApproval
+from assent.extensions.texts import render_value
 from assent.gate.names import name_by_link
 from assent.gate.policy import Requirement
 from assent.gate.preflight import (
@@ -41,6 +42,42 @@ GATES: Final = {
     "recipients_missing": "It has recipients (none are named yet)",
     "connector_not_ready": "Its connector is ready (it was not when this was prepared)",
 }
+
+
+ONLY_LOOKING: Final = "This link shows, and does not decide"
+LINKS_HINT: Final = (
+    "Anyone with a review link of this run can read it and decide what the policy allows by link. Your "
+    "agent holds one. Ending them locks out everyone who is not signed in."
+)
+BY_LINK: Final = "You see this page because you hold its review link. It shows this run and nothing else."
+SENDS_NOTHING: Final = "This run sends nothing"
+SENDS_NOTHING_HINT: Final = "It only produced what is below, so there is nothing to decide."
+NO_APPROVAL_NO_SENDING: Final = "Nothing goes out without an approval."
+GONE: Final = "It cannot be executed any more"
+NOT_YET: Final = "It cannot be approved yet"
+CHANGED_SINCE: Final = "This has changed since it was approved or shown"
+CHANGED_SINCE_HINT: Final = "The content is the same. Nothing goes out before it is approved again."
+ASKED_FOR: Final = "Asked for"
+OTHERS_TOO: Final = (
+    "You have approved it; another person has to, too. Until then you can withdraw your approval."
+)
+ASK_THE_AGENT: Final = "Ask your agent to prepare a new draft."
+NAME_HINT: Final = "It is recorded with your decision, as the name you gave."
+FOLLOW_AT_ONCE: Final = "It cannot be withdrawn."
+EDIT_HINT: Final = "The saved version needs its own approval."
+ASK_HINT: Final = (
+    "Your agent reads this and can prepare a new version. This neither approves nor rejects the draft."
+)
+GOES_ON: Final = "Your agent goes on when it next asks. Until then the approval can be withdrawn."
+BY_HAND_HINT: Final = "After that the page shows what to paste where, and asks for the address."
+YES_THERE: Final = "Yes, it is there."
+NOT_THERE: Final = "No, it is not there."
+CANNOT_SAY: Final = "I cannot say yet."
+CANNOT_SAY_HINT: Final = "It stays as it is; nothing is sent."
+TAKEN_BACK: Final = "The approval that it has is taken back."
+HTML_DROPPED: Final = "Its HTML part was made from this text and is dropped when the text changes."
+NO_DIFFERENCE: Final = "Nothing is different yet."
+EDIT_NAME_HINT: Final = "It is recorded with the change, as the name you gave."
 
 
 class Badge(Record):
@@ -76,7 +113,7 @@ SEVERITIES: Final = {
 ASSURANCES: Final = {
     Assurance.AGENT: "An agent said that its user approved, in a chat. The server did not see a human decide.",
     Assurance.LINK: "The server knows the link, which the agent holds too, and not the person.",
-    Assurance.CLIENT: "They answered in their chat program’s dialog, or in a signed-in browser without confirming it.",
+    Assurance.CLIENT: "They were signed in here, or answered in the dialog of their chat program.",
     Assurance.PERSON: "They were signed in on this server and confirmed it there.",
     Assurance.PASSKEY: "They confirmed it on this server with a passkey.",
 }
@@ -94,6 +131,12 @@ UNSURE: Final = {
 
 TITLE_CHARS: Final = 64
 
+ARGUMENT_CHARS: Final = 120
+"""How much of an argument a row has; the review page shows it whole."""
+
+BY_AGENT: Final = "you, or your agent on your behalf"
+"""Who approves where the policy lets an agent pass on a yes."""
+
 _WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
 
 
@@ -106,6 +149,8 @@ def explain_severity(action: Action) -> str:
     """The rule of C8 that gave this action its severity."""
     view, severity = action.view, action.preflight.severity
     people = max(len(view.facets.recipients), len(action.effect.recipients))
+    if severity is view.risk and (view.mail or people) and people <= MANY_RECIPIENTS:
+        return f"It goes to {say_people(people)}." if people else "It has no recipients yet."
     if severity is view.risk and people <= MANY_RECIPIENTS:
         return view.why or "Its operator gives it this risk."
     if people > MANY_RECIPIENTS:
@@ -126,29 +171,47 @@ def count_people(action: Action) -> int:
     return max(len(action.view.facets.recipients), len(action.effect.recipients))
 
 
+def say_people(count: int) -> str:
+    """`1 person`, `214 people`."""
+    return "1 person" if count == 1 else f"{count:,} people"
+
+
 def say_effect(action: Action) -> str:
     """What an approval lets happen, in one line: `E-mail 214 people: “We opened our books”`."""
     view, effect = action.view, action.effect
     if view.title or view.executes == "agent" or is_function(action):
         return view.heading
-    words = f"“{truncate(' '.join((effect.subject or effect.title or view.summary).split()), TITLE_CHARS)}”"
+    words = f"“{_cut(' '.join((effect.subject or effect.title or view.summary).split()))}”"
     if view.mail or effect.recipients:
-        count = count_people(action)
-        people = "nobody yet" if not count else "1 person" if count == 1 else f"{count:,} people"
-        return f"{view.noun} {people}: {words}"
+        people = count_people(action)
+        return (
+            f"{view.noun} {say_people(people)}: {words}"
+            if people
+            else f"{view.noun} without recipients: {words}"
+        )
     if view.removes or not view.label:
         return f"{view.noun}: {words}"
-    return f"{'Publish' if view.preview.kind == 'page' else 'Post'} on {_inside(view.label)}: {words}"
+    if view.preview.kind == "page":
+        return f"Publish on {_inside(view.destination.removeprefix('To '))}: {words}"
+    return f"Post on {_inside(view.label)}: {words}"
+
+
+def _cut(text: str) -> str:
+    """As much of a text as a title has room for, at the end of a word where there is one."""
+    cut = truncate(text, TITLE_CHARS)
+    words, space, _ = cut.rpartition(" ")
+    return cut if cut == text or len(words) < TITLE_CHARS // 2 or not space else f"{words}…"
 
 
 def say_place(action: Action) -> str:
     """Where it goes, for a row: `E-mail to 214 people`, `LinkedIn as Acme`."""
     view = action.view
     if view.mail or action.effect.recipients:
-        count = count_people(action)
-        return f"{view.noun} to {'nobody yet' if not count else '1 person' if count == 1 else f'{count:,} people'}"
+        people = count_people(action)
+        return f"{view.noun} to {say_people(people)}" if people else f"{view.noun}, no recipients yet"
     place = view.destination.removeprefix("To ")
-    return place[:1].upper() + place[1:] if place else view.noun
+    thread = f", thread of {len(view.preview.sizes)}" if view.preview.kind == "thread" else ""
+    return (place[:1].upper() + place[1:] if place else view.noun) + thread
 
 
 def _inside(label: str) -> str:
@@ -209,7 +272,15 @@ def count_approvals(needed: Requirement, given: Iterable[GivenApproval], now_ms:
 
 def needs(needed: Requirement) -> str:
     """The approval that the workspace requires."""
+    if needed == Requirement(Assurance.AGENT):
+        return BY_AGENT
     return f"no one: the policy denies it. {needed.denied}" if needed.denied else describe_need(needed)
+
+
+def shorten_value(value: Any) -> str:
+    """One argument on one line."""
+    text = value if isinstance(value, str) and value.strip() else render_value(value)
+    return truncate(" ".join(text.split()), ARGUMENT_CHARS)
 
 
 def missing(action: Action) -> str:

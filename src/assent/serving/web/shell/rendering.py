@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +22,8 @@ from assent.serving.web.shell.unseen import mark_unseen
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+WORDED: Final = ("inbox", "review")
+"""Screens whose templates take their words from the screen's module `words`, as `inbox_words`."""
 THEME_COOKIE: Final = "assent-theme"
 THEMES: Final = ("light", "dark")
 """Themes a person may choose instead of the system's."""
@@ -39,7 +42,11 @@ def _environment(folder: Path | None) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals.update(asset=asset_path, spec_url=SPEC_URL, version=__version__)
+    for screen in WORDED:
+        words = import_module(f"assent.serving.web.{screen}.words")
+        environment.globals[f"{screen}_words"] = words
     environment.filters["marked"] = mark_unseen
+    environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
     return environment
 
 

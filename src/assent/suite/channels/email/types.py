@@ -76,7 +76,9 @@ TYPES: Final = make_types(
     operator="chieflab-email",
     tool="chieflab_send",
     executor_tools=(SEND,),
-    why=f"It goes to other people, at most {MANY_RECIPIENTS}.",
+    why=lambda effect: (
+        f"It goes to at most {MANY_RECIPIENTS} people." if effect.recipients else "It has no recipients yet."
+    ),
     describe=describe_mail,
     unfit=find_unfit,
     personal="few",

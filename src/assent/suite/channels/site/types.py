@@ -57,7 +57,11 @@ def _grade(effect: Effect) -> Severity:
 
 
 def _explain(effect: Effect) -> str:
-    return "It stays on your own site." if effect.connector == INFO.id else "It is published under your name."
+    return (
+        "It is public on your site; you can remove it."
+        if effect.connector == INFO.id
+        else "It is published under your name."
+    )
 
 
 TYPES: Final = (

@@ -277,7 +277,7 @@
     setTimeout(() => { button.textContent = label; }, 1600);
   }
 
-  /* X counts a link as 23 and most characters beyond the first blocks as two; everybody else counts what is there. */
+  /* X counts a link as 23 and most characters beyond the first blocks as two; other channels count what is there. */
   const COUNTS = {
     plain: (text) => [...text].length,
     x: (text) => {
@@ -293,7 +293,7 @@
     const used = COUNTS[field.dataset.counts](field.value);
     const most = Number(field.dataset.limit);
     const more = used > most && field.dataset.splits ? `, in ${Math.ceil(used / (most - 6))} or more posts` : "";
-    said.textContent = `${used} of ${most} ${field.dataset.unit}${more}`;
+    said.textContent = `${used.toLocaleString("en")} of ${most.toLocaleString("en")} ${field.dataset.unit}${more}`;
     said.classList.toggle("wrong", used > most && !field.dataset.splits);
   }
 
