@@ -37,6 +37,8 @@ URL = "ASSENT_TEST_POSTGRES_URL"
 MISSING = "PostgreSQL is not installed, so the tests over PostgreSQL were not run"
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "deadlock_timeout": "50ms"}
 START_SECONDS = 60
+CHANGED = "changed.conf"
+"""The file of settings that a test changes while the server runs."""
 
 SERVER_WIDE = (
     "DELETE FROM jobs; DELETE FROM rate_windows; DELETE FROM signup_links; DELETE FROM deployment_facts"
@@ -65,7 +67,9 @@ def binaries() -> Path | None:
 class Cluster:
     """One server in a directory of its own, on a free loopback port."""
 
-    def __init__(self, settings: dict[str, str] | None = None, *, of: Cluster | None = None) -> None:
+    def __init__(
+        self, settings: dict[str, str] | None = None, *, of: Cluster | None = None, port: int | None = None
+    ) -> None:
         """`of` names the primary that this one follows as a standby, by streaming replication."""
         found = binaries()
         if found is None:
@@ -74,7 +78,7 @@ class Cluster:
         self._settings = settings or {}
         self._root = Path(tempfile.mkdtemp(prefix="assent-pg-"))
         self._data = self._root / "data"
-        self.port = _free_port()
+        self.port = port or _free_port()
         # PostgreSQL refuses to run as root.
         self._account = _unprivileged() if os.geteuid() == 0 else None
         if self._account is not None:
@@ -82,6 +86,8 @@ class Cluster:
         if of is None:
             options = ["--auth=trust", "--encoding=UTF8", "--no-locale", "--username=postgres", "--no-sync"]
             self._run("initdb", "-D", str(self._data), *options)
+            with (self._data / "postgresql.conf").open("a") as file:
+                file.write(f"include_if_exists = '{CHANGED}'\n")
         else:
             source = [
                 "-h",
@@ -94,6 +100,7 @@ class Cluster:
                 "--no-sync",
             ]
             self._run("pg_basebackup", "-D", str(self._data), "-R", "-X", "stream", *source)
+            (self._data / CHANGED).unlink(missing_ok=True)
         self.start()
 
     @property
@@ -117,6 +124,22 @@ class Cluster:
 
     def stop(self, mode: str = "fast") -> None:
         self._run("pg_ctl", "-D", str(self._data), "-w", "-m", mode, "stop")
+
+    def write_settings(self, lines: str) -> None:
+        """Replace the settings that this server has beyond those of its start; a copy of it has none of them."""
+        path = self._data / CHANGED
+        path.write_text(lines)
+        if self._account is not None:
+            os.chown(path, self._account.pw_uid, self._account.pw_gid)
+        if (self._data / "postmaster.pid").exists():
+            self._run("pg_ctl", "-D", str(self._data), "reload")
+
+    def stop_following(self) -> None:
+        """Let a standby get no more from its primary."""
+        path = self._data / "postgresql.auto.conf"
+        lines = path.read_text().splitlines()
+        path.write_text("\n".join(line for line in lines if not line.startswith("primary_conninfo")) + "\n")
+        self._run("pg_ctl", "-D", str(self._data), "reload")
 
     def promote(self) -> None:
         """Make a standby the primary."""

@@ -1,0 +1,146 @@
+"""Several processes on a replicated PostgreSQL behind a round robin: restarted, given new secrets, killed, failed over.
+
+A call that fails is repeated as a client's contract says; a planned restart lets no call fail at all.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.effort import PROVE, rounds
+from tests.engine.actions.kit import GET
+from tests.postgres_server import MISSING, binaries
+from tests.processes.fleet import Callers, Fleet
+from tests.processes.replication import replicated
+from tests.surfaces import settings_for
+
+from assent.app import App
+from assent.engine.core import tenancy
+from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.testing.ledger import Ledger
+from assent.testing.standalone import provider_process
+
+pytestmark = [
+    pytest.mark.filterwarnings(
+        "ignore::pytest.PytestUnraisableExceptionWarning"
+    ),  # connections of killed processes
+    pytest.mark.prove,
+    pytest.mark.slow,
+    pytest.mark.skipif(binaries() is None, reason=MISSING),
+]
+
+PROCESSES = rounds(2, 4)
+CLIENTS = rounds(4, 64)
+KILLS = rounds(1, 2)
+PHASE_SECONDS = rounds(1, 75)
+PAUSE_SECONDS = 0.001 if PROVE else 0.5
+"""Between two actions of a client."""
+RECONNECT_SECONDS = 5.0
+GROWTH_KB = 24_000
+"""More than a process may grow in the last phase."""
+OLD = {
+    "RUN_TOKEN_SECRET": "first-run-token-secret-of-a-test",
+    "ASSENT_SECRET": "first-master-secret-of-a-test-only",
+}
+NEW = {
+    "RUN_TOKEN_SECRET": "second-run-token-secret-of-a-test",
+    "ASSENT_SECRET": "second-master-secret-of-a-test-only",
+}
+
+
+def with_secrets(signing: dict[str, str], accepted: dict[str, str]) -> dict[str, str]:
+    return {**signing, **{f"{name}_PREVIOUS": value for name, value in accepted.items()}}
+
+
+async def test_a_fleet_is_restarted_rekeyed_killed_and_failed_over_under_load(
+    tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    ledger = Ledger(tmp_path / "ledger.jsonl")
+    with (
+        replicated(synchronous=True) as pair,
+        provider_process("assent.testing.emulator", ledger.path) as provider,
+    ):
+        api_key = await issue_key(pair.url, tmp_path / "keys")
+        settings = {"GATE_PROVIDER": provider, "GATE_DELIVERY": "native_key", **OLD}
+        fleet = Fleet(pair.url, tmp_path, PROCESSES, **settings)
+        async with fleet.running():
+            callers = Callers(fleet, api_key)
+            over = asyncio.Event()
+            calling = [
+                asyncio.create_task(callers.keep_calling(number, over, PAUSE_SECONDS))
+                for number in range(CLIENTS)
+            ]
+            try:
+                await pause(calling)
+                # Each process gets the new secrets as accepted ones first, and signs with them when all do.
+                for step in (with_secrets(OLD, NEW), with_secrets(NEW, OLD)):
+                    for replica in fleet.replicas:
+                        await fleet.restart(replica, **step)
+                assert not callers.repeated, "a planned restart let a call fail"
+                for replica in fleet.replicas[:KILLS]:
+                    await fleet.kill(replica)
+                before = len(callers.sent)
+                await asyncio.to_thread(pair.fail_over)
+                since = time.monotonic()
+                await callers.loop("the first after the failover", 1)
+                reconnected = time.monotonic() - since
+                await until_sent(callers, before + CLIENTS, calling)
+                resident = [replica.resident_kb for replica in fleet.replicas]
+                await pause(calling)
+                grown = [after.resident_kb - kb for after, kb in zip(fleet.replicas, resident, strict=True)]
+            finally:
+                over.set()
+                await asyncio.gather(*calling)
+            assert reconnected < RECONNECT_SECONDS
+            assert max(grown) < GROWTH_KB, grown
+            assert len(fleet.served) == PROCESSES
+            effects = {effect.reference: effect for effect in ledger.effects()}
+            assert len(effects) == len(ledger.effects()), "an action was sent twice"
+            for number, (action_id, body) in enumerate(callers.sent.items()):
+                found = [
+                    each for name, each in effects.items() if name is not None and name.startswith(action_id)
+                ]
+                assert len(found) == 1, f"{action_id} has {len(found)} effects"
+                if PROVE or number % 10 == 0:
+                    told = await callers.call(GET, number, actionId=action_id)
+                    assert told["status"] == "executed", told
+                assert body
+            await callers.close()
+    record_property("failovers", 1)
+    record_property("kills", KILLS)
+    record_property("calls", callers.calls)
+    record_property("repeated", dict(callers.repeated))
+
+
+async def issue_key(database_url: str, data_dir: Path) -> str:
+    """A key of the local workspace."""
+    run_token, master = OLD.values()
+    app = App(settings_for(database_url, data_dir, run_token_secrets=(run_token,), secrets=(master,)))
+    entropy = KeyEntropy(os.urandom(KEY_ID_BYTES), os.urandom(SECRET_BYTES))
+    try:
+        await app.prepare()
+        issued = await app.store.write(
+            lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, app.clock.now_ms(), by="test")
+        )
+    finally:
+        await app.close()
+    return issued.api_key
+
+
+async def pause(calling: list[asyncio.Task[None]]) -> None:
+    """Let the clients go on for a phase; one that fails ends it."""
+    done, _ = await asyncio.wait(calling, timeout=PHASE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+    for task in done:
+        task.result()
+
+
+async def until_sent(callers: Callers, count: int, calling: list[asyncio.Task[None]]) -> None:
+    deadline = time.monotonic() + 60
+    while len(callers.sent) < count:
+        assert time.monotonic() < deadline, "the clients do not go on"
+        await asyncio.wait(calling, timeout=0.05, return_when=asyncio.FIRST_COMPLETED)
