@@ -26,6 +26,8 @@ def test_migrate_create_list_and_doctor(assent: Assent) -> None:
     assert found["database"]["ok"]
     assert found["secrets"]["detail"] == "RUN_TOKEN_SECRET (set), ASSENT_SECRET (set)"
     assert found["jobs"]["ok"]
+    assert "the last acknowledged writes are lost" in found["replication"]["detail"]
+    assert "synchronous_standby_names" in found["replication"]["fix"]
     frozen = assent("freeze", "--json").data
     assert frozen["inEffect"] is True and 0 < frozen["effectiveAfterMs"] < 10_000
     assert assent("unfreeze").code == 0

@@ -190,6 +190,7 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
     store = open_store(settings.database_url, pool_size=1)
     try:
         looks = (
+            *(() if embedded else ((_replication, "replication"),)),
             (_sending, "sending"),
             (_boundary, "boundary"),
             (_jobs, "jobs"),
@@ -218,6 +219,22 @@ def _component(state: ComponentState, embedded: bool) -> DoctorCheck | None:
     waits = f"the database waits for {', '.join(state.pending)}"
     return DoctorCheck(
         name, embedded, waits + ("; the next start migrates it" if embedded else ""), "assent migrate"
+    )
+
+
+async def _replication(settings: Settings, store: Store) -> DoctorCheck:
+    """Show whether a failover could lose acknowledged writes."""
+    from assent.sql.loader import statements
+
+    def look() -> Transaction[bool]:
+        rows = yield statements.read_server_history()
+        return bool(rows[0]["synchronous"])
+
+    if await store.read(look):
+        return DoctorCheck("replication", True, "synchronous: a failover loses no acknowledged write")
+    detail = "not synchronous: if a standby takes over, the last acknowledged writes are lost"
+    return DoctorCheck(
+        "replication", True, detail, "Set synchronous_standby_names on the primary (docs/scale.md)."
     )
 
 
