@@ -17,6 +17,7 @@ from tests.serving.web.review.browser import served
 from tests.serving.web.review.kit import House, Provider, mail, post
 from tests.serving.web.shell import past, stories
 
+from assent.engine.actions import policies
 from assent.engine.actions.staging import PreparedRun
 from assent.engine.connections.manual import ManualConnector
 from assent.engine.connections.registering import register
@@ -82,6 +83,15 @@ LETTER_HTML = (
     'style="background:#7a3b12;color:#ffffff;padding:12px 20px;text-decoration:none">See the books</a></p>'
     "<p>Ingrid, Harbor &amp; Pine</p></div>"
 )
+
+POLICY = {
+    "preset": "relay",
+    "rule": [
+        {"name": "E-mail", "when": {"channel": "email"}, "ask": {"assurance": "person", "approvers": 2}},
+        {"name": "High risk", "when": {"risk": "high"}, "ask": {"assurance": "person", "approvers": 1}},
+    ],
+}
+"""As Settings › Policy writes it."""
 
 FARM = (
     "Dear Luz,\n\nthe first lot of La Loma was gone in nine days, so we ask for a second one: twelve sacks if you have "
@@ -235,6 +245,7 @@ async def seed(house: House) -> dict[str, str]:
     mine = targets.of_person(people.OWNER)
     await targets.add(house.services, mine, ways["email"], "ingrid@harborpine.example", by=OWNER_NAME)
     await targets.add(house.services, everyone, ways["ntfy"], "https://ntfy.example/7f3a", by=OWNER_NAME)
+    await house.app.store.write(lambda: policies.save(LOCAL_WORKSPACE, POLICY, now_ms, by=OWNER_NAME))
     house.clock.advance(seconds=180)
     feed = (await house.browser().get(f"/feed/{LOCAL_WORKSPACE}/feed.json")).json()
     claim = await start_signup(house.services, "kari@example.org", "Kari Roastery", "203.0.113.9")

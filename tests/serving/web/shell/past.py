@@ -192,8 +192,11 @@ async def live_through(house: House, rule: str) -> PreparedRun:
         house.clock.advance(days=2)
         _wait_until(house, 7)
         title, body = WEEKLY[number % len(WEEKLY)]
-        hours = f"We open from eight to {16 + number % 3} o’clock, and roast on Monday and Thursday."
-        for heading, text in ((f"Tasting notes: {title}", body), (f"Week {39 + number}", hours)):
+        hours = f"We open from 8 to {16 + number % 3}, and roast on Monday and Thursday."
+        for heading, text in (
+            (f"Opening hours, week {39 + number}", hours),
+            (f"Tasting notes: {title}", body),
+        ):
             note = post("site", connector="site", title=heading, body=text)
             await weeks.decide(
                 house, await house.stage(note), weeks.PEOPLE[number % 2], waited_ms=240_000, looked_ms=9_000
@@ -203,5 +206,5 @@ async def live_through(house: House, rule: str) -> PreparedRun:
             await weeks.decide(
                 house, boast, weeks.PEOPLE[1], waited_ms=3_600_000, reject="Never claim to be the best."
             )
-        house.clock.advance(days=2)
+        house.clock.advance(days=(2, 3, 1, 2, 4, 1, 2, 2)[number])
     return runs[6]
