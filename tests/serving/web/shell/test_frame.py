@@ -44,6 +44,16 @@ def test_styles_and_scripts_together_stay_small() -> None:
     assert sum(len(gzip.compress(each)) for each in served) < 45_000
 
 
+def test_no_two_screens_style_the_same_class() -> None:
+    """The files of all screens are one style sheet: a name that two of them take changes both screens."""
+    owners: dict[str, set[str]] = {}
+    for file in (files("assent.serving.web.shell") / "static" / "css" / "screens").iterdir():
+        for name in re.findall(r"^\s*\.([a-z][a-z0-9-]*) \{", file.read_text(encoding="utf-8"), re.MULTILINE):
+            owners.setdefault(name, set()).add(file.name)
+    shared = {"tile"}  # of the charts, wider on one screen
+    assert {name: found for name, found in owners.items() if len(found) > 1 and name not in shared} == {}
+
+
 async def test_the_style_sheet_names_fonts_that_are_served(house: House) -> None:
     sheet = find_asset(asset_path(STYLE_SHEET))
     assert sheet is not None
