@@ -7,10 +7,11 @@ import select
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from proof.checker import Verdict, judge
-from proof.history import Evidence, Trial, read_calls, read_export, read_ledger
+from proof.history import Call, Evidence, Trial, read_calls, read_export, read_ledger
 from tests.proof.parts import JUDGED
 from tests.proof.worker import Task, Turn
 
@@ -62,7 +63,6 @@ class Ground:
         self._before = self._ledger.stat().st_size
         self.workers = workers
         self.now_ms = START_MS
-        self.earlier: list[str] = []
 
     @property
     def history(self) -> Path:
@@ -93,27 +93,36 @@ class Ground:
         self.workers.start(task)
         return self.workers.end()
 
-    def requests_seen(self) -> int:
-        with self._ledger.open("rb") as file:
-            file.seek(self._before)
-            return file.read().count(b'"kind":"call"')
-
     def judge(self, *, measured: bool = False) -> Verdict:
         """Judge by what the last worker read, the ledger since the start, and every history."""
         read = json.loads((self._folder / "evidence.json").read_text())
-        with self._ledger.open(encoding="utf-8") as ledger:
-            ledger.seek(self._before)
-            requests, effects = read_ledger(ledger)
         with self.history.open(encoding="utf-8") as history:
-            calls = read_calls(history)
-        evidence = Evidence(
+            return judge_run(read_calls(history), read, self._ledger, self._before, measured=measured)
+
+
+def judge_run(
+    calls: list[Call],
+    read: dict[str, Any],
+    ledger: Path,
+    before: int = 0,
+    *,
+    measured: bool = False,
+    trials: tuple[Trial, ...] = (),
+) -> Verdict:
+    """Judge a run by its calls, what was read at its end, and what the ledger has after so many bytes."""
+    with ledger.open(encoding="utf-8") as lines:
+        lines.seek(before)
+        requests, effects = read_ledger(lines)
+    return judge(
+        Evidence(
             calls=calls,
             requests=requests,
             effects=effects,
             events=read_export(read["export"]),
+            earlier=[read_export(export) for export in read.get("earlier", ())],
             records=read["records"],
             deliveries=JUDGED,
-            trials=[Trial("the server's own check", False, not read["verified"])],
+            trials=[Trial("the server's own check", False, not read["verified"]), *trials],
             server_now_ms=read["now"] if measured else None,
         )
-        return judge(evidence)
+    )
