@@ -16,10 +16,10 @@ from typing import Any, ClassVar, TypeVar
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from tests.effort import rounds
+from tests.effort import rounds, share
 from tests.engine.actions.kit import SEND, StageEffect, armed, preparation
 from tests.engine.actions.kit import StageRequest as Staging
 from tests.engine.actions.provider import (
@@ -36,6 +36,7 @@ from tests.engine.actions.provider import (
     unreachable,
 )
 from tests.own_sql import bind
+from tests.reliability import Prove
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
@@ -121,6 +122,7 @@ class World:
             effects=any_effects(),
         )
         self.steps = 0
+        self.actions = 0
         self.effects = 0
 
     def run(self, awaitable: Awaitable[T]) -> T:
@@ -195,6 +197,7 @@ class Machine(RuleBasedStateMachine):
     )
     def stage(self, connector: str, text: str, approved: bool) -> None:
         self.world.steps += 1
+        self.world.actions += 1
         request = Request(principal=self.principal, operator="test", tool="stage", inputs={})
         wanted = preparation(Staging(effects=[StageEffect(body=text, connector=connector)]))
         run = self.world.run(staging.stage(self.world.app.services, request, wanted, PreparedRun))
@@ -513,7 +516,8 @@ def encoded(answer: Executed | Refusal | None) -> bytes:
 STEPS_PER_EXAMPLE = 50
 
 
-def explore(world: World, examples: int) -> None:
+def explore(world: World, examples: int, run: int) -> None:
+    @seed(run)
     class OnThisStore(Machine):
         pass
 
@@ -522,7 +526,6 @@ def explore(world: World, examples: int) -> None:
         max_examples=examples,
         stateful_step_count=STEPS_PER_EXAMPLE,
         deadline=None,
-        derandomize=True,
         database=None,
         print_blob=False,
         phases=(Phase.generate, Phase.shrink),
@@ -539,15 +542,25 @@ def world(own_database_url: str, tmp_path: Path) -> Iterator[World]:
     world.close()
 
 
-EXAMPLES = {"sqlite": rounds(20, 240), "postgres": rounds(8, 110)}
-"""On each store; a proof plays 20,000 steps."""
+EXAMPLES = {"sqlite": rounds(20, 400), "postgres": rounds(8, 200)}
+"""In each run on each store."""
+RUNS = [("sqlite", run) for run in range(share(1, 16))] + [("postgres", run) for run in range(share(1, 2))]
 
 
 @pytest.mark.slow
 @pytest.mark.prove
 @pytest.mark.rule("E29", "E5", "E66", "E67", "E68", "E27")
-def test_no_order_of_events_breaks_a_promise(world: World) -> None:
-    examples = EXAMPLES[world.app.store.dialect]
-    explore(world, examples)
+@pytest.mark.parametrize(("database", "run"), RUNS)
+def test_no_order_of_events_breaks_a_promise(world: World, prove: Prove, database: str, run: int) -> None:
+    examples = EXAMPLES[database]
+    explore(world, examples, run)
+    prove.row(
+        f"any order of calls and crashes against a model, {database}",
+        "stateful steps",
+        world.steps,
+        calls=world.steps,
+        actions=world.actions,
+        effects=world.effects,
+    )
     assert world.steps >= examples * STEPS_PER_EXAMPLE // 2
     assert world.effects >= examples // 3, "a run in which nothing is ever sent proves nothing"

@@ -27,6 +27,7 @@ from hypothesis.stateful import (
 from tests.effort import rounds
 from tests.engine.workflows.kit import Payload, Player, three_steps
 from tests.postgres_server import Server
+from tests.reliability import Prove
 from tests.sqlite_files import new_sqlite
 from tests.surfaces import ManualClock, Surface, settings_for
 
@@ -244,15 +245,17 @@ class Workflows(RuleBasedStateMachine):
 @pytest.mark.rule("W6", "W7", "W10", "W11", "W12", "W71")
 @pytest.mark.parametrize(("transport", "dialect"), SHARES)
 def test_calls_in_any_order_fit_the_model(
-    transport: str, dialect: str, request: pytest.FixtureRequest
+    transport: str, dialect: str, request: pytest.FixtureRequest, prove: Prove
 ) -> None:
     server: Server | None = request.getfixturevalue("postgres_server") if dialect == "postgres" else None
+    examples = max(1, round(EXAMPLES * SHARES[transport, dialect]))
     run_state_machine_as_test(
         lambda: Workflows(transport, server),  # type: ignore[arg-type]  # whatever makes a machine
         settings=settings(
-            max_examples=max(1, round(EXAMPLES * SHARES[transport, dialect])),
+            max_examples=examples,
             stateful_step_count=STEPS,
             deadline=None,
             suppress_health_check=list(HealthCheck),
         ),
     )
+    prove.row("any order of workflow calls against a model", "workflow steps", examples * STEPS)
