@@ -12,6 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 from tests.contract.talk import KEYED, PUBLIC, RECOVERY_FIELDS, SIGNUP, count_rows, request, say, say_modern
+from tests.fault_proxy import FaultProxy
 from tests.surfaces import ManualClock, Outcome, Surface, settings_for
 
 from assent.app import App
@@ -19,53 +20,6 @@ from assent.processes.serve import Surfaces
 
 SOME_KEY = "clp_live_" + "A" * 64
 """In the form of a key, so that the database is asked about it."""
-
-
-class FaultProxy:
-    """A TCP hop to PostgreSQL that can be cut, or made to swallow everything, and mended again."""
-
-    def __init__(self, target_port: int) -> None:
-        self._target_port = target_port
-        self._server: asyncio.Server | None = None
-        self._writers: set[asyncio.StreamWriter] = set()
-        self._flowing = asyncio.Event()
-        self._flowing.set()
-        self.port = 0
-
-    async def mend(self) -> None:
-        self._flowing.set()
-        if self._server is None:
-            self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
-            self.port = self._server.sockets[0].getsockname()[1]
-
-    async def cut(self) -> None:
-        """Close every connection and refuse new ones."""
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-        for writer in list(self._writers):
-            writer.transport.abort()
-        self._flowing.set()
-
-    def swallow(self) -> None:
-        """Keep the connections and let nothing through, as a firewall does that forgot them."""
-        self._flowing.clear()
-
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there_reader, there_writer = await asyncio.open_connection("127.0.0.1", self._target_port)
-        self._writers |= {writer, there_writer}
-        with contextlib.suppress(OSError):
-            await asyncio.gather(self._pump(reader, there_writer), self._pump(there_reader, writer))
-        for each in (writer, there_writer):
-            self._writers.discard(each)
-            each.transport.abort()
-
-    async def _pump(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-        while data := await source.read(65_536):
-            await self._flowing.wait()
-            sink.write(data)
-            await sink.drain()
-        sink.transport.abort()
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ async def execute_at_once(clients: list[Client], name: str, connector: str) -> N
     assert run is not None
     action_id = run["actions"][0]["id"]
     await second.call(APPROVE, actionId=action_id)
-    keys = ({"idempotencyKey": f"shared {name}"}, {}, None)
+    keys: tuple[dict[str, str] | None, ...] = ({"idempotencyKey": f"shared {name}"}, {}, None)
     await asyncio.gather(
         *(
             clients[number % 2].call(

@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from proof.promises import APPROVE, EDIT, EXECUTE, REJECT, RESOLVE, STAGE, WITHDRAW
+from proof.promises import ADVANCE, APPROVE, EDIT, EXECUTE, REJECT, RESOLVE, STAGE, START, WITHDRAW
 from tests.proof.recording import Client
 
 GET = "chieflab_get_action"
@@ -90,6 +90,22 @@ async def _execute_in_crowd(client: Client, life: Life, action_id: str, number: 
     keys = (f"shared {life.name}", f"{number} {life.name}", None)
     key = keys[number % len(keys)]
     await client.call(EXECUTE, actionId=action_id, **({"idempotencyKey": key} if key is not None else {}))
+
+
+async def follow(client: Client, name: str) -> None:
+    """Go through a workflow of three steps; every advance is sent twice, and one with a token that no one issued."""
+    at = await client.call(START, workflowId="three-steps", idempotencyKey=f"start {name}")
+    for step in range(3):
+        if at is None or not at.get("ok"):
+            return
+        sent = {"stateToken": at["stateToken"], "ackToken": at["ackToken"], "notesMarkdown": f"{name} {step}"}
+        await client.call(ADVANCE, **{**sent, "ackToken": _alter(sent["ackToken"])})
+        await client.call(ADVANCE, **sent)
+        at = await client.call(ADVANCE, **sent)
+
+
+def _alter(token: str) -> str:
+    return token[:-1] + ("A" if token[-1] != "A" else "B")
 
 
 async def relay(client: Client, action_id: str, seen: str) -> None:

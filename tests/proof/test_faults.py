@@ -1,0 +1,209 @@
+"""Real servers over HTTP and stdio under faults: kills, a database that crashes or loses the answer to a commit, a full
+disk, a clock that jumps, a provider that fails. Clients go on all the time; the judge reads what they were told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+from tests.effort import PROVE, share
+from tests.fault_proxy import FaultProxy
+from tests.postgres_server import MISSING, Cluster, binaries
+from tests.processes.test_disk import limit_files, sizes
+from tests.proof.house import House
+from tests.proof.worker import plan
+from tests.reliability import Prove
+from tests.sqlite_files import new_sqlite
+
+from assent.testing.provider_server import Outcome
+
+pytestmark = [pytest.mark.slow, pytest.mark.prove, pytest.mark.rule("E29", "E61", "E72")]
+
+CALLERS = 6
+DEADLINE_SECONDS = 30
+BETWEEN = 12
+"""Successful calls before each fault."""
+HOUR_MS = 3_600_000
+JUMPS_MS = (2 * HOUR_MS, -2 * HOUR_MS, 26 * HOUR_MS, -HOUR_MS, 60_000, -30_000)
+
+Strike = Callable[[House, "Place"], Awaitable[str]]
+"""Does harm and undoes it; returns its name."""
+
+
+@dataclass
+class Place:
+    """What a fault may reach beside the servers."""
+
+    url: str
+    cluster: Cluster | None = None
+    proxy: FaultProxy | None = None
+
+
+async def kill(house: House, place: Place) -> str:
+    await house.kill()
+    await house.serve()
+    return "kill -9 of assent serve"
+
+
+async def kill_stdio(house: House, place: Place) -> str:
+    piping = house.piping
+    assert piping is not None
+    piping.process.kill()
+    await asyncio.to_thread(piping.__exit__)
+    await asyncio.to_thread(house.pipe)
+    return "kill -9 of assent stdio"
+
+
+async def kill_either(house: House, place: Place) -> str:
+    return await house.chance.choice((kill, kill_stdio))(house, place)
+
+
+async def crash_database(house: House, place: Place) -> str:
+    cluster = place.cluster
+    assert cluster is not None
+    sudden = house.chance.random() < 0.5
+    await asyncio.to_thread(cluster.kill if sudden else partial(cluster.stop, "immediate"))
+    await asyncio.to_thread(cluster.start)
+    return "kill -9 of PostgreSQL" if sudden else "immediate stop of PostgreSQL"
+
+
+async def cut_commit(house: House, place: Place) -> str:
+    proxy = place.proxy
+    assert proxy is not None
+    cuts = proxy.cuts
+    proxy.cut_commits(3)
+    await wait_until(lambda: proxy.cuts >= cuts + 3)
+    return "connection cut after COMMIT was sent"
+
+
+async def fill_disk(house: House, place: Place) -> str:
+    assert house.serving is not None
+    pid = house.serving.process.pid
+    refused = count(house, "temporarily_unavailable")
+    limit_files(pid, sizes(house.folder))
+    await wait_until(lambda: count(house, "temporarily_unavailable") >= refused + 3)
+    limit_files(pid, None)
+    return "disk full"
+
+
+async def jump(house: House, place: Place) -> str:
+    """The clock jumps, and half of the time the server is killed meanwhile."""
+    by_ms = house.chance.choice(JUMPS_MS)
+    house.move_clock(by_ms)
+    if house.chance.random() < 0.5:
+        await kill(house, place)
+    await house.wait_for_successes(3)
+    return f"clock {'forward' if by_ms > 0 else 'back'}"
+
+
+async def fail_provider(house: House, place: Place) -> str:
+    outcome = house.chance.choice([each for each in Outcome if each is not Outcome.DELIVER])
+    await plan(house.provider_url, [outcome] * 2)
+    return f"provider: {outcome}"
+
+
+async def wait_until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(DEADLINE_SECONDS):
+        while not condition():  # noqa: ASYNC110 - of another process
+            await asyncio.sleep(0.01)
+
+
+def count(house: House, reason: str) -> int:
+    return sum(call.reason == reason for call in house.recorder.calls)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A kind of fault: its unit in the report, how often it strikes in a run, and how many runs a proof has."""
+
+    name: str
+    database: str
+    unit: str
+    strike: Strike
+    times: tuple[int, int]
+    runs: int = 1
+    stdio: bool = False
+
+
+FAULTS = (
+    Fault(
+        "kill -9 of a server over HTTP and stdio, sqlite", "sqlite", "kills", kill_either, (2, 25), 2, True
+    ),
+    Fault("kill -9 of a server over HTTP, postgres", "postgres", "kills", kill, (1, 25), 2),
+    Fault("PostgreSQL crashes", "postgres", "database crashes", crash_database, (1, 26), 4),
+    Fault("answers to COMMIT lost, postgres", "postgres", "cuts", cut_commit, (1, 40), 2),
+    Fault("disk full, sqlite", "sqlite", "disks full", fill_disk, (1, 10), 1),
+    Fault("clock jumps, sqlite", "sqlite", "jumps", jump, (2, 30), 1),
+    Fault("provider fails, sqlite", "sqlite", "provider faults", fail_provider, (4, 120), 2),
+)
+CASES = [(fault, run) for fault in FAULTS for run in range(share(1, fault.runs))]
+
+
+@pytest.fixture
+def place(fault: Fault, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Place]:
+    """A database for the fault, of its own if it is to crash."""
+    if fault.database == "sqlite":
+        yield Place(new_sqlite(tmp_path / "assent.db"))
+    elif fault.strike is not crash_database:
+        yield Place(request.getfixturevalue("postgres_url"))
+    elif binaries() is None:
+        pytest.skip(MISSING)
+    else:
+        cluster = Cluster({"fsync": "off"})
+        yield Place(cluster.url, cluster)
+        cluster.delete()
+
+
+@asynccontextmanager
+async def proxied(place: Place) -> AsyncIterator[str]:
+    """The address of the database; of PostgreSQL through a proxy."""
+    if not place.url.startswith("postgres"):
+        yield place.url
+        return
+    parts = urlsplit(place.url)
+    place.proxy = FaultProxy(parts.port or 5432)
+    await place.proxy.mend()
+    try:
+        yield urlunsplit(parts._replace(netloc=f"{parts.username}@127.0.0.1:{place.proxy.port}"))
+    finally:
+        await place.proxy.cut()
+
+
+@pytest.mark.parametrize(("fault", "run"), CASES, ids=[f"{fault.name} {run}" for fault, run in CASES])
+async def test_no_fault_loses_or_repeats_anything(
+    fault: Fault,
+    run: int,
+    tmp_path: Path,
+    provider: tuple[str, Path],
+    prove: Prove,
+    place: Place,
+) -> None:
+    struck: Counter[str] = Counter()
+    async with proxied(place) as url:
+        house = House(url, tmp_path, provider, f"{fault.name} {run}")
+        try:
+            await house.open(stdio=fault.stdio)
+            stop = asyncio.Event()
+            load = asyncio.create_task(house.load(stop, CALLERS))
+            for _ in range(fault.times[PROVE]):
+                await house.wait_for_successes(BETWEEN)
+                struck[await fault.strike(house, place)] += 1
+            await house.wait_for_successes(BETWEEN)
+            stop.set()
+            await load
+            read = await house.settle()
+        finally:
+            await house.close()
+    verdict = house.judge(read)
+    prove.row(fault.name, fault.unit, struck.total(), verdict, places=struck)
+    assert verdict.clean, verdict.describe()
+    assert verdict.effects >= 1 + verdict.actions // 10, "a run in which little is sent proves little"
+    assert verdict.succeeded >= verdict.calls // 10
