@@ -39,6 +39,11 @@ class Call:
         return None if self.answer is None else self.answer.get("reason")
 
     @property
+    def replayed(self) -> bool:
+        """Whether it was answered by what an earlier call did; it took effect then, and not now."""
+        return self.answer is not None and "replay" in self.answer
+
+    @property
     def action_id(self) -> str:
         return str(self.arguments.get("actionId", ""))
 

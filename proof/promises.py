@@ -124,6 +124,8 @@ def check_consent(case: Case) -> Iterator[Breach]:
             )
             for tool in (EDIT, WITHDRAW, REJECT):
                 for revoked in case.done(tool, action_id):
+                    if revoked.replayed:
+                        continue
                     if revoked.latest < asked and not any(call.latest > revoked.begun for call in approvals):
                         yield Breach("P5" if tool == EDIT else "P1", action_id, f"sent after {tool}")
     for (tool, action_id), calls in case.calls.items():
@@ -258,13 +260,12 @@ def check_finality(case: Case) -> Iterator[Breach]:
             continue
         for other in (APPROVE, EDIT, WITHDRAW, REJECT, EXECUTE):
             for call in case.done(other, action_id):
-                replayed = call.answer is not None and "replay" in call.answer
-                if other != tool and call.begun > final and not replayed:
+                if other != tool and call.begun > final and not call.replayed:
                     yield Breach("P5", action_id, f"{other} succeeded after {tool}")
     for (tool, action_id), calls in case.calls.items():
         if tool != EDIT:
             continue
-        for edit in (call for call in calls if call.ok):
+        for edit in (call for call in calls if call.ok and not call.replayed):
             for execute in case.done(EXECUTE, action_id):
                 approved = any(
                     call.latest > edit.begun and call.begun < execute.latest

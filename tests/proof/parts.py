@@ -1,9 +1,10 @@
-"""The server under proof, composed as always, with four connectors to one emulated provider and a clock that can jump.
+"""The server under proof, composed as always, with five connectors to one emulated provider and a clock that can jump.
 
 | connector | as | the provider recognises a repetition |
 |---|---|---|
 | post | a social network | by its key, for five minutes |
 | email | a mail service | by its key, for a day |
+| page | a site | by the name that we give it, always |
 | hook | a webhook | not at all |
 | look | a service with search | not at all, and can be asked |
 """
@@ -36,11 +37,12 @@ MASTER = "a master secret for the tests only, long enough"
 DELIVERIES = {
     "post": Delivery("native_key", 5 * MINUTE_MS),
     "email": Delivery("native_key", DAY_MS),
+    "page": Delivery("natural_key"),
     "hook": Delivery("none"),
     "look": Delivery("read_back"),
 }
 CONNECTORS = tuple(DELIVERIES)
-_KINDS = {"native_key": "key", "none": "none", "read_back": "look"}
+_KINDS = {"native_key": "key", "natural_key": "key", "none": "none", "read_back": "look"}
 JUDGED = {name: history.Delivery(_KINDS[each.kind], each.window_ms) for name, each in DELIVERIES.items()}
 """The same for the judge."""
 

@@ -12,9 +12,10 @@ from tests.proof.ground import Ground, Workers
 from tests.proof.parts import LEASE_SECONDS
 from tests.proof.worker import Turn
 from tests.proof.workload import Life
+from tests.reliability import Prove
 from tests.sqlite_files import new_sqlite
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
 HOUR_MS = 3_600_000
 
@@ -47,14 +48,17 @@ def here(tmp_path: Path, provider: tuple[str, Path], workers: Workers) -> Ground
     return Ground(new_sqlite(tmp_path / "assent.db"), tmp_path, provider, workers)
 
 
-def test_the_real_build_is_clean(ground: Ground) -> None:
+def test_the_real_build_is_clean(ground: Ground, prove: Prove) -> None:
     verdict = play(ground)
+    prove.row("the real build, judged by the same programme", "builds passed", int(verdict.clean), verdict)
     assert verdict.clean, verdict.describe()
     assert (verdict.actions, verdict.double_effects, verdict.lost) == (9, 0, 0)
     assert verdict.effects >= 6, "a run in which little is sent proves little"
 
 
 @pytest.mark.parametrize("name", BUILDS)
-def test_a_broken_build_is_caught(here: Ground, name: str) -> None:
-    verdict = play(here, name)
-    assert BUILDS[name][0] in verdict.promises, verdict.describe()
+def test_a_broken_build_is_caught(here: Ground, prove: Prove, name: str) -> None:
+    promise, verdict = BUILDS[name][0], play(here, name)
+    caught = promise in verdict.promises
+    prove.row("builds with one mistake, judged", "broken builds caught", int(caught), calls=verdict.calls)
+    assert caught, verdict.describe()

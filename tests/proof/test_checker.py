@@ -172,6 +172,7 @@ TRUE_STORIES: dict[str, Callable[[], Evidence]] = {
     "executed again": lambda: sent(idempotencyKey="x").again().told(),
     "approved, edited, waits": lambda: Story().stage().approve().edit().told(),
     "edited and sent": lambda: edited_and_sent().told(),
+    "an edit that is repeated": lambda: edited_twice().told(),
     "unknown, waits for a person": lambda: Story().stage().approve().lose().told(),
     "unknown, repeated under its key": lambda: repeated("post", 60_000).told(),
     "killed before the answer": lambda: killed().told(),
@@ -186,6 +187,15 @@ TRUE_STORIES: dict[str, Callable[[], Evidence]] = {
 def edited_and_sent() -> Story:
     story = Story().stage().approve().edit()
     return story.approve(digest=story.digest).execute()
+
+
+def edited_twice() -> Story:
+    """A client that was cut short repeats its edit under its key, after the new text was approved."""
+    story = Story().stage().approve().edit()
+    edit = story.calls[-1]
+    story.approve(digest=story.digest)
+    story.call(EDIT, {**(edit.answer or {}), "replay": {}}, **edit.arguments)
+    return story.execute()
 
 
 def repeated(connector: str, later_ms: int) -> Story:

@@ -25,7 +25,8 @@ from assent.engine.core import failpoints
 pytestmark = [pytest.mark.slow, pytest.mark.prove, pytest.mark.rule("E29", "E61", "E72")]
 
 RUNS = range(share(1, 10))
-KILLS = rounds(2 * len(failpoints.NAMES), 110)
+MATRIX = [(place, connector) for connector in ("post", "page", "look", "hook") for place in failpoints.NAMES]
+KILLS = rounds(len(MATRIX), 110)
 """At failpoints, in each run on each store."""
 SUDDEN = rounds(3, 20)
 """At any moment, in each run on each store."""
@@ -36,8 +37,8 @@ LOOKING = "reconcile."
 FATES = ("plain", "plain", "edited", "crowd")
 
 
-def turn(chance: random.Random, number: int, run: int, dies_at: str) -> Turn:
-    connector = chance.choice(CONNECTORS)
+def turn(chance: random.Random, number: int, run: int, dies_at: str, connector: str = "") -> Turn:
+    connector = connector or chance.choice(CONNECTORS)
     if dies_at == "reconcile.recorded" and connector == "hook":
         connector = "post"  # only a person can tell, so no job records it
     life = Life(f"{run}.{number} until {dies_at or 'any moment'}", connector, chance.choice(FATES))
@@ -53,8 +54,8 @@ def test_no_kill_loses_or_repeats_anything(ground: Ground, prove: Prove, run: in
     last: list[Turn] = []
     everything: list[Turn] = []
     for number in range(KILLS):
-        place = failpoints.NAMES[(number + run) % len(failpoints.NAMES)]
-        own = turn(chance, number, run, place)
+        place, connector = MATRIX[number % len(MATRIX)]
+        own = turn(chance, number, run, place, connector)
         assert ground.run(ground.task([*last, own])) == -signal.SIGKILL, own
         killed[place] += 1
         last = [Turn(own.life)]
@@ -73,5 +74,7 @@ def test_no_kill_loses_or_repeats_anything(ground: Ground, prove: Prove, run: in
     verdict = ground.judge()
     prove.row(f"kill -9 of a worker, {database}", "kills", killed.total(), verdict, places=killed)
     assert verdict.clean, verdict.describe()
+    assert set(killed) >= set(failpoints.NAMES)
     assert killed["any moment"] >= SUDDEN // 2
+    assert verdict.unresolved == 0
     assert verdict.effects >= KILLS // 2, "a run in which little is sent proves little"

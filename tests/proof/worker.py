@@ -18,17 +18,22 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from proof.promises import EXECUTE, RESOLVE
 from tests.proof.broken import break_build
-from tests.proof.parts import StillClock, app_for, asking
+from tests.proof.parts import Ask, StillClock, app_for, asking
 from tests.proof.recording import Client, FileRecorder
 from tests.proof.workload import GET, Life, live, relay
 
 from assent.app import App
+from assent.engine.actions import reconciliation
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
 from assent.engine.core import failpoints
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
+from assent.kernel.ids import ActionId
+from assent.kernel.refusals import Refusal
 from assent.testing.ledger import Ledger
 from assent.testing.wire import read_message, request
 
@@ -67,7 +72,8 @@ async def run(task: Task) -> dict[str, Any] | None:
     clock = StillClock(task.now_ms)
     app = app_for(task.database_url, Path(task.data_dir), task.provider_url, clock)
     await app.prepare()
-    client = Client(f"worker {os.getpid()}", FileRecorder(Path(task.history)), asking(app))
+    recorder = FileRecorder(Path(task.history))
+    client = Client(f"worker {os.getpid()}", recorder, asking(app))
     await run_jobs(app)
     ids = []
     for turn in task.turns:
@@ -82,7 +88,10 @@ async def run(task: Task) -> dict[str, Any] | None:
     for later_ms in task.later_ms:
         clock.at_ms = task.now_ms + later_ms
         await run_jobs(app)
-    read = await read_evidence(app, client, Ledger(Path(task.ledger))) if task.evidence else None
+    read = None
+    if task.evidence:
+        person = Client("a person", recorder, answering(app), "person")
+        read = await read_evidence(app, client, Ledger(Path(task.ledger)), person)
     await app.close()
     return read
 
@@ -93,21 +102,46 @@ async def run_jobs(app: App) -> None:
         pass
 
 
-async def read_evidence(app: App, client: Client, ledger: Ledger) -> dict[str, Any]:
-    """Read every action and the whole journal. What was seen at the provider and is still in question is answered."""
+async def read_evidence(
+    app: App, client: Client, ledger: Ledger, person: Client | None = None
+) -> dict[str, Any]:
+    """Read every action and the whole journal. First what is still in question is answered by what the provider shows:
+    the client may pass on that it happened; that it did not, only a person can say, and then it is sent again."""
     export = [line.decode() async for line in audit_log.export(app.store)]
-    staged = [each["actionId"] for each in _prepared(export)]
-    records = {action_id: await client.call(GET, actionId=action_id) for action_id in staged}
+    records = {
+        each["actionId"]: await client.call(GET, actionId=each["actionId"]) for each in _prepared(export)
+    }
     for action_id, record in records.items():
         if record is not None and record.get("executionState") == "outcome_unknown":
             seen = [effect for n in (1, 2) for effect in ledger.effects(f"{action_id}:{n}")]
             if seen:
                 await relay(client, action_id, seen[0].effect_id)
-                records[action_id] = await client.call(GET, actionId=action_id)
+            elif person is not None:
+                await person.call(RESOLVE, actionId=action_id, outcome="did_not_happen", evidence="looked")
+                await client.call(EXECUTE, actionId=action_id, idempotencyKey=f"after the answer {action_id}")
+            records[action_id] = await client.call(GET, actionId=action_id)
     verdict = await audit_log.verify(app.store, Signer(app.keys.master))
     kept = {name: record for name, record in records.items() if record is not None and record.get("ok")}
     export = [line.decode() async for line in audit_log.export(app.store)]
     return {"records": kept, "verified": verdict.ok, "now": app.clock.now_ms(), "export": export}
+
+
+def answering(app: App) -> Ask:
+    """A signed-in person who says what became of an action."""
+
+    async def ask(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        facts = {"by": "Ada", "assurance": "person", "via": "page", "evidence": arguments["evidence"]}
+        action_id, happened = ActionId(arguments["actionId"]), arguments["outcome"] == "happened"
+        now_ms = app.clock.now_ms()
+        try:
+            await app.store.write(
+                lambda: reconciliation.resolve(LOCAL_WORKSPACE, action_id, happened, facts, now_ms)
+            )
+        except Refusal as refusal:
+            return {"ok": False, "reason": refusal.reason.value}
+        return {"ok": True}
+
+    return ask
 
 
 def _prepared(export: list[str]) -> list[dict[str, str]]:

@@ -7,11 +7,10 @@ what its connector declares and `GATE_DIES_AT` the failpoint at which the proces
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from functools import partial
 from typing import Any
-
-from tests.engine.actions.child import delivery, die
 
 from assent.app import App
 from assent.engine.core import failpoints
@@ -20,13 +19,19 @@ from assent.processes import stdio as stdio_process
 from assent.settings.load import load_settings
 from assent.suite.testing.catalog import ALL_TOOLS
 from assent.suite.testing.effect_types import any_effects
-from assent.testing.connector import EmulatedConnector
+from assent.testing.connector import DELIVERIES, EmulatedConnector
 from assent.testing.operator import TOOL
 from assent.tools.catalog import Catalog
 
 
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def main(command: str) -> int:
-    connector = EmulatedConnector(os.environ["GATE_PROVIDER"], delivery(os.environ["GATE_DELIVERY"]))
+    wanted = os.environ["GATE_DELIVERY"]
+    declared = next(each for each in DELIVERIES if each.kind == wanted)
+    connector = EmulatedConnector(os.environ["GATE_PROVIDER"], declared)
     parts: Any = processes
     other_parts: Any = stdio_process
     parts.App = other_parts.App = partial(App, connectors={connector.id: connector}, effects=any_effects())

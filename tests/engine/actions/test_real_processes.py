@@ -269,7 +269,7 @@ EVERY_PLACE = (
     "execute.recorded",
 )
 PLACES = EVERY_PLACE if PROVE else ("execute.claimed", "execute.performed")
-"""`test_crashes` kills at each of them in any run."""
+"""`tests/proof/test_kills.py` kills at each of them in any run."""
 
 
 @pytest.mark.parametrize(("transport", "database"), [("stdio", "sqlite"), ("http", "postgres")])
