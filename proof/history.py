@@ -16,6 +16,8 @@ from typing import Any
 
 GENESIS = "0" * 64
 Payload = dict[str, Any]
+DOUBTFUL = frozenset({"temporarily_unavailable", "internal_error"})
+"""Reasons of answers after which the call may still have taken effect: the answer to a commit can be lost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +54,14 @@ class Call:
         return self.arguments.get("idempotencyKey")
 
     @property
+    def uncertain(self) -> bool:
+        """Whether the client cannot know if it took effect: no answer came, or the server could not reach its store."""
+        return self.answer is None or self.reason in DOUBTFUL
+
+    @property
     def latest(self) -> float:
         """The last moment at which it may have taken effect."""
-        return float("inf") if self.ended is None else self.ended
+        return float("inf") if self.ended is None or self.uncertain else self.ended
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ class Case:
 
     def possible(self, tool: str, action_id: str) -> list[Call]:
         """Calls that succeeded or may have."""
-        return [call for call in self.calls.get((tool, action_id), ()) if call.ok or call.answer is None]
+        return [call for call in self.calls.get((tool, action_id), ()) if call.ok or call.uncertain]
 
     def state(self, action_id: str) -> str | None:
         record = self.evidence.records.get(action_id)
@@ -185,7 +185,7 @@ def check_keys(case: Case) -> Iterator[Breach]:
         done = [call for call in calls if call.ok]
         if len({canonical(call.arguments) for call in done}) > 1:
             yield Breach("P3", key, f"{tool} had an effect with two sets of arguments")
-        if len({_without_replay(call) for call in done}) > 1:
+        if not _are_same(done):
             yield Breach("P3", key, f"{tool} was answered differently under one key")
         if not done:
             continue
@@ -198,8 +198,16 @@ def check_keys(case: Case) -> Iterator[Breach]:
                 yield Breach("P3", key, f"{tool} was answered {call.reason} after a success")
 
 
-def _without_replay(call: Call) -> str:
-    return canonical({name: value for name, value in (call.answer or {}).items() if name != "replay"})
+def _are_same(calls: list[Call]) -> bool:
+    """Whether answers are the same but for the mark of a replay. A text may go on: a server whose pages end with it
+    adds that to what it says about its links."""
+    answers = [dict(call.answer or {}) for call in calls]
+    for name in ("show", "userMessage"):
+        texts = [str(answer.pop(name, "")) for answer in answers]
+        shortest = min(texts, key=len, default="")
+        if not all(text.startswith(shortest) for text in texts):
+            return False
+    return len({canonical({**answer, "replay": None}) for answer in answers}) <= 1
 
 
 def check_nothing_lost(case: Case) -> Iterator[Breach]:

@@ -163,8 +163,8 @@ class House:
     async def _live_on(self, stop: asyncio.Event) -> None:
         client, cut_short = self.client(), list[Life]()
         while not stop.is_set():
-            if cut_short and self.chance.random() < 0.5:
-                life = cut_short.pop(0)
+            if cut_short:
+                life = cut_short.pop()
             else:
                 name = f"{client.name}.{next(self._numbers)}"
                 life = Life(name, self.chance.choice(CONNECTORS), self.chance.choice(FATES))
@@ -174,7 +174,7 @@ class House:
             await live(client, life)
             if any(call.answer is None for call in self.recorder.calls[calls:] if call.client == client.name):
                 cut_short.append(life)
-                await asyncio.sleep(0.02)
+                await asyncio.sleep(0.05)
         for life in cut_short:
             await live(client, life)
 

@@ -176,6 +176,7 @@ TRUE_STORIES: dict[str, Callable[[], Evidence]] = {
     "unknown, waits for a person": lambda: Story().stage().approve().lose().told(),
     "unknown, repeated under its key": lambda: repeated("post", 60_000).told(),
     "killed before the answer": lambda: killed().told(),
+    "the answer to a commit lost": lambda: doubtful().told(),
     "advanced twice": lambda: advanced_again().told(),
     "measured": lambda: measured(1).told(server_now_ms=3 * DAY_MS),
     "tampered with, and found": lambda: sent().told(
@@ -220,6 +221,14 @@ def killed() -> Story:
     story.record["externalId"] = "https://seen.example"
     story.call(EXECUTE, {"ok": True, "externalId": "https://seen.example"}, actionId="a", idempotencyKey="x")
     return story
+
+
+def doubtful() -> Story:
+    """The server could not tell whether an approval was stored, and it was."""
+    story = Story().stage()
+    story.call(APPROVE, {"ok": False, "reason": "temporarily_unavailable"}, actionId="a")
+    story.move("approve", "approved")
+    return story.execute()
 
 
 def advanced_again() -> Story:
@@ -299,6 +308,13 @@ def answered_otherwise() -> Story:
     return story
 
 
+def said_otherwise() -> Story:
+    story = sent(idempotencyKey="x")
+    for text in ("Sent.", "Not sent."):
+        story.call(EXECUTE, {"ok": True, "externalId": "e1", "show": text}, actionId="a", idempotencyKey="x")
+    return story
+
+
 def other_arguments() -> Story:
     story = sent()
     story.call(STAGE, {"ok": True, "actions": []}, idempotencyKey="s", body="another")
@@ -364,6 +380,7 @@ BROKEN: dict[str, tuple[str, Callable[[], Evidence]]] = {
     "one key, two answers": ("P3", lambda: answered_otherwise().told()),
     "one key, other arguments": ("P3", lambda: other_arguments().told()),
     "one key, refused after a success": ("P3", lambda: refused_after_success().told()),
+    "one key, two texts": ("P3", lambda: said_otherwise().told()),
     "the record is gone": ("P4", lambda: sent().told(records={})),
     "an approval is gone": ("P4", lambda: without(sent(), "action_approve")),
     "all events are gone": ("P4", lambda: sent().told(events=[])),
