@@ -203,9 +203,9 @@ def _are_same(calls: list[Call]) -> bool:
     adds that to what it says about its links."""
     answers = [dict(call.answer or {}) for call in calls]
     for name in ("show", "userMessage"):
-        texts = [str(answer.pop(name, "")) for answer in answers]
+        texts = [str(answer.pop(name)) for answer in answers if name in answer]
         shortest = min(texts, key=len, default="")
-        if not all(text.startswith(shortest) for text in texts):
+        if len(texts) not in (0, len(answers)) or not all(text.startswith(shortest) for text in texts):
             return False
     return len({canonical({**answer, "replay": None}) for answer in answers}) <= 1
 

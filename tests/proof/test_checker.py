@@ -309,7 +309,7 @@ def answered_otherwise() -> Story:
 
 
 def said_otherwise() -> Story:
-    story = sent(idempotencyKey="x")
+    story = sent()
     for text in ("Sent.", "Not sent."):
         story.call(EXECUTE, {"ok": True, "externalId": "e1", "show": text}, actionId="a", idempotencyKey="x")
     return story
