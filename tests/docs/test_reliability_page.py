@@ -1,6 +1,6 @@
 """The report of the fault programme: written by a run that is large enough, and without a finding.
 
-`make prove` writes RELIABILITY.md. The check itself is tried on reports that are made here.
+`make prove` writes it. The check itself is tried on reports that are made here.
 """
 
 from __future__ import annotations
