@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install dev run demo test prove check static fast programs conformance bluesky bench screenshots lock clean
+.PHONY: help install dev run demo test prove check static fast programs conformance bluesky bench screenshots audit lock clean
 
 # The processes that tests start would compile every module they import.
 unexport PYTHONDONTWRITEBYTECODE
@@ -64,6 +64,9 @@ bench: dev ## Measure, and print the table
 
 screenshots: dev ## Take the pictures of every screen, into docs/screens
 	@.venv/bin/python -m tests.serving.web.shell.gallery docs/screens
+
+audit: dev ## Known vulnerabilities and licences of what is locked, and an SBOM in dist
+	@.venv/bin/python scripts/audit.py
 
 lock: ## Resolve the dependencies again
 	@scripts/lock.sh

@@ -20,7 +20,7 @@ from assent.cli.workspaces import (
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import IssuedKey, Workspace
 from assent.kernel.ids import KeyId
-from assent.kernel.limits import DAY_MS
+from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.toolsets import TOOLSETS
 
 if TYPE_CHECKING:
@@ -124,15 +124,28 @@ def revoke(session: CommandSession, key: WhichKey, workspace: OfWorkspace = None
     session.give(view, f"Key {key_id} is revoked.")
 
 
-def rotate(session: CommandSession, key: WhichKey, workspace: OfWorkspace = None) -> None:
-    """End a key and make its successor with the same rights, which is shown now and never again."""
+def rotate(
+    session: CommandSession,
+    key: WhichKey,
+    workspace: OfWorkspace = None,
+    overlap: Annotated[
+        int,
+        typer.Option(
+            "--overlap", metavar="HOURS", min=0, max=8_760, help="Let the old key work so long (0)."
+        ),
+    ] = 0,
+) -> None:
+    """Make the successor of a key with the same rights, which is shown now and never again, and end the key: at
+    once, or after --overlap hours."""
     session.require_data()
     (key_id, of), entropy = _which(key, workspace), key_entropy()
 
     async def replace(app: App, found: Workspace) -> tuple[Workspace, IssuedKey | None]:
         now_ms = app.clock.now_ms()
         return found, await app.store.write(
-            lambda: tenancy.rotate_key(found.workspace_id, key_id, entropy, now_ms, by=BY)
+            lambda: tenancy.rotate_key(
+                found.workspace_id, key_id, entropy, now_ms, by=BY, overlap_ms=overlap * HOUR_MS
+            )
         )
 
     found, issued = use_workspace(session, of, replace)

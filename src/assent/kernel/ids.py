@@ -22,6 +22,9 @@ JobId = NewType("JobId", str)
 SYSTEM_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000000")
 """Owns the jobs and facts of the deployment. No workspace is created with this id."""
 
+ACCESS_FACTS: Final[ContextVar[dict[str, str] | None]] = ContextVar("access_facts", default=None)
+"""What the access log adds to the line of a request; filled while it is answered."""
+
 REQUEST_ID: Final[ContextVar[str | None]] = ContextVar("request_id", default=None)
 """The id of the request that this task serves. Every log line carries it."""
 

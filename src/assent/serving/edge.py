@@ -8,7 +8,10 @@ request's id and answered without internals.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import logging
+import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -22,6 +25,7 @@ from assent.engine.core import tenancy
 from assent.engine.core.callers import NOTED_EVERY_MS
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
+from assent.kernel.ids import ACCESS_FACTS
 from assent.kernel.refusals import KEY_REASONS, Reason, Refusal
 from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
@@ -120,6 +124,39 @@ def toolsets_of(principal: Principal | None) -> frozenset[Toolset] | None:
     return choose(principal.toolsets) if principal is not None and principal.toolsets else None
 
 
+class Latency:
+    """How long the calls of a tool took: a histogram."""
+
+    BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+    __slots__ = ("_buckets", "seconds")
+
+    def __init__(self) -> None:
+        self._buckets = [0] * (len(self.BOUNDS) + 1)
+        self.seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        self._buckets[bisect.bisect_left(self.BOUNDS, seconds)] += 1
+        self.seconds += seconds
+
+    @property
+    def count(self) -> int:
+        return sum(self._buckets)
+
+    def cumulate(self) -> list[tuple[str, int]]:
+        """Return the count up to each bound."""
+        names = [*(f"{bound:g}" for bound in self.BOUNDS), "+Inf"]
+        return list(zip(names, itertools.accumulate(self._buckets), strict=True))
+
+
+def describe_call(call: Incoming, tool: str, outcome: str) -> dict[str, str]:
+    """Describe a call for the access log: no content, no secret."""
+    caller, facts = call.caller, {"tool": tool, "outcome": outcome}
+    if caller is not None:
+        facts |= {"workspace": caller.workspace_id, "key_id": caller.key_id or "local"}
+    return facts
+
+
 class Edge:
     """Answers calls. One per process; holds no state of a call."""
 
@@ -127,6 +164,7 @@ class Edge:
         self._load_catalog = load_catalog
         self.services = services
         self.outcomes: Counter[tuple[str, str]] = Counter()
+        self.latencies: dict[str, Latency] = {}
         self._noted: dict[tuple[str, str | None], int] = {}
         """When each caller was noted last."""
 
@@ -138,6 +176,7 @@ class Edge:
     async def answer(self, name: str, arguments: Any, context: RequestContext) -> Answer:
         """Run one call."""
         call = Incoming(name, self.catalog.by_name.get(name), arguments, context)
+        begun = time.perf_counter()
         answer = await self._answer(call)
         toolsets, tool = toolsets_of(call.caller), call.tool
         listed = self.catalog.offered if toolsets is None else self.catalog.names_in(toolsets)
@@ -148,7 +187,11 @@ class Edge:
             answer = replace(answer, prose=tool.tell_refusal(answer.value))
         # Unknown names share one label, so that callers cannot create metrics.
         label = tool.name if tool is not None else "unknown"
-        self.outcomes[(label, answer.reason.value if answer.reason is not None else "ok")] += 1
+        outcome = answer.reason.value if answer.reason is not None else "ok"
+        self.outcomes[(label, outcome)] += 1
+        self.latencies.setdefault(label, Latency()).add(time.perf_counter() - begun)
+        if (facts := ACCESS_FACTS.get()) is not None:
+            facts.update(describe_call(call, label, outcome))
         return answer
 
     async def _answer(self, call: Incoming) -> Answer:

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from assent.kernel.ids import REQUEST_ID
+from assent.kernel.ids import ACCESS_FACTS, REQUEST_ID
 from assent.kernel.limits import MAX_BODY_BYTES, MAX_JSON_DEPTH
 from assent.kernel.refusals import KEY_REASONS, Refusal, bad_argument
 from assent.serving.arguments import check_depth
@@ -43,6 +43,8 @@ EVENT_HEADERS: Final = (
 )
 PROGRESS: Final = b'"progressToken"'
 MAX_QUEUED_NOTIFICATIONS: Final = 100
+MAX_CLIENT_CHARS: Final = 100
+"""Of a client's name in the access log."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _BEARER: Final = "bearer "
 _HOST: Final = re.compile(r"(\[[0-9a-fA-F:.]+\]|[^:\[\]]+)(?::(\d{1,5}))?")
@@ -93,6 +95,8 @@ class Guard:
         origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
         request_id = os.urandom(8).hex()
         REQUEST_ID.set(request_id)
+        facts: dict[str, str] = {}
+        ACCESS_FACTS.set(facts)
         scope.setdefault("state", {})["request_id"] = request_id
         started = time.perf_counter()
         status = 500
@@ -120,8 +124,20 @@ class Guard:
                 scope["method"],
                 scope["path"],
                 status,
-                extra={"request_id": request_id, "ms": round((time.perf_counter() - started) * 1000, 1)},
+                extra={
+                    "request_id": request_id,
+                    "ms": round((time.perf_counter() - started) * 1000, 1),
+                    **facts,
+                    **({"client": _name_client(scope)} if facts else {}),
+                },
             )
+
+
+def _name_client(scope: Scope) -> str:
+    """What the program of a request calls itself, cut for the log."""
+    said = next((value for name, value in scope["headers"] if name == b"user-agent"), b"")
+    text: str = said.decode("latin-1")
+    return text[:MAX_CLIENT_CHARS]
 
 
 async def respond(

@@ -20,6 +20,7 @@ from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
 from assent.serving.http import AllowedPeers, Guard, McpEndpoint, RestEndpoint
 from assent.serving.mcp import McpServer
+from assent.serving.metrics import MEDIA_TYPE, may_read, write_metrics
 from assent.serving.web.shell.problems import http_problem
 
 log = logging.getLogger("assent.site")
@@ -36,6 +37,8 @@ def build_site(
     *,
     peers: AllowedPeers,
     trust_proxy: bool,
+    base_url: str,
+    metrics_key: str | None = None,
     draining: Callable[[], bool] = lambda: False,
     lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
 ) -> ASGIApp:
@@ -64,7 +67,9 @@ def build_site(
         return JSONResponse({"ok": True})
 
     async def metrics(request: Request) -> Response:
-        return PlainTextResponse(_metrics(counts, edge.outcomes), media_type="text/plain; version=0.0.4")
+        if not may_read(request.headers.get("authorization", ""), metrics_key, base_url):
+            return PlainTextResponse("The metrics need the key of ASSENT_METRICS_KEY.\n", 401)
+        return PlainTextResponse(await write_metrics(edge, counts), media_type=MEDIA_TYPE)
 
     routes: list[BaseRoute] = [
         *(Route(path, mcp, methods=["GET", "POST", "DELETE", "PUT", "PATCH"]) for path in MCP_PATHS),
@@ -107,17 +112,3 @@ async def _healthz(request: Request) -> Response:
 async def _answer_crash(request: Request, error: Exception) -> Response:
     # The response carries the request id; the log has the details.
     return JSONResponse({"error": "The server made a mistake; its log has the details."}, 500)
-
-
-def _metrics(counts: Counter[tuple[str, str]], outcomes: Counter[tuple[str, str]]) -> str:
-    lines = ["# TYPE assent_http_requests_total counter"]
-    lines += [
-        f'assent_http_requests_total{{method="{method}",status="{status}"}} {count}'
-        for (method, status), count in sorted(counts.items())
-    ]
-    lines.append("# TYPE assent_tool_calls_total counter")
-    lines += [
-        f'assent_tool_calls_total{{tool="{tool}",outcome="{outcome}"}} {count}'
-        for (tool, outcome), count in sorted(outcomes.items())
-    ]
-    return "\n".join(lines) + "\n"

@@ -54,6 +54,7 @@ class Settings(Record, kw_only=True):
     tls_cert: Path | None = None
     tls_key: Path | None = None
     api_key: str | None = None
+    metrics_key: str | None = None
     rate_limit_per_minute: int = RATE_LIMIT_PER_MINUTE
     page_limit_per_minute: int = PAGES_PER_MINUTE
     signups_per_hour: int = SIGNUPS_PER_HOUR

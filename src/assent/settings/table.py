@@ -84,6 +84,12 @@ TABLE: Final = (
         "minute, beside the calls; for public pages ten times as many.",
     ),
     Setting(
+        name="metrics_key",
+        kind=Kind.TOKEN,
+        doc="The bearer token with which `/metrics` is read. Without it only a server whose address is this machine "
+        "shows them.",
+    ),
+    Setting(
         name="signups_per_hour",
         kind=Kind.COUNT,
         low=0,

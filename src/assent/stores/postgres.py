@@ -118,6 +118,14 @@ class PostgresStore:
 
         return await self._run(read, begin)
 
+    def count_connections(self) -> dict[str, int]:
+        """The connections of this event loop's pool, for metrics."""
+        place = self._places.get(asyncio.get_running_loop())
+        if place is None or place.pool is None:
+            return {"used": 0, "idle": 0, "most": self._pool_size}
+        idle = place.pool.get_idle_size()
+        return {"used": place.pool.get_size() - idle, "idle": idle, "most": self._pool_size}
+
     async def close(self) -> None:
         self._first_use.cancel()
         self._closed = True

@@ -27,6 +27,7 @@ from assent.kernel import tokens
 from assent.kernel.ids import KeyId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record, from_row
+from assent.kernel.times import iso_time
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
@@ -218,10 +219,21 @@ def _revoke(workspace_id: WorkspaceId, key_id: KeyId, now_ms: int, *, by: str) -
 
 
 def rotate_key(
-    workspace_id: WorkspaceId, key_id: KeyId, entropy: KeyEntropy, now_ms: int, *, by: str
+    workspace_id: WorkspaceId,
+    key_id: KeyId,
+    entropy: KeyEntropy,
+    now_ms: int,
+    *,
+    by: str,
+    overlap_ms: int = 0,
 ) -> Transaction[IssuedKey | None]:
-    """Revoke a key and issue its successor with the same rights, in one transaction."""
-    old = yield from _revoke(workspace_id, key_id, now_ms, by=by)
+    """Issue the successor of a key with the same rights and end the key, in one transaction. With `overlap_ms`
+    the old key works until then, never longer than it would have. Returns None if there is no such active key."""
+    old = yield from (
+        _let_expire(workspace_id, key_id, now_ms, now_ms + overlap_ms, by=by)
+        if overlap_ms
+        else _revoke(workspace_id, key_id, now_ms, by=by)
+    )
     if old is None:
         return None
     return (
@@ -240,6 +252,21 @@ def rotate_key(
             by=by,
         )
     )
+
+
+def _let_expire(
+    workspace_id: WorkspaceId, key_id: KeyId, now_ms: int, ends_ms: int, *, by: str
+) -> Transaction[Row | None]:
+    """Let a key end at a time. Returns its row as it was, or None if there is no such active key."""
+    named = {"workspace_id": workspace_id, "key_id": key_id}
+    found = yield statements.find_active_api_key(**named, now_ms=now_ms)
+    if not found:
+        return None
+    ends_ms = min(ends_ms, found[0]["expires_ms"] or ends_ms)
+    yield statements.let_api_key_expire(**named, ends_ms=ends_ms)
+    facts = {"keyId": key_id, "until": iso_time(ends_ms), "by": by}
+    yield from journal.note(workspace_id, "key_rotated", facts, now_ms)
+    return found[0]
 
 
 def list_keys(workspace_id: WorkspaceId) -> Transaction[list[KeyRecord]]:

@@ -304,3 +304,18 @@ RETURNING version
 -- Find the latest version of a workspace's policy.
 SELECT version, digest, source, set_by AS by, at_ms FROM policy_versions
 WHERE workspace_id = :workspace_id ORDER BY version DESC LIMIT 1
+
+-- name: count_waiting_everywhere
+-- Count what waits for a person on the whole server by age, and unknown outcomes, for metrics.
+SELECT
+  sum(CASE WHEN a.execution_state = 'outcome_unknown' THEN 1 ELSE 0 END) AS unknown,
+  sum(CASE WHEN w.waits = 1 AND a.created_ms > :after_0 THEN 1 ELSE 0 END) AS age_0,
+  sum(CASE WHEN w.waits = 1 AND a.created_ms <= :after_0 AND a.created_ms > :after_1 THEN 1 ELSE 0 END) AS age_1,
+  sum(CASE WHEN w.waits = 1 AND a.created_ms <= :after_1 AND a.created_ms > :after_2 THEN 1 ELSE 0 END) AS age_2,
+  sum(CASE WHEN w.waits = 1 AND a.created_ms <= :after_2 AND a.created_ms > :after_3 THEN 1 ELSE 0 END) AS age_3,
+  sum(CASE WHEN w.waits = 1 AND a.created_ms <= :after_3 THEN 1 ELSE 0 END) AS age_4
+FROM actions a JOIN (
+  SELECT workspace_id, action_id, CASE WHEN status = 'awaiting_approval'
+    AND (expires_ms IS NULL OR expires_ms > :now_ms) THEN 1 ELSE 0 END AS waits
+  FROM actions WHERE status = 'awaiting_approval' OR execution_state = 'outcome_unknown'
+) AS w ON w.workspace_id = a.workspace_id AND w.action_id = a.action_id

@@ -146,3 +146,8 @@ RETURNING job_id;
 -- Find when a waiting or running job is due, by its key.
 SELECT due_ms FROM jobs
 WHERE workspace_id = :workspace_id AND kind = :kind AND key = :key AND state IN ('waiting', 'running');
+
+-- name: count_jobs
+-- Count the jobs that are not done, by state and by whether they are due, for metrics.
+SELECT state, CASE WHEN due_ms <= :now_ms THEN 1 ELSE 0 END AS due, count(*) AS jobs, min(due_ms) AS oldest_ms
+FROM jobs WHERE state <> 'done' GROUP BY 1, 2 ORDER BY 1, 2

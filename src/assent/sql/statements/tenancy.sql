@@ -132,6 +132,23 @@ UPDATE api_keys SET revoked_ms = :now_ms
 WHERE workspace_id = :workspace_id AND key_id = :key_id AND revoked_ms IS NULL
 RETURNING mode, label, scopes, expires_ms, first_key_id, toolsets, person_id, client_dialog
 
+-- name: find_active_api_key [sqlite]
+-- An active key with all that its successor gets. The single writer is the lock.
+SELECT mode, label, scopes, expires_ms, first_key_id, toolsets, person_id, client_dialog FROM api_keys
+WHERE workspace_id = :workspace_id AND key_id = :key_id AND revoked_ms IS NULL
+  AND (expires_ms IS NULL OR expires_ms > :now_ms)
+
+-- name: find_active_api_key [postgres]
+-- As on SQLite, locked.
+SELECT mode, label, scopes, expires_ms, first_key_id, toolsets, person_id, client_dialog FROM api_keys
+WHERE workspace_id = :workspace_id AND key_id = :key_id AND revoked_ms IS NULL
+  AND (expires_ms IS NULL OR expires_ms > :now_ms)
+FOR UPDATE
+
+-- name: let_api_key_expire
+-- Let a key end at a time.
+UPDATE api_keys SET expires_ms = :ends_ms WHERE workspace_id = :workspace_id AND key_id = :key_id
+
 -- name: insert_signup_link
 -- Insert an unclaimed sign-up link.
 INSERT INTO signup_links (workspace_id, secret_hash, email, name, created_ms, expires_ms)

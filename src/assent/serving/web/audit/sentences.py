@@ -120,6 +120,7 @@ WORDS: Final[dict[str, Sentence]] = {
     "wrapped_tools_accepted": "The first tools of the wrapped server {server} were accepted",
     "boundary_checked": "{agent} tried what an agent of the user “{user}” can do to the server",
     "boundary_forgotten": "The check of the user “{user}” was removed by {agent}",
+    "key_rotated": "A key was replaced by {agent}; the old one works until {until}",
     "sending_frozen": "All sending was stopped by {agent}",
     "sending_resumed": "Sending was allowed again by {agent}",
     "policy_changed": "Policy changed to “{policy}” by {agent}",

@@ -92,7 +92,14 @@ GROUPS: Final = (
         "access",
         "People, keys and connections",
         (
-            *("workspace_created", "workspace_renamed", "brand_changed", "key_issued", "key_revoked"),
+            *(
+                "workspace_created",
+                "workspace_renamed",
+                "brand_changed",
+                "key_issued",
+                "key_revoked",
+                "key_rotated",
+            ),
             *("sign_in_link_issued", "signed_in", "signed_out", "signed_out_everywhere"),
             *("person_invited", "person_removed", "person_renamed", "passkey_added", "passkey_removed"),
             *("person_admitted", "person_linked", "person_changed"),
