@@ -75,12 +75,11 @@ TABLE: Final = (
         doc="Workspace key that `assent stdio` works with. Without one it uses the local default workspace.",
     ),
     _count("rate_limit_per_minute", 1, 1_000_000_000, "Calls a workspace may make in a minute."),
-    Setting(
-        name="page_limit_per_minute",
-        kind=Kind.COUNT,
-        low=1,
-        high=1_000_000_000,
-        doc="Pages that one review link, one signed-in browser or one address at the sign-in page may ask for in a "
+    _count(
+        "page_limit_per_minute",
+        1,
+        1_000_000_000,
+        "Pages that one review link, one signed-in browser or one address at the sign-in page may ask for in a "
         "minute, beside the calls; for public pages ten times as many.",
     ),
     Setting(
@@ -89,35 +88,31 @@ TABLE: Final = (
         doc="The bearer token with which `/metrics` is read. Without it only a server whose address is this machine "
         "shows them.",
     ),
-    Setting(
-        name="signups_per_hour",
-        kind=Kind.COUNT,
-        low=0,
-        high=1_000_000_000,
-        doc="Workspaces that one client address may sign up for in an hour. 0 closes signup.",
+    _count(
+        "signups_per_hour",
+        0,
+        1_000_000_000,
+        "Workspaces that one client address may sign up for in an hour. 0 closes signup.",
     ),
-    Setting(
-        name="storage_quota_mb",
-        kind=Kind.COUNT,
-        low=1,
-        high=1_000_000_000,
-        doc="Megabytes that the calls of a workspace may store in a day (UTC). What is stored can still be decided, "
+    _count(
+        "storage_quota_mb",
+        1,
+        1_000_000_000,
+        "Megabytes that the calls of a workspace may store in a day (UTC). What is stored can still be decided, "
         "sent and read.",
     ),
-    Setting(
-        name="held_after",
-        kind=Kind.COUNT,
-        low=1,
-        high=1_000_000,
-        doc="How many waiting actions one key may propose in ten minutes before people are asked about the rest as one "
+    _count(
+        "held_after",
+        1,
+        1_000_000,
+        "How many waiting actions one key may propose in ten minutes before people are asked about the rest as one "
         "question, in the inbox and by one notification.",
     ),
-    Setting(
-        name="max_connections",
-        kind=Kind.COUNT,
-        low=8,
-        high=1_000_000,
-        doc="Connections that one process serves at a time. It serves fewer where the system gives it too few file "
+    _count(
+        "max_connections",
+        8,
+        1_000_000,
+        "Connections that one process serves at a time. It serves fewer where the system gives it too few file "
         "descriptors (`ulimit -n`); at the limit the connection that has waited longest for its client is ended.",
     ),
     Setting(
@@ -271,12 +266,11 @@ TABLE: Final = (
         kind=Kind.SWITCH,
         doc="Offer workflow_checkpoint, which keeps notes between the steps of a workflow.",
     ),
-    Setting(
-        name="workflow_retention_days",
-        kind=Kind.COUNT,
-        low=1,
-        high=36_500,
-        doc="How long a session of workflows is kept after it was last touched. Journal and actions stay.",
+    _count(
+        "workflow_retention_days",
+        1,
+        36_500,
+        "How long a session of workflows is kept after it was last touched. Journal and actions stay.",
     ),
     Setting(
         name="execution_lease_seconds",
