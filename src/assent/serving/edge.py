@@ -8,6 +8,8 @@ request's id and answered without internals.
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import logging
 import time
 from collections import Counter
@@ -29,7 +31,6 @@ from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
 from assent.serving.gateway import PLAIN_CLIENT, ClientPort
-from assent.serving.latency import Latency
 from assent.serving.offering import NAMED, drop_unoffered
 from assent.tools.definition import Call, Dialog, InputRequired, Peer, Prose, PublicCall, Tool
 
@@ -121,6 +122,31 @@ class Incoming:
 def toolsets_of(principal: Principal | None) -> frozenset[Toolset] | None:
     """Return the tool sets of a caller's key; None for the server's default."""
     return choose(principal.toolsets) if principal is not None and principal.toolsets else None
+
+
+class Latency:
+    """How long the calls of a tool took: a histogram."""
+
+    BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+
+    __slots__ = ("_buckets", "seconds")
+
+    def __init__(self) -> None:
+        self._buckets = [0] * (len(self.BOUNDS) + 1)
+        self.seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        self._buckets[bisect.bisect_left(self.BOUNDS, seconds)] += 1
+        self.seconds += seconds
+
+    @property
+    def count(self) -> int:
+        return sum(self._buckets)
+
+    def cumulate(self) -> list[tuple[str, int]]:
+        """Return the count up to each bound."""
+        names = [*(f"{bound:g}" for bound in self.BOUNDS), "+Inf"]
+        return list(zip(names, itertools.accumulate(self._buckets), strict=True))
 
 
 def describe_call(call: Incoming, tool: str, outcome: str) -> dict[str, str]:
