@@ -37,6 +37,7 @@ from assent.engine.core.services import Background, Limits, Outgoing, PageLinks,
 from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
 from assent.engine.core.waits import Waits
+from assent.engine.recovery.positions import Restore
 from assent.extensions.bundles import SUITE, WRAP, BundleProcess, load_bundle, load_bundles
 from assent.gate import review_link
 from assent.gate.effects import EffectTypes
@@ -54,6 +55,7 @@ from assent.ports import (
     StoreUnavailable,
     Transaction,
 )
+from assent.processes.heads import Heads, StoreBehind
 from assent.processes.server_notes import ServerNotes
 from assent.settings.load import Settings, SettingsError
 from assent.settings.reaching import phone_url
@@ -107,20 +109,23 @@ class App:
         connectors: Mapping[str, Connector] | None = None,
         effects: EffectTypes | None = None,
         one_client: bool = False,
+        accept_older: bool = False,
     ) -> None:
+        """`accept_older`: use a store that is behind the recorded head, because a person said so."""
         self.settings = settings
         self.clock = clock or SystemClock()
         self.keys = ServerKeys(self._read_secrets)
         self.executions = ShieldedTasks()
         self._loading = threading.Lock()
         self._extensions: Extensions | None = None
-        self.store: Store = open_store(
+        self.store = open_store(
             settings.database_url,
             pool_size=settings.pool_size,
             one_client=one_client,
             prepare=self._prepare_store,
             list_components=lambda: list_components(self.extensions),
         )
+        self.heads = Heads(settings, self.store, self.clock, self._hold, accept_older=accept_older)
         self.vault = Vault(lambda: self.keys.master, os.urandom)
         self.connections = ConnectionStore(self.store, self.vault, self.clock)
         self.waits = Waits(self.store, self.clock)
@@ -157,6 +162,7 @@ class App:
                 waits=self.waits,
                 executions=self.executions,
                 callers=self.callers,
+                record_head=self.heads.wake,
             ),
         )
         self.wake_jobs: Callable[[], None] = lambda: None
@@ -266,8 +272,9 @@ class App:
         await self.services.check_store()
 
     async def _prepare_store(self) -> None:
-        """Check the secrets against the store, seal with the newest, create the default
-        workspace."""
+        """Refuse a store that is behind the recorded head. Check the secrets against the store, seal
+        with the newest, hold what a restore left in doubt, create the default workspace."""
+        restore = await self.heads.compare()
         await asyncio.to_thread(lambda: self.extensions)  # their tables are the store's
         self.keys.forget()
         await check_secrets(self.store, self.keys)
@@ -276,7 +283,21 @@ class App:
         now_ms = self.clock.now_ms()
         await seal_approvals(self.store, self.keys.seals, now_ms)
         await fill_views(self.store, lambda: self.services.effects, self.services.links.base_url)
+        restore = restore or await self.heads.find_restore()
+        if restore is not None:
+            await self._hold(restore)
         await self.store.write(lambda: self._create_local(now_ms))
+        await self.heads.begin(at_once=restore is not None)
+
+    async def _hold(self, restore: Restore) -> None:
+        """Record a restore and hold what may have been sent after the backup."""
+        from assent.engine.recovery import holding
+
+        connectors, now_ms = self.services.connectors, self.clock.now_ms()
+        new_id = partial(self.services.new_id, now_ms)
+        report = await self.store.write(lambda: holding.hold(restore, connectors, new_id, now_ms))
+        log.error("%s", report.describe())
+        self.wake_jobs()
 
     def _create_local(self, now_ms: int) -> Transaction[None]:
         workspace_id, by = tenancy.LOCAL_WORKSPACE, "first start"
@@ -291,6 +312,7 @@ class App:
         await self._finish_renewals()
         for name in vars(self).keys() & {"suite", "wrap"}:
             await getattr(self, name).close()
+        await self.heads.close()
         await self.store.close()
 
 
@@ -404,7 +426,7 @@ async def check_secrets(store: Store, keys: ServerKeys) -> None:
             )
 
 
-UNFIT = (SettingsError, SchemaMismatch, SecretMismatch)
+UNFIT = (SettingsError, SchemaMismatch, SecretMismatch, StoreBehind)
 """Errors that end a start. Each message says what is wrong and what to do. An unavailable database
 is not among them: the server waits for it."""
 

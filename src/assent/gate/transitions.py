@@ -12,6 +12,8 @@
        │                  │                   │  └──found refused──► failed
        └── retryable ◄────┴──postpone         └──found not done──► retryable ──found done──► executed
 
+    approved, retryable ──restore──► outcome_unknown (the store is older than what may have been sent)
+
 `executing`, `outcome_unknown` and `retryable` are execution states besides the status `approved`
 (C10). A refused move changes nothing.
 """
@@ -47,6 +49,8 @@ class Move(enum.StrEnum):
     FOUND_NOT_DONE = "found_not_done"
     HAND_OVER = "hand_over"
     """A person published it by hand and recorded where (manual channels)."""
+    RESTORE = "restore"
+    """The store was put back to an earlier state, so it may have been sent since."""
 
 
 AWAITING: Final = State(Status.AWAITING_APPROVAL, ExecutionState.NONE)
@@ -76,6 +80,8 @@ TABLE: Final[dict[tuple[State, Move], State]] = {
     (EXECUTING, Move.REFUSE): FAILED,
     (EXECUTING, Move.POSTPONE): RETRYABLE,
     (EXECUTING, Move.LOSE): UNKNOWN,
+    (APPROVED, Move.RESTORE): UNKNOWN,
+    (RETRYABLE, Move.RESTORE): UNKNOWN,
     (UNKNOWN, Move.FOUND_DONE): EXECUTED,
     (UNKNOWN, Move.FOUND_REFUSED): FAILED,
     (UNKNOWN, Move.FOUND_NOT_DONE): RETRYABLE,

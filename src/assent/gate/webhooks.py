@@ -46,6 +46,7 @@ EVENT_AFTER: Final[dict[Move, EventName]] = {
     Move.REFUSE: "failed",
     Move.POSTPONE: "failed",
     Move.LOSE: "unknown",
+    Move.RESTORE: "unknown",
     Move.FOUND_DONE: "executed",
     Move.FOUND_REFUSED: "failed",
     Move.FOUND_NOT_DONE: "failed",

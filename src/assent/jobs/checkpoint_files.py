@@ -10,6 +10,7 @@ import msgspec
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Checkpoint, Signer
+from assent.engine.recovery.holding import RestoreReport
 from assent.settings.load import SettingsError
 
 if TYPE_CHECKING:
@@ -47,6 +48,19 @@ def read(path: Path) -> Checkpoint:
         ) from error
 
 
-def newest(data_dir: Path) -> Path | None:
-    """Return the newest checkpoint file, else None."""
-    return max((data_dir / DIRECTORY).glob("[0-9]*.json"), default=None)
+def newest(data_dir: Path, *, at_most: int | None = None) -> Path | None:
+    """Return the newest checkpoint file, or the newest up to a number, else None."""
+    files = (data_dir / DIRECTORY).glob("[0-9]*.json")
+    return max((each for each in files if at_most is None or int(each.stem) <= at_most), default=None)
+
+
+def set_aside(data_dir: Path, restore: RestoreReport) -> list[Path]:
+    """Move checkpoint files that a restored store lacks to a directory of their own, because the store
+    signs other checkpoints with these numbers. Returns their new paths."""
+    aside = data_dir / DIRECTORY / f"before-restore-{restore.epoch}"
+    moved = []
+    for path in sorted((data_dir / DIRECTORY).glob("[0-9]*.json")):
+        if int(path.stem) > restore.checkpoint and read(path).content().at_ms <= restore.at_ms:
+            aside.mkdir(mode=0o700, exist_ok=True)
+            moved.append(path.replace(aside / path.name))
+    return moved

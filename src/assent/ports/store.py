@@ -123,6 +123,12 @@ class Store(Protocol):
     async def close(self) -> None: ...
 
 
+class CountingStore(Store, Protocol):
+    """A store that counts the committed writes through this object."""
+
+    writes: int
+
+
 class StoreUnavailable(Exception):  # noqa: N818 - a state of the world, not a programming error
     """The database cannot serve this call now. The message is for the log, never for a caller."""
 

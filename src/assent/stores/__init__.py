@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from assent.ports import Clock, Store
+    from assent.ports import Clock, CountingStore
     from assent.sql.components import ListComponents
 
 __all__ = ["open_store", "sqlite_path"]
@@ -29,7 +29,7 @@ def open_store(
     one_client: bool = False,
     prepare: Callable[[], Awaitable[None]] | None = None,
     list_components: ListComponents = tuple,
-) -> Store:
+) -> CountingStore:
     """Return the store for a database URL. Does no I/O: the store connects in `open` or at its
     first call.
 

@@ -38,6 +38,12 @@ class FirstUse:
             self._attempt.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
         await asyncio.shield(self._attempt)
 
+    def repeat(self) -> bool:
+        """Prepare again before the next call, because the database was replaced. Returns False without
+        `prepare`."""
+        self.done = self._prepare is None
+        return not self.done
+
     def cancel(self) -> None:
         if self._attempt is not None:
             self._attempt.cancel()

@@ -84,6 +84,7 @@ class PostgresStore:
     ) -> None:
         require_driver()
         self.written = asyncio.Event()
+        self.writes = 0
         self._first_use = FirstUse(prepare)
         self._url = url
         self._pool_size = pool_size
@@ -110,6 +111,7 @@ class PostgresStore:
 
         place = self._place()
         result = await self._run(write_and_bump, begin)
+        self.writes += 1
         self.written.set()
         return result
 

@@ -60,6 +60,7 @@ class SqliteStore:
     ) -> None:
         self.path = Path(path).absolute()
         self.written = asyncio.Event()
+        self.writes = 0
         self._clock = clock
         self._list_components = list_components
         self._first_use = FirstUse(prepare)
@@ -85,8 +86,21 @@ class SqliteStore:
             await self.write(_nothing)
 
     async def write(self, begin: Begin[T]) -> T:
-        if not self._first_use.done:
-            await self._first_use.wait()
+        from assent.stores.sqlite_connection import Replaced
+
+        while True:
+            if not self._first_use.done:
+                await self._first_use.wait()
+            try:
+                result: T = await self._write(begin)
+            except Replaced:
+                continue  # prepared again first
+            self._opened = True
+            self.writes += 1
+            self.written.set()
+            return result
+
+    async def _write(self, begin: Begin[T]) -> T:
         if self._wrote_here and asyncio.current_task() in self._wrote_here:
             await asyncio.sleep(0)  # it can share no commit with its last write, so others run first
         loop = asyncio.get_running_loop()
@@ -98,8 +112,6 @@ class SqliteStore:
                     self._writer_thread = _start(self._write_until_closed, "assent-writer")
                 self._writes.put(request)
         result: T = await request.future
-        self._opened = True
-        self.written.set()
         return result
 
     def _write_here(self, request: Request) -> bool:
@@ -156,7 +168,7 @@ class SqliteStore:
         from assent.stores.sqlite_transactions import SqliteWriter
 
         connect = partial(connect_writer, self.path, self._clock, self._list_components)
-        self._writer = SqliteWriter(self.path, connect, retired=self._retired)
+        self._writer = SqliteWriter(self.path, connect, self._retired, self._first_use.repeat)
         self._writer.work_off(self._writes)
 
     # On a reader thread

@@ -64,6 +64,10 @@ class Broken(StoreUnavailable):
         self.code = code
 
 
+class Replaced(StoreUnavailable):
+    """The file was replaced while it was in use. Nothing was written; the store must be prepared again."""
+
+
 def translate(error: BaseException) -> BaseException:
     """Translate an error of driver or system. Any other is a bug and returned unchanged."""
     if isinstance(error, sqlite3.Error):

@@ -39,8 +39,7 @@ fails the whole batch: the connection is closed, which rolls back, and the next 
 one. After a full disk or an I/O error (`OUT_OF_SPACE`) the batch is repeated one transaction at a
 time, so that one large transaction does not fail the others. Before each batch the writer compares
 device and inode of the WAL with those it first saw. If the files were moved or replaced, it drops
-the connection. If the database file is gone, it raises StoreUnavailable and does not create an
-empty one.
+the connection, and the store is prepared again (`Replaced`). A missing file is StoreUnavailable.
 
 A crash. The process may die at any point. A crash before COMMIT leaves nothing of the batch: SQLite
 ignores an incomplete transaction in the WAL. A crash after COMMIT leaves all of it, although
@@ -73,12 +72,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from msgspec.structs import astuple
 
 from assent.ports import Begin, Rows, StoreUnavailable
-from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, empty_log, translate
+from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, translate
 
 if TYPE_CHECKING:
     from assent.stores.sqlite import Request
 
 T = TypeVar("T")
+Connect = Callable[[], sqlite3.Connection]
 
 MAX_BATCH: Final = 128
 """Transactions per commit: enough to share the sync, few enough for other processes."""
@@ -144,14 +144,15 @@ class SqliteWriter:
     """The writing connection of a process and its inter-process lock."""
 
     def __init__(
-        self, path: Path, connect: Callable[[], sqlite3.Connection], *, retired: list[sqlite3.Connection]
+        self,
+        path: Path,
+        connect: Connect,
+        retired: list[sqlite3.Connection],
+        prepare_again: Callable[[], bool],
     ) -> None:
-        self._path = path
-        self._connect = connect
-        self._retired = retired
+        self._path, self._connect, self._retired, self._prepare_again = path, connect, retired, prepare_again
         self._turnstile = Turnstile(path)
-        self._log = f"{path}-wal"
-        self._log_limit = LOG_BYTES
+        self._log, self._log_limit = f"{path}-wal", LOG_BYTES
         self._log_place: tuple[int, int] | None = None
         self._connection: sqlite3.Connection | None = None
         self._was_there = False
@@ -250,11 +251,11 @@ class SqliteWriter:
             # The lock files were moved with the database.
             self._drop_connection()
             self._turnstile.close()
+            if self._prepare_again():
+                raise Replaced("sqlite: the file was replaced")
         if self._connection is None:
             if self._was_there and not self._path.exists():
-                raise StoreUnavailable(
-                    f"sqlite: {self._path} is gone; restore it, or restart to create a new one"
-                )
+                raise StoreUnavailable(f"sqlite: {self._path} is gone; put it back, or restore a backup")
             self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not self._turnstile.acquire(TURN_SECONDS):
             raise StoreUnavailable(f"sqlite: another process has held {self._path} for {TURN_SECONDS:.0f} s")

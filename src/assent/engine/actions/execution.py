@@ -44,6 +44,9 @@ unknown outcome was recorded. An attempt that is still `executing` after its lea
 
 The raised fence makes a result of the first process, should it still arrive, a `late_answer`.
 
+A restored store. An action may have been sent after the backup was taken. `assent.engine.recovery`
+holds such actions; one in doubt is claimed only if the provider would recognise the repetition.
+
 An agent's own tool. `hand_out` claims in the same way and performs nothing: the agent runs the tool
 and reports under the id of its attempt (`recording.record_report`). Without a report the lease ends, and
 the outcome is unknown; a person answers.
@@ -75,9 +78,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, blocked, circumstances, credits, recipients
-from assent.engine.actions.describing import describe
-from assent.engine.actions.editing import edit_effect
+from assent.engine.actions import actions, blocked, circumstances, credits, recipients, remainder
 from assent.engine.actions.missing_types import refuse_missing_type
 from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, record, replay_answer
 from assent.engine.actions.unsent import refuse_by_hand, refuse_not_live, refuse_unready
@@ -88,10 +89,10 @@ from assent.engine.core import jobs
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
 from assent.engine.people import approvals
+from assent.engine.recovery import doubts, holding
 from assent.gate import gate
-from assent.gate.arguments import ARGUMENTS
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Attempt, Effect, Observation
+from assent.gate.records import Action, Attempt, Observation
 from assent.gate.refusal_words import refuse_unfit
 from assent.gate.review_link import LOOK, Scope
 from assent.gate.rules import drift
@@ -102,13 +103,11 @@ from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.kernel.structs import Record
-from assent.kernel.texts import indent_json
 from assent.kernel.times import iso_time
 from assent.ports import (
     TOO_LATE,
     Connector,
     Context,
-    Delivered,
     NotSent,
     OutcomeUnknown,
     SendOutcome,
@@ -169,7 +168,8 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
     if isinstance(held, Executed):
         return held
     failpoint("execute.claimed")
-    outcome = await with_view_of_rest(services, held, await perform(services, held))
+    services.background.record_head()
+    outcome = await remainder.with_view(services, held, await perform(services, held))
     failpoint("execute.performed")
     reply = await services.store.write(lambda: record(held, outcome, services.clock.now_ms()))
     failpoint("execute.recorded")
@@ -178,31 +178,6 @@ async def _execute(services: Services, order: ExecutionOrder) -> Executed:
     if isinstance(reply, Refusal):
         raise reply
     return reply
-
-
-async def with_view_of_rest(services: Services, held: Action, outcome: SendOutcome) -> SendOutcome:
-    """Return the outcome with the view of a remainder, which becomes an action of its own. The effect
-    has happened: if the code of its type fails, the remainder gets the general view."""
-    if not isinstance(outcome, Delivered) or outcome.rest is None:
-        return outcome
-    effect = await _write_rest(services, outcome.rest.effect)
-    try:
-        view = await describe(services, held.workspace_id, effect)
-    except Refusal:
-        own, base_url = services.effects.select_trusted(), services.links.base_url
-        view = own.describe(effect, workspace_id=held.workspace_id, base_url=base_url)
-    rest = msgspec.structs.replace(outcome.rest, effect=effect, view=view)
-    return msgspec.structs.replace(outcome, rest=rest)
-
-
-async def _write_rest(services: Services, effect: Effect) -> Effect:
-    """Return the effect of a remainder. If it has arguments, its text follows from them."""
-    if not effect.arguments:
-        return effect
-    try:
-        return await edit_effect(services, effect, {ARGUMENTS: {}})
-    except Refusal:
-        return msgspec.structs.replace(effect, body=indent_json(effect.arguments))
 
 
 async def claim_action(services: Services, order: ExecutionOrder) -> Action | Executed:
@@ -234,6 +209,12 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
                 services, found.action, found.now, found.changes, by=order.by, via=order.tool
             )
             raise drift.refuse_drift(changed, found.changes, approved=True) from None
+        except doubts.Doubted as found:
+            suspend = partial(holding.suspend_doubted, found.action, services.new_id(now_ms), now_ms)
+            unknown = await services.store.write(suspend)
+            services.background.wake_jobs()
+            url = services.links.review_url(order.workspace_id, unknown.run_id, now_ms, order.link_scope)
+            raise gate.unknown_outcome(unknown, url) from None
 
 
 def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
@@ -315,7 +296,7 @@ def claim(
 ) -> Transaction[Action | Executed]:
     """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated
     idempotency key returns the stored answer (E27, E49). Raises `Refusal`, `_AskFirst` or
-    `_Drifted`."""
+    `_Drifted`; `Doubted` for an action that a restore left in doubt."""
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
     if order.key is not None:
         stored = yield from once.recall(
@@ -345,7 +326,9 @@ def claim(
     now = observed or observing.observe_known(services, action)
     if action.approval is not None and (changes := drift.find_changes(action.approval.observed, now)):
         raise _Drifted(action, now, changes)
-    lease_ms = services.limits.lease_ms_for(services.connectors.get(action.effect.connector))
+    connector = services.connectors.get(action.effect.connector)
+    doubts.require_claimable(connector, action, now_ms)
+    lease_ms = services.limits.lease_ms_for(connector)
     if action.attempt is not None and now_ms < action.attempt.barred_until_ms <= now_ms + lease_ms:
         raise gate.in_progress(action)
     attempt = Attempt(

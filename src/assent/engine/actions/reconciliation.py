@@ -12,16 +12,17 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
-from assent.engine.actions.execution import await_outcome, with_view_of_rest
+from assent.engine.actions import actions, remainder
+from assent.engine.actions.execution import await_outcome
 from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, record, settle
 from assent.engine.core import freezes, jobs
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
+from assent.engine.recovery import doubts
 from assent.gate import gate
-from assent.gate.records import OUTCOME_TOLD, Action, Attempt, ExecutionState
+from assent.gate.records import OUTCOME_TOLD, Action, ExecutionState
 from assent.gate.refusal_words import NOT_IN_QUESTION
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -50,7 +51,7 @@ async def reconcile(services: Services, job: Job) -> None:
         raise JobFailed(f"connector {action.effect.connector} is not registered")
     outcome = await ask_provider(services, connector, action)
     if outcome is not None:
-        outcome = await with_view_of_rest(services, action, outcome)
+        outcome = await remainder.with_view(services, action, outcome)
     failpoint("reconcile.looked")
     if outcome is None:
         return
@@ -84,7 +85,7 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
     if is_held(action, now_ms):
         raise JobFailed("another look is under way")
     connector = services.connectors.get(action.effect.connector)
-    if not repeatable(connector, action.attempt, now_ms) or not services.keys.seals.hold(action):
+    if not repeatable(connector, action, now_ms) or not services.keys.seals.hold(action):
         return action
     if policy.require(action).denied:
         return action  # a repetition may be what makes it happen; a person answers
@@ -122,18 +123,14 @@ def release_lease(held: Action, now_ms: int) -> Transaction[None]:
         yield from actions.put_without_event(msgspec.structs.replace(action, attempt=attempt))
 
 
-def repeatable(connector: Connector | None, attempt: Attempt, now_ms: int) -> bool:
-    """Whether the provider would recognise a repetition of this attempt. After a clock was set back, the
-    age of its key is not known."""
-    if connector is None:
+def repeatable(connector: Connector | None, action: Action, now_ms: int) -> bool:
+    """Whether the provider would recognise a repetition of the action's attempt. After a restore an
+    earlier send counts, too; an attempt that a restore made up is never repeated."""
+    attempt, doubt = action.attempt, doubts.find_doubt(action)
+    if attempt is None or attempt.restored:
         return False
-    delivery, age_ms = connector.delivery, now_ms - attempt.started_ms
-    # Half the window: the two clocks may differ, and the call takes time.
-    return delivery.kind == "natural_key" or (
-        delivery.kind == "native_key"
-        and delivery.window_ms is not None
-        and 0 <= age_ms < delivery.window_ms // 2
-    )
+    since_ms = attempt.started_ms if doubt is None else min(doubt.since_ms, attempt.started_ms)
+    return doubts.recognises(connector, since_ms, now_ms)
 
 
 async def ask_provider(services: Services, connector: Connector, action: Action) -> SendOutcome | None:

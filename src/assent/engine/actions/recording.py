@@ -17,6 +17,7 @@ from assent.engine.core import idempotency as once
 from assent.engine.core import jobs
 from assent.engine.learning import measurement
 from assent.engine.people import notifications
+from assent.engine.recovery import doubts
 from assent.gate import gate
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import PLAIN, describe_outcome, next_calls
@@ -145,6 +146,8 @@ def settle(action: Action, outcome: SendOutcome, move: Move, now_ms: int) -> Tra
     known = {"lastAttempt": note}
     if isinstance(outcome, OutcomeUnknown) and outcome.reference is not None:
         known[REFERENCE] = outcome.reference
+    if move is Move.FOUND_NOT_DONE:
+        action = msgspec.structs.replace(action, metadata=doubts.drop_doubt(action.metadata))
     changed = msgspec.structs.replace(action, attempt=over, metadata={**action.metadata, **known})
     changed = yield from actions.put(changed, steps, facts, now_ms)
     if isinstance(outcome, NotSent):

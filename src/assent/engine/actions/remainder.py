@@ -14,6 +14,10 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.actions.decisions import describe_decider
+from assent.engine.actions.describing import describe
+from assent.engine.actions.editing import edit_effect
+from assent.engine.core.services import Services
+from assent.gate.arguments import ARGUMENTS
 from assent.gate.gate import Decider
 from assent.gate.preflight import Readiness, preflight
 from assent.gate.records import (
@@ -30,7 +34,8 @@ from assent.gate.transitions import FAILED, state_of
 from assent.kernel.ids import RANDOM_BYTES, ActionId, uuid7
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Remainder, Transaction
+from assent.kernel.texts import indent_json
+from assent.ports import Delivered, Remainder, SendOutcome, Transaction
 
 PARTLY: Final = "partly"
 OFFERED_AS: Final = "restActionId"
@@ -149,3 +154,28 @@ def offer(done: Action, offered: Action, now_ms: int) -> Transaction[None]:
         "why": offered.preflight.warnings[0],
     }
     yield from actions.note(offered, "action_staged", facts, now_ms)
+
+
+async def with_view(services: Services, held: Action, outcome: SendOutcome) -> SendOutcome:
+    """Return the outcome with the view of a remainder, which becomes an action of its own. The effect
+    has happened: if the code of its type fails, the remainder gets the general view."""
+    if not isinstance(outcome, Delivered) or outcome.rest is None:
+        return outcome
+    effect = await _write(services, outcome.rest.effect)
+    try:
+        view = await describe(services, held.workspace_id, effect)
+    except Refusal:
+        own, base_url = services.effects.select_trusted(), services.links.base_url
+        view = own.describe(effect, workspace_id=held.workspace_id, base_url=base_url)
+    rest = msgspec.structs.replace(outcome.rest, effect=effect, view=view)
+    return msgspec.structs.replace(outcome, rest=rest)
+
+
+async def _write(services: Services, effect: Effect) -> Effect:
+    """Return the effect of a remainder. If it has arguments, its text follows from them."""
+    if not effect.arguments:
+        return effect
+    try:
+        return await edit_effect(services, effect, {ARGUMENTS: {}})
+    except Refusal:
+        return msgspec.structs.replace(effect, body=indent_json(effect.arguments))

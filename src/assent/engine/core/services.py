@@ -130,6 +130,8 @@ class Background:
     executions: ShieldedTasks
     callers: SeenCallers
     """Notes when each caller was last here."""
+    record_head: Callable[[], None]
+    """Record how far the store has come, because something is about to be sent."""
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ KINDS: Final = (
     "action_refuse",
     "action_postpone",
     "action_lose",
+    "action_restore",
     "action_found_done",
     "action_found_refused",
     "action_found_not_done",

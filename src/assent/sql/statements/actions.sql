@@ -161,6 +161,11 @@ ORDER BY a.action_id LIMIT :most
 -- List approved actions that have not ended, of all workspaces: a start seals them.
 SELECT a.* FROM actions a WHERE a.status = 'approved'
 
+-- name: list_open_actions
+-- List the actions that wait for a decision or were approved and have not ended, of all workspaces: a restore holds
+-- them.
+SELECT a.* FROM actions a WHERE a.status IN ('awaiting_approval', 'approved') ORDER BY a.workspace_id, a.action_id
+
 -- name: add_approval
 -- Record an approval of this revision. A person counts once, with their latest assurance.
 INSERT INTO action_approvals (workspace_id, action_id, revision, approver, name, assurance, at_ms)

@@ -20,6 +20,10 @@ RETURNING number
 SELECT workspace_id, stream_id, seq, hash FROM streams
 WHERE updated_at >= :since_ms AND seq > 0 ORDER BY workspace_id, stream_id
 
+-- name: last_dated_head
+-- When a stream last grew, to the minute.
+SELECT updated_at FROM streams ORDER BY updated_at DESC LIMIT 1
+
 -- name: list_heads
 -- List the heads of all streams in a fixed order, after a cursor.
 SELECT workspace_id, stream_id, seq, hash FROM streams

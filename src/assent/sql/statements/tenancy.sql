@@ -193,6 +193,15 @@ SELECT system_identifier::text AS system,
          AND current_setting('synchronous_commit') NOT IN ('off', 'local') AS synchronous
 FROM pg_control_system()
 
+-- name: advance_head
+-- Count one further in a data directory; returns the number and the epoch.
+INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, :name, '1')
+ON CONFLICT (workspace_id, name)
+DO UPDATE SET value = CAST(CAST(deployment_facts.value AS BIGINT) + 1 AS TEXT)
+RETURNING value, (
+  SELECT e.value FROM deployment_facts e WHERE e.workspace_id = :workspace_id AND e.name = :epoch
+) AS epoch
+
 -- name: count_call [postgres only]
 -- Count a call unless its window is full, under the row's lock; returns whether it was admitted, and the first and the
 -- last slot. Deletes slots older than the window.

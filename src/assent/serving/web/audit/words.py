@@ -60,7 +60,14 @@ GROUPS: Final = (
         "sending",
         "Sending",
         (
-            *("action_claim", "action_succeed", "action_refuse", "action_postpone", "action_lose"),
+            *(
+                "action_claim",
+                "action_succeed",
+                "action_refuse",
+                "action_postpone",
+                "action_lose",
+                "action_restore",
+            ),
             *("action_found_done", "action_found_refused", "action_found_not_done", "action_hand_over"),
             *(
                 "execution_refused",
@@ -119,7 +126,7 @@ TONES: Final = {
     **dict.fromkeys(("action_approve", "action_succeed", "action_found_done", "action_hand_over"), "ok"),
     **dict.fromkeys(("action_reject", "action_refuse", "action_found_refused", "run_failed"), "danger"),
     **dict.fromkeys(("execution_refused", "webhook_failed", "connector_expired", "sending_frozen"), "danger"),
-    **dict.fromkeys(("action_lose", "outcome_still_unknown"), "ask"),
+    **dict.fromkeys(("action_lose", "action_restore", "outcome_still_unknown"), "ask"),
     **dict.fromkeys(("action_postpone", "action_withdraw", "drift_found", "changes_asked"), "warn"),
 }
 """Kinds of events that stand out, each with the colour of its meaning."""

@@ -118,6 +118,8 @@ SENTENCES: Final[dict[str, Sentence]] = {
     "action_refuse": "The provider rejected it",
     "action_postpone": "Not sent; it can be tried again",
     "action_lose": "No answer from the provider: the outcome is unknown",
+    "action_restore": "A backup was restored: it may have been sent since",
+    "restore_doubt": "A backup was restored: it is checked before it is sent",
     "action_found_done": "Found out: it had been sent",
     "action_found_refused": "Found out: the provider had rejected it",
     "action_found_not_done": "Found out: it had not been sent",
@@ -147,6 +149,7 @@ TONES: Final = {
     "action_reject": "danger",
     "action_refuse": "danger",
     "action_lose": "ask",
+    "action_restore": "ask",
 }
 
 EVERY_ACTION: Final = "*"

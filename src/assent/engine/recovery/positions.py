@@ -1,0 +1,107 @@
+"""How far a store has come, so that an older one is recognised.
+
+Theory of operation
+
+A data directory counts in the store: the fact `head DIRECTORY` is a number that only the processes of
+that directory raise, after they have written something (`assent.processes.heads`). After the commit the
+directory keeps the number in a file. The file is therefore never ahead of a store that has lost
+nothing, whatever was killed in between. A store whose number is lower than the file's has lost writes:
+a backup was put back, its log is gone or damaged, or a standby without the last writes was promoted.
+
+The epoch is raised by every restore, above all epochs known until then. A position is the epoch and the
+number, in this order: after a restore every file of an earlier epoch is satisfied, also in the other
+data directories of a PostgreSQL database.
+
+A backup carries a mark with the time of its snapshot. The first server on a store with this mark knows
+that the store was restored, even if the file was copied by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import msgspec
+
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.structs import Record, WireRecord
+from assent.ports import Transaction
+from assent.sql.loader import statements
+
+EPOCH: Final = "epoch"
+BACKUP: Final = "backup"
+
+
+class Position(Record, order=True):
+    """How far a store has come, for one data directory."""
+
+    epoch: int = 0
+    number: int = 0
+
+
+class Restore(Record, kw_only=True):
+    """A restore that must be recorded. What was sent at `since_ms` or later is not in the store; 0 if it
+    is not known when it was copied. The new epoch exceeds `epoch`. `found` says how the restore is known,
+    in words."""
+
+    since_ms: int
+    epoch: int
+    found: str
+
+
+class BackupMark(WireRecord):
+    """The mark in a backup: when its snapshot was taken, and an epoch that the restored store exceeds."""
+
+    taken_ms: int
+    epoch: int = 0
+
+
+def name_head(directory: str) -> str:
+    """Return the name of the fact in which a data directory counts."""
+    return f"head {directory}"
+
+
+def read_position(facts: dict[str, str], directory: str) -> Position:
+    """Return the position of a store from its facts."""
+    return Position(int(facts.get(EPOCH) or 0), int(facts.get(name_head(directory)) or 0))
+
+
+def read_mark(text: str | None) -> BackupMark | None:
+    """Return the mark of a backup; None without one."""
+    return msgspec.json.decode(text, type=BackupMark) if text else None
+
+
+def find_mark() -> Transaction[BackupMark | None]:
+    return read_mark((yield from find_fact(BACKUP)))
+
+
+def set_mark(mark: BackupMark | None) -> Transaction[None]:
+    """Mark the store as a backup that was put back; None removes the mark."""
+    value = msgspec.json.encode(mark).decode() if mark is not None else ""
+    yield statements.set_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name=BACKUP, value=value)
+
+
+def find_epoch() -> Transaction[int]:
+    return int((yield from find_fact(EPOCH)) or 0)
+
+
+def set_epoch(epoch: int) -> Transaction[None]:
+    yield statements.set_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name=EPOCH, value=str(epoch))
+
+
+def advance(directory: str) -> Transaction[Position]:
+    """Count one further in a data directory and return the new position."""
+    rows = yield statements.advance_head(
+        workspace_id=SYSTEM_WORKSPACE, name=name_head(directory), epoch=EPOCH
+    )
+    return Position(int(rows[0]["epoch"] or 0), int(rows[0]["value"]))
+
+
+def find_last_write() -> Transaction[int]:
+    """Return a time before which nothing is missing: at most a minute before the newest event."""
+    rows = yield statements.last_dated_head()
+    return int(rows[0]["updated_at"]) if rows else 0
+
+
+def find_fact(name: str) -> Transaction[str | None]:
+    rows = yield statements.find_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name=name)
+    return rows[0]["value"] if rows else None

@@ -1,0 +1,252 @@
+"""The head of a store, kept in the data directory: a store that is older is not used in silence.
+
+`assent.engine.recovery.positions` says what a position is. A process records one soon after it has
+written, at once when it claims an action, and when it closes. Recording costs one small transaction,
+which shares the commit of others, and one small file without a sync. No call waits for it. After a power
+failure the file may be older than the store, which is harmless; it is never newer.
+
+Before a process opens the store, it compares. A store that is behind is refused (`StoreBehind`) and
+left as it is, unless it carries the mark of a backup. A process that finds its store behind while it
+runs, as after a failover that lost writes, holds what may have been sent and goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from assent.engine.recovery import positions
+from assent.engine.recovery.positions import Position, Restore, read_mark, read_position
+from assent.kernel.structs import WireRecord
+from assent.kernel.times import iso_time
+from assent.ports import Clock, CountingStore, StoreUnavailable
+from assent.settings.load import Settings, hide_password
+from assent.settings.welcome import in_shell, own_command
+from assent.stores.facts import StoreFacts, read_facts
+
+log = logging.getLogger("assent.heads")
+
+RECORD_SECONDS: Final = 1.0
+"""How long after a write its position is recorded at the latest."""
+
+PAUSE_SECONDS: Final = 0.2
+"""The shortest time between two records, also when many actions are claimed."""
+
+BY_HAND: Final = "it was put back by hand"
+
+
+class StoreBehind(StoreUnavailable):
+    """The store lacks writes that this data directory has recorded. The message says what to do."""
+
+
+class HeadFile(WireRecord):
+    """The newest recorded position. `directory` is the random name of the data directory in the
+    store."""
+
+    directory: str
+    epoch: int
+    number: int
+    at_ms: int
+
+    @property
+    def position(self) -> Position:
+        return Position(self.epoch, self.number)
+
+
+class Heads:
+    """Records and compares the head of one store in one data directory."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: CountingStore,
+        clock: Clock,
+        hold: Callable[[Restore], Awaitable[None]],
+        *,
+        accept_older: bool = False,
+    ) -> None:
+        """`hold` records a restore. `accept_older`: a person said that an older store is to be used."""
+        self._settings, self._store, self._clock, self._hold = settings, store, clock, hold
+        self._accept_older = accept_older
+        self.path = settings.data_dir / name_file(settings)
+        self._directory: str | None = None
+        self._reached = Position()
+        self._seen = 0
+        self.known_epoch = 0
+        """The epoch in the file before this process began to record."""
+        self._woken = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+
+    def read(self) -> HeadFile | None:
+        """Return the recorded head; None if there is none or a power failure left it empty."""
+        try:
+            return msgspec.json.decode(self.path.read_bytes(), type=HeadFile)
+        except (OSError, msgspec.MsgspecError):
+            return None
+
+    async def compare(self) -> Restore | None:
+        """Compare the store with the recorded head before it is opened. Returns a restore that must be
+        recorded. Raises `StoreBehind`, having changed nothing."""
+        head, newest = self.read(), self._newest_checkpoint()
+        self.known_epoch = head.epoch if head is not None else 0
+        if head is None and newest is None:
+            return None
+        found = await read_facts(self._settings.database_url)
+        if read_mark(found.facts.get(positions.BACKUP)) is not None:
+            return None  # found again in the open store, where it is recorded
+        lost = await self._find_loss(head, newest, found)
+        if lost is not None and not self._accept_older:
+            raise StoreBehind(self._explain(lost))
+        if lost is not None:
+            return Restore(since_ms=0, epoch=self.known_epoch, found=BY_HAND)
+        if head is not None:
+            self._directory, self._reached = head.directory, read_position(found.facts, head.directory)
+        return None
+
+    async def _find_loss(self, head: HeadFile | None, newest: Path | None, found: StoreFacts) -> str | None:
+        """Say what the store lacks; None if it lacks nothing."""
+        if head is not None and read_position(found.facts, head.directory) < head.position:
+            return f"what was written until {iso_time(head.at_ms)}"
+        if newest is None or int(newest.stem) <= found.last_checkpoint:
+            return None
+        if head is not None and head.epoch < int(found.facts.get(positions.EPOCH) or 0):
+            return None  # written before a restore that is recorded
+        from assent.jobs import checkpoint_files
+
+        # A data directory may have served another database: its files count if an earlier one is in this store.
+        earlier = checkpoint_files.newest(self._settings.data_dir, at_most=found.last_checkpoint)
+        if earlier is None:
+            return None
+        kept = (await read_facts(self._settings.database_url, int(earlier.stem))).checkpoint
+        if kept != checkpoint_files.read(earlier).body:
+            return None
+        return f"checkpoint {int(newest.stem)}, which {newest} has"
+
+    def _explain(self, lost: str) -> str:
+        settings = self._settings
+        path = settings.sqlite_path
+        where = f"The database {path if path is not None else hide_password(settings.database_url)}"
+        log_file = " It needs all its files, assent.db-wal among them." if path is not None else ""
+        return (
+            f"{where} is older than this server remembers: it lacks {lost}.\n"
+            "A backup was put back by hand, or its log was lost or damaged. Actions that were sent since then look "
+            f"unsent in it, so the server does not start. Nothing was changed.\n"
+            f"Put the newest database back.{log_file} Or restore a backup: "
+            f"{in_shell(own_command(settings, 'restore', 'FILE'))}\n"
+            "To go on with the database as it is, and have everything checked that may have been sent: "
+            f"{in_shell(own_command(settings, 'restore', '--as-it-is'))}"
+        )
+
+    async def find_restore(self) -> Restore | None:
+        """Return the restore that the mark of a backup in the open store stands for. Sets checkpoint
+        files aside that were signed before an earlier one."""
+        mark = await self._store.read(positions.find_mark)
+        if mark is None:
+            return None
+        epoch = max(mark.epoch, self.known_epoch)
+        return Restore(since_ms=mark.taken_ms, epoch=epoch, found="a backup of Assent")
+
+    def _newest_checkpoint(self) -> Path | None:
+        if not (self._settings.data_dir / "checkpoints").is_dir():
+            return None
+        # Imported late: a new server has none, and the import takes time.
+        from assent.jobs import checkpoint_files
+
+        return checkpoint_files.newest(self._settings.data_dir)
+
+    async def begin(self, *, at_once: bool) -> None:
+        """Begin to record the open store; `at_once` if it was restored."""
+        if at_once:
+            await self.record(synced=True)
+        elif self._directory is not None:
+            self._seen = self._store.writes  # preparing it has changed nothing
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._run())
+
+    def wake(self) -> None:
+        """Record soon, because something is about to be sent."""
+        self._woken.set()
+
+    async def record(self, *, synced: bool = False) -> None:
+        """Count one further in the store, then keep the position in the file. Without a data directory
+        nothing is recorded."""
+        if not self.path.parent.is_dir():
+            return
+        if self._directory is None:
+            head = self.read()
+            self._directory = head.directory if head is not None else os.urandom(8).hex()
+        directory, before = self._directory, self._store.writes
+        position = await self._store.write(lambda: positions.advance(directory))
+        self._seen = before + 1
+        if Position(position.epoch, position.number - 1) < self._reached:
+            log.error("the database has lost writes that this process knows; it was put back or failed over")
+            epoch, self._reached = self._reached.epoch, Position()
+            await self._hold(Restore(since_ms=0, epoch=epoch, found="found while the server ran"))
+            position = await self._store.write(lambda: positions.advance(directory))
+        self._reached = position
+        await asyncio.to_thread(self._keep, directory, position, synced)
+
+    def _keep(self, directory: str, position: Position, synced: bool) -> None:
+        kept = self.read()
+        if kept is not None and kept.directory == directory and kept.position >= position:
+            return  # another process of this directory was faster
+        draft = self.path.with_suffix(f".{os.getpid()}")
+        try:
+            draft.touch(mode=0o600)
+            with draft.open("wb") as file:
+                file.write(
+                    msgspec.json.encode(
+                        HeadFile(directory, position.epoch, position.number, self._clock.now_ms())
+                    )
+                )
+                if synced:
+                    file.flush()
+                    os.fsync(file.fileno())
+            draft.replace(self.path)
+        except OSError as error:
+            log.warning("the position of the database cannot be kept in %s: %s", self.path, error)
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(RECORD_SECONDS):
+                    await self._woken.wait()
+            except TimeoutError:
+                pass
+            if self._store.writes == self._seen:
+                self._woken.clear()
+                continue
+            self._woken.clear()
+            try:
+                await self.record()
+            except StoreUnavailable as error:
+                log.warning("the position of the database cannot be recorded: %s", error)
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def close(self) -> None:
+        """Record what was written last. Call this before the store is closed."""
+        if self._task is None:
+            return
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        if self._store.writes != self._seen:
+            try:
+                await self.record(synced=True)
+            except Exception as error:
+                log.warning("the position of the database cannot be recorded: %s", error)
+
+
+def name_file(settings: Settings) -> str:
+    """Return the name of the file. Several databases may share a data directory."""
+    path = settings.sqlite_path
+    if path is not None and path.absolute().parent == settings.data_dir.absolute():
+        return f"{path.name}.head"
+    shown = str(path.absolute()) if path is not None else hide_password(settings.database_url)
+    return f"{hashlib.sha256(shown.encode()).hexdigest()[:8]}.head"
