@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast
@@ -65,6 +65,7 @@ from assent.stores import open_store
 
 if TYPE_CHECKING:
     from assent.engine.audit.log import Verdict
+    from assent.engine.recovery.holding import RestoreReport
     from assent.engine.workflows.library import WorkflowLibrary
     from assent.extensions.registry import Extensions
     from assent.serving.gateway import ToolGateway
@@ -125,6 +126,8 @@ class App:
             prepare=self._prepare_store,
             list_components=lambda: list_components(self.extensions),
         )
+        self.restored: RestoreReport | None = None
+        """The restore that this process found and recorded."""
         self.heads = Heads(settings, self.store, self.clock, self._hold, accept_older=accept_older)
         self.vault = Vault(lambda: self.keys.master, os.urandom)
         self.connections = ConnectionStore(self.store, self.vault, self.clock)
@@ -287,7 +290,7 @@ class App:
         if restore is not None:
             await self._hold(restore)
         await self.store.write(lambda: self._create_local(now_ms))
-        await self.heads.begin(at_once=restore is not None)
+        await self.heads.begin(restored=restore is not None)
 
     async def _hold(self, restore: Restore) -> None:
         """Record a restore and hold what may have been sent after the backup."""
@@ -295,8 +298,8 @@ class App:
 
         connectors, now_ms = self.services.connectors, self.clock.now_ms()
         new_id = partial(self.services.new_id, now_ms)
-        report = await self.store.write(lambda: holding.hold(restore, connectors, new_id, now_ms))
-        log.error("%s", report.describe())
+        self.restored = await self.store.write(lambda: holding.hold(restore, connectors, new_id, now_ms))
+        log.error("%s", self.restored.describe())
         self.wake_jobs()
 
     def _create_local(self, now_ms: int) -> Transaction[None]:
@@ -431,10 +434,14 @@ UNFIT = (SettingsError, SchemaMismatch, SecretMismatch, StoreBehind)
 is not among them: the server waits for it."""
 
 
-@asynccontextmanager
-async def open_app(settings: Settings) -> AsyncIterator[App]:
+def open_app(settings: Settings) -> AbstractAsyncContextManager[App]:
     """An app with an open store, for one-off commands."""
-    app = App(settings)
+    return opened(App(settings))
+
+
+@asynccontextmanager
+async def opened(app: App) -> AsyncIterator[App]:
+    """Open the store of an app, and close the app at the end."""
     try:
         await app.prepare()
         yield app

@@ -38,11 +38,16 @@ def verify(
 
     verdict = session.use_app(run)
     counted = f"{verdict.streams} streams, {verdict.events} events, {verdict.checkpoints} checkpoints"
+    restored = [restore.describe() for restore in verdict.restores]
     if verdict.ok:
-        session.give(verdict, f"The journal is as it was written: {counted}.")
+        session.give(verdict, "\n".join([f"The journal is as it was written: {counted}.", *restored]))
         return 0
     lines = [_line(finding) for finding in verdict.findings[:20]]
-    session.give(verdict, "\n".join([f"The journal was tampered with ({counted}):", *lines]))
+    if restored:
+        restored.append(
+            "A checkpoint that was signed between such a state and the restore names events that are gone."
+        )
+    session.give(verdict, "\n".join([f"The journal was tampered with ({counted}):", *lines, *restored]))
     return 1
 
 

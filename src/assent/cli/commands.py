@@ -10,6 +10,7 @@ import typer
 from assent import __version__
 from assent.cli import (
     audit,
+    backup,
     cert,
     conform,
     connect,
@@ -65,6 +66,7 @@ webhooks.register(workspaces.app)
 credits.register(workspaces.app)
 connect.register(app)
 doctor.register(app)
+backup.register(app)
 freeze.register(app)
 boundary.register(app)
 conform.register(app)

@@ -34,6 +34,11 @@ HONEST_LIMIT: Final = (
     "Only another OS user or another host is a real boundary; no policy and no passkey helps against it."
 )
 
+NOT_FOUND: Final = (
+    "If the database and the data directory are put back together, from a copy that `assent backup` did not write, no "
+    "one can tell: what was sent since looks unsent."
+)
+
 MANY_JOBS: Final = 100
 
 
@@ -167,6 +172,8 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
     from assent.stores.migrate import schema_state
 
     name, shown = "database", hide_password(settings.database_url)
+    if (behind := await _compare(settings)) is not None:
+        return [behind]
     try:
         state = await schema_state(settings.database_url, components)
     except Exception as error:
@@ -176,12 +183,12 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
         return [DoctorCheck(name, True, f"{shown} is empty; the first start makes its tables", "assent init")]
     embedded = settings.sqlite_path is not None
     if state.pending:
-        behind = f"{shown} is at schema version {state.current}, this release is at {state.latest}"
+        version = f"{shown} is at schema version {state.current}, this release is at {state.latest}"
         return [
             DoctorCheck(
                 name,
                 embedded,
-                behind + ("; the next start migrates it" if embedded else ""),
+                version + ("; the next start migrates it" if embedded else ""),
                 "assent migrate",
             )
         ]
@@ -196,6 +203,7 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
             (_jobs, "jobs"),
             (_connections, "connections"),
             (_storage, "storage"),
+            (_restores, "restores"),
         )
         for look, about in looks:
             try:
@@ -317,6 +325,36 @@ async def _storage(settings: Settings, store: Store) -> DoctorCheck:
     full = most >= settings.storage_quota_mb * 1_000_000
     fix = "Wait until midnight (UTC), or allow more with ASSENT_STORAGE_QUOTA_MB." if full else None
     return DoctorCheck("storage", not full, detail, fix)
+
+
+async def _restores(settings: Settings, store: Store) -> DoctorCheck:
+    """Name the last restore and the unknown outcomes that restores left."""
+    from assent.engine.recovery import holding
+
+    found = await store.read(holding.list_restores)
+    open_ones = await store.read(holding.count_restored)
+    if not found:
+        return DoctorCheck("restores", True, f"the database was never put back. {NOT_FOUND}")
+    fix = "Answer them in the inbox." if open_ones else None
+    waits = f"{open_ones} unknown outcomes of restores wait for an answer."
+    return DoctorCheck("restores", True, f"{found[-1].describe()} {waits} {NOT_FOUND}", fix)
+
+
+async def _compare(settings: Settings) -> DoctorCheck | None:
+    """Check the database against the recorded head, before it is opened. Returns None if it lacks
+    nothing."""
+    from assent.app import SystemClock
+    from assent.processes.heads import Heads, StoreBehind
+    from assent.stores import open_store
+
+    try:
+        await Heads(settings, open_store(settings.database_url), SystemClock()).compare()
+    except StoreBehind as behind:
+        what, _, fix = str(behind).partition("\n")
+        return DoctorCheck("database", False, what, fix)
+    except Exception:  # the checks of the database say it
+        return None
+    return None
 
 
 def _operators(loaded: Extensions) -> Iterator[DoctorCheck]:

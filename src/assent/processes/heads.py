@@ -68,11 +68,12 @@ class Heads:
         settings: Settings,
         store: CountingStore,
         clock: Clock,
-        hold: Callable[[Restore], Awaitable[None]],
+        hold: Callable[[Restore], Awaitable[None]] | None = None,
         *,
         accept_older: bool = False,
     ) -> None:
-        """`hold` records a restore. `accept_older`: a person said that an older store is to be used."""
+        """`hold` records a restore; without it heads are only compared. `accept_older`: a person said that
+        an older store is to be used."""
         self._settings, self._store, self._clock, self._hold = settings, store, clock, hold
         self._accept_older = accept_older
         self.path = settings.data_dir / name_file(settings)
@@ -161,14 +162,25 @@ class Heads:
 
         return checkpoint_files.newest(self._settings.data_dir)
 
-    async def begin(self, *, at_once: bool) -> None:
-        """Begin to record the open store; `at_once` if it was restored."""
-        if at_once:
+    async def begin(self, *, restored: bool) -> None:
+        """Begin to record the open store. A restored one is recorded at once, and checkpoints that were
+        signed before the restore are set aside."""
+        if restored or self._reached.epoch > self.known_epoch:
             await self.record(synced=True)
+            await self._set_checkpoints_aside()
         elif self._directory is not None:
             self._seen = self._store.writes  # preparing it has changed nothing
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
+
+    async def _set_checkpoints_aside(self) -> None:
+        from assent.engine.recovery import holding
+        from assent.jobs import checkpoint_files
+
+        for restore in await self._store.read(holding.list_restores):
+            if restore.epoch > self.known_epoch:
+                checkpoint_files.set_aside(self._settings.data_dir, restore)
+        self.known_epoch = self._reached.epoch
 
     def wake(self) -> None:
         """Record soon, because something is about to be sent."""
@@ -185,11 +197,14 @@ class Heads:
         directory, before = self._directory, self._store.writes
         position = await self._store.write(lambda: positions.advance(directory))
         self._seen = before + 1
-        if Position(position.epoch, position.number - 1) < self._reached:
+        if Position(position.epoch, position.number - 1) < self._reached and self._hold is not None:
             log.error("the database has lost writes that this process knows; it was put back or failed over")
             epoch, self._reached = self._reached.epoch, Position()
             await self._hold(Restore(since_ms=0, epoch=epoch, found="found while the server ran"))
             position = await self._store.write(lambda: positions.advance(directory))
+        if self._task is not None and position.epoch > self._reached.epoch:
+            self._reached = position
+            await self._set_checkpoints_aside()  # another process has restored the database
         self._reached = position
         await asyncio.to_thread(self._keep, directory, position, synced)
 

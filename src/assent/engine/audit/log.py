@@ -20,6 +20,7 @@ from assent.engine.audit import actions as action_audit
 from assent.engine.audit import earlier_approvals
 from assent.engine.core import journal
 from assent.engine.core.journal import GENESIS, ChainFlaw, Head
+from assent.engine.recovery.holding import RestoreReport, list_restores
 from assent.gate.seals import Seals
 from assent.kernel import canonical, tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
@@ -141,6 +142,8 @@ class Verdict(WireRecord):
     events: int
     checkpoints: int
     findings: tuple[AuditFinding, ...]
+    restores: tuple[RestoreReport, ...] = ()
+    """Restores of the store, oldest first. What was written between a backup and its restore is gone."""
 
 
 async def verify(
@@ -165,7 +168,8 @@ async def verify(
     findings += await _verify_runs(store, workspace_id)
     checkpoints, found = await _verify_checkpoints(store, signer, kept)
     findings += [each for each in found if workspace_id in (None, each.workspace_id or workspace_id)]
-    return Verdict(not findings, streams, events, checkpoints, tuple(findings))
+    restores = tuple(await store.read(list_restores)) if workspace_id is None else ()
+    return Verdict(not findings, streams, events, checkpoints, tuple(findings), restores)
 
 
 async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:

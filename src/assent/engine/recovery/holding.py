@@ -175,3 +175,9 @@ def list_restores() -> Transaction[list[RestoreReport]]:
     """Return the recorded restores, oldest first."""
     events = yield from journal.read_stream(SYSTEM_WORKSPACE, STREAM)
     return [msgspec.json.decode(event.body, type=RestoreReport) for event in events if event.kind == EVENT]
+
+
+def count_restored() -> Transaction[int]:
+    """Count the unknown outcomes that a restore left and no one has answered yet."""
+    rows = yield statements.count_restored_unknown()
+    return int(rows[0]["found"])

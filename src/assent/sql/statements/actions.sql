@@ -166,6 +166,17 @@ SELECT a.* FROM actions a WHERE a.status = 'approved'
 -- them.
 SELECT a.* FROM actions a WHERE a.status IN ('awaiting_approval', 'approved') ORDER BY a.workspace_id, a.action_id
 
+-- name: count_restored_unknown [sqlite]
+-- Count unknown outcomes that a restore left, of all workspaces.
+SELECT count(*) AS found FROM actions
+WHERE status = 'approved' AND execution_state = 'outcome_unknown' AND json_extract(attempt, '$.restored')
+
+-- name: count_restored_unknown [postgres]
+-- As on SQLite.
+SELECT count(*) AS found FROM actions
+WHERE status = 'approved' AND execution_state = 'outcome_unknown'
+  AND CAST(CAST(attempt AS JSON) ->> 'restored' AS BOOLEAN)
+
 -- name: add_approval
 -- Record an approval of this revision. A person counts once, with their latest assurance.
 INSERT INTO action_approvals (workspace_id, action_id, revision, approver, name, assurance, at_ms)
