@@ -436,11 +436,11 @@ is not among them: the server waits for it."""
 
 def open_app(settings: Settings) -> AbstractAsyncContextManager[App]:
     """An app with an open store, for one-off commands."""
-    return opened(App(settings))
+    return use_app(App(settings))
 
 
 @asynccontextmanager
-async def opened(app: App) -> AsyncIterator[App]:
+async def use_app(app: App) -> AsyncIterator[App]:
     """Open the store of an app, and close the app at the end."""
     try:
         await app.prepare()

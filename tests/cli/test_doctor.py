@@ -77,16 +77,19 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "data directory",
         "secrets",
         "database",
+        "sending",
         "jobs",
         "connections",
         "storage",
+        "restores",
         "operators",
         "clients",
         "port",
         "pages",
+        "boundary",
         "limit of a local server",
     }
-    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 12
+    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 15
     assert "same OS user" in checks(done)["limit of a local server"]["detail"]
     assert done.data["sources"]["port"] == "environment ASSENT_PORT"
     assert sorted(data_dir.iterdir()) == before

@@ -10,7 +10,6 @@ import typer
 from assent import __version__
 from assent.cli import (
     audit,
-    backup,
     cert,
     conform,
     connect,
@@ -66,7 +65,6 @@ webhooks.register(workspaces.app)
 credits.register(workspaces.app)
 connect.register(app)
 doctor.register(app)
-backup.register(app)
 freeze.register(app)
 boundary.register(app)
 conform.register(app)

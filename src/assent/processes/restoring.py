@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from assent.app import App, SystemClock, list_components, load_operators, opened
+from assent.app import App, SystemClock, list_components, load_operators, use_app
 from assent.engine.audit import log as audit_log
 from assent.engine.recovery import positions
 from assent.engine.recovery.holding import RestoreReport
@@ -28,7 +28,8 @@ from assent.processes.listening import leadership_of
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir, resolve_secrets
 from assent.stores import open_store
-from assent.stores.backups import BackupError, Loaded, drop_loaded, exchange, load_backup, write_backup
+from assent.stores.backup_files import BackupError, LoadedBackup
+from assent.stores.backups import drop_loaded, exchange, load_backup, write_backup
 from assent.stores.facts import read_facts
 from assent.stores.migrate import migrate
 
@@ -66,7 +67,7 @@ async def restore(
         await _complete_mark(loaded, epoch)
         report = await _open_aside(settings, loaded, make_app)
         replaced = await exchange(url, loaded, stamp)
-        async with opened(make_app(settings)):
+        async with use_app(make_app(settings)):
             pass  # records the head of the restored store, and sets newer checkpoints aside
         return Restored(report=report, replaced=replaced)
 
@@ -75,7 +76,7 @@ async def accept(settings: Settings, make_app: Callable[..., App] = App) -> Rest
     """Use the store as it is, although it is behind the recorded head. Returns None if it is not."""
     async with AsyncExitStack() as whole:
         await _keep_servers_out(settings, whole)
-        app = await whole.enter_async_context(opened(make_app(settings, accept_older=True)))
+        app = await whole.enter_async_context(use_app(make_app(settings, accept_older=True)))
         return app.restored
 
 
@@ -105,7 +106,7 @@ async def _read_epoch(url: str) -> int:
         return 0
 
 
-async def _complete_mark(loaded: Loaded, epoch: int) -> None:
+async def _complete_mark(loaded: LoadedBackup, epoch: int) -> None:
     """Complete the mark of a loaded backup. A copy that a migration made has none: it is as old as its
     last event."""
 
@@ -122,7 +123,7 @@ async def _complete_mark(loaded: Loaded, epoch: int) -> None:
 
 
 async def _open_aside(
-    settings: Settings, loaded: Loaded, make_app: Callable[[Settings], App]
+    settings: Settings, loaded: LoadedBackup, make_app: Callable[[Settings], App]
 ) -> RestoreReport:
     """Open the loaded backup as a server does, which holds what may have been sent, and verify it."""
     secrets = resolve_secrets(settings)
@@ -134,7 +135,7 @@ async def _open_aside(
             secrets=tuple(each.decode() for each in secrets.master),
             run_token_secrets=tuple(each.decode() for each in secrets.run_token),
         )
-        async with opened(make_app(beside)) as app:
+        async with use_app(make_app(beside)) as app:
             verdict = await audit_log.verify(app.store, audit_log.Signer(app.keys.master))
             if not verdict.ok or app.restored is None:
                 what = verdict.findings[0].what if verdict.findings else "it has no mark"

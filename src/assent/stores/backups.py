@@ -1,7 +1,7 @@
 """Backups of either store: write one, load it beside the store, put it in the store's place.
 
 A backup of SQLite is a SQLite file. One of PostgreSQL is a zip archive with a snapshot of each table as
-COPY writes it (docs/decisions/0016). Both carry the mark of a backup. Loading makes a second store: a
+COPY writes it (docs/decisions/0017). Both carry the mark of a backup. Loading makes a second store: a
 file beside the database, or a schema in it. Nothing replaces the store before that one was opened and
 verified, and the replaced store stays aside.
 """
@@ -14,27 +14,16 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from assent.kernel.structs import Record
 from assent.sql.components import Component
 from assent.stores import POSTGRES, SQLITE, sqlite_path
-
-
-class BackupError(Exception):
-    """A backup cannot be written or used. The message says why and what to do."""
-
-
-class Loaded(Record):
-    """A backup that was loaded beside the store, and the name under which it can be removed."""
-
-    url: str
-    name: str
+from assent.stores.backup_files import BackupError, LoadedBackup, create, publish
 
 
 async def write_backup(url: str, target: Path, mark: str) -> None:
     """Write a consistent backup with its mark. The file is complete or absent, and only its owner can
     read it. Raises `BackupError`."""
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
-    await asyncio.to_thread(_create, partial, target)
+    await asyncio.to_thread(create, partial, target)
     try:
         if url.startswith(POSTGRES):
             from assent.stores import postgres_backup
@@ -44,39 +33,12 @@ async def write_backup(url: str, target: Path, mark: str) -> None:
             from assent.stores import sqlite_backup
 
             await asyncio.to_thread(sqlite_backup.write, sqlite_path(url).absolute(), partial, mark)
-        await asyncio.to_thread(_publish, partial, target)
+        await asyncio.to_thread(publish, partial, target)
     finally:
         partial.unlink(missing_ok=True)
 
 
-def _create(partial: Path, target: Path) -> None:
-    if target.exists():
-        raise BackupError(f"{target} exists. A backup replaces no file: name another one.")
-    if not target.parent.is_dir():
-        raise BackupError(f"There is no directory {target.parent}. Make it, or name another file.")
-    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-
-
-def _publish(partial: Path, target: Path) -> None:
-    """Name the finished file. A file that appeared meanwhile stays."""
-    sync(partial)
-    try:
-        os.link(partial, target)
-    except FileExistsError:
-        raise BackupError(f"{target} exists. A backup replaces no file: name another one.") from None
-    sync(target.parent)
-
-
-def sync(path: Path) -> None:
-    """Have the system write a file or a directory to disk."""
-    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
-
-
-async def load_backup(url: str, source: Path, stamp: str, components: Sequence[Component]) -> Loaded:
+async def load_backup(url: str, source: Path, stamp: str, components: Sequence[Component]) -> LoadedBackup:
     """Load a backup beside the store and verify it as a file. Raises `BackupError` and `SchemaMismatch`,
     for a backup of a newer release too."""
     if not await asyncio.to_thread(source.is_file):
@@ -90,10 +52,10 @@ async def load_backup(url: str, source: Path, stamp: str, components: Sequence[C
     path = sqlite_path(url).absolute()
     side = path.with_name(f"{path.name}.restoring-{stamp}")
     await asyncio.to_thread(sqlite_backup.load, source, side)
-    return Loaded(f"{SQLITE}{side}", str(side))
+    return LoadedBackup(f"{SQLITE}{side}", str(side))
 
 
-async def drop_loaded(url: str, loaded: Loaded) -> None:
+async def drop_loaded(url: str, loaded: LoadedBackup) -> None:
     """Remove a loaded backup that is not used."""
     if url.startswith(POSTGRES):
         from assent.stores import postgres_backup
@@ -105,7 +67,7 @@ async def drop_loaded(url: str, loaded: Loaded) -> None:
         left.unlink()
 
 
-async def exchange(url: str, loaded: Loaded, stamp: str) -> str | None:
+async def exchange(url: str, loaded: LoadedBackup, stamp: str) -> str | None:
     """Put the loaded backup in the place of the store. Returns the name of the replaced store, which is
     kept; None if there was none. Raises `BackupError` while other processes use a PostgreSQL database."""
     if url.startswith(POSTGRES):

@@ -21,7 +21,7 @@ from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.structs import Record
 from assent.sql.components import AppliedMigration, Component, pending_of
 from assent.sql.schema import migrations, pending
-from assent.stores.backups import BackupError, Loaded
+from assent.stores.backup_files import BackupError, LoadedBackup
 from assent.stores.postgres import connect
 from assent.stores.postgres_schema import VERSIONS_TABLE, read_component_versions, read_versions
 
@@ -54,7 +54,7 @@ SET_MARK: Final = (
 )
 
 
-class Table(Record):
+class CopiedTable(Record):
     """A table of a backup."""
 
     name: str
@@ -69,7 +69,7 @@ class Manifest(Record, kw_only=True):
     mark: str
     versions: dict[int, str]
     components: tuple[AppliedMigration, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[CopiedTable, ...]
 
 
 async def write(url: str, partial: Path, mark: str) -> None:
@@ -87,7 +87,7 @@ async def write(url: str, partial: Path, mark: str) -> None:
                     copied = await connection.copy_from_table(
                         name, output=cast(BinaryIO, member), columns=columns
                     )
-                tables.append(Table(name, columns, _count(copied)))
+                tables.append(CopiedTable(name, columns, _count(copied)))
             manifest = Manifest(
                 format=FORMAT,
                 mark=mark,
@@ -117,7 +117,7 @@ def _read_manifest(source: Path) -> Manifest:
     return manifest
 
 
-async def load(url: str, source: Path, schema: str, components: Sequence[Component]) -> Loaded:
+async def load(url: str, source: Path, schema: str, components: Sequence[Component]) -> LoadedBackup:
     """Load a backup into a new schema of the database, in one transaction."""
     manifest = _read_manifest(source)
     where = f"The backup {source}"
@@ -146,7 +146,7 @@ async def load(url: str, source: Path, schema: str, components: Sequence[Compone
                 if _count(copied) != tables[name].rows:
                     raise BackupError(f"{where} lacks rows of {name}. Nothing was changed. Take another.")
         await connection.execute(SET_MARK, SYSTEM_WORKSPACE, manifest.mark)
-    return Loaded(_within(url, schema), schema)
+    return LoadedBackup(_within(url, schema), schema)
 
 
 async def _create_tables(connection: Any, manifest: Manifest, components: dict[str, Component]) -> None:
@@ -181,7 +181,7 @@ async def _list_tables(connection: Any, recorded: Sequence[AppliedMigration]) ->
     ]
 
 
-async def _in_order(connection: Any, tables: dict[str, Table]) -> list[str]:
+async def _in_order(connection: Any, tables: dict[str, CopiedTable]) -> list[str]:
     """Return the tables so that each follows those that it refers to."""
     graph: dict[str, set[str]] = {name: set() for name in tables}
     for row in await connection.fetch(REFERENCES):

@@ -11,7 +11,7 @@ from typing import Final
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.ports import StoreUnavailable
 from assent.sql.schema import migrations, pending
-from assent.stores.backups import BackupError, sync
+from assent.stores.backup_files import BackupError, sync
 from assent.stores.sqlite_connection import empty_log, translate
 from assent.stores.sqlite_schema import read_versions
 from assent.stores.sqlite_transactions import TURN_SECONDS, Turnstile

@@ -25,7 +25,8 @@ from assent.kernel.times import iso_time
 from assent.processes import restoring
 from assent.processes.heads import StoreBehind
 from assent.processes.serve import Surfaces
-from assent.stores.backups import BackupError, exchange, load_backup
+from assent.stores.backup_files import BackupError
+from assent.stores.backups import exchange, load_backup
 from assent.stores.postgres import connect
 from assent.suite.testing.catalog import ALL_TOOLS
 from assent.suite.testing.effect_types import any_effects
