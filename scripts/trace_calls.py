@@ -38,9 +38,11 @@ from tests.surfaces import ManualClock, Surface, settings_for  # noqa: E402
 from assent.app import App  # noqa: E402
 from assent.jobs.kinds import job_kinds  # noqa: E402
 from assent.jobs.worker import Runner  # noqa: E402
+from assent.processes import heads  # noqa: E402
 from assent.processes.serve import Surfaces  # noqa: E402
 from assent.stores import sqlite_transactions  # noqa: E402
 
+heads.RECORD_SECONDS = 600.0  # type: ignore[misc] # the position is recorded beside the calls, not by one
 sqlite_transactions.BRIEF_SECONDS = 60.0  # type: ignore[misc] # a slow disk must not change which thread writes
 
 WARM_UPS = 4
