@@ -150,3 +150,23 @@ def test_a_call_always_ends_before_its_lease(home: dict[str, str]) -> None:
     loaded = load_settings({}, home | {"ASSENT_EXECUTION_LEASE_SECONDS": "5"})
     assert loaded.settings.connector_timeout_seconds == 4
     assert "ASSENT_CONNECTOR_TIMEOUT_SECONDS" in loaded.warnings[0]
+
+
+@pytest.mark.parametrize(
+    ("base_url", "signups"),
+    [
+        ("https://assent.example.org", 0),
+        ("http://203.0.113.7:8080", 5),
+        ("http://8.8.8.8:8080", 0),
+        ("http://192.168.1.4:8080", 5),
+        ("http://localhost:8080", 5),
+        ("https://assent.local", 5),
+    ],
+)
+def test_sign_up_is_closed_by_default_on_a_public_address(
+    base_url: str, signups: int, tmp_path: Path
+) -> None:
+    given = {"HOME": str(tmp_path), "ASSENT_BASE_URL": base_url}
+    assert load_settings({}, given).settings.signups_per_hour == signups
+    opened = load_settings({}, {**given, "ASSENT_SIGNUPS_PER_HOUR": "7"}).settings
+    assert opened.signups_per_hour == 7

@@ -9,10 +9,12 @@ Few imports, because the first answer on stdio waits for them.
 
 from __future__ import annotations
 
+import ipaddress
 import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -179,6 +181,8 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
     values["base_url"] = values["base_url"] or own_address(
         values["host"], values["port"], secure=values["tls_cert"] is not None
     )
+    if reader.sources["signups_per_hour"] == "default" and is_public(values["base_url"]):
+        values["signups_per_hour"] = 0
     _require_pair(values)
     for current, previous, gathered in SECRET_PAIRS:
         newest, earlier = values.pop(current), values.pop(previous)
@@ -364,6 +368,15 @@ def _gather(
             f"Set {env} too, or remove {env_previous}."
         )
     return () if newest is None else (newest, *(earlier or ()))
+
+
+def is_public(base_url: str) -> bool:
+    """Whether a server is meant for more than this machine and its own network, by its address."""
+    host = urlsplit(base_url).hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_global
+    except ValueError:
+        return "." in host and not host.endswith((".localhost", ".local", ".lan", ".internal", ".home.arpa"))
 
 
 def own_address(host: str, port: int, *, secure: bool = False) -> str:

@@ -92,7 +92,7 @@ TABLE: Final = (
         "signups_per_hour",
         0,
         1_000_000_000,
-        "Workspaces that one client address may sign up for in an hour. 0 closes signup.",
+        "Workspaces an address may sign up for in an hour. 0 closes signup, the default of a public server.",
     ),
     _count(
         "storage_quota_mb",
