@@ -51,8 +51,10 @@ def test_a_full_disk_is_503_for_writers_and_nothing_for_readers(tmp_path: Path) 
         for link in before:
             assert fetch(server.port, "GET", link)[0] == 200
         assert fetch(server.port, "GET", "/healthz")[0] == 200
+        eventually(lambda: fetch(server.port, "GET", "/readyz")[0] == 503, "it says that it is not ready")
 
         limit_files(server.process.pid, None)
+        eventually(lambda: fetch(server.port, "GET", "/readyz")[0] == 200, "it is ready again")
         after = sign_up(server.port)
         for link in (*before, after):
             assert fetch(server.port, "GET", link)[0] == 200

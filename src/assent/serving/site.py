@@ -21,6 +21,7 @@ from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
 from assent.serving.http import AllowedPeers, Guard, McpEndpoint, RestEndpoint
 from assent.serving.mcp import McpServer
 from assent.serving.metrics import MEDIA_TYPE, may_read, write_metrics
+from assent.serving.store_check import StoreCheck
 from assent.serving.web.shell.problems import http_problem
 
 log = logging.getLogger("assent.site")
@@ -42,9 +43,10 @@ def build_site(
     draining: Callable[[], bool] = lambda: False,
     lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
 ) -> ASGIApp:
-    """Build the ASGI app. Its only state is the counters of `/metrics`. `draining` returns whether this
-    process is about to stop and wants no new connections. `lost` answers unknown addresses."""
+    """Build the ASGI app. Its only state is the counters of `/metrics` and the last check of `/readyz`.
+    `draining` returns whether this process is about to stop and wants no new connections. `lost` answers unknown addresses."""
     counts: Counter[tuple[str, str]] = Counter()
+    store = StoreCheck(edge.services)
 
     async def metadata() -> bytes:
         try:
@@ -59,7 +61,7 @@ def build_site(
         if draining():
             return JSONResponse({"ok": False, "draining": True}, 503, {"Retry-After": "1"})
         try:
-            await edge.services.check_store()
+            await store.check()
         except StoreUnavailable as error:
             log.warning("not ready: %s", error)
             answer = answer_refusal(unavailable_refusal())
