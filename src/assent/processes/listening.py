@@ -211,6 +211,7 @@ class OwnPages:
         self._make_server = make_server
         self._pages = pages
         self._serving: asyncio.Task[None] | None = None
+        self._stopping: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> OwnPages:
         return self
@@ -222,7 +223,20 @@ class OwnPages:
         if self._serving is None and self._pages.listeners:
             self._serving = asyncio.create_task(_serve_on_demand(self._make_server, self._pages.listeners))
 
+    async def free_port(self) -> None:
+        """Begin to stop, and return once the port is free. `stop` waits for calls in flight."""
+        listeners = self._pages.listeners
+        if self._stopping is None or self._stopping.done():
+            self._stopping = asyncio.create_task(self._stop())
+        while not self._stopping.done() and any(each.fileno() >= 0 for each in listeners):  # noqa: ASYNC110 - closed by the web server
+            await asyncio.sleep(0.02)
+
     async def stop(self) -> None:
+        if self._stopping is None or self._stopping.done():
+            self._stopping = asyncio.create_task(self._stop())
+        await self._stopping
+
+    async def _stop(self) -> None:
         if self._serving is not None:
             self._serving.cancel()
             await asyncio.gather(self._serving, return_exceptions=True)

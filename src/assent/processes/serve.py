@@ -51,6 +51,9 @@ log = logging.getLogger("assent.process")
 POLL_SECONDS: Final = 0.5
 """How often a process checks whether the leader is gone or `serve` wants to start."""
 
+LEAD_SECONDS: Final = 0.1
+"""How often `serve` tries to lead: a stdio process that gives way releases the lock any moment."""
+
 HANDOVER_SECONDS: Final = 6.0
 """How long `serve` waits for a stdio process to release the port."""
 
@@ -231,8 +234,9 @@ def http_server(
 
 
 @asynccontextmanager
-async def running_jobs(app: App) -> AsyncIterator[None]:
-    """Run jobs inside this context."""
+async def running_jobs(app: App) -> AsyncIterator[Callable[[], None]]:
+    """Run jobs inside this context. The function that it gives ends claiming before the context ends,
+    which waits for the jobs that run."""
     from assent.jobs.kinds import job_kinds
     from assent.jobs.worker import CONCURRENCY, CONCURRENCY_APART, Runner
 
@@ -253,13 +257,16 @@ async def running_jobs(app: App) -> AsyncIterator[None]:
         for runner in runners:
             runner.wake()
 
-    app.wake_jobs = wake
-    try:
-        yield
-    finally:
+    def stop() -> None:
         app.wake_jobs = lambda: None
         for runner in runners:
             runner.stop()
+
+    app.wake_jobs = wake
+    try:
+        yield stop
+    finally:
+        stop()
         await asyncio.gather(*tasks)
 
 
@@ -381,7 +388,7 @@ async def _lead(app: App, surfaces: Surfaces, leadership: Leadership | None) -> 
                     break
             except OSError as error:
                 log.warning("this process cannot lead yet: %s", error)
-            await asyncio.sleep(POLL_SECONDS)
+            await asyncio.sleep(LEAD_SECONDS)
         async with running_jobs(app):
             await asyncio.Event().wait()
 

@@ -85,19 +85,30 @@ async def _start_background(
             await whole.enter_async_context(running_jobs(app))
         while True:
             if not pages.elsewhere and not leadership.serve_wanted() and leadership.try_lead():
+                usual = False
                 try:
                     pages.open()
                     own.start()
-                    async with contextlib.nullcontext() if shared else running_jobs(app):
+                    usual = pages.listens_as_usual
+                    async with contextlib.nullcontext(_do_nothing) if shared else running_jobs(app) as stop:
                         while not leadership.serve_wanted():  # noqa: ASYNC110 - another process's lock
                             await asyncio.sleep(POLL_SECONDS)
+                        # `serve` does not wait for the jobs and calls in flight here: they end beside it.
+                        stop()
+                        if usual:
+                            await own.free_port()  # `serve` wants it; links to another port keep working
+                        leadership.step_down()
                 except OSError as error:
                     log.warning("this process cannot lead yet: %s", error)
                 finally:
-                    if pages.listens_as_usual:
-                        await own.stop()  # `serve` wants this port; links to another port keep working
+                    if usual:
+                        await own.stop()
                     leadership.step_down()
             await asyncio.sleep(POLL_SECONDS)
+
+
+def _do_nothing() -> None:
+    """No job runs only while this process leads."""
 
 
 async def _warn_of_bad_key(edge: Edge, credentials: Credentials) -> None:
