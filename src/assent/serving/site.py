@@ -44,7 +44,8 @@ def build_site(
     lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
 ) -> ASGIApp:
     """Build the ASGI app. Its only state is the counters of `/metrics` and the last check of `/readyz`.
-    `draining` returns whether this process is about to stop and wants no new connections. `lost` answers unknown addresses."""
+    `draining` returns whether this process is about to stop and wants no new connections. `lost` answers
+    unknown addresses."""
     counts: Counter[tuple[str, str]] = Counter()
     store = StoreCheck(edge.services)
 
