@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.core.packing import pack, unpack
 from assent.engine.core.tenancy import Principal
 from assent.gate.records import Action
 from assent.gate.replays import describe_present
@@ -59,7 +60,8 @@ def recall(
             "chieflab_list_pending_actions); for a request of your own use a new idempotencyKey.",
             retry=Retry.NEVER,
         )
-    answer: str | None = rows[0]["response"]
+    packed: bytes | None = rows[0]["packed"]
+    answer: str | None = rows[0]["response"] if packed is None else unpack(packed)
     if answer is None:
         return None
     return (yield from _mark_replay(workspace_id, answer, rows[0]["created_at"], now_ms))
@@ -107,7 +109,7 @@ def remember(
         tool=tool,
         key=key,
         request_digest=request_digest,
-        response=response,
+        packed=pack(response),
         now_ms=now_ms,
         expires_at=now_ms + IDEMPOTENCY_TTL_MS,
         holder=holder,

@@ -1,0 +1,71 @@
+"""A stored answer is small and comes back byte for byte, also one that an earlier version stored as text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.engine.actions.kit import APPROVE, STAGE, Gate
+from tests.own_sql import bind
+from tests.surfaces import Outcome
+
+from assent.engine.core.packing import pack, unpack
+from assent.ports import Rows, Transaction
+
+pytestmark = pytest.mark.anyio
+
+SMALLER = 5
+"""How many times smaller than its text a usual answer is stored, at least."""
+
+
+def read(surface: Gate) -> Transaction[Rows]:
+    statement = "SELECT key, response, packed FROM idempotency WHERE workspace_id = {}"
+    return (yield bind(statement.format("?"), statement.format("$1"), surface.workspace_id))
+
+
+async def staged(surface: Gate) -> Outcome:
+    """Stage and approve with keys; the answer to the first."""
+    staged = await surface.call(STAGE, {"effects": [{}], "idempotencyKey": "stage"})
+    action_id = staged.payload["actions"][0]["id"]
+    approved = await surface.call(APPROVE, {"actionId": action_id, "idempotencyKey": "approve"})
+    assert not approved.is_error
+    return staged
+
+
+@given(st.text())
+def test_a_packed_text_is_the_same_text(text: str) -> None:
+    assert unpack(pack(text)) == text
+
+
+def test_a_text_of_a_later_version_is_refused() -> None:
+    with pytest.raises(ValueError, match="later version"):
+        unpack(b"\xff" + pack("x")[1:])
+
+
+@pytest.mark.rule("E7")
+async def test_usual_answers_are_stored_small_and_replayed_whole(surface: Gate) -> None:
+    first = await staged(surface)
+    again = await staged(surface)
+    assert (again.payload, again.replay is not None) == (first.payload, True)
+    rows = await surface.app.store.read(lambda: read(surface))
+    assert [row["response"] for row in rows] == [None, None]
+    texts = [unpack(row["packed"]) for row in rows]
+    assert sum(map(len, texts)) > SMALLER * sum(len(row["packed"]) for row in rows)
+
+
+@pytest.mark.rule("E7")
+async def test_an_answer_that_an_earlier_version_stored_is_replayed(surface: Gate) -> None:
+    first = await staged(surface)
+
+    def as_before() -> Transaction[None]:
+        for row in (yield from read(surface)):
+            yield bind(
+                "UPDATE idempotency SET response = ?, packed = NULL WHERE key = ?",
+                "UPDATE idempotency SET response = $1, packed = NULL WHERE key = $2",
+                unpack(row["packed"]),
+                row["key"],
+            )
+
+    await surface.app.store.write(as_before)
+    again = await staged(surface)
+    assert (again.payload, again.replay is not None) == (first.payload, True)
