@@ -47,14 +47,8 @@ from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, SECOND_MS
 from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
-from assent.ports import (
-    Clock,
-    Connector,
-    SchemaMismatch,
-    Store,
-    StoreUnavailable,
-    Transaction,
-)
+from assent.ports import Clock, Connector, SchemaMismatch, Store, StoreUnavailable, Transaction
+from assent.processes.failovers import find_failover, keep_history
 from assent.processes.heads import Heads, StoreBehind
 from assent.processes.server_notes import ServerNotes
 from assent.settings.load import Settings, SettingsError
@@ -277,7 +271,7 @@ class App:
     async def _prepare_store(self) -> None:
         """Refuse a store that is behind the recorded head. Check the secrets against the store, seal
         with the newest, hold what a restore left in doubt, create the default workspace."""
-        restore = await self.heads.compare()
+        restore = await find_failover(self.store) or await self.heads.compare()
         await asyncio.to_thread(lambda: self.extensions)  # their tables are the store's
         self.keys.forget()
         await check_secrets(self.store, self.keys)
@@ -290,6 +284,7 @@ class App:
         if restore is not None:
             await self._hold(restore)
         await self.store.write(lambda: self._create_local(now_ms))
+        await keep_history(self.store)
         await self.heads.begin(restored=restore is not None)
 
     async def _hold(self, restore: Restore) -> None:

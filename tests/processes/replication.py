@@ -42,6 +42,12 @@ class Pair:
         self.primary, self.standby = self.standby, Cluster(FAST, of=self.standby, port=port)
         self._join()
 
+    def catch_up(self) -> None:
+        """Wait until the standby has all that the primary has."""
+        _wait(
+            self.primary.url, "SELECT bool_and(replay_lsn >= pg_current_wal_lsn()) FROM pg_stat_replication"
+        )
+
     def detach(self) -> None:
         """Cut the replication: what is written from now on is on the primary alone."""
         self.standby.stop_following()
