@@ -50,11 +50,15 @@ def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:
 
 
 def reseal_open(seals: Seals, now_ms: int) -> Transaction[int]:
-    """Seal with the newest master secret, so that earlier ones can go."""
+    """Seal with the newest master secret, so that earlier ones can go. Other servers go on meanwhile, so
+    each action is locked and judged again."""
     count = 0
-    for action in (yield from _open()):
-        if action.approval is not None and seals.hold(action) and not seals.is_newest(action):
-            yield from actions.put_without_event(seals.seal(action, action.approval))
+    for found in (yield from _open()):
+        if found.approval is None or not seals.hold(found) or seals.is_newest(found):
+            continue
+        action, _ = yield from actions.lock(found.workspace_id, found.action_id)
+        if action.status is found.status and action.approval == found.approval:
+            yield from actions.put_without_event(seals.seal(action, found.approval))
             count += 1
     return count
 
