@@ -63,10 +63,11 @@ class About:
 
 
 def add_up(rows: Iterable[Row]) -> list[Row]:
-    """One row for each name, in the order of the first ones."""
-    summed: dict[str, Row] = {}
+    """One row for each name and unit, in the order of the first ones."""
+    summed: dict[tuple[str, str], Row] = {}
     for row in rows:
-        summed[row.name] = summed[row.name].add(row) if row.name in summed else row
+        key = row.name, row.unit
+        summed[key] = summed[key].add(row) if key in summed else row
     return list(summed.values())
 
 

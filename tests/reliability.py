@@ -1,7 +1,7 @@
 """Collects what the fault programme counted, from any worker, and writes the report at the end of `make prove`.
 
 A test takes the fixture `prove` and gives it a row. A test marked `prove` may also use pytest's own `record_property`
-with the name of a unit of `proof.report.MINIMUM`, such as "failovers", and a number.
+with the name of a unit of `proof.report.MINIMUM`, such as "failovers", or of a count, such as "calls", and a number.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from proof.checker import Verdict
@@ -26,6 +25,7 @@ REPORT = ROOT / "RELIABILITY.md"
 SHORT = ROOT / ".reliability.md"
 """The report of a run that is too short to be kept."""
 PROPERTY = "proof row"
+COUNTS = ("calls", "actions", "effects", "double_effects", "lost", "unresolved")
 
 
 class Prove:
@@ -46,8 +46,7 @@ class Prove:
     ) -> None:
         """Count events, and what the judge saw of them."""
         if verdict is not None:
-            names = ("calls", "actions", "effects", "double_effects", "lost", "unresolved")
-            counts |= {each: getattr(verdict, each) for each in names}
+            counts |= {each: getattr(verdict, each) for each in COUNTS}
         clean = verdict is None or verdict.clean
         row = Row(name, unit, events, clean=clean, places=dict(places or {}), **counts)
         self._properties.append((PROPERTY, json.dumps(asdict(row))))
@@ -75,16 +74,8 @@ class Report:
         elif report.when == "call" and report.passed:
             self.passed.add(report.nodeid)
         if report.when == "call":
-            rows = [row for name, value in report.user_properties if (row := self._read(report, name, value))]
+            rows = _read_rows(report)
             self.rows += [replace(row, clean=row.clean and report.passed) for row in rows]
-
-    def _read(self, report: pytest.TestReport, name: str, value: Any) -> Row | None:
-        if name == PROPERTY:
-            return Row(**json.loads(value))
-        unit = name.replace("_", " ")
-        if unit in MINIMUM and isinstance(value, int):
-            return Row(report.nodeid.rpartition("::")[2].replace("_", " "), unit, value)
-        return None
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         if not self.rows:
@@ -108,6 +99,19 @@ class Report:
         for line in missing:
             terminalreporter.write_line(f"too little to be kept: {line}")
         terminalreporter.write_line(f"The report is in {path.name}.")
+
+
+def _read_rows(report: pytest.TestReport) -> list[Row]:
+    """The rows that a test gave, or else one for each unit that it counted, with the numbers beside it."""
+    given = [Row(**json.loads(str(value))) for name, value in report.user_properties if name == PROPERTY]
+    told = {name.replace(" ", "_"): value for name, value in report.user_properties if isinstance(value, int)}
+    name = report.nodeid.rpartition("::")[2].removeprefix("test_").replace("_", " ")
+    beside = {each: told[each] for each in COUNTS if each in told}
+    units = [unit for unit in MINIMUM if unit.replace(" ", "_") in told]
+    for number, unit in enumerate(units):
+        counts = beside if number == 0 else {}
+        given.append(replace(Row(name, unit, told[unit.replace(" ", "_")]), **counts))
+    return given
 
 
 def name_commit() -> str:

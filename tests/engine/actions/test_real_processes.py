@@ -23,6 +23,7 @@ import pytest
 from tests.effort import PROVE, rounds
 from tests.engine.actions.kit import APPROVE, EXECUTE, GET
 from tests.interop.running import environment, free_port
+from tests.reliability import Prove
 from tests.surfaces import MASTER, SECRET, settings_for
 
 from assent.app import App
@@ -300,12 +301,12 @@ async def test_a_server_killed_in_the_middle_goes_on_after_its_restart_with_one_
             assert (await client.call(GET, actionId=action_id))["status"] == "executed"
 
 
-TURNS = rounds(2, 5)
+TURNS = rounds(2, 40)
 HEARD = {None, "execution_in_progress", "requires_approval"}
 
 
 async def test_sixty_four_clients_of_three_processes_are_one_effect(
-    database_url: str, tmp_path: Path, provider: tuple[str, Ledger]
+    database_url: str, tmp_path: Path, provider: tuple[str, Ledger], prove: Prove
 ) -> None:
     house = House(database_url, tmp_path, provider[0], delivery="none")
     await house.issue_key()
@@ -348,3 +349,5 @@ async def test_sixty_four_clients_of_three_processes_are_one_effect(
                     assert (answer["status"], bool(answer["externalId"])) == ("executed", True)
     assert heard[None] >= TURNS
     assert heard.total() == TURNS * 64
+    name = "executes at once by three processes over HTTP and stdio"
+    prove.row(name, "double executes", heard.total(), calls=heard.total(), actions=TURNS, effects=TURNS)
