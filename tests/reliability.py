@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from proof.checker import Verdict
@@ -109,8 +110,8 @@ def _read_rows(report: pytest.TestReport) -> list[Row]:
     beside = {each: told[each] for each in COUNTS if each in told}
     units = [unit for unit in MINIMUM if unit.replace(" ", "_") in told]
     for number, unit in enumerate(units):
-        counts = beside if number == 0 else {}
-        given.append(replace(Row(name, unit, told[unit.replace(" ", "_")]), **counts))
+        counts: dict[str, Any] = beside if number == 0 else {}
+        given.append(Row(name, unit, told[unit.replace(" ", "_")], **counts))
     return given
 
 
