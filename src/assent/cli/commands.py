@@ -29,6 +29,7 @@ from assent.cli import (
     workflows,
     workspaces,
 )
+from assent.cli.mcp import config as mcp_config
 from assent.cli.operating import boundary, freeze
 
 
@@ -72,6 +73,9 @@ demo.register(app)
 app.add_typer(workspaces.app, name="workspace", help="Make, list and show workspaces.")
 app.add_typer(people.app, name="people", help="Invite people, list them, take their access away.")
 app.add_typer(policy.app, name="policy", help="Show, check, set and replay who may approve what.")
+app.add_typer(
+    mcp_config.app, name="mcp", help="Add this server to a client: Claude Code, Cursor, VS Code, Codex."
+)
 app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the keys of a workspace.")
 app.add_typer(secrets.app, name="secret", help="Store, list and remove the secrets of HTTP effects.")
 app.add_typer(new.app, name="new", help="Write an operator of your own.")
