@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install dev run demo test prove check static fast programs conformance bluesky bench screenshots audit lock clean
+.PHONY: help install dev run demo test prove check static fast programs conformance bluesky container bench screenshots audit lock clean
 
 # The processes that tests start would compile every module they import.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,6 +59,10 @@ bluesky: dev ## Bluesky's reference server, and our connector and emulator again
 	@scripts/atproto.sh
 	@.venv/bin/python -m pytest -v tests/suite/channels/bluesky_reference.py
 
+container: dev ## Build the image of deploy/Containerfile; start it, kill it, start it again
+	@scripts/container.sh
+	@.venv/bin/python -m pytest -v tests/install/container_image.py
+
 bench: dev ## Measure, and print the table
 	@.venv/bin/python -m benchmarks
 
@@ -73,5 +77,5 @@ lock: ## Resolve the dependencies again
 	@scripts/peers.sh lock
 
 clean: ## Remove everything that is not in git
-	@rm -rf .venv .uv .node .atproto .peers .missing-programs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .uv .node .atproto .peers .programs .missing-programs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Brings programs that some tests drive: a browser and a model checker; prints a line for each that it cannot.
+# Brings programs that some tests drive: a browser, a model checker, a reverse proxy; prints a line for each that it cannot.
 set -eu
+cd "$(dirname "$0")/.."
 
 # program, Debian package, what is not run without it
 bring() {
@@ -20,3 +21,15 @@ bring() {
 bring chromium-headless-shell chromium-headless-shell "the pages in a real browser"
 bring spin spin "the model of an action's life"
 bring cc gcc "the model of an action's life"
+
+# Debian's package would start a web server, so its program is only unpacked.
+if ! command -v nginx >/dev/null && [ ! -x .programs/usr/sbin/nginx ]; then
+    echo "Unpacking Debian's nginx ..." >&2
+    rm -rf .programs && mkdir .programs
+    (cd .programs && { apt-get download nginx || { apt-get update && apt-get download nginx; }; } && dpkg -x nginx_*.deb .) \
+        >/dev/null 2>&1 || rm -rf .programs
+fi
+if ! command -v nginx >/dev/null && [ ! -x .programs/usr/sbin/nginx ]; then
+    echo "not run: the reverse proxy of deploy/nginx.conf, because nginx is missing and could not be downloaded" \
+        "(Debian: apt-get install nginx)"
+fi

@@ -22,6 +22,7 @@ pytest_plugins = [
     "tests.chromium",
     "tests.postgres_server",
     "tests.surfaces",
+    "tests.wheel",
 ]
 
 

@@ -32,6 +32,15 @@ def test_everything_has_a_default(home: dict[str, str], tmp_path: Path) -> None:
     assert set(loaded.sources.values()) == {"default"}
 
 
+def test_a_user_without_a_home_starts_on_the_data_directory_it_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    loaded = load_settings({}, {"ASSENT_DATA_DIR": str(tmp_path)})
+    assert loaded.settings.data_dir == tmp_path
+
+
 def test_the_table_and_the_struct_have_the_same_settings() -> None:
     paired = {name for current, previous, _ in SECRET_PAIRS for name in (current, previous)}
     gathered = {name for _, _, name in SECRET_PAIRS} | {"config_file", "database_in_file", "effects"}

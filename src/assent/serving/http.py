@@ -71,6 +71,10 @@ class AllowedPeers:
         return loopback or value.lower() in self._origins
 
 
+PROBES: Final = ("/healthz", "/readyz", "/metrics")
+"""Answered whatever Host they name: a kubelet and Prometheus use the address of a pod."""
+
+
 class Guard:
     """The outermost layer of the HTTP surface."""
 
@@ -111,7 +115,7 @@ class Guard:
             await send(message)
 
         try:
-            if len(hosts) != 1 or not self._peers.host(hosts[0]):
+            if scope["path"] not in PROBES and (len(hosts) != 1 or not self._peers.host(hosts[0])):
                 await respond(watched, 421, {"error": "This server does not answer for that Host."})
             elif not all(self._peers.origin(origin) for origin in origins):
                 await respond(watched, 403, {"error": "Requests from that Origin are not accepted."})

@@ -164,7 +164,7 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
     """
     environ = os.environ if environ is None else environ
     given_flags = {name: value for name, value in flags.items() if value is not None}
-    home = Path(environ.get("HOME") or Path.home())
+    home = _find_home(environ)
     reader = _SettingReader(given_flags, environ, home)
 
     default_data_dir = _default_data_dir(environ, home)
@@ -269,6 +269,14 @@ def _check_oidc(values: Mapping[str, Any]) -> None:
             "oidc_issuer is set, but no setting says who may sign in with it.\n"
             "Set oidc_domains, oidc_owners or oidc_members."
         )
+
+
+def _find_home(environ: Mapping[str, str]) -> Path:
+    """The home directory. A user of a container may have none, and gets `/`, as container engines do it."""
+    try:
+        return Path(environ.get("HOME") or Path.home())
+    except RuntimeError:
+        return Path("/")
 
 
 def _default_data_dir(environ: Mapping[str, str], home: Path) -> Path:
