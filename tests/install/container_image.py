@@ -1,7 +1,7 @@
 """The image that scripts/container.sh built: it serves, is killed, and serves again on its volume. `make container`.
 
 bubblewrap runs it as a container engine would: the root file system read-only, the image's user, variables and command,
-a volume at /data, an empty /tmp, and process ids of its own.
+a volume at /data, an empty /tmp, and process ids of its own. The image's user is ours outside, so it owns the volume.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ class Container:
     def __init__(self, root: str, config: dict[str, Any], volume: Path) -> None:
         self.port = free_port()
         user, group = config["User"].split(":")
-        self._volume, self._config = volume, config
-        os.chown(volume, int(user), int(group))
+        self._config = config
         variables = dict(each.split("=", 1) for each in config["Env"])
         variables |= {"ASSENT_PORT": str(self.port), "ASSENT_HOST": "127.0.0.1"}
         self._within = [
