@@ -72,6 +72,7 @@ async def test_the_first_sign_in_after_make_run_takes_two_steps_and_the_start_pa
 
         steps += 1
         await page.goto(link)
+        await page.get_by_label("Your name").fill("Ingrid Solberg")
         steps += 1
         await page.get_by_role("button", name="Sign in").click()
         await page.wait_for_url(re.compile("/(inbox|start)$"))
