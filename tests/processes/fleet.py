@@ -170,16 +170,29 @@ class Fleet:
         self._open.add(task)
         task.add_done_callback(self._open.discard)
         ready = [each for each in self.replicas if each.ready]
-        with contextlib.suppress(OSError):
+        try:
             if ready:
                 chosen = ready[next(self._turns) % len(ready)]
                 self.served[chosen.port] += 1
-                far_reader, far_writer = await asyncio.open_connection("127.0.0.1", chosen.port)
-                try:
-                    await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
-                finally:
-                    far_writer.close()
-        writer.close()
+                with contextlib.suppress(OSError):
+                    await _join(reader, writer, chosen.port)
+        finally:
+            await _close(writer)
+
+
+async def _join(reader: StreamReader, writer: StreamWriter, port: int) -> None:
+    """Copy between a client and a process until both have ended."""
+    far_reader, far_writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        await asyncio.gather(_copy(reader, far_writer), _copy(far_reader, writer))
+    finally:
+        await _close(far_writer)
+
+
+async def _close(writer: StreamWriter) -> None:
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
 
 
 async def _copy(reader: StreamReader, writer: StreamWriter) -> None:
