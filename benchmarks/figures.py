@@ -49,6 +49,8 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     limit: Limit | None = None
     kept: bool | None = None
     """Whether the limit is kept; None where there is none."""
+    note: str = ""
+    """What the reader should know beside the numbers."""
 
 
 def compared(
@@ -60,6 +62,7 @@ def compared(
     *,
     successes: int,
     limit: Limit | None = None,
+    note: str = "",
 ) -> Figure:
     """A figure from costs that were measured in turns."""
     ratio = median(mine / other for mine, other in zip(ours, theirs, strict=True))
@@ -78,6 +81,7 @@ def compared(
         successes=successes,
         limit=limit,
         kept=kept,
+        note=note,
     )
 
 

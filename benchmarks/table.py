@@ -22,6 +22,7 @@ from benchmarks.rows import (
     store_postgres,
     store_sqlite,
     tool_call,
+    user_loop,
     workflow_steps,
     wrap_call,
 )
@@ -29,6 +30,7 @@ from benchmarks.rows import (
 Measurement = Callable[[Path], list[Figure]]
 
 MEASUREMENTS: Final[dict[str, Measurement]] = {
+    "user-loop": user_loop.measure,
     "store-sqlite": store_sqlite.measure,
     "store-postgres": store_postgres.measure,
     "gate": gate_loop.measure,
@@ -50,14 +52,16 @@ _VERDICTS: Final = {True: "kept", False: "MISSED", None: ""}
 
 
 def shown(figures: Iterable[Figure]) -> str:
-    """The figures as a Markdown table that is readable as plain text."""
+    """The figures as a Markdown table that is readable as plain text, and their notes below it."""
+    figures = list(figures)
     lines = [_HEADINGS, *(_cells(figure) for figure in figures)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
     rule = tuple("-" * width for width in widths)
-    return "\n".join(
+    table = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) + " |"
         for line in (lines[0], rule, *lines[1:])
-    )
+    ]
+    return "\n".join((*table, *(f"{figure.work}: {figure.note}" for figure in figures if figure.note)))
 
 
 def _cells(figure: Figure) -> tuple[str, ...]:
