@@ -131,7 +131,10 @@ def _many(runner: asyncio.Runner, users: list[User], floor: Floor, data_dir: Pat
     runner.run(post_all(users, 1))
     before = in_status(database(data_dir), "executed")
     costs = in_turns(
-        {"ours": lambda: runner.run(post_all(users, LOOPS_OF_EACH)), "floor": lambda: bare(floor, each_round)},
+        {
+            "ours": lambda: runner.run(post_all(users, LOOPS_OF_EACH)),
+            "floor": lambda: bare(floor, each_round),
+        },
         ROUNDS_OF_MANY,
     )
     done = in_status(database(data_dir), "executed") - before

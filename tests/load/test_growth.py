@@ -125,7 +125,7 @@ async def test_no_statement_of_a_hot_call_reads_or_sorts_a_whole_history(
     found = await look(database_url, seen.bound)
 
     assert found == []
-    assert {"append_event", "list_brain_entries", "count_inbox", "search_inbox"} <= {*seen.bound}, sorted(
+    assert {"append_event", "list_usable_entries", "count_inbox", "search_inbox"} <= {*seen.bound}, sorted(
         seen.bound
     )
 

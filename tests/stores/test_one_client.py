@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, append, at_rest, marks, put
 
 from assent.ports import StoreUnavailable, Transaction, UniqueViolation
-from assent.stores import sqlite_transactions
+from assent.stores import sqlite_reading, sqlite_transactions
 from assent.stores.sqlite import SqliteStore
 from assent.stores.sqlite_transactions import Turnstile
 
@@ -127,10 +128,47 @@ async def test_a_task_that_writes_on_and_on_lets_others_run(store: SqliteStore) 
     assert seen[0] < 10
 
 
-async def test_a_server_of_many_clients_keeps_off_the_event_loop(tmp_path: Path) -> None:
+async def test_a_server_of_many_clients_writes_on_its_thread_and_reads_briefly_here(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db")
     assert await one_by_one(store, range(3)) == [not HERE] * 3
-    assert await store.read(counted) == (1, not HERE)
+    assert await store.read(counted) == (1, HERE)
+    with pytest.raises(StoreUnavailable):
+        await store.read(lambda: noted("a read may not write"))
+    assert await store.read(counted) == (1, HERE)
+    await store.close()
+
+
+async def test_a_long_read_of_many_clients_is_left_to_a_thread_for_a_minute(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    await store.write(lambda: put(*map(str, range(1_000))))
+    with monkeypatch.context() as slow:
+        slow.setattr(sqlite_reading, "BRIEF_SECONDS", -1.0)
+        assert await store.read(counted) == (1_000, not HERE)
+    assert await store.read(counted) == (1_000, not HERE)
+    assert await store.read(lambda: counted()) == (1_000, HERE)
+    assert store._short_reads is not None
+    [known] = store._short_reads._long
+    store._short_reads._long[known] = time.monotonic()
+    assert await store.read(counted) == (1_000, HERE)
+    await store.close()
+
+
+async def test_a_task_that_reads_on_and_on_lets_others_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = SqliteStore(tmp_path / "store.db")
+    await store.write(lambda: put("one"))
+    ran: list[bool] = []
+    asyncio.get_running_loop().call_soon(ran.append, True)
+    monkeypatch.setattr(sqlite_reading, "BRIEF_SECONDS", DEADLINE_SECONDS)
+    assert await store.read(counted) == (1, HERE)
+    assert not ran
+    assert store._short_reads is not None
+    store._short_reads._turn_began = -DEADLINE_SECONDS
+    assert await store.read(counted) == (1, HERE)
+    assert ran
     await store.close()
 
 

@@ -1,14 +1,14 @@
 """The embedded store: one SQLite file, one writer thread with group commit, a few reader threads.
 
 The writer (`sqlite_transactions`, which describes the theory) commits queued transactions in
-batches. Readers have read-only connections. In a process with one client, what need not wait runs
-on the event loop: changing to a thread and back costs 100 µs, a short read 10 (docs/decisions/0006).
+batches. Readers have read-only connections. What need not wait runs on the event loop: short reads
+(`sqlite_reading`), and in a process with one client writes, too. Changing to a thread and back costs
+100 µs, a short read 10 (docs/decisions/0006).
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import queue
 import threading
 from collections.abc import Awaitable, Callable
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from assent.sql.components import ListComponents
+    from assent.stores.sqlite_reading import ShortReads
     from assent.stores.sqlite_transactions import SqliteWriter
 
 T = TypeVar("T")
@@ -72,6 +73,7 @@ class SqliteStore:
         self._one_client = one_client
         self._wrote_here: set[asyncio.Task[Any] | None] = set()
         """The task that wrote on the event loop, until the loop's next iteration."""
+        self._short_reads: ShortReads | None = None
         self._readers: list[threading.Thread] = []
         self._max_readers = readers
         self._unread = 0
@@ -128,8 +130,7 @@ class SqliteStore:
             await self.open()
         loop = asyncio.get_running_loop()
         request = Request(begin, loop, loop.create_future())
-        writer = self._writer if self._one_client else None
-        if writer is None or not writer.run_here(request, reads=True):
+        if not await self._read_here(request):
             with self._lifecycle:
                 self._refuse_when_closed()
                 if len(self._readers) < min(self._unread + 1, self._max_readers):
@@ -138,6 +139,20 @@ class SqliteStore:
                 self._reads.put(request)
         result: T = await request.future
         return result
+
+    async def _read_here(self, request: Request) -> bool:
+        """Run a short read on this thread. Returns False if a reader has to run it."""
+        if self._closed:
+            return False
+        if self._one_client:
+            return self._writer is not None and self._writer.run_here(request, reads=True)
+        if self._short_reads is None:
+            from assent.stores.sqlite_reading import ShortReads
+
+            self._short_reads = ShortReads(self.path)
+        if self._short_reads.begin_turn(request.loop):
+            await asyncio.sleep(0)
+        return self._short_reads.run(request)
 
     async def close(self) -> None:
         self._first_use.cancel()
@@ -157,6 +172,8 @@ class SqliteStore:
             self._reads.put(None)
         for thread in self._readers:
             thread.join()
+        if self._short_reads is not None and (connection := self._short_reads.retire()) is not None:
+            self._retired.append(connection)
         if self._writer_thread is not None:
             self._writes.put(None)
             self._writer_thread.join()
@@ -174,35 +191,18 @@ class SqliteStore:
     # On a reader thread
 
     def _read_until_closed(self) -> None:
-        from assent.stores.sqlite_connection import connect_reader, translate
-        from assent.stores.sqlite_transactions import deliver, drive
+        from assent.stores.sqlite_reading import Reader
+        from assent.stores.sqlite_transactions import deliver
 
-        connection: sqlite3.Connection | None = None
-        place: tuple[int, int] | None = None
+        reader = Reader(self.path)
         while (request := self._reads.get()) is not None:
-            try:
-                found = os.stat(self.path)  # noqa: PTH116 - at every read
-                if connection is not None and place != (found.st_dev, found.st_ino):
-                    # The file was replaced, so the open connection reads stale data.
-                    connection.close()
-                    connection = None
-                place = (found.st_dev, found.st_ino)
-                connection = connection or connect_reader(self.path)
-                connection.execute("BEGIN")  # one snapshot
-                request.result, request.error = drive(connection, request.begin)
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-            except Exception as error:
-                if connection is not None:
-                    connection.close()
-                    connection = None
-                request.error = translate(error)
+            reader.run(request)
             with self._lifecycle:
                 self._unread -= 1
             deliver([request])
             del request  # an idle thread must not keep callers' objects alive
-        if connection is not None:
-            self._retired.append(connection)
+        if reader.connection is not None:
+            self._retired.append(reader.connection)
 
 
 def _nothing() -> Transaction[None]:

@@ -125,12 +125,13 @@ def deliver(requests: list[Request]) -> None:
         by_loop.setdefault(request.loop, []).append(request)
     for loop, mine in by_loop.items():
         try:
-            loop.call_soon_threadsafe(_settle, mine)
+            loop.call_soon_threadsafe(settle, mine)
         except RuntimeError:
             continue  # the loop was closed, so no caller waits
 
 
-def _settle(requests: list[Request]) -> None:
+def settle(requests: list[Request]) -> None:
+    """Set the futures, on the event loop's thread."""
     for request in requests:
         if request.future.done():
             continue  # cancelled meanwhile
@@ -182,7 +183,7 @@ class SqliteWriter:
             if ran and not reads:
                 self._in_turn([request])
             if ran:
-                _settle([request])
+                settle([request])
             return ran
         finally:
             self._in_use.release()

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Sequence
 from typing import Any, Final, Literal, get_args
 
 import msgspec
@@ -129,6 +130,20 @@ def read(workspace_id: WorkspaceId, tenant_id: str, *, kind: str = "", most: int
         )
     rows.sort(key=lambda row: str(row["entry_id"]), reverse=True)
     return [entry_of(row) for row in rows[:most]]
+
+
+def read_usable(
+    workspace_id: WorkspaceId, tenant_id: str, kinds: Sequence[str], most: int
+) -> Transaction[list[Entry]]:
+    """Return a tenant's newest memories of each kind, in the order of the kinds, oldest first. Claims that
+    were only logged are left out."""
+    rows = yield statements.list_usable_entries(
+        workspace_id=workspace_id,
+        tenant_id=tenant_id,
+        kinds=msgspec.json.encode(kinds).decode(),
+        most=most,
+    )
+    return sorted(map(entry_of, rows), key=lambda entry: (kinds.index(entry.kind), entry.entry_id))
 
 
 def search(

@@ -73,6 +73,8 @@ _ABOUT_THE_GATE: Final = re.compile(
 
 def printable(text: str) -> str:
     """Remove invisible and unassigned characters, unify line ends, compose accents."""
+    if text.isascii() and text.isprintable():
+        return text
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     text = _TAG_CHARACTERS.sub(r"\1", _INVISIBLE.sub("", text))
     kept = "".join(

@@ -30,6 +30,30 @@ FROM brain_entries
 WHERE workspace_id = :workspace_id AND tenant_id = :tenant_id AND kind = :kind AND state <> 'retired'
 ORDER BY entry_id DESC LIMIT :most
 
+-- name: list_usable_entries [sqlite]
+-- List a tenant's newest memories of each of these kinds, without claims that were only logged. The newest are found by
+-- the index, kind by kind, before claims are left out.
+SELECT e.entry_id, e.tenant_id, e.kind, e.body, e.state, e.source, e.channel, e.run_id, e.action_id, e.facts,
+       e.created_ms
+FROM json_each(:kinds) k
+CROSS JOIN brain_entries e
+WHERE e.number IN (
+    SELECT n.number FROM brain_entries n
+    WHERE n.workspace_id = :workspace_id AND n.tenant_id = :tenant_id AND n.kind = k.value AND n.state <> 'retired'
+    ORDER BY n.entry_id DESC LIMIT :most)
+  AND (e.kind <> 'claim_risk' OR e.state = 'confirmed')
+
+-- name: list_usable_entries [postgres]
+-- As on SQLite.
+SELECT e.entry_id, e.tenant_id, e.kind, e.body, e.state, e.source, e.channel, e.run_id, e.action_id, e.facts,
+       e.created_ms
+FROM json_array_elements_text(CAST(:kinds AS JSON)) AS k (kind)
+CROSS JOIN LATERAL (
+    SELECT n.* FROM brain_entries n
+    WHERE n.workspace_id = :workspace_id AND n.tenant_id = :tenant_id AND n.kind = k.kind AND n.state <> 'retired'
+    ORDER BY n.entry_id DESC LIMIT :most) e
+WHERE e.kind <> 'claim_risk' OR e.state = 'confirmed'
+
 -- name: search_brain_entries [sqlite]
 -- List a tenant's memories with these words, best match first.
 SELECT e.entry_id, e.tenant_id, e.kind, e.body, e.state, e.source, e.channel, e.run_id, e.action_id, e.facts,

@@ -144,6 +144,8 @@ def _support(place: int, evidence: Evidence) -> Support:
 def _find_support(sentence: str, tokens: set[str], facts: list[_Fact]) -> list[int]:
     """Return up to two facts that have most words of a sentence, all its risky wordings and all its
     numbers with units."""
+    if not facts:
+        return []
     wordings, amounts = risky_wordings(sentence), amounts_in(sentence)
     ranked = sorted(facts, key=lambda fact: (-_share(tokens, fact.tokens), fact.place))
     near = [

@@ -98,6 +98,8 @@ def detect_language(text: str) -> str:
 
 
 def _script(sample: str) -> str:
+    if sample.isascii():
+        return ""
     letters = sum(1 for char in sample if char.isalpha())
     for code, script in _SCRIPTS if letters else ():
         if len(script.findall(sample)) / letters >= _DENSE:

@@ -117,6 +117,8 @@ class Readme(Record, kw_only=True):
 
 def read_readme(markdown: str) -> Readme:
     """Parse the text of a README. Never raises."""
+    if not markdown:
+        return Readme()
     text = markdown[:TEXT_CHARS].replace("\r", "\n" if "\n" not in markdown else "")
     text = re.sub(r"\A---\n.{0,4000}?\n---\n", "", text, flags=re.DOTALL)
     kept, fenced = [], False

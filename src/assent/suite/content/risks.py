@@ -9,7 +9,10 @@ small counts and comparisons with the product's own past are no claims.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
+
+from assent.suite.content.literals import find_literals, fold
 
 
 def _words(pattern: str) -> re.Pattern[str]:
@@ -154,6 +157,9 @@ TABLE: Final[tuple[tuple[str, str, re.Pattern[str]], ...]] = (
     ),
 )  # fmt: skip
 
+_LITERALS: Final = {name: find_literals(words) for name, _, words in TABLE}
+"""What a sentence with each risk contains; nothing is needed for a number."""
+
 WHY: Final = {name: why for name, why, _ in TABLE}
 
 
@@ -178,7 +184,17 @@ def find_risks(sentence: str) -> tuple[str, ...]:
     """Return the kinds of risk in a sentence; a greeting or closing has none."""
     if _CLOSING.match(sentence[:200]):
         return ()
-    return tuple(name for name, _, words in TABLE if words.search(sentence[:2_000]))
+    text = sentence[:2_000]
+    return tuple(name for name, words in _find_possible(text) if words.search(text))
+
+
+def _find_possible(text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
+    """Yield the risks whose patterns can match a text."""
+    folded = fold(text)
+    for name, _, words in TABLE:
+        literals = _LITERALS[name]
+        if not literals or any(literal in folded for literal in literals):
+            yield name, words
 
 
 _OTHER: Final = _words(r"\s*(?:(?:the|a|an|any|all|every|other)\s+)?[a-zà-ÿ][\w.+#-]*")
@@ -188,7 +204,7 @@ _OTHER: Final = _words(r"\s*(?:(?:the|a|an|any|all|every|other)\s+)?[a-zà-ÿ][\
 def risky_wordings(sentence: str) -> tuple[str, ...]:
     """Return a sentence's risky wordings; numbers are in `amounts_in`."""
     text, found = sentence[:2_000], []
-    for name, _, words in TABLE:
+    for name, words in _find_possible(text):
         for match in words.finditer(text):
             other = _OTHER.match(text, match.end()) if name == "comparison" else None
             wording = text[match.start() : other.end() if other else match.end()].strip(" .,;:!")

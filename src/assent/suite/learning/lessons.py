@@ -34,10 +34,7 @@ def load_lessons(
     workspace_id: WorkspaceId, tenant_id: str
 ) -> Transaction[tuple[tuple[MemoryEntry, ...], Lessons, dict[str, str]]]:
     """Return a tenant's memory as evidence and as lessons, and the kind of each entry."""
-    found: list[Entry] = []
-    for kind in READ:
-        newest_first = yield from brain.read(workspace_id, tenant_id, kind=kind, most=MOST)
-        found += newest_first[::-1]
+    found = yield from brain.read_usable(workspace_id, tenant_id, READ, MOST)
     return as_evidence(found), as_lessons(found), {entry.entry_id: entry.kind for entry in found}
 
 

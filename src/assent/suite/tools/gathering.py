@@ -7,6 +7,7 @@ Reads only, except for a record of the page that was requested.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,6 +21,7 @@ from assent.platform.memory import memory as brain
 from assent.platform.storage import journal
 from assent.platform.tools import Call, is_mailbox, moment, require_run
 from assent.platform.values import bad_argument, iso_time, require_run_id
+from assent.suite.channels.channel import Channel
 from assent.suite.channels.registry import TABLE
 from assent.suite.content import evidence as gathering
 from assent.suite.content.page import Page
@@ -48,9 +50,10 @@ async def gather_bench(
     sender: str | None = None,
     recipients: tuple[str, ...] = (),
     joined: Run | None = None,
+    channels: Iterable[Channel] = TABLE,
 ) -> Workbench:
-    """Gather the operator's input: product page, repository facts, memory, and the input of the run
-    that this one joins."""
+    """Gather the operator's input: product page, repository facts, memory, the input of the run that this
+    one joins, and which connectors of these channels are ready."""
     tenant = request.tenant_id or (joined.tenant_id if joined is not None else None)
     if sender is not None and not is_mailbox(sender):
         raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
@@ -81,7 +84,7 @@ async def gather_bench(
         ),
         lessons=lessons,
         connectors=frozenset(call.services.connectors),
-        ready=await _ready(call),
+        ready=await _find_ready(call, channels),
         kinds=kinds,
         now_ms=call.now_ms,
         warnings=warnings,
@@ -100,9 +103,9 @@ def count_chars(request: Any, bench: Workbench, supplied: SuppliedText | None) -
     return len(msgspec.json.encode(request)) + facts + bench.lessons.chars
 
 
-async def _ready(call: Call) -> frozenset[str]:
+async def _find_ready(call: Call, channels: Iterable[Channel]) -> frozenset[str]:
     known = call.services.connectors
-    names = [name for name in dict.fromkeys(n for row in TABLE for n in row.connectors) if name in known]
+    names = [name for name in dict.fromkeys(n for row in channels for n in row.connectors) if name in known]
     found = await asyncio.gather(*(known[name].readiness(call.caller.workspace_id) for name in names))
     return frozenset(name for name, readiness in zip(names, found, strict=True) if readiness.ready)
 

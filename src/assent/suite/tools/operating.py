@@ -195,7 +195,7 @@ def _tell_measurement(plan: MeasurementPlan) -> tuple[str, ...]:
 async def prepare_post(call: Call, request: Post) -> PostReply:
     channel = require_channel(request.channel)
     joined = await find_joined(call, request.run_id)
-    bench = await gather_bench(call, request, brand=request.brand, joined=joined)
+    bench = await gather_bench(call, request, brand=request.brand, joined=joined, channels=(channel,))
     supplied = (
         SuppliedText(body=request.body, title=request.title or "") if request.body is not None else None
     )
@@ -228,11 +228,13 @@ async def prepare_send(call: Call, request: Send) -> SendReply:
     given = [request.to] if isinstance(request.to, str) else request.to
     if not given:
         raise bad_argument("to", "at least one e-mail address", "none")
-    bench = await gather_bench(call, request, sender=request.sender, recipients=addresses("to", given))
+    channel = require_channel("email")
+    bench = await gather_bench(
+        call, request, sender=request.sender, recipients=addresses("to", given), channels=(channel,)
+    )
     supplied = (
         SuppliedText(body=request.body, subject=request.subject or "") if request.body is not None else None
     )
-    channel = require_channel("email")
     made = await _prepare_one(call, request, bench, channel, supplied, "chieflab_send")
     if supplied is None and request.subject:
         made = _with_subject(made, line("subject", request.subject))
