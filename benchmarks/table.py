@@ -17,6 +17,7 @@ from benchmarks.rows import (
     gate_loop,
     gate_policy,
     history,
+    peer_loop,
     sizes,
     stdio_start,
     store_postgres,
@@ -31,6 +32,7 @@ Measurement = Callable[[Path], list[Figure]]
 
 MEASUREMENTS: Final[dict[str, Measurement]] = {
     "user-loop": user_loop.measure,
+    "peer-loop": peer_loop.measure,
     "store-sqlite": store_sqlite.measure,
     "store-postgres": store_postgres.measure,
     "gate": gate_loop.measure,
