@@ -11,7 +11,7 @@ from tests.docs.script import load_script
 
 ROOT = Path(__file__).parents[2]
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-MOST_SWITCHES = {"approve": 47, "advance": 50, "measure": 70}
+MOST_SWITCHES = {"approve": 48, "advance": 50, "measure": 70}
 """Two thirds of what a review counted: 66, 102 and 125."""
 
 
