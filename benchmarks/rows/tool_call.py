@@ -23,6 +23,7 @@ CALLS: Final = 200
 ROUNDS: Final = 7
 WARM_UP: Final = 100
 LIMIT: Final = Limit(more=0.5)
+KEYED_LIMIT: Final = Limit(more=0.4)
 ERAS: Final = {"modern": MODERN, "legacy": LEGACY}
 AGAINST: Final = "bare SDK server, echo tool"
 
@@ -73,16 +74,19 @@ def measure(scratch: Path) -> list[Figure]:
             ),
             *(
                 _figure(
-                    f"tools/call with a key, {era} era", keyed, "chieflab_get_workspace", peer, version, None
+                    f"tools/call with a key, {era} era",
+                    keyed,
+                    "chieflab_get_workspace",
+                    peer,
+                    version,
+                    KEYED_LIMIT,
                 )
                 for era, version in ERAS.items()
             ),
         ]
 
 
-def _figure(
-    work: str, caller: Caller, tool: str, peer: Caller, version: str, limit: Limit | None = LIMIT
-) -> Figure:
+def _figure(work: str, caller: Caller, tool: str, peer: Caller, version: str, limit: Limit = LIMIT) -> Figure:
     sides: dict[str, Callable[[], float]] = {
         "ours": lambda: caller.cost(version, tool, CALLS),
         "theirs": lambda: peer.cost(version, "echo", CALLS),
