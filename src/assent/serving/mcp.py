@@ -17,13 +17,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-import anyio
 import msgspec
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.lowlevel import Server
 from mcp.server.runner import serve_one
-from mcp.shared.exceptions import MCPError, NoBackChannelError
+from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     MCP_PROTOCOL_VERSION_HEADER,
@@ -61,6 +60,7 @@ from assent.serving.edge import Answer, Credentials, Edge, RequestContext, tools
 from assent.serving.foreign import ForeignServer, find_repeated_key, read_capabilities
 from assent.serving.gateway import ForeignCall
 from assent.serving.instructions import SPEC_URL, instructions
+from assent.serving.single_dispatch import SingleDispatch
 from assent.serving.unreadable import Unreadable
 from assent.tools.definition import Dialog
 
@@ -100,27 +100,6 @@ class Exchange:
     """The params as they were sent."""
     foreign: ForeignCall | None = None
     """Set for a caller that sees the tools of wrapped servers."""
-
-
-@dataclass
-class _Dispatch:
-    """The SDK's dispatch context for a message that gets exactly one response."""
-
-    request_id: RequestId | None
-    message_metadata: ServerMessageMetadata
-    transport: TransportContext
-    progress_token: None = None
-    can_send_request: bool = field(default=False, init=False)
-    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
-
-    async def send_raw_request(self, method: str, params: Any, opts: Any = None) -> dict[str, Any]:
-        raise NoBackChannelError(method)
-
-    async def notify(self, method: str, params: Any, opts: Any = None) -> None:
-        return None
-
-    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +245,7 @@ class McpServer:
         if method == "tools/call" and exchange.foreign is None:
             return await self._call_directly(exchange, version, params or {}, modern=modern is not None)
         connection = Connection.from_envelope(version, *(modern or (None, None)))
-        dispatch = _Dispatch(
+        dispatch = SingleDispatch(
             request_id=request_id,
             message_metadata=ServerMessageMetadata(request_context=exchange),
             transport=TransportContext(kind="assent", can_send_request=False),

@@ -131,7 +131,6 @@ def deliver(requests: list[Request]) -> None:
 
 
 def settle(requests: list[Request]) -> None:
-    """Set the futures, on the event loop's thread."""
     for request in requests:
         if request.future.done():
             continue  # cancelled meanwhile
