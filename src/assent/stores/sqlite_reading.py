@@ -5,7 +5,7 @@ Theory of operation
 Why. Most reads of a call are one or two look-ups by a key, 20 to 60 µs of SQLite. Handing one to a
 thread costs more than the read: waking the thread, two changes of the interpreter's lock, waking the
 event loop. A call that stages, approves and executes has a dozen of them. Measured on two cores with
-eight callers, reads through threads took 2.2 ms of processor time per loop, reads here 0.6 ms
+eight callers, reads through threads took about 2 ms of processor time per loop more than reads here
 (docs/decisions/0006).
 
 How. `ShortReads` has one read-only connection for the event loops of the process. `run` tries a read
