@@ -1,6 +1,6 @@
 """Packs stored answers: a replay needs every byte, and the file would be half answers otherwise.
 
-DEFLATE with a preset dictionary of usual answers, which makes an answer about a tenth of its size. The
+DEFLATE with a preset dictionary of usual answers, which makes a usual answer about a sixth of its size. The
 first byte names the dictionary; one that was in a release never changes, because answers depend on it.
 """
 
