@@ -29,8 +29,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.prove, pytest.mark.rule("E29", "E61"
 
 CALLERS = rounds(3, 6)
 DEADLINE_SECONDS = 30
-BETWEEN = rounds(6, 12)
-"""Successful calls before each fault."""
+BETWEEN = rounds(12, 60)
+"""Successful calls before each fault: about one life of every caller."""
 HOUR_MS = 3_600_000
 JUMPS_MS = (2 * HOUR_MS, -2 * HOUR_MS, 26 * HOUR_MS, -HOUR_MS, 60_000, -30_000)
 
