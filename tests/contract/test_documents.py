@@ -11,9 +11,10 @@ import pytest
 from tests.contract.talk import KEYED, PUBLIC, SIGNUP
 from tests.surfaces import BASE_URL, Surface
 
+from assent.gate.transitions import TABLE
 from assent.kernel.refusals import Reason
 from assent.suite import bundle as suite_bundle
-from assent.tools.catalog import arrange
+from assent.tools.catalog import arrange, input_schema
 from assent.wrap import bundle as wrap_bundle
 
 ALL_TOOLS = arrange((*suite_bundle.list_tools(), *wrap_bundle.list_tools()))
@@ -172,13 +173,55 @@ async def test_agents_that_read_the_site_find_every_tool(web: Surface) -> None:
     assert f"{BASE_URL}/api/mcp" in llms.text
 
 
+async def test_the_index_for_agents_has_the_usual_form_and_every_link_leads_somewhere(web: Surface) -> None:
+    lines = (await web.http.get("/llms.txt")).text.splitlines()
+
+    assert [lines[0][:2], lines[1], lines[2][:2]] == ["# ", "", "> "]
+    assert [line for line in lines if line.startswith("## ")] == [
+        "## Instructions",
+        "## Documents",
+        "## Tools",
+    ]
+    links = [
+        re.fullmatch(r"- \[[^\]]+\]\(([^)]+)\): .+", line) for line in lines[lines.index("## Documents") :]
+    ]
+    addresses = {link[1] for link in links if link is not None}
+    assert len(addresses) == 4 + len(ALL_TOOLS)
+    pages = {address.partition("#")[0].removeprefix(BASE_URL) for address in addresses}
+    texts = {page: await web.http.get(page) for page in pages}
+    assert {page for page, text in texts.items() if text.status_code != 200} == set()
+    anchors = {address.partition("#")[2] for address in addresses} - {""}
+    assert {anchor for anchor in anchors if f'id="{anchor}"' not in texts["/for-agents"].text} == set()
+
+
+async def test_one_text_has_every_argument_state_and_refusal_for_agents(web: Surface) -> None:
+    response = await web.http.get("/llms-full.txt")
+    begin, *tools = re.split(r"^### (?=\w)", response.text.partition("## Refusals")[0], flags=re.MULTILINE)
+
+    assert response.headers["content-type"].startswith("text/plain")
+    assert [tool.partition("\n")[0] for tool in tools] == [tool.name for tool in ALL_TOOLS]
+    missing = [
+        (tool.name, argument)
+        for tool, section in zip(ALL_TOOLS, tools, strict=True)
+        for argument in input_schema(tool.request).get("properties", {})
+        if f"\n- `{argument}` (" not in section
+    ]
+    assert missing == []
+    for (state, move), after in TABLE.items():
+        befores, afters = ({str(each.status), str(each.execution)} for each in (state, after))
+        assert any(f"| {one} | {move} | {two} |" in begin for one in befores for two in afters)
+    assert [reason for reason in Reason if f"### `{reason}`\n" not in response.text] == []
+    named = set(re.findall(r"\b(?:chieflab|workflow)_[a-z_]+", begin))
+    assert named <= {tool.name for tool in ALL_TOOLS}
+
+
 class TestUnderAnotherName:
     @pytest.fixture
     def changed_settings(self) -> dict[str, Any]:
         return {"base_url": "https://assent.example/"}
 
     async def test_documents_name_the_address_people_know(self, web: Surface) -> None:
-        for path in ("/.well-known/mcp.json", "/openapi.json", "/llms.txt"):
+        for path in ("/.well-known/mcp.json", "/openapi.json", "/llms.txt", "/llms-full.txt"):
             text = (await web.http.get(path)).text
             assert "https://assent.example" in text
             assert "127.0.0.1" not in text

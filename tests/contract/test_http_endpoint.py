@@ -22,6 +22,7 @@ ROUTES = (
     ("GET", "/.well-known/mcp.json"),
     ("GET", "/openapi.json"),
     ("GET", "/llms.txt"),
+    ("GET", "/llms-full.txt"),
     ("GET", "/for-agents"),
     ("GET", "/healthz"),
     ("GET", "/readyz"),

@@ -1,7 +1,7 @@
 """Discovery documents, built from the tool table.
 
 `/.well-known/mcp.json` and `GET /api/mcp` (E76, E50), `/openapi.json` (3.1) for the REST surface,
-`/llms.txt`. Each is built once, at its first request.
+`/llms.txt` and `/llms-full.txt`. Each is built once, at its first request.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from assent.engine.audit.boundary import ClaimedAssurance
 from assent.extensions.bundles import load_bundles
 from assent.kernel.refusals import MEANINGS, Recovery
 from assent.kernel.schemas import flatten
+from assent.serving.agent_texts import write_everything, write_index
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.tools.catalog import Catalog, input_schema
 from assent.tools.definition import Tool
@@ -73,6 +74,7 @@ class Documents:
                 "documents": {
                     "openapi": f"{self._base_url}/openapi.json",
                     "llms": f"{self._base_url}/llms.txt",
+                    "llmsFull": f"{self._base_url}/llms-full.txt",
                     "forAgents": f"{self._base_url}/for-agents",
                 },
             }
@@ -118,16 +120,13 @@ class Documents:
 
     @cached_property
     def llms(self) -> bytes:
-        """The instructions for agents that read the site instead of the protocol."""
-        tools = "\n".join(f"- {tool.name}: {tool.description}" for tool in self._catalog.tools)
-        text = (
-            f"# Assent\n\n> Approval-gated actions for AI agents over MCP. Contract: {SPEC_URL}\n\n"
-            f"MCP endpoint: {self._base_url}/api/mcp (Authorization: Bearer clp_live_…)\n"
-            f"Metadata: {self._base_url}/.well-known/mcp.json\nREST: {self._base_url}/openapi.json\n"
-            f"Keys: {self._base_url}/get-key\n\n## Instructions\n\n{instructions(self._catalog.toolsets)}\n\n"
-            f"## Tools\n\n{tools}\n"
-        )
-        return text.encode()
+        """The index for agents that read the site instead of the protocol."""
+        return write_index(self._catalog, self._base_url).encode()
+
+    @cached_property
+    def llms_full(self) -> bytes:
+        """Everything that an agent needs to go on, in one text."""
+        return write_everything(self._catalog, self._base_url).encode()
 
 
 def _operation(tool: Tool, refusals: dict[str, Any]) -> dict[str, Any]:

@@ -80,6 +80,7 @@ def build_site(
         Route("/.well-known/mcp.json", _document(metadata, "application/json")),
         Route("/openapi.json", _document(_ready(lambda: documents.openapi), "application/json")),
         Route("/llms.txt", _document(_ready(lambda: documents.llms), "text/plain; charset=utf-8")),
+        Route("/llms-full.txt", _document(_ready(lambda: documents.llms_full), "text/plain; charset=utf-8")),
         Route("/healthz", _healthz),
         Route("/readyz", readyz),
         Route("/metrics", metrics),

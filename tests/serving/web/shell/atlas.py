@@ -150,6 +150,7 @@ OTHERS: Final = {
     "/.well-known/mcp.json": "/.well-known/mcp.json",
     "/openapi.json": "/openapi.json",
     "/llms.txt": "/llms.txt",
+    "/llms-full.txt": "/llms-full.txt",
     "/healthz": "/healthz",
     "/readyz": "/readyz",
     "/metrics": "/metrics",
