@@ -230,7 +230,7 @@ TOOLS = (
         description="Lists the connectors this server knows (site, e-mail, social, analytics), what each one does, "
         "and whether it works now: live, needs_connection (a person connects it at connectUrl), or "
         "needs_configuration (the person who runs the server sets it up). Needs no key and shows no secret. USE WHEN "
-        "you must know which channels can be published or measured.",
+        "the user asks which connectors there are, or you must know which channels can be published or measured.",
         category="workspace",
         behaviour=READS,
         request=ListConnectors,
@@ -243,8 +243,8 @@ TOOLS = (
         title="Connect a provider",
         description="Says how the human connects a provider (Zernio, Resend, Google, HubSpot, a mail server) or what "
         "serves a channel (x, linkedin, email), and whether it is connected; show has the link. USE WHEN a call "
-        "answered missing_connector or the user wants to connect something. Keys are entered by the human on that "
-        "page or in a terminal, never in the chat.",
+        "answered missing_connector or the user wants to connect or hook up an account. Keys are entered by the "
+        "human on that page or in a terminal, never in the chat.",
         category="primary",
         behaviour=WRITES,
         request=ConnectProvider,

@@ -156,8 +156,8 @@ TOOLS = (
     Tool(
         name=PUBLISH_TOOL,
         title="Publish an approved post",
-        description="Publishes one approved post (LinkedIn, X, the own site and so on), once. USE WHEN the user "
-        "approved a post. Refuses with requires_approval unless the stored status is approved.",
+        description="Publishes one approved post on its channel, once. USE WHEN the user approved a post. Refuses "
+        "with requires_approval unless the stored status is approved.",
         category="execute",
         behaviour=FIRES,
         request=ExecuteAction,
@@ -184,9 +184,9 @@ TOOLS = (
         name="chieflab_resolve_unknown_outcome",
         title="Say what became of it",
         description="Records what the human found out about an action whose outcome is unknown. USE WHEN a call "
-        "answered outcome_unknown and the user has looked at the provider. 'happened' closes it; 'did_not_happen' "
-        "needs a signed-in person on the review page, because it allows another attempt. 'look_now' records nothing: "
-        "the server asks the provider at once.",
+        "answered outcome_unknown and the user has checked at the provider whether it arrived. 'happened' closes it; "
+        "'did_not_happen' needs a signed-in person on the review page, because it allows another attempt. 'look_now' "
+        "records nothing: the server asks the provider at once.",
         category="execute",
         behaviour=DECIDES,
         request=ResolveUnknownOutcome,

@@ -259,9 +259,9 @@ TOOLS = (
     Tool(
         name="chieflab_report",
         title="What was done, with proof",
-        description="What was done since a given time: who approved each action and how certain that is, what was "
-        "sent, where and when, refused attempts, and the proof. USE WHEN the user asks what you did for them, or for "
-        "proof.",
+        description="What was done since a given time, such as last week: who approved each action and how certain "
+        "that is, what was sent, where and when, refused attempts, and the proof. USE WHEN the user asks what you "
+        "did for them, or for proof.",
         category="primary",
         behaviour=READS,
         request=ReportRequest,

@@ -200,8 +200,8 @@ TOOLS = (
     Tool(
         name="workflow_inspect",
         title="Look at a workflow",
-        description="Shows what a workflow is for and, as a preview, its steps as a diagram. Starts nothing. USE WHEN "
-        "you choose between workflows.",
+        description="Shows what a workflow is for and, as a preview, its steps as a diagram. Starts nothing. USE "
+        "WHEN you choose between workflows, or the user wants to see the steps before a start.",
         category="workflow",
         behaviour=READS,
         request=WorkflowInspect,

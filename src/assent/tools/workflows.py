@@ -279,7 +279,7 @@ TOOLS = (
         name="workflow_resume",
         title="Find a run again",
         description="Finds earlier runs by session, workflow or words, and says where the freshest one stands. USE "
-        "WHEN tokens are lost or the user comes back to something.",
+        "WHEN tokens are lost or the user wants to continue where they left off.",
         category="workflow",
         behaviour=READS,
         request=WorkflowResume,

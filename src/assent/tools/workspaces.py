@@ -133,9 +133,10 @@ TOOLS = (
     Tool(
         name="chieflab_signup_workspace",
         title="Get a workspace",
-        description="Requests a workspace key for a user who has none. Returns deliveryUrl, a one-time page where the "
-        "human takes the key; the key never enters the chat. USE WHEN a call answered missing_api_key. Ask the user "
-        "for their e-mail address first, show userMessage, then wait. DO NOT call it again while a link is open.",
+        description="Requests a workspace key for a user who has none. Returns deliveryUrl, a one-time page where "
+        "the human takes the key; the key never enters the chat. USE WHEN a call answered missing_api_key, or the "
+        "user has no key yet and wants to sign up. Ask the user for their e-mail address first, show userMessage, "
+        "then wait. DO NOT call it again while a link is open.",
         category="workspace",
         behaviour=WRITES,
         request=SignupWorkspace,
@@ -146,8 +147,8 @@ TOOLS = (
     Tool(
         name="chieflab_get_workspace",
         title="Show the workspace",
-        description="Shows the workspace that the key belongs to: its name, the key's rights, its tenants, limits and "
-        "credits. USE WHEN you must check that a key works or which workspace it is.",
+        description="Shows the workspace that the key belongs to: its name, the key's rights, its tenants, limits "
+        "and the credits that are left. USE WHEN you must check that a key works or which workspace it is.",
         category="workspace",
         behaviour=READS,
         request=GetWorkspace,

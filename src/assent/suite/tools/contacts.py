@@ -82,8 +82,8 @@ TOOLS = (
     Tool(
         name="chieflab_save_contacts",
         title="Prepare contacts",
-        description="Prepares contacts for the user's HubSpot, each staged for approval; nothing is saved by this "
-        "call. USE WHEN the user wants to keep someone as a contact, such as a person who answered a launch. An "
+        description="Prepares contacts for the user's CRM (HubSpot), each staged for approval; nothing is saved by "
+        "this call. USE WHEN the user wants to add or save people as contacts, such as one who answered a launch. An "
         "existing contact is updated.",
         category="primary",
         behaviour=WRITES,

@@ -287,8 +287,9 @@ TOOLS = (
     Tool(
         name="chieflab_brain_read",
         title="Read the memory",
-        description="Reads what this tenant's runs have learned: voice, facts, proofs, what worked, what was rejected "
-        "and why. USE WHEN you draft for a client or product that has been here before.",
+        description="Reads what this tenant's runs have learned: the brand's voice, facts, proofs, what worked, what "
+        "was rejected and why. USE WHEN you draft for a client or product that has been here before, or the user "
+        "asks what you know or learned so far.",
         category="primary",
         behaviour=READS,
         request=BrainRead,
@@ -298,9 +299,9 @@ TOOLS = (
     Tool(
         name="chieflab_brain_record",
         title="Remember something",
-        description="Keeps a fact, a proof, a voice rule or a lesson for later runs, with its source. USE WHEN the "
-        "user tells you something that should not be forgotten. Decisions are remembered without this. A person "
-        "confirms facts and proofs before drafts use them.",
+        description="Keeps a fact (such as a price), a proof, a voice rule or a lesson for later runs, with its "
+        "source. USE WHEN the user says what you must remember or not forget. Decisions are remembered without this. "
+        "A person confirms facts and proofs before drafts use them.",
         category="primary",
         behaviour=WRITES,
         request=BrainRecord,

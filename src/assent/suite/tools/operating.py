@@ -347,9 +347,9 @@ TOOLS = (
     Tool(
         name="chieflab_post",
         title="Prepare a post",
-        description="Prepares one post for one channel and stages it for approval; nothing goes out. USE WHEN the "
-        "user wants a single post. Write it yourself, in body; without one the server composes a plain note about the "
-        "product from repoContext or productUrl.",
+        description="Prepares one post on one channel (LinkedIn, X or Twitter, Slack, a site, …) and stages it for "
+        "approval; nothing goes out. USE WHEN the user wants a single post or tweet. Write it yourself, in body; "
+        "without one the server composes a plain note about the product from repoContext or productUrl.",
         category="primary",
         behaviour=WRITES,
         request=Post,
@@ -361,7 +361,8 @@ TOOLS = (
         name="chieflab_send",
         title="Prepare an e-mail",
         description="Prepares one e-mail and stages it for approval; nothing is sent by this call. USE WHEN the user "
-        "wants to write to one person or many. Write it yourself, in body, with its subject.",
+        "wants to write to one person or many: a mail, a newsletter to customers. Write it yourself, in body, with "
+        "its subject.",
         category="primary",
         behaviour=WRITES,
         request=Send,
