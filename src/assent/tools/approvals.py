@@ -328,12 +328,12 @@ TOOLS = (
     Tool(
         name="chieflab_approve_action",
         title="Approve an action",
-        description="Records the user's approval of one staged action, bound to its current content. USE WHEN the "
-        "user has read the content and said yes to it (looks good, go ahead), in this chat; digest says which "
-        "content that was, and is needed once it was edited. With send: true it goes out in the same call, which is "
-        "right when the user said so; else nothing is sent, unless its card says that the approval executes it. "
-        "High-risk actions are refused here and need a signed-in person on the review page. DO NOT call it on your "
-        "own judgement.",
+        description="Records that the user approves one staged action, bound to its current content. USE WHEN the "
+        "user has read the content and said yes to it (approve it, looks good, go ahead), in this chat; digest says "
+        "which content that was, and is needed once it was edited. With send: true it goes out in the same call, "
+        "which is right when the user said so; else nothing is sent, unless its card says that the approval executes "
+        "it. High-risk actions are refused here and need a signed-in person on the review page. DO NOT call it on "
+        "your own judgement.",
         category="review",
         behaviour=DECIDES,
         request=ApproveAction,
@@ -360,8 +360,8 @@ TOOLS = (
         name="chieflab_edit_action",
         title="Edit an action",
         description="Changes the text, title, subject or recipients of a staged action as the user asked. It then "
-        "waits for approval again, also if it was approved before. USE WHEN the user wants something changed: make a "
-        "text shorter, fix a typo. Paste show, which is the new content, and wait.",
+        "waits for approval again, also if it was approved before. USE WHEN the user wants something changed: "
+        "rewrite a headline, make a text shorter, fix a typo. Paste show, which is the new content, and wait.",
         category="review",
         behaviour=DECIDES,
         request=EditAction,
@@ -387,8 +387,8 @@ TOOLS = (
         name="chieflab_list_pending_actions",
         title="List what waits for the human",
         description="Lists the actions that need a human: waiting for approval, or with an unknown outcome. USE WHEN "
-        "the user asks to show what is open or waiting, or you lost track after a rewind. Gives the review link of "
-        "each run as a fallback.",
+        "the user asks to show what is open, what is waiting or what needs approval, or you lost track after a "
+        "rewind. Gives the review link of each run as a fallback.",
         category="review",
         behaviour=READS,
         request=ListPendingActions,

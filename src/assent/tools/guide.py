@@ -342,7 +342,8 @@ TOOLS = (
         title="How things are",
         description="One table of this workspace: what went out, what is approved but not sent and why, what waits, "
         "what is to be done by hand, what failed, what is unknown, what was measured, lessons learned, and next "
-        "calls. USE WHEN a session starts, or the user asks how things are, or whether a post or mail did go out.",
+        "calls. USE WHEN a session starts, or the user asks how things are, or whether a post or mail was published "
+        "or did go out.",
         category="primary",
         behaviour=READS,
         request=StatusRequest,

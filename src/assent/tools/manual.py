@@ -156,8 +156,8 @@ TOOLS = (
         name="chieflab_record_manual_publish",
         title="Record what was published by hand",
         description="Records that the human published or sent an approved action by hand, with the link to it; an "
-        "e-mail has none. USE WHEN the user says that it is out. Refuses with requires_approval unless the action "
-        "was approved.",
+        "e-mail has none. USE WHEN the user says that they posted or sent it, on Reddit for "
+        "instance. Refuses with requires_approval unless it was approved.",
         category="execute",
         behaviour=DECIDES,
         request=RecordManualPublish,

@@ -135,8 +135,8 @@ TOOLS = (
         title="Get a workspace",
         description="Requests a workspace key for a user who has none. Returns deliveryUrl, a one-time page where "
         "the human takes the key; the key never enters the chat. USE WHEN a call answered missing_api_key, or the "
-        "user has no key yet and wants to sign up. Ask the user for their e-mail address first, show userMessage, "
-        "then wait. DO NOT call it again while a link is open.",
+        "user has no key yet and wants to sign up or create a workspace. Ask the user for their e-mail address "
+        "first, show userMessage, then wait. DO NOT call it again while a link is open.",
         category="workspace",
         behaviour=WRITES,
         request=SignupWorkspace,

@@ -78,8 +78,8 @@ TOOLS = (
         name=NAME,
         title="Take a post down",
         description="Prepares taking down a post of this server's own site; it is staged for approval and nothing "
-        "changes by this call. USE WHEN the user wants a published page gone. What was published elsewhere is taken "
-        "down there.",
+        "changes by this call. USE WHEN the user wants to remove or delete a post or page from the site. What was "
+        "published elsewhere is taken down there.",
         category="primary",
         behaviour=WRITES,
         request=TakeDownPost,

@@ -253,8 +253,8 @@ NEXT = (
 DESCRIPTION = (
     "Reads what became of a run that was published or sent: how much of it went out, numbers per source, compared "
     "with earlier runs, and the next move. The server measures about a day after publishing. USE WHEN the user asks "
-    "how a launch or post did go, or how many clicks or visits it got, and the time has come; too early it answers "
-    "measurement_unavailable with when to come back. Numbers are never invented."
+    "how a launch or post did go, or how many clicks, visits or how much traffic it got, and the time has come; too "
+    "early it answers measurement_unavailable with when to come back. Numbers are never invented."
 )
 
 TOOLS = (

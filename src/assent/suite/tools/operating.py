@@ -347,9 +347,10 @@ TOOLS = (
     Tool(
         name="chieflab_post",
         title="Prepare a post",
-        description="Prepares one post on one channel (LinkedIn, X or Twitter, Slack, a site, …) and stages it for "
-        "approval; nothing goes out. USE WHEN the user wants a single post or tweet. Write it yourself, in body; "
-        "without one the server composes a plain note about the product from repoContext or productUrl.",
+        description="Prepares one post on one channel (LinkedIn, X or Twitter, Bluesky, Slack, a site, …) and stages "
+        "it for approval; nothing goes out. USE WHEN the user wants to share something in a single post or tweet. "
+        "Write it yourself, in body; without one the server composes a plain note about the product from repoContext "
+        "or productUrl.",
         category="primary",
         behaviour=WRITES,
         request=Post,
@@ -361,8 +362,8 @@ TOOLS = (
         name="chieflab_send",
         title="Prepare an e-mail",
         description="Prepares one e-mail and stages it for approval; nothing is sent by this call. USE WHEN the user "
-        "wants to write to one person or many: a mail, a newsletter to customers. Write it yourself, in body, with "
-        "its subject.",
+        "wants to e-mail or write to one person or many: customers, investors, a newsletter. Write it yourself, in "
+        "body, with its subject.",
         category="primary",
         behaviour=WRITES,
         request=Send,
