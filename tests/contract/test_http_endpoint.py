@@ -21,6 +21,7 @@ ROUTES = (
     ("POST", f"/api/tools/{PUBLIC}"),
     ("GET", "/.well-known/mcp.json"),
     ("GET", "/openapi.json"),
+    ("GET", "/workflow.schema.json"),
     ("GET", "/llms.txt"),
     ("GET", "/llms-full.txt"),
     ("GET", "/for-agents"),

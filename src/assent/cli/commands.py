@@ -80,5 +80,5 @@ app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the key
 app.add_typer(secrets.app, name="secret", help="Store, list and remove the secrets of HTTP effects.")
 app.add_typer(new.app, name="new", help="Write an operator of your own.")
 app.add_typer(audit.app, name="audit", help="Verify and export the journal.")
-app.add_typer(workflows.app, name="workflow", help="List, check and try workflows.")
+app.add_typer(workflows.app, name="workflow", help="Write, list, check, test and try workflows.")
 app.add_typer(sessions.app, name="session", help="List, export and import sessions of workflows.")

@@ -1,18 +1,21 @@
-"""`assent workflow`: list and validate definitions, and run one at the terminal for its author."""
+"""`assent workflow`: list, validate, write and walk definitions, and run one at the terminal."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
 import typer
 
+from assent.cli.authoring import starter
+from assent.cli.authoring.answers import AnswersFile, find_answers, read_answers
+from assent.cli.authoring.walk import Walked, walk
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
-from assent.engine.workflows.files import SUFFIXES
+from assent.engine.workflows.files import ANSWERS, SUFFIXES
 from assent.engine.workflows.library import Invalid, WorkflowLibrary, decode_path, is_definition
 from assent.workflow import (
     Blocked,
@@ -30,6 +33,9 @@ from assent.workflow import (
     pending,
     start,
 )
+from assent.workflow.contracts.shapes import mismatches
+from assent.workflow.definition.format import ID_HINT, WORKFLOW
+from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -139,6 +145,72 @@ def run(
     return _follow(session, compiled.program, outcome.snapshot)
 
 
+def test(
+    session: CommandSession,
+    workflow: Annotated[str, typer.Argument(metavar="FILE", help="A definition, or the id of one.")],
+    answers: Annotated[
+        Path | None,
+        typer.Option(
+            "--answers", metavar="FILE", help="JSON or YAML; by default NAME.answers.yaml beside it."
+        ),
+    ] = None,
+) -> int:
+    """Walk a workflow with given answers, and print each step. Exits with 1 where an answer is missing,
+    is refused, or was never asked for. Stores nothing."""
+    compiled = _find(session, workflow)
+    _warn(session, compiled.warnings)
+    path = answers if answers is not None else find_answers(Path(workflow))
+    walked = walk(compiled.program, read_answers(path) if path is not None else AnswersFile())
+    session.give(walked, "\n".join(_tell_walk(compiled.program.name, walked)))
+    if walked.problem is not None:
+        session.say(walked.problem)
+        return 1
+    return 0
+
+
+def _tell_walk(name: str, walked: Walked) -> Iterator[str]:
+    for step in walked.steps:
+        yield f"── {step.title} [{step.step_key}]\n\n{step.prompt}\n"
+        if step.decision is not None:
+            yield f"→ {step.decision}\n"
+    if walked.complete:
+        yield f"{name} is complete after {len(walked.steps)} step(s)."
+    else:
+        last = f" at {walked.steps[-1].step_key}" if walked.steps else ""
+        yield f"{name} ends{last}, before it is complete."
+
+
+def schema(session: CommandSession) -> None:
+    """Print the JSON Schema of definitions, for editors."""
+    sys.stdout.write(definition_schema().decode())
+
+
+def new(
+    session: CommandSession,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Its id, such as release-notes.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to write it.")] = Path(),
+) -> None:
+    """Write a small definition with its fields explained, and answers to walk it with."""
+    if mismatches(name, WORKFLOW["properties"]["id"], "NAME"):
+        raise Failure(f"{name!r} is no id of a workflow.\n{ID_HINT}")
+    if not folder.is_dir():
+        raise Failure(f"There is no folder {folder}.\nMake it, or name another.")
+    files = {
+        folder / f"{name}.yaml": starter.DEFINITION,
+        folder / f"{name}{ANSWERS}.yaml": starter.ANSWERS,
+    }
+    if taken := [str(path) for path in files if path.exists()]:
+        raise Failure(f"{taken[0]} exists already.\nChoose another name, or move it away.")
+    url = session.settings.base_url.rstrip("/") + SCHEMA_PATH
+    for path, template in files.items():
+        path.write_text(starter.fill(template, name, url), encoding="utf-8")
+    definition, answers = map(str, files)
+    session.give(
+        {"definition": definition, "answers": answers},
+        f"Wrote {definition} and {answers}.\nWalk it: {session.again('workflow', 'test', definition)}",
+    )
+
+
 def _find(session: CommandSession, workflow: str) -> Compiled:
     path = Path(workflow)
     if path.is_file():
@@ -241,3 +313,6 @@ def _warn(session: CommandSession, warnings: Sequence[Warning]) -> None:
 command(app, "list")(list_workflows)
 command(app, "validate")(validate)
 command(app, "run", json=False)(run)
+command(app, "test")(test)
+command(app, "schema", json=False)(schema)
+command(app, "new")(new)

@@ -21,6 +21,7 @@ from assent.serving.agent_texts import write_everything, write_index
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.tools.catalog import Catalog, input_schema
 from assent.tools.definition import Tool
+from assent.workflow.definition.schema import SCHEMA_PATH
 
 CONTRACT: Final = "ChiefLab Execution Contract v0.1"
 
@@ -76,6 +77,7 @@ class Documents:
                     "llms": f"{self._base_url}/llms.txt",
                     "llmsFull": f"{self._base_url}/llms-full.txt",
                     "forAgents": f"{self._base_url}/for-agents",
+                    "workflowSchema": f"{self._base_url}{SCHEMA_PATH}",
                 },
             }
         )

@@ -23,6 +23,7 @@ from assent.serving.mcp import McpServer
 from assent.serving.metrics import MEDIA_TYPE, may_read, write_metrics
 from assent.serving.store_check import StoreCheck
 from assent.serving.web.shell.problems import http_problem
+from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
 
 log = logging.getLogger("assent.site")
 
@@ -79,6 +80,7 @@ def build_site(
         Route("/api/tools/{name}", RestEndpoint(edge, trust_proxy=trust_proxy)),
         Route("/.well-known/mcp.json", _document(metadata, "application/json")),
         Route("/openapi.json", _document(_ready(lambda: documents.openapi), "application/json")),
+        Route(SCHEMA_PATH, _document(_ready(definition_schema), "application/schema+json")),
         Route("/llms.txt", _document(_ready(lambda: documents.llms), "text/plain; charset=utf-8")),
         Route("/llms-full.txt", _document(_ready(lambda: documents.llms_full), "text/plain; charset=utf-8")),
         Route("/healthz", _healthz),

@@ -10,6 +10,8 @@ from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WORKFLOW_BYTES
 from assent.workflow.issues import Issue, quote, shorten, walk_values
 
 SUFFIXES: Final = (".json", ".yaml", ".yml")
+ANSWERS: Final = ".answers"
+"""Before the suffix of a file that has answers for a definition and is none."""
 _MAX_YAML_NODES: Final = 50_000
 """Bound on a file's nodes after anchors are expanded, against small files that grow huge."""
 

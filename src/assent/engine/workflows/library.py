@@ -19,7 +19,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from assent.engine.workflows.files import SUFFIXES, DocumentRefused, load_document, refuse_size
+from assent.engine.workflows.files import ANSWERS, SUFFIXES, DocumentRefused, load_document, refuse_size
 from assent.kernel.structs import Record
 from assent.workflow import (
     Compiled,
@@ -39,6 +39,8 @@ MAX_FILES: Final = 5_000
 OTHER_NAMES: Final = {"mr-review-workflow": "assent.merge-request-review"}
 """Names that the contract uses for shipped workflows. A file with that name takes precedence.
 Routines of the public library can also be called without the prefix `wr.`."""
+_OTHERS: Final = (".schema.json", *(ANSWERS + suffix for suffix in SUFFIXES))
+"""Endings of files beside definitions that are none."""
 _SHIPPED: Final = str(BUILT_IN)
 _by_name: Final = attrgetter("name")
 
@@ -325,7 +327,7 @@ class WorkflowLibrary:
 def is_definition(name: str) -> bool:
     """Whether a file of that name is a definition."""
     name = name.lower()
-    return name.endswith(SUFFIXES) and not name.endswith(".schema.json")
+    return name.endswith(SUFFIXES) and not name.endswith(_OTHERS)
 
 
 def _bytes(path: str) -> bytes:

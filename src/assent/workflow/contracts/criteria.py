@@ -35,7 +35,13 @@ RULE: Final = record(
     schema=OBJECT,
     condition=OBJECT,
 )
-_NEEDS: Final = {"contains": "value", "regex": "pattern", "schema": "schema"}
+NEEDS: Final = {
+    "contains": ("value",),
+    "regex": ("pattern",),
+    "schema": ("schema",),
+    "length": ("min", "max"),
+}
+"""By type of a rule: the fields of which it needs one."""
 
 
 class FailedRule(Record):
@@ -72,11 +78,10 @@ def _check(criteria: Any, path: str, level: int) -> list[Issue]:
     issues = mismatches(criteria, RULE, path)
     if issues:
         return issues
-    needed = _NEEDS.get(criteria["type"])
-    if needed and needed not in criteria:
-        issues.append(Issue(f"{path}.{needed}", "required", f'A {criteria["type"]} rule needs "{needed}".'))
-    if criteria["type"] == "length" and not {"min", "max"} & set(criteria):
-        issues.append(Issue(f"{path}.min", "required", 'A length rule needs "min" or "max".'))
+    needed = NEEDS[criteria["type"]]
+    if not set(needed) & set(criteria):
+        choices = " or ".join(f'"{name}"' for name in needed)
+        issues.append(Issue(f"{path}.{needed[0]}", "required", f"A {criteria['type']} rule needs {choices}."))
     if criteria.get("min", 0) > criteria.get("max", criteria.get("min", 0)):
         issues.append(Issue(f"{path}.max", "too_small", 'No length fits: write a "max" of at least "min".'))
     if criteria["type"] == "regex" and "pattern" in criteria:

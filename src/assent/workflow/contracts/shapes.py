@@ -19,7 +19,7 @@ from assent.workflow.regex.syntax import BadPattern
 
 Shape = dict[str, Any]
 
-_TYPES: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
+TYPES: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "object": ("an object", lambda value: isinstance(value, dict)),
     "array": ("a list", lambda value: isinstance(value, list)),
     "string": ("a text", lambda value: isinstance(value, str)),
@@ -28,7 +28,7 @@ _TYPES: Final[dict[str, tuple[str, Callable[[Any], bool]]]] = {
     "boolean": ("true or false", lambda value: isinstance(value, bool)),
     "null": ("null", lambda value: value is None),
 }
-_KEYWORDS: Final = frozenset(
+KEYWORDS: Final = frozenset(
     [
         "type",
         "properties",
@@ -93,8 +93,8 @@ def _walk(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> Iterat
     hint = f" {shape['hint']}" if "hint" in shape else ""
     if "type" in shape:
         names = shape["type"] if isinstance(shape["type"], list) else [shape["type"]]
-        if not any(_TYPES[name][1](value) for name in names):
-            wanted = " or ".join(_TYPES[name][0] for name in names)
+        if not any(TYPES[name][1](value) for name in names):
+            wanted = " or ".join(TYPES[name][0] for name in names)
             yield Issue(path, "type", f"Write {wanted}; this is {quote(value)}.{hint}")
             return
     if "const" in shape and not _equal(value, shape["const"]):
@@ -231,7 +231,7 @@ def check_shape(shape: Any, path: str, level: int = 0) -> list[Issue]:
         Issue(f"{path}.{key}", "unknown_keyword", f"The schema keyword {quote(key)} is not supported; "
                                                   "write the schema with type, properties, required, items and enum.")
         for key in shape
-        if key not in _KEYWORDS
+        if key not in KEYWORDS
     ]  # fmt: skip
     issues += _check_words(shape, path)
     for key in ("properties",):
@@ -248,7 +248,7 @@ def check_shape(shape: Any, path: str, level: int = 0) -> list[Issue]:
     return issues
 
 
-_WORDS: Final[dict[str, Shape]] = {
+KEYWORD_SHAPES: Final[dict[str, Shape]] = {
     "properties": {"type": "object"},
     "required": {"type": "array", "items": {"type": "string"}},
     "enum": {"type": "array", "minItems": 1},
@@ -263,13 +263,13 @@ _WORDS: Final[dict[str, Shape]] = {
 
 
 def _check_words(shape: Shape, path: str) -> Iterator[Issue]:
-    for key, wanted in _WORDS.items():
+    for key, wanted in KEYWORD_SHAPES.items():
         if key in shape:
             yield from _walk(shape[key], wanted, f"{path}.{key}")
     names = shape.get("type", [])
     for name in names if isinstance(names, list) else [names]:
-        if not isinstance(name, str) or name not in _TYPES:
-            yield Issue(f"{path}.type", "enum", f"Write one of {', '.join(_TYPES)}; this is {quote(name)}.")
+        if not isinstance(name, str) or name not in TYPES:
+            yield Issue(f"{path}.type", "enum", f"Write one of {', '.join(TYPES)}; this is {quote(name)}.")
     if isinstance(shape.get("pattern"), str):
         try:
             compile_pattern(shape["pattern"])

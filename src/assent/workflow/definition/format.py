@@ -140,6 +140,7 @@ AUDIT: Final = record("", prompt=text(1, PROSE), rubric=listing(text(), minItems
 VERIFICATION: Final = record(
     "", command=text(1, LINE), prompt=text(1, PROSE), cognitive=BOOLEAN, delegate=DELEGATION
 )
+CONFIRMATION_KINDS: Final = ("coordinator_eval", "human_approval")
 CONFIRMATION: Final[Shape] = {
     "type": ["boolean", "object"],
     "hint": 'Write true, false, a condition, or {"kind": "human_approval", "condition": …}.',
@@ -198,6 +199,18 @@ LOOP_CONFIG: Final = record(
         "properties": {"kind": {"enum": ["artifact_contract", "context_variable"]}},
     },
 )
+LOOP_NEEDS: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    **{
+        kind: (
+            ("condition", "conditionSource"),
+            f'Loops of type "{kind}" need "condition" or "conditionSource".',
+        )
+        for kind in ("while", "until")
+    },
+    "for": (("count",), 'A for loop needs "count": a number or the name of a variable.'),
+    "forEach": (("items",), 'A forEach loop needs "items": the name of a variable with a list.'),
+}
+"""By type of a loop: the fields of which it needs one, and the advice."""
 CONDITION_SOURCES: Final[dict[str, Shape]] = {
     "artifact_contract": record(
         "kind contractRef", kind=text(), contractRef=text(1, 128), loopId=text(1, 64)

@@ -12,12 +12,14 @@ from typing import Any, Final
 from assent.kernel.limits import MAX_LOOP_DEPTH, MAX_WORKFLOW_STEPS
 from assent.workflow.contracts.criteria import check_criteria
 from assent.workflow.contracts.shapes import check_shape, mismatches
-from assent.workflow.definition.format import CONDITION_SOURCES, STEP_SHAPES
+from assent.workflow.definition.format import CONDITION_SOURCES, CONFIRMATION_KINDS, LOOP_NEEDS, STEP_SHAPES
 from assent.workflow.issues import Issue, list_entries, quote
 from assent.workflow.machine import conditions
 from assent.workflow.machine.content import RESERVED
 
 Raw = dict[str, Any]
+SERVER_NAMES: Final = ("wr", *sorted(RESERVED))
+"""Names that no variable of a loop may have."""
 _TELLING: Final = (("loop", "loop"), ("parallelDelegations", "parallel"))
 """Fields that only one type of step has, so that a missing type can be named."""
 
@@ -82,9 +84,9 @@ def _check_conditions(step: Raw, path: str) -> Iterator[Issue]:
         if "kind" not in rule:
             yield from conditions.check(rule, f"{path}.requireConfirmation")
         else:
-            kinds = ("coordinator_eval", "human_approval")
-            if rule["kind"] not in kinds:
-                yield Issue(f"{path}.requireConfirmation.kind", "enum", f"Write one of {', '.join(kinds)}.")
+            if rule["kind"] not in CONFIRMATION_KINDS:
+                choices = ", ".join(CONFIRMATION_KINDS)
+                yield Issue(f"{path}.requireConfirmation.kind", "enum", f"Write one of {choices}.")
             if extra := sorted(set(rule) - {"kind", "condition"}):
                 yield Issue(
                     f"{path}.requireConfirmation.{extra[0]}",
@@ -169,26 +171,14 @@ def _check_loop(loop: Raw, path: str) -> Iterator[Issue]:
         yield from _check_condition(source, "condition", f"{path}.conditionSource")
     yield from _check_condition(loop, "condition", path)
     for name in ("iterationVar", "itemVar", "indexVar"):
-        if isinstance(loop.get(name), str) and loop[name] in ("wr", *RESERVED):
+        if isinstance(loop.get(name), str) and loop[name] in SERVER_NAMES:
             message = f"{quote(loop[name])} belongs to the server; choose another name."
             yield Issue(f"{path}.{name}", "reserved_key", message)
-    match loop.get("type"):
-        case "while" | "until" as kind if "condition" not in loop and "conditionSource" not in loop:
-            yield Issue(
-                f"{path}.condition",
-                "required",
-                f'Loops of type "{kind}" need "condition" or "conditionSource".',
-            )
-        case "for" if "count" not in loop:
-            yield Issue(
-                f"{path}.count", "required", 'A for loop needs "count": a number or the name of a variable.'
-            )
-        case "forEach" if "items" not in loop:
-            yield Issue(
-                f"{path}.items",
-                "required",
-                'A forEach loop needs "items": the name of a variable with a list.',
-            )
+    kind = loop.get("type")
+    if isinstance(kind, str) and kind in LOOP_NEEDS:
+        needed, advice = LOOP_NEEDS[kind]
+        if not set(needed) & set(loop):
+            yield Issue(f"{path}.{needed[0]}", "required", advice)
 
 
 def _check_bodies(steps: list[Any], found: list[tuple[Any, str, int]]) -> Iterator[Issue]:

@@ -120,8 +120,20 @@ OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 }
 MATCHES: Final = "matches"
 COMPOSITES: Final = ("and", "or", "not")
-_ORDERING: Final = ("gt", "gte", "lt", "lte")
-_TEXTUAL: Final = ("startsWith", "endsWith", MATCHES)
+OPERANDS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
+    "var": ("the name of a context variable", ("string",)),
+    **dict.fromkeys(("gt", "gte", "lt", "lte"), ("a number", ("number",))),
+    "in": ("a list of values", ("array",)),
+    "contains": ("a text", ("string", "number", "boolean")),
+    **dict.fromkeys(("startsWith", "endsWith", MATCHES), ("a text", ("string",))),
+}
+"""What a key takes, in words and as JSON types; `equals` and `not_equals` take any value."""
+_IS: Final[dict[str, Callable[[Any], bool]]] = {
+    "string": lambda value: isinstance(value, str),
+    "number": is_number,
+    "boolean": lambda value: isinstance(value, bool),
+    "array": lambda value: isinstance(value, list),
+}
 
 
 def holds(condition: Condition | None, scope: Scope) -> bool:
@@ -196,21 +208,12 @@ def _check_key(key: str, operand: Any, path: str, level: int) -> list[Issue]:
         return [issue for n, part in enumerate(operand) for issue in check(part, f"{path}[{n}]", level + 1)]
     if key == "not":
         return check(operand, path, level + 1)
-    expected: str | None = None
-    if key == "var":
-        expected = None if isinstance(operand, str) and operand.strip() else "the name of a context variable"
-    elif key in _ORDERING:
-        expected = None if is_number(operand) else "a number"
-    elif key == "in":
-        expected = None if isinstance(operand, list) else "a list of values"
-    elif key in _TEXTUAL:
-        expected = None if isinstance(operand, str) else "a text"
-    elif key == "contains":
-        expected = None if isinstance(operand, (str, int, float)) else "a text"
-    elif key not in OPERATORS:
+    if key not in OPERANDS and key not in OPERATORS:
         return [Issue(path, "unknown_operator", f"There is no operator {quote(key)}. {_suggest(key)}")]
-    if expected is not None:
-        return [Issue(path, "type", f'"{key}" takes {expected}; this is {quote(operand)}.')]
+    if key in OPERANDS:
+        expected, types = OPERANDS[key]
+        if not any(_IS[name](operand) for name in types) or (key == "var" and not operand.strip()):
+            return [Issue(path, "type", f'"{key}" takes {expected}; this is {quote(operand)}.')]
     if key == MATCHES:
         try:
             compile_pattern(operand, "i")

@@ -149,6 +149,7 @@ OTHERS: Final = {
     "/mcp/": "/mcp/",
     "/.well-known/mcp.json": "/.well-known/mcp.json",
     "/openapi.json": "/openapi.json",
+    "/workflow.schema.json": "/workflow.schema.json",
     "/llms.txt": "/llms.txt",
     "/llms-full.txt": "/llms-full.txt",
     "/healthz": "/healthz",
