@@ -271,9 +271,11 @@ class App:
     async def _prepare_store(self) -> None:
         """Refuse a store that is behind the recorded head. Check the secrets against the store, seal
         with the newest, hold what a restore left in doubt, create the default workspace."""
+        self.keys.forget()
+        if self.store.dialect != "sqlite":
+            _ = self.keys.master  # PostgreSQL is not asked before the settings name the secrets
         restore = await find_failover(self.store) or await self.heads.compare()
         await asyncio.to_thread(lambda: self.extensions)  # their tables are the store's
-        self.keys.forget()
         await check_secrets(self.store, self.keys)
         if len(self.keys.master) > 1:
             await reseal(self.store, self.vault)
