@@ -109,7 +109,9 @@ TOOLS: dict[str, Callable[[Any, CallToolRequestParams], CallToolResult | InputRe
 
 
 class DiagnosticServer(McpServer):
-    """Assent's dispatch with the diagnostic tools in front, and lists that are empty."""
+    """Assent's dispatch with the diagnostic tools in front, and empty lists. The tools need the SDK's context."""
+
+    DIRECT = ()
 
     def __init__(self, edge: Edge) -> None:
         super().__init__(edge)

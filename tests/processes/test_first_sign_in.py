@@ -25,7 +25,9 @@ LINK = re.compile(r"http://localhost:\d+/sign-in/[A-Za-z0-9_-]{54}")
 
 def read_run_command() -> list[str]:
     """The command of `make run`, after its installation."""
-    asked = subprocess.run(["make", "--dry-run", "run"], capture_output=True, text=True, check=True)
+    outside = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    words = ["make", "--dry-run", "--no-print-directory", "run"]
+    asked = subprocess.run(words, capture_output=True, text=True, check=True, env=outside)
     command = asked.stdout.strip().splitlines()[-1].removeprefix("exec ").split()
     assert command[-1] == "serve", command
     return command

@@ -11,6 +11,7 @@ import random
 import signal
 import time
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from tests.effort import rounds, share
@@ -65,7 +66,8 @@ def test_no_kill_loses_or_repeats_anything(ground: Ground, prove: Prove, run: in
         lives = [turn(chance, kills + number * LIVES + n, run, "") for n in range(LIVES)]
         worker = ground.workers.start(ground.task([*last, *lives]))
         time.sleep(chance.uniform(0.01, 0.25))
-        os.kill(worker, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it may have ended before
+            os.kill(worker, signal.SIGKILL)
         killed["any moment"] += ground.workers.end() == -signal.SIGKILL
         last = lives
         everything += lives

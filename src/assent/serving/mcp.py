@@ -117,6 +117,9 @@ ACKNOWLEDGED: Final = Reply(None, 202)
 class McpServer:
     """Answers one JSON-RPC request of either era, the same on both transports (E57)."""
 
+    DIRECT: tuple[str, ...] = ("tools/call",)
+    """Methods that are answered without the SDK's dispatcher."""
+
     def __init__(
         self,
         edge: Edge,
@@ -242,7 +245,7 @@ class McpServer:
             exchange.odd_arguments = params["arguments"]
             params = {**params, "arguments": {}}
         version = LATEST_HANDSHAKE_VERSION if modern is None else exchange.version
-        if method == "tools/call" and exchange.foreign is None:
+        if method in self.DIRECT and exchange.foreign is None:
             return await self._call_directly(exchange, version, params or {}, modern=modern is not None)
         connection = Connection.from_envelope(version, *(modern or (None, None)))
         dispatch = SingleDispatch(

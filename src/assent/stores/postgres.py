@@ -138,6 +138,9 @@ class PostgresStore:
         self._places.clear()
         if mine is not None:
             mine.closing.set()
+            if mine.pool is None:  # without a connection no COMMIT is in flight
+                for task in mine.tasks:
+                    task.cancel()
             if mine.tasks:
                 await asyncio.wait(mine.tasks)
             if mine.pool is not None:

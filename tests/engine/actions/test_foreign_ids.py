@@ -44,7 +44,7 @@ def takes(argument: str) -> list[Tool]:
 def arguments_of(tool: Tool, **ids: str) -> dict[str, Any]:
     """Arguments that are good but for the id."""
     schema = input_schema(tool.request)
-    wanted = {*schema.get("required", ()), *({"body"} & set(schema["properties"]))} - set(ids)
+    wanted = {*schema.get("required", ()), *({"body", "evidence"} & set(schema["properties"]))} - set(ids)
     return ids | {name: schema["properties"][name].get("enum", [VALUES.get(name)])[0] for name in wanted}
 
 

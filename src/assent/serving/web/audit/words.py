@@ -43,7 +43,13 @@ GROUPS: Final = (
         "Decisions",
         (
             *("action_approve", "approval_recorded", "action_reject", "action_edit", "action_withdraw"),
-            *("outcome_answered", "outcome_still_unknown", "confirmation_asked", "review_links_ended"),
+            *(
+                "outcome_answered",
+                "outcome_asked",
+                "outcome_still_unknown",
+                "confirmation_asked",
+                "review_links_ended",
+            ),
             *(
                 "confirmation_superseded",
                 "approval_taken_back",
@@ -67,6 +73,7 @@ GROUPS: Final = (
                 "action_postpone",
                 "action_lose",
                 "action_restore",
+                "restore_doubt",
             ),
             *("action_found_done", "action_found_refused", "action_found_not_done", "action_hand_over"),
             *(
