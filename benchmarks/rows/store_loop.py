@@ -17,6 +17,7 @@ from msgspec.structs import astuple
 from assent.engine.core import idempotency as once
 from assent.engine.core import journal
 from assent.engine.core.journal import NewEvent
+from assent.engine.core.packing import pack
 from assent.ports import Store
 from assent.sql.loader import statements
 from benchmarks.figures import Figure, Limit, compared
@@ -38,6 +39,7 @@ BODY: Final = msgspec.json.encode(EVENT.body).decode()
 ANSWER: Final = (
     f'{{"status":"approved","actionId":"0190f5a0-0000-7000-8000-000000000002","digest":"{DIGEST}"}}'
 )
+PACKED: Final = pack(ANSWER)
 
 
 class Cost(NamedTuple):
@@ -163,7 +165,7 @@ def _floor_values(stream: str, seq: int) -> FloorTransaction:
             tool=TOOL,
             key=f"{stream}-{seq}",
             request_digest=DIGEST,
-            response=ANSWER,
+            packed=PACKED,
             now_ms=NOW_MS,
             expires_at=NOW_MS + 1,
             holder=None,

@@ -20,7 +20,6 @@ from assent.stores.migrate import migrate
 from assent.stores.postgres import POOL_SIZE, PostgresStore
 from benchmarks.figures import Figure, Limit, NotRun, compared, in_turns, require
 from benchmarks.rows.store_loop import (
-    ANSWER,
     BODY,
     CALLERS,
     DIGEST,
@@ -28,6 +27,7 @@ from benchmarks.rows.store_loop import (
     FLOOR,
     NEW_HEAD,
     NOW_MS,
+    PACKED,
     ROUNDS,
     TOOL,
     WORKSPACE,
@@ -196,7 +196,7 @@ def _pgbench_script() -> str:
         "tool": f"'{TOOL}'",
         "key": f"{stream} || '-' || :next",
         "request_digest": f"'{DIGEST}'",
-        "response": f"'{ANSWER}'",
+        "packed": f"'\\x{PACKED.hex()}'::bytea",
         "expires_at": str(NOW_MS + 1),
         "holder": "NULL",
     }
