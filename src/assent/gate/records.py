@@ -127,7 +127,7 @@ class Attempt(Record, kw_only=True):
     """No new attempt before this time: the lease was over by a clock that was set back, so the call
     may have been in flight."""
     restored: bool = False
-    """Whether it stands for a send after the backup from which the store was restored. No one asked for
+    """Whether it represents a send after the backup from which the store was restored. No one asked for
     it in this store, so it is looked up and never repeated."""
 
     @property

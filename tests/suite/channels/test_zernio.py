@@ -122,7 +122,7 @@ async def test_our_own_post_behind_a_409_is_the_result(here: Providers, nested: 
     await here.executed(action_id)
 
 
-@pytest.mark.parametrize("text", ["", "Another text that nobody approved.", None])
+@pytest.mark.parametrize("text", ["", "Another text that no one approved.", None])
 @pytest.mark.parametrize("forgotten", [False, True])
 async def test_a_post_under_our_key_with_another_text_is_not_taken_for_what_was_approved(
     here: Providers, text: str | None, forgotten: bool
