@@ -284,7 +284,7 @@ class House:
         return await runner.run_due_once()
 
     async def everything(self) -> dict[str, list[tuple[Any, ...]]]:
-        """All rows of all tables, but for the counter of the data directory, which counts on its own a second later."""
+        """All rows of all tables, but for the two counters that the server writes in the background."""
         names = await self.app.store.read(partial(_tables, self.app.store.dialect))
         return {name: await self.app.store.read(partial(_dump, name)) for name in names}
 
@@ -307,9 +307,9 @@ def _tables(dialect: str) -> Transaction[list[str]]:
 def _dump(table: str) -> Transaction[list[tuple[Any, ...]]]:
     text = f"SELECT * FROM {table}"
     rows: Any = yield bind(text, text)
-    return sorted((tuple(row) for row in rows if not _is_head(row)), key=repr)
+    return sorted((tuple(row) for row in rows if not _is_background(row)), key=repr)
 
 
-def _is_head(row: Any) -> bool:
-    """Whether a row counts the writes of a data directory, which happens in the background."""
-    return len(row) == 3 and str(tuple(row)[1]).startswith("head ")
+def _is_background(row: Any) -> bool:
+    """Whether a row is the count of a data directory's writes, or the position that live pages follow."""
+    return len(row) == 3 and str(tuple(row)[1]).startswith(("head ", "journal position"))
