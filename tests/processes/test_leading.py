@@ -97,8 +97,8 @@ def test_where_another_program_has_the_port_the_link_leads_to_one_of_our_own(tmp
             own = int(signup["deliveryUrl"].split(":")[2].partition("/")[0])
             assert own != taken
             assert fetch(own, "GET", path_of(signup["deliveryUrl"]))[0] == 200
-            assert "while this chat is open" in signup["userMessage"]
-            assert f"--port {own}" in signup["userMessage"]
+            assert b"while this chat is open" in client.seen[-1]
+            assert f"--port {own}".encode() in client.seen[-1]
             assert is_healthy(own)
 
             # A server that starts elsewhere takes the pages over, and the link of before goes on working.
@@ -115,7 +115,7 @@ def test_what_stdio_hands_out_and_publishes_is_at_the_server_on_the_same_data(tm
         client.ask("initialize")
         staged = client.call("chieflab_post", channel="site", body="We are open on Sundays now.")
         assert staged["reviewUrl"].startswith(f"{server.base_url}/runs/")
-        assert "while this chat is open" not in json.dumps(staged)
+        assert b"while this chat is open" not in client.seen[-1]
         action_id = staged["actions"][0]["id"]
         shown = client.call("chieflab_get_action", actionId=action_id)
         client.call("chieflab_approve_action", actionId=action_id, digest=shown["digest"])
@@ -136,4 +136,4 @@ def test_on_postgresql_links_lead_to_the_server_of_the_same_database(
         own = client.call("chieflab_signup_workspace", email="ada@example.org")
         port = int(own["deliveryUrl"].split(":")[2].partition("/")[0])
         assert fetch(port, "GET", path_of(own["deliveryUrl"]))[0] == 200
-        assert "while this chat is open" in own["userMessage"]
+        assert b"while this chat is open" in client.seen[-1]

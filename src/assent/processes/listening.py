@@ -201,7 +201,7 @@ class StdioPages:
         if self.address not in (self._usual, self._settings.base_url):
             words += ["--port", self.address.rpartition(":")[2]]
         keep = in_shell(own_command(self._settings, *words))
-        return f"Links work while this chat is open. To keep them, start the server: `{keep}`"
+        return f"Tell the user: links work while this chat is open. To keep them, start the server: `{keep}`"
 
 
 class OwnPages:

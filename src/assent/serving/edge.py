@@ -83,6 +83,9 @@ class Answer:
     retry_after_seconds: int | None = None
     prose: str | None = None
     """A readable text that goes before the payload (W76)."""
+    note: str | None = None
+    """A sentence for the person that goes after the payload. It depends on the process that answers, so it is no part
+    of the payload: a replay by another process gives the same payload (E7)."""
     required: InputRequired | None = None
     """The question that the client has to ask first. There is no payload then."""
 
@@ -201,12 +204,12 @@ class Edge:
                 return Answer("", required=reply)
             prose = reply.text if isinstance(reply, Prose) else None
             payload = reply.reply if isinstance(reply, Prose) else reply
-            return Answer(self._write(payload), prose=prose)
+            return self._note_links(Answer(encode(payload), prose=prose))
         except BadArguments as bad:
             return answer_refusal(bad.refusal, bad_arguments=True)
         except Refusal as refusal:
-            text = self._write(refusal.recovery()) if call.let_in else None
-            return answer_refusal(refusal, at_gate=call.is_refused_itself(refusal), text=text)
+            refused = answer_refusal(refusal, at_gate=call.is_refused_itself(refusal))
+            return self._note_links(refused) if call.let_in else refused
         except StoreUnavailable as unavailable:
             return _answer_unavailable(unavailable, request_id=call.context.request_id)
         except Exception:
@@ -272,18 +275,12 @@ class Edge:
                 raise
             raise await explaining.complete(services, principal, refusal, call.arguments) from refusal
 
-    def _write(self, payload: Any) -> str:
-        """Encode a payload as JSON. Its text tells the person if a link ends with this chat."""
-        text, links = encode(payload), self.services.links
+    def _note_links(self, answer: Answer) -> Answer:
+        """Add the note of a process whose links end with the chat, if the answer has such a link."""
+        links = self.services.links
         note = links.link_note()
         address = links.page_address() if note is not None else None
-        if address is None or address not in text:
-            return text
-        for name in ("show", "user_message"):
-            said = getattr(payload, name, None)
-            if isinstance(said, str) and said:
-                return encode(msgspec.structs.replace(payload, **{name: f"{said}\n\n{note}"}))
-        return text
+        return answer if address is None or address not in answer.text else replace(answer, note=note)
 
     def _unknown(self, name: str) -> Refusal:
         close = self.catalog.suggest(name)
@@ -301,12 +298,10 @@ def encode(payload: Any) -> str:
     return text if says_ok else '{"ok":true' + ("," if text != "{}" else "") + text[1:]
 
 
-def answer_refusal(
-    refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False, text: str | None = None
-) -> Answer:
-    """Return a refusal as an answer. `text` replaces its JSON."""
+def answer_refusal(refusal: Refusal, *, at_gate: bool = False, bad_arguments: bool = False) -> Answer:
+    """Return a refusal as an answer."""
     return Answer(
-        text or encode(refusal.recovery()),
+        encode(refusal.recovery()),
         status=refusal.http_status,
         reason=refusal.reason,
         at_gate=at_gate,
