@@ -30,9 +30,9 @@ def job_kinds(app: App) -> dict[str, JobKind]:
     store, clock, services = app.store, app.clock, app.services
     return {
         SEND_JOB: JobKind(partial(sending.send, services)),
-        MEASURE_JOB: JobKind(partial(measure_job, services)),
+        MEASURE_JOB: JobKind(partial(measure_job, services), lost_workers=jobs.MANY_LOST_WORKERS),
         RECONCILE_JOB: JobKind(
-            partial(reconciliation.reconcile, services), lost_workers=reconciliation.LOST_WORKERS
+            partial(reconciliation.reconcile, services), lost_workers=jobs.MANY_LOST_WORKERS
         ),
         webhooks.DELIVER_JOB: JobKind(
             partial(webhooks.deliver, services, webhooks.InFlight()),

@@ -1,16 +1,17 @@
-"""An unknown outcome is looked at when a person or an agent asks, and killed workers do not end the looks."""
+"""An unknown outcome is looked at when a person or an agent asks. Killed workers end neither the looks nor a
+measurement."""
 
 from __future__ import annotations
 
 from functools import partial
 
 import pytest
-from tests.engine.actions.kit import RESOLVE, Gate
+from tests.engine.actions.kit import EXECUTE, RESOLVE, Gate
 from tests.engine.actions.provider import lost_after
 
-from assent.engine.actions import reconciliation
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.core import jobs
+from assent.engine.learning.measurement import MEASURE_JOB
 from assent.jobs.kinds import job_kinds
 from assent.kernel.limits import JOB_LEASE_MS
 
@@ -65,11 +66,25 @@ async def test_an_answer_still_needs_evidence(surface: Gate) -> None:
 async def test_killed_workers_use_up_no_look(surface: Gate) -> None:
     action_id = await lost(surface, "readback")
     surface.clock.advance(seconds=3)
-    kinds = {RECONCILE_JOB: job_kinds(surface.app)[RECONCILE_JOB]}
-    for _ in range(reconciliation.LOST_WORKERS // 5):
+    await lose_workers(surface, RECONCILE_JOB)
+    await surface.run_jobs()
+    assert (await surface.where(action_id), len(surface.ledger)) == ("executed", 1)
+
+
+async def test_killed_workers_use_up_no_measurement(surface: Gate) -> None:
+    await surface.done(EXECUTE, actionId=await surface.approved())
+    surface.clock.advance(days=2)
+    await lose_workers(surface, MEASURE_JOB)
+    await surface.run_jobs()
+    dead = await surface.app.store.read(lambda: jobs.list_dead(10))
+    assert [job.kind for job in dead] == []
+
+
+async def lose_workers(surface: Gate, kind: str) -> None:
+    """Let many workers claim a job and die."""
+    kinds = {kind: job_kinds(surface.app)[kind]}
+    for _ in range(jobs.MANY_LOST_WORKERS // 5):
         now_ms = surface.clock.now_ms()
         (job,) = await surface.app.store.write(partial(jobs.claim_due, kinds, now_ms, 1, "killed"))
         surface.clock.advance(seconds=JOB_LEASE_MS / 1000)
     assert job.tries == 1
-    await surface.run_jobs()
-    assert (await surface.where(action_id), len(surface.ledger)) == ("executed", 1)

@@ -8,7 +8,7 @@ connector declares: repeat under the same key, look the effect up, or leave the 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -28,9 +28,6 @@ from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Connector, Context, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
-
-LOST_WORKERS: Final = 100
-"""Workers that may die during the looks at one attempt: a server that is killed often still finds out."""
 
 
 async def reconcile(services: Services, job: Job) -> None:

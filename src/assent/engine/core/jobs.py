@@ -44,6 +44,9 @@ DEADLINE_MS: Final = 5 * MINUTE_MS
 LOST_WORKERS_ALLOWED: Final = 3
 """Claims of a job whose workers die. Then it is dead, because it may be what kills them."""
 
+MANY_LOST_WORKERS: Final = 100
+"""The same for work that must not be left out: a server that is killed often still does it."""
+
 MOST_MISPLACED: Final = 1_000
 """Jobs ahead of their time that one look reads, the furthest first."""
 
