@@ -20,7 +20,8 @@ COLUMNS = ("run", "events", "calls", "actions", "effects", "double effects", "lo
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one kind of run counted. `unit` names its events; `places` says where they struck."""
+    """What one kind of run counted. `unit` names its events; `places` says where they struck, `notes` what else was
+    seen."""
 
     name: str
     unit: str
@@ -33,6 +34,7 @@ class Row:
     unresolved: int = 0
     clean: bool = True
     places: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def add(self, other: Row) -> Row:
         """Both together."""
@@ -47,6 +49,7 @@ class Row:
             unresolved=self.unresolved + other.unresolved,
             clean=self.clean and other.clean,
             places=Counter(self.places) + Counter(other.places),
+            notes={**self.notes, **other.notes},
         )
 
 
@@ -97,7 +100,8 @@ def write_report(about: About, rows: Iterable[Row]) -> str:
         "imports nothing of the server. It reads the calls of every client with their answers, the ledger of the",
         "emulated provider, every record and the journal, and looks for a breach of eight promises: consent to exactly",
         "what is sent, one attempt at a time, one answer for a key, nothing lost, final states, workflow tokens, one",
-        "measurement, an unbroken journal. It also judges builds with one mistake each, and has to catch them.",
+        "measurement, an unbroken journal (P1 to P8). It also judges builds with one mistake each, and has to find the",
+        "promise that each of them breaks.",
         "",
         f"- Date: {about.date}",
         f"- Commit: `{about.commit}`",
@@ -123,6 +127,10 @@ def write_report(about: About, rows: Iterable[Row]) -> str:
     for row in places:
         struck = ", ".join(f"{name} {count:,}" for name, count in sorted(row.places.items()))
         lines.append(f"- {row.name}: {struck}")
+    for row in summed:
+        if row.notes:
+            lines += ["", f"What was seen of {row.name}:", ""]
+            lines += [f"- {name}: {seen}" for name, seen in row.notes.items()]
     return "\n".join(lines) + "\n"
 
 

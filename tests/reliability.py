@@ -43,13 +43,15 @@ class Prove:
         verdict: Verdict | None = None,
         *,
         places: Mapping[str, int] | None = None,
+        notes: Mapping[str, str] | None = None,
         **counts: int,
     ) -> None:
         """Count events, and what the judge saw of them."""
         if verdict is not None:
             counts |= {each: getattr(verdict, each) for each in COUNTS}
         clean = verdict is None or verdict.clean
-        row = Row(name, unit, events, clean=clean, places=dict(places or {}), **counts)
+        seen = dict(notes or {})
+        row = Row(name, unit, events, clean=clean, places=dict(places or {}), notes=seen, **counts)
         self._properties.append((PROPERTY, json.dumps(asdict(row))))
 
 

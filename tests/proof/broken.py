@@ -1,25 +1,33 @@
 """Builds of the server with one mistake each, and the promise that the judge must find broken.
 
 A build is a patch that a process of the proof applies when it starts. Each takes away one thing that the theory of
-operation of execution, decisions, idempotency, measurement or the journal says.
+operation of execution, decisions, idempotency, workflows, measurement or the journal says.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
+import string
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from assent.engine.actions import actions, decisions, execution, reconciliation
 from assent.engine.core import idempotency, jobs, journal
+from assent.engine.workflows import sessions
 from assent.gate import gate
 from assent.gate.gate import SeenVersion
 from assent.gate.records import ExecutionState, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import EXECUTING
+from assent.jobs import kinds
 from assent.kernel.ids import ActionId
+from assent.kernel.limits import HOUR_MS
+from assent.kernel.refusals import Refusal
+from assent.tools import workflows
 
 
 def retry_through_approved() -> None:
@@ -95,6 +103,31 @@ def key_ignored() -> None:
     _set(idempotency, "recall", recall)
 
 
+def advance_counts_again() -> None:
+    """An advance that is sent twice passes the step twice."""
+    read_content: Any = vars(sessions)["read_content"]
+    sent = itertools.count()
+
+    def read(*content: Any) -> Any:
+        value, digest = read_content(*content)
+        return value, f"{digest} {next(sent)}"
+
+    _set(sessions, "read_content", read)
+
+
+def token_cut_short() -> None:
+    """The last character of a workflow token is not compared."""
+    real: Any = vars(workflows)["read"]
+
+    def read(keys: Any, text: str, kind: Any) -> Any:
+        for last in string.ascii_letters + string.digits + "-_":
+            with suppress(Refusal):
+                return real(keys, text[:-1] + last, kind)
+        return real(keys, text, kind)
+
+    _set(workflows, "read", read)
+
+
 def measured_twice() -> None:
     """A measurement is stored, and its job is not completed with it."""
 
@@ -103,6 +136,17 @@ def measured_twice() -> None:
         yield
 
     _set(jobs, "complete_with_work", complete)
+
+
+def measurement_skipped() -> None:
+    """A measurement whose time went by while no server ran is left out."""
+    measure: Any = vars(kinds)["measure_job"]
+
+    async def measure_in_time(services: Any, job: Any) -> bool:
+        late_ms = services.clock.now_ms() - job.due_ms
+        return False if late_ms > HOUR_MS else await measure(services, job)
+
+    _set(kinds, "measure_job", measure_in_time)
 
 
 def event_dropped() -> None:
@@ -142,7 +186,10 @@ BUILDS: dict[str, tuple[str, Callable[[], None]]] = {
     "approval without a digest": ("P1", approval_without_digest),
     "edit that keeps its approval": ("P5", edit_keeps_approval),
     "idempotency key ignored": ("P3", key_ignored),
+    "advance counted every time it is sent": ("P6", advance_counts_again),
+    "workflow token compared without its end": ("P6", token_cut_short),
     "measurement fired twice": ("P7", measured_twice),
+    "measurement skipped": ("P7", measurement_skipped),
     "event dropped": ("P4", event_dropped),
     "event not covered by its hash": ("P8", event_not_covered),
     "rejection acknowledged and not stored": ("P5", rejection_not_stored),

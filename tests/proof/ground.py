@@ -14,6 +14,7 @@ from proof.checker import Verdict, judge
 from proof.history import Call, Evidence, Trial, read_calls, read_export, read_ledger
 from tests.proof.parts import JUDGED
 from tests.proof.worker import Task, Turn
+from tests.proof.workload import write_workflow
 
 ROOT = Path(__file__).parents[2]
 START_MS = 1_790_000_000_000
@@ -62,6 +63,7 @@ class Ground:
         self._url, self._ledger = provider
         self._before = self._ledger.stat().st_size
         self.workers = workers
+        write_workflow(folder)
         self.now_ms = START_MS
 
     @property

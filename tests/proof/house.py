@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import random
 import sys
@@ -13,16 +12,17 @@ from typing import Any
 
 import httpx
 from proof.checker import Verdict
-from tests.engine.workflows.kit import three_steps
 from tests.processes.running import UNLIMITED, Serve, StdioClient, free_port
 from tests.proof.ground import judge_run
 from tests.proof.parts import CONNECTORS, MASTER, SECRET, JumpingClock, app_for, asking
 from tests.proof.recording import Client, MemoryRecorder
-from tests.proof.worker import plan, read_evidence
-from tests.proof.workload import FATES, Life, follow, live
+from tests.proof.worker import plan, read_evidence, run_jobs
+from tests.proof.workload import FATES, WORKFLOW, Life, live, write_workflow
 
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.learning import measurement
+from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.testing.ledger import Ledger
 
 COMMAND = (sys.executable, "-m", "tests.proof.server")
@@ -58,8 +58,7 @@ class House:
             timeout=PATIENCE_SECONDS,
             verify=False,  # noqa: S501
         )
-        (folder / "workflows").mkdir()
-        (folder / "workflows" / "three-steps.json").write_text(json.dumps(three_steps()))
+        write_workflow(folder)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -167,9 +166,8 @@ class House:
                 life = cut_short.pop()
             else:
                 name = f"{client.name}.{next(self._numbers)}"
-                life = Life(name, self.chance.choice(CONNECTORS), self.chance.choice(FATES))
-            if self.chance.random() < 0.1:
-                await follow(client, life.name)
+                fate = WORKFLOW if self.chance.random() < 0.1 else self.chance.choice(FATES)
+                life = Life(name, self.chance.choice(CONNECTORS), fate)
             calls = len(self.recorder.calls)
             await live(client, life)
             if any(call.answer is None for call in self.recorder.calls[calls:] if call.client == client.name):
@@ -199,7 +197,12 @@ class House:
                 states = {each["executionState"] for each in read["records"].values()}
                 if "executing" not in states and ("outcome_unknown" not in states or number >= FEW_ROUNDS):
                     break
-            return read
+            # What was sent is measured a day later; here beside the server, which looks for the same jobs.
+            self.move_clock(DAY_MS + HOUR_MS)
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                while await app.store.read(lambda: measurement.due(LOCAL_WORKSPACE, most=1)):
+                    await run_jobs(app)
+            return await read_evidence(app, reader, Ledger(self.ledger))
         finally:
             await app.close()
 
@@ -211,4 +214,4 @@ class House:
             await asyncio.to_thread(self.piping.__exit__)
 
     def judge(self, read: dict[str, Any]) -> Verdict:
-        return judge_run(self.recorder.calls, read, self.ledger, self.before)
+        return judge_run(self.recorder.calls, read, self.ledger, self.before, measured=True)

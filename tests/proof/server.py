@@ -1,7 +1,7 @@
 """The command `assent` with the connectors of the proof: `python -m tests.proof.server serve|stdio …`.
 
-Settings come from the environment as always. Beside them `PROOF_PROVIDER` is the provider's address, `PROOF_CLOCK` a
-file with the milliseconds by which the clock is moved, and `PROOF_BROKEN` the build with that mistake.
+Settings come from the environment as always. Beside them `PROOF_PROVIDER` is the provider's address, and `PROOF_CLOCK`
+a file with the milliseconds by which the clock is moved.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tests.proof.broken import break_build
 from tests.proof.parts import CATALOG, JumpingClock, connectors
 
 from assent.__main__ import main
@@ -22,7 +21,6 @@ from assent.suite.testing.effect_types import any_effects
 
 
 def run() -> None:
-    break_build(os.environ.get("PROOF_BROKEN", ""))
     clock = JumpingClock(Path(os.environ["PROOF_CLOCK"]))
     made = partial(
         App, clock=clock, connectors=connectors(os.environ["PROOF_PROVIDER"]), effects=any_effects()

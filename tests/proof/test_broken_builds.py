@@ -6,18 +6,18 @@ import signal
 from pathlib import Path
 
 import pytest
-from proof.checker import Verdict
+from proof.checker import PROMISES, Verdict
 from tests.proof.broken import BUILDS
 from tests.proof.ground import Ground, Workers
 from tests.proof.parts import LEASE_SECONDS
 from tests.proof.worker import Turn
-from tests.proof.workload import Life
+from tests.proof.workload import WORKFLOW, Life
 from tests.reliability import Prove
 from tests.sqlite_files import new_sqlite
 
-pytestmark = [pytest.mark.slow, pytest.mark.prove]
+from assent.kernel.limits import HOUR_MS
 
-HOUR_MS = 3_600_000
+pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
 
 def play(ground: Ground, broken: str = "") -> Verdict:
@@ -28,6 +28,7 @@ def play(ground: Ground, broken: str = "") -> Verdict:
         Turn(Life("an edit", "hook", "edited")),
         Turn(Life("a withdrawal", "email", "withdrawn")),
         Turn(Life("a crowd", "hook", "crowd")),
+        Turn(Life("a workflow", "", WORKFLOW)),
         Turn(Life("a lost answer", "hook"), ["reset_after"]),
         Turn(Life("a lost post", "post"), ["reset_after"]),
         Turn(Life("a lost search", "look"), ["reset_before"]),
@@ -56,9 +57,20 @@ def test_the_real_build_is_clean(ground: Ground, prove: Prove) -> None:
     assert verdict.effects >= 6, "a run in which little is sent proves little"
 
 
+def test_there_is_a_broken_build_for_every_promise() -> None:
+    assert {promise for promise, _ in BUILDS.values()} == set(PROMISES)
+
+
 @pytest.mark.parametrize("name", BUILDS)
 def test_a_broken_build_is_caught(here: Ground, prove: Prove, name: str) -> None:
     promise, verdict = BUILDS[name][0], play(here, name)
     caught = promise in verdict.promises
-    prove.row("builds with one mistake, judged", "broken builds caught", int(caught), calls=verdict.calls)
+    seen = {f"{name} (breaks {promise})": f"found {', '.join(sorted(verdict.promises)) or 'nothing'}"}
+    prove.row(
+        "builds with one mistake, judged",
+        "broken builds caught",
+        int(caught),
+        calls=verdict.calls,
+        notes=seen,
+    )
     assert caught, verdict.describe()

@@ -18,10 +18,11 @@ from tests.effort import rounds, share
 from tests.proof.ground import Ground
 from tests.proof.parts import CONNECTORS, LEASE_SECONDS
 from tests.proof.worker import Turn
-from tests.proof.workload import Life
+from tests.proof.workload import WORKFLOW, Life
 from tests.reliability import Prove
 
 from assent.engine.core import failpoints
+from assent.kernel.limits import DAY_MS, HOUR_MS
 
 pytestmark = [pytest.mark.slow, pytest.mark.prove, pytest.mark.rule("E29", "E61", "E72")]
 
@@ -36,13 +37,17 @@ NEXT_MS = LEASE_SECONDS * 1_000 + 31_000
 """Past the lease of an attempt and of a job whose worker died."""
 LOOKING = "reconcile."
 FATES = ("plain", "plain", "edited", "crowd")
+LATER_MS = DAY_MS + HOUR_MS
+"""When what was sent is measured: in the middle of a run, so that workers are killed while they measure, and at its
+end."""
 
 
 def turn(chance: random.Random, number: int, run: int, dies_at: str, connector: str = "") -> Turn:
     connector = connector or chance.choice(CONNECTORS)
     if dies_at == "reconcile.recorded" and connector == "hook":
         connector = "post"  # only a person can tell, so no job records it
-    life = Life(f"{run}.{number} until {dies_at or 'any moment'}", connector, chance.choice(FATES))
+    fate = chance.choice(FATES if dies_at else (*FATES, WORKFLOW))
+    life = Life(f"{run}.{number} until {dies_at or 'any moment'}", connector, fate)
     if dies_at.startswith(LOOKING):
         return Turn(life, [chance.choice(("error_after", "reset_after"))], dies_at, LEASE_SECONDS * 1_000)
     return Turn(life, dies_at=dies_at)
@@ -62,6 +67,7 @@ def test_no_kill_loses_or_repeats_anything(ground: Ground, prove: Prove, run: in
         last = [Turn(own.life)]
         everything += last
         ground.now_ms += NEXT_MS
+    ground.now_ms += LATER_MS
     for number in range(SUDDEN):
         lives = [turn(chance, kills + number * LIVES + n, run, "") for n in range(LIVES)]
         worker = ground.workers.start(ground.task([*last, *lives]))
@@ -72,8 +78,9 @@ def test_no_kill_loses_or_repeats_anything(ground: Ground, prove: Prove, run: in
         last = lives
         everything += lives
         ground.now_ms += NEXT_MS
-    assert ground.run(ground.task(everything[-2 * LIVES :], later_ms=[NEXT_MS], evidence=True)) == 0
-    verdict = ground.judge()
+    later_ms = [NEXT_MS, LATER_MS, LATER_MS + NEXT_MS]
+    assert ground.run(ground.task(everything[-2 * LIVES :], later_ms=later_ms, evidence=True)) == 0
+    verdict = ground.judge(measured=True)
     prove.row(f"kill -9 of a worker, {database}", "kills", killed.total(), verdict, places=killed)
     assert verdict.clean, verdict.describe()
     assert set(killed) >= set(failpoints.NAMES)

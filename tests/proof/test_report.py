@@ -12,10 +12,11 @@ ENOUGH = [Row(f"a run of {unit}", unit, least) for unit, least in MINIMUM.items(
 
 
 def test_rows_of_one_name_are_added_up() -> None:
-    first = Row("kills", "kills", 3, calls=10, actions=2, effects=1, places={"a": 1})
-    both = add_up([first, replace(first, clean=False, lost=1, places={"a": 1, "b": 2})])
+    first = Row("kills", "kills", 3, calls=10, actions=2, effects=1, places={"a": 1}, notes={"c": "P1"})
+    both = add_up([first, replace(first, clean=False, lost=1, places={"a": 1, "b": 2}, notes={"d": "P2"})])
+    notes = {"c": "P1", "d": "P2"}
     assert both == [
-        Row("kills", "kills", 6, 20, 4, 2, lost=1, clean=False, places={"a": 2, "b": 2}),
+        Row("kills", "kills", 6, 20, 4, 2, lost=1, clean=False, places={"a": 2, "b": 2}, notes=notes),
     ]
 
 
@@ -27,8 +28,10 @@ def test_what_a_run_has_too_little_of_is_named() -> None:
 
 
 def test_the_report_has_every_count_and_a_verdict() -> None:
-    text = write_report(ABOUT, [*ENOUGH, replace(ENOUGH[0], name="broken", clean=False)])
+    noted = replace(ENOUGH[0], name="broken", clean=False, notes={"key ignored (P3)": "P3, P4"})
+    text = write_report(ABOUT, [*ENOUGH, noted])
     assert f"Commit: `{'0' * 40}`" in text
     assert "| kills | 4,000 | 2,000 |" in text
     assert "| a run of failovers | 20 failovers | 0 | 0 | 0 | 0 | 0 | 0 | clean |" in text
+    assert "What was seen of broken:\n\n- key ignored (P3): P3, P4\n" in text
     assert re.search(r"^\| broken \|.*\| BROKEN \|$", text, re.MULTILINE)

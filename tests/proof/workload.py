@@ -6,15 +6,21 @@ reads the histories.
 from __future__ import annotations
 
 import asyncio
+import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from proof.promises import ADVANCE, APPROVE, EDIT, EXECUTE, REJECT, RESOLVE, STAGE, START, WITHDRAW
 from tests.proof.recording import Client
+from tests.workflow.library import document, step
 
 GET = "chieflab_get_action"
 FATES = ("plain", "edited", "withdrawn", "rejected", "conflict", "crowd")
+WORKFLOW = "workflow"
+"""The fate of a life without an action: it goes through a workflow."""
 CROWD = 12
+STEPS = {**document(step("one"), step("two"), step("three")), "id": "three-steps"}
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,9 @@ class Life:
 
 async def live(client: Client, life: Life) -> str | None:
     """Stage, decide, execute; the id of the action, if the client was told one. Gives up when an answer is missing."""
+    if life.fate == WORKFLOW:
+        await follow(client, life.name)
+        return None
     wanted = {
         "body": f"We shipped {life.name} today. Try it in the settings.",
         "connector": life.connector,
@@ -92,13 +101,24 @@ async def _execute_in_crowd(client: Client, life: Life, action_id: str, number: 
     await client.call(EXECUTE, actionId=action_id, **({"idempotencyKey": key} if key is not None else {}))
 
 
+def write_workflow(data_dir: Path) -> None:
+    """Give a server the workflow that `follow` goes through."""
+    folder = data_dir / "workflows"
+    folder.mkdir()
+    (folder / "three-steps.json").write_text(json.dumps(STEPS))
+
+
 async def follow(client: Client, name: str) -> None:
     """Go through a workflow of three steps; every advance is sent twice, and one with a token that no one issued."""
     at = await client.call(START, workflowId="three-steps", idempotencyKey=f"start {name}")
-    for step in range(3):
+    for number in range(3):
         if at is None or not at.get("ok"):
             return
-        sent = {"stateToken": at["stateToken"], "ackToken": at["ackToken"], "notesMarkdown": f"{name} {step}"}
+        sent = {
+            "stateToken": at["stateToken"],
+            "ackToken": at["ackToken"],
+            "notesMarkdown": f"{name} {number}",
+        }
         await client.call(ADVANCE, **{**sent, "ackToken": _alter(sent["ackToken"])})
         await client.call(ADVANCE, **sent)
         at = await client.call(ADVANCE, **sent)
