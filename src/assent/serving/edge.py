@@ -94,6 +94,11 @@ class Answer:
         return self.reason is not None
 
     @property
+    def texts(self) -> list[str]:
+        """The payload between the texts around it."""
+        return [said for said in (self.prose, self.text, self.note) if said is not None]
+
+    @property
     def value(self) -> dict[str, Any]:
         """The reply as plain values."""
         plain: dict[str, Any] = msgspec.json.decode(self.text)

@@ -299,7 +299,7 @@ class McpServer:
         return await self._answer_call(ctx.request, params)
 
     async def _answer_call(self, exchange: Exchange, params: CallToolRequestParams) -> dict[str, Any]:
-        """Call a tool. Its payload is JSON in a text content, after its readable text (E80) and before the note."""
+        """Call a tool. Its payload is JSON in a text content (E80)."""
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
         answer = await self._edge.answer(params.name, arguments, _with_answer(exchange.context, params))
         if answer.required is not None:
@@ -317,11 +317,7 @@ class McpServer:
         exchange.structured = answer.text
         return {
             "resultType": COMPLETE,
-            "content": [
-                {"type": "text", "text": said}
-                for said in (answer.prose, answer.text, answer.note)
-                if said is not None
-            ],
+            "content": [{"type": "text", "text": said} for said in answer.texts],
             "structuredContent": {},
             "isError": answer.is_error,
         }
