@@ -94,10 +94,14 @@ async def watched(context: BrowserContext, base_url: str) -> Watched:
     return Watched(page, alarms)
 
 
-async def violations(page: Page) -> list[str]:
-    """What axe finds wrong with a page, for WCAG 2.2 AA and its best practices."""
-    await page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = await page.evaluate(
-        "async () => (await axe.run(document, {resultTypes: ['violations'], preload: false})).violations"
-    )
+COLOUR_RULES = ("color-contrast", "link-in-text-block")
+"""The rules of axe whose answer depends on colours."""
+
+
+async def violations(page: Page, only: tuple[str, ...] = ()) -> list[str]:
+    """What axe finds wrong with a page, for WCAG 2.2 AA and its best practices, or by the rules `only`."""
+    if not await page.evaluate("'axe' in window"):
+        await page.evaluate(AXE.read_text(encoding="utf-8"))
+    options = {"resultTypes": ["violations"], "preload": False} | ({"runOnly": [*only]} if only else {})
+    found = await page.evaluate("async options => (await axe.run(document, options)).violations", options)
     return [f"{each['id']}: {[node['html'][:160] for node in each['nodes'][:3]]}" for each in found]

@@ -6,27 +6,19 @@ import re
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from playwright.async_api import Browser, Locator, Page, expect
 from tests.chromium import closed
-from tests.effort import pairs
-from tests.serving.web.review.browser import SIZES, Watched, served, violations, watched
+from tests.effort import PROVE, pairs
+from tests.serving.web.review.browser import SIZES, Watched, served, watched
 from tests.serving.web.review.hostile import CORPUS
 from tests.serving.web.review.kit import TEXT, House, mail, post
-from tests.surfaces import START_MS
+from tests.serving.web.review.states import every_state
 
-from assent.engine.actions import actions, decisions
-from assent.engine.actions.staging import PreparedRun
-from assent.engine.core.tenancy import LOCAL_WORKSPACE
-from assent.gate.gate import Decider, SeenVersion
-from assent.gate.records import Assurance, Media
-from assent.kernel.ids import ActionId
-from assent.kernel.limits import HOUR_MS
-from assent.kernel.refusals import Reason
-from assent.ports import Draft, NotSent, OutcomeUnknown
+from assent.engine.actions import actions
+from assent.gate.records import Media
 
 pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
@@ -38,13 +30,11 @@ async def house(tmp_path: Path) -> AsyncIterator[House]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A phone and a desk, script and no script, light and dark."""
+    """A phone and a desk, with script and without."""
     if "script" in metafunc.fixturenames:
         metafunc.parametrize(("device", "script"), pairs([*SIZES], ["no script", "script"]))
-    elif "scheme" in metafunc.fixturenames:
-        metafunc.parametrize(("device", "scheme"), pairs([*SIZES], ["light", "dark"]))
     elif "device" in metafunc.fixturenames:
-        metafunc.parametrize("device", SIZES)
+        metafunc.parametrize("device", SIZES if PROVE else ["phone"])
 
 
 @pytest.fixture
@@ -121,27 +111,30 @@ async def test_open_the_link_read_edit_approve_reject_and_send(house: House, at:
     assert at.alarms == []
 
 
-@pytest.mark.parametrize("width", [320, 390, 1280])
 async def test_everything_to_press_is_thumb_sized_and_nothing_is_wider_than_the_window(
-    house: House, browser: Browser, width: int
+    house: House, browser: Browser
 ) -> None:
     runs = [
         await house.stage(post(), mail(60, subject="A" * 200, body="W" * 5_000)),
         *await every_state(house),
     ]
-    context = await browser.new_context(viewport={"width": width, "height": 800})
+    context = await browser.new_context()
     page = (await watched(context, house.base_url)).page
     for run in runs:
         await page.goto(run.review_url)
         await _open_everything(page)
-        low = await page.locator("main summary, main button, main .field input, main textarea").evaluate_all(
-            """(all, least) => all.filter(each => each.type !== "radio" && each.getBoundingClientRect().height > 0)
-                .filter(each => each.getBoundingClientRect().height < least)
-                .map(each => each.outerHTML.slice(0, 200))""",
-            44 if width < 720 else 36,
-        )
-        assert low == []
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        for width, least in ((320, 44), (390, 44), (1280, 36)):
+            await page.set_viewport_size({"width": width, "height": 800})
+            low = await page.locator(
+                "main summary, main button, main .field input, main textarea"
+            ).evaluate_all(
+                """(all, least) => all.filter(each => each.type !== "radio" && each.getBoundingClientRect().height > 0)
+                    .filter(each => each.getBoundingClientRect().height < least)
+                    .map(each => each.outerHTML.slice(0, 200))""",
+                least,
+            )
+            assert low == [], width
+            assert await page.evaluate("document.documentElement.scrollWidth") <= width
     await closed(context)
 
 
@@ -219,117 +212,6 @@ async def _open_everything(page: Page) -> None:
     await page.evaluate(
         "document.querySelectorAll('details').forEach(d => { d.removeAttribute('name'); d.open = true })"
     )
-
-
-async def every_state(house: House) -> list[PreparedRun]:
-    """Runs whose actions are in every state that a page can show."""
-    first = await house.stage(
-        post(
-            warnings=("A claim without a source.",),
-            recommendations=("Add a picture.",),
-            media=(Media(kind="image", url="https://cdn.example/a.png", alt="A picture"),),
-            cost_credits=2,
-        ),
-        mail(
-            html="<p>Hi <a href='https://evil.example'>example.org</a></p>",
-            body="Pay \u202eevil\u202c now, please.",
-        ),
-        mail(60),
-        post("site", connector="manual", expires_ms=START_MS + HOUR_MS),
-        post(schedule_ms=START_MS + 5 * HOUR_MS),
-    )
-    second = await house.stage(
-        *(post(name) for name in ("linkedin", "x", "threads", "bluesky", "facebook", "tiktok"))
-    )
-    browser = await house.opened(second)
-    ids = [action.id for action in second.actions]
-
-    async def sent(action_id: str, then: Exception | None) -> None:
-        good = house.provider.then
-
-        def fail(action: object) -> Any:
-            assert then is not None
-            raise then
-
-        house.provider.then = fail if then is not None else good
-        await house.decide(browser, second.run_id, action_id, "approve", then="send")
-        await house.run_jobs()
-        house.provider.then = good
-
-    await sent(ids[0], None)
-    await house.decide(browser, second.run_id, ids[1], "reject", reason="No.")
-    await sent(ids[2], OutcomeUnknown("no answer"))
-    await sent(ids[3], NotSent(Reason.RATE_LIMITED, "busy", curable=True))
-    await sent(ids[4], NotSent(Reason.CONNECTOR_FAILED, "suspended", curable=False))
-    agent = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
-    await house.app.store.write(
-        lambda: decisions.approve(
-            agent,
-            ActionId(ids[5]),
-            SeenVersion(),
-            lambda action: None,
-            house.clock.now_ms(),
-            seals=house.app.keys.seals,
-        )
-    )
-    third = await house.stage(drafts=(Draft(type="report", title="Last week", body="Two posts."),))
-    fourth = await house.stage(
-        post("hn", connector="manual", title="Show HN: Assent"),
-        post("workflow", verb="confirm", connector="workflow", title="Ship it"),
-    )
-    await house.decide(await house.opened(fourth), fourth.run_id, fourth.actions[0].id, "approve")
-    return [first, second, third, fourth]
-
-
-async def test_axe_finds_nothing_on_any_page_in_any_state(
-    house: House, browser: Browser, size: dict[str, int], scheme: str
-) -> None:
-    runs = await every_state(house)
-    house.clock.advance(hours=2)
-    context = await browser.new_context(
-        viewport=size,  # type: ignore[arg-type]
-        color_scheme=scheme,  # type: ignore[arg-type]
-        reduced_motion="reduce",
-    )
-    seen = await watched(context, house.base_url)
-    page, found = seen.page, {}
-
-    async def check(name: str) -> None:
-        await _open_everything(page)
-        if problems := await violations(page):
-            found[name] = problems
-
-    for number, run in enumerate(runs):
-        await page.goto(run.review_url)
-        await check(f"run {number} by link")
-    await page.goto(runs[0].review_url + "x")
-    await check("bad link")
-    await page.goto(f"{house.base_url}/sign-in")
-    await check("how to sign in")
-    await page.goto(house.base_url + await house.sign_in_path())
-    await check("sign in")
-    await page.get_by_role("button", name="Sign in").click()
-    await page.wait_for_url(re.compile("/(inbox|start)$"))  # the key of this browser is made first
-    await check("inbox")
-    await page.goto(f"{house.base_url}/sign-in")
-    await check("signed in")
-    for number, run in enumerate(runs):
-        await page.goto(f"{house.base_url}/runs/{run.run_id}")
-        await check(f"run {number} by person")
-    await page.goto(runs[0].review_url)
-    form = await open_form_again(page, runs[0].actions[0].id)
-    await form.get_by_role("button", name="Reject for good").click()
-    await check("form with a mistake")
-    await closed(context)
-
-    assert found == {}
-
-
-async def open_form_again(page: Page, action_id: str) -> Locator:
-    """The reject form with only white space in it, which a browser sends and the server refuses."""
-    form = await open_form(page, action_id, "reject")
-    await form.locator("[name=reason]").fill("   ")
-    return form
 
 
 async def hostile_run(house: House) -> str:

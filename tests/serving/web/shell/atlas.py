@@ -1,8 +1,8 @@
 """Every page of the server: its route, and where a person sees it.
 
 `VIEWS` has each page at the company of the gallery, `EMPTY` those of a server on which nothing has happened yet,
-`OTHERS` the routes that answer with something else. A GET route in none of them fails a test. The pictures of
-`make screenshots` are taken of these views, too.
+`STATES` the review page with actions in every state, `OTHERS` the routes that answer with something else. A GET route
+in none of them fails a test. The pictures of `make screenshots` are taken of these views, too.
 """
 
 from __future__ import annotations
@@ -141,6 +141,27 @@ EMPTY: Final = (
     View("held", "/inbox/held/{workspace_id}/{proposer}", "{held}"),
 )
 
+STATES: Final = (
+    View("waiting-by-link", "/runs/{run_id}", "{waiting_link}", visitor=True),
+    View("waiting", "/runs/{run_id}", "/runs/{waiting}"),
+    View("decided", "/runs/{run_id}", "/runs/{decided}"),
+    View("report", "/runs/{run_id}", "{report_link}", visitor=True),
+    View("by-hand", "/runs/{run_id}", "{by_hand_link}", visitor=True),
+    View("wrong-link", "/runs/{run_id}", "{waiting_link}x", visitor=True, status=403),
+    View("signed-in", "/sign-in", "/sign-in"),
+    View(
+        "mistake",
+        "/runs/{run_id}",
+        "/runs/{waiting}",
+        (
+            ("click", "details.reject > summary", ""),
+            ("fill", "Why not?", "   "),
+            ("press", "Reject for good", ""),
+        ),
+        status=400,
+    ),
+)
+
 OTHERS: Final = {
     # Documents for programs.
     "/api/mcp": "/api/mcp",
@@ -188,7 +209,7 @@ async def follow(page: Page, view: View) -> None:
         if what == "press":
             await page.get_by_role("button", name=on, exact=True).first.click(timeout=10_000)
         elif what == "fill":
-            await page.get_by_label(on).fill(text, timeout=10_000)
+            await page.get_by_label(on).first.fill(text, timeout=10_000)
         else:
             await page.locator(on).first.click(timeout=10_000)
     await page.wait_for_load_state()

@@ -92,6 +92,10 @@ class Screen:
         problems = await violations(self.page)
         assert problems == [], f"{self.page.url}: {problems}"
         assert await self.page.locator("h1").count() == 1, self.page.url
+        await self.fits()
+
+    async def fits(self) -> None:
+        """Nothing is wider than the window."""
         sizes = await self.page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
         assert sizes[0] <= sizes[1], f"{self.page.url} is {sizes[0]} wide in a window of {sizes[1]}"
 

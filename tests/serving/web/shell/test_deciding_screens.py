@@ -51,7 +51,7 @@ async def test_review_edit_approve_and_look_at_the_action(
     await expect(at.page.locator(".as-page strong")).to_have_text("works")
     frame = at.page.frame_locator("iframe.mail-frame")
     await expect(frame.locator("h1")).to_have_text("Hello")
-    await at.check()
+    await at.fits()
 
     await at.goto(f"/runs/{run.run_id}/actions/{first}/edit")
     await at.page.locator("#body").fill("A shorter text that says what we built.")
@@ -70,7 +70,7 @@ async def test_review_edit_approve_and_look_at_the_action(
     await expect(at.page.locator(".timeline")).to_contain_text("Viewed by Ada Lovelace")
     await expect(at.page.locator("main")).to_contain_text("https://social.example/posts/1")
     await at.ready()
-    await at.check()
+    await at.fits()
 
 
 @every_look
@@ -95,14 +95,12 @@ async def test_select_several_decide_together_and_answer_an_unknown_outcome(
     await at.check()
     await at.page.get_by_role("button", name="Approve together").click()
     await expect(at.page.get_by_role("heading", level=1)).to_have_text("Approve 2 together?")
-    await at.check()
     await at.page.get_by_role("button", name="Approve all 2", exact=True).click()
     await expect(at.page.get_by_text("2 approved.")).to_be_visible()
     assert (await house.action(run.actions[1].id)).status == "approved"
 
     await at.goto(f"/runs/{run.run_id}#action-{run.actions[2].id}")
     await expect(at.page.locator("main")).to_contain_text("linkedin.com/in/me/recent-activity")
-    await at.check()
     card = at.page.locator(f"#action-{run.actions[2].id}")
     await card.get_by_text("Yes, it is there.").click()
     await card.locator("[name=evidence]").fill("https://social.example/posts/7")
@@ -208,7 +206,6 @@ async def test_unknown_and_foreign_actions_get_one_answer(screen: OpenScreen, ho
     first = await at.page.locator("main").inner_text()
     await at.goto(f"/actions/{house.services.new_id(house.clock.now_ms())}")
     assert await at.page.locator("main").inner_text() == first
-    await at.check()
 
 
 async def test_without_script_one_edits_compares_and_approves(screen: OpenScreen, house: House) -> None:
@@ -253,4 +250,3 @@ async def test_after_a_decision_the_message_is_in_sight_and_the_focus_is_on_its_
     await at.ready()
     await expect(at.page.get_by_role("heading", name="Did not go out")).to_be_visible()
     await expect(at.page.locator(f"#row-{decided}")).to_contain_text("It has not been sent yet.")
-    await at.check()
