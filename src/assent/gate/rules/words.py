@@ -49,7 +49,7 @@ def name_policy(policy: Policy) -> str:
 
 
 def describe_policy(policy: Policy) -> list[str]:
-    """Return the sentences of a policy: one for each risk, then one for each rule."""
+    """Return the sentences of a policy: one for each risk, then one for each rule that says more."""
     lines = []
     for severity in reversed(Severity):
         needed = policy.require_for_risk(severity)
@@ -60,16 +60,26 @@ def describe_policy(policy: Policy) -> list[str]:
     if policy.high is None:
         lines.append("What no rule matches needs the strictest approval that a rule asks for.")
         lines.append("High risk needs at least a signed-in person.")
-    return [*lines, *map(describe_rule, policy.rules)]
+    return list(dict.fromkeys((*lines, *map(describe_rule, policy.rules))))
 
 
 def describe_rule(rule: PolicyRule) -> str:
     """Return a rule as one sentence."""
     when = _list(_describe_match(rule.when), "and")
     opening = f"{rule.name}: if {when}, it" if when else f"{rule.name}: everything"
+    if _names_its_match(rule):
+        opening = rule.name
     if rule.ask is None:
         return f"{opening} is denied. {rule.deny}"
     return f"{opening} needs {describe_need(rule.ask)}."
+
+
+def _names_its_match(rule: PolicyRule) -> bool:
+    """Whether a rule for one risk or one channel is named after it: “High risk”, “E-mail”."""
+    match, name = rule.when, "".join(filter(str.isalnum, rule.name)).casefold()
+    if match == Match(risk=match.risk):
+        return [name] == [f"{each}risk" for each in match.risk]
+    return match == Match(channel=match.channel) and [name] == [*match.channel]
 
 
 def describe_need(needed: Requirement) -> str:

@@ -148,7 +148,7 @@ async def test_two_approvals_for_mail_are_set_in_the_matrix_and_hold(house: Hous
     assert (answer.status_code, answer.headers["location"]) == (303, "/settings/policy?did=saved")
     page = (await owner.get(answer.headers["location"])).text
     assert "Saved." in page
-    assert "E-mail: if the channel is email, it needs 2 different signed-in people." in page
+    assert "E-mail needs 2 different signed-in people." in page
     found = await house.app.store.read(lambda: policies.find_version(LOCAL_WORKSPACE))
     assert found.source["rule"] == [
         {"name": "E-mail", "when": {"channel": "email"}, "ask": {"assurance": "person", "approvers": 2}}
