@@ -37,7 +37,7 @@ class OperationsPage(Record):
 
 
 async def show(visit: Visit) -> Response:
-    period = visit.choice("period", dict(words.PERIODS)) or words.PERIODS[0][0]
+    period = visit.choice("period", dict(words.PERIODS)) or words.DEFAULT_PERIOD
     since_ms = visit.now_ms - int(period) * DAY_MS
 
     def look() -> Transaction[OperationsPage]:

@@ -13,8 +13,9 @@ from assent.serving.web.operations.figures import Repeated
 AGES: Final = ("Under 1 hour", "1 to 4 hours", "4 to 24 hours", "1 to 3 days", "3 to 7 days", "Over 7 days")
 """The names of the ages, the youngest first."""
 RISKS: Final = ("High-risk", "Medium-risk", "Low-risk")
-PERIODS: Final = (("28", "28 days"), ("7", "7 days"), ("91", "3 months"))
-"""The periods by their name in the address; the first one is the default."""
+PERIODS: Final = (("7", "7 days"), ("28", "28 days"), ("91", "3 months"))
+"""The periods by their name in the address."""
+DEFAULT_PERIOD: Final = "28"
 
 _SPANS: Final = (
     (DAY_MS, "day", "days"),
