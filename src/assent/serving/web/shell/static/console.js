@@ -326,6 +326,10 @@
       field.addEventListener("input", () => count(field));
       count(field);
     });
+    $$(".subnav, .tabs, .chips", part).forEach((strip) => {
+      const chosen = $("[aria-current]", strip);
+      if (chosen) strip.scrollLeft = chosen.offsetLeft - strip.offsetLeft - (strip.clientWidth - chosen.clientWidth) / 2;
+    });
     $$("[data-scrolls]", part).forEach((box) => {
       const row = $("li[aria-current]", box);
       if (row) box.scrollTop = row.offsetTop - (box.clientHeight - row.clientHeight) / 2;
