@@ -16,10 +16,21 @@ from assent.gate.guidance import view_alone
 from assent.gate.names import OPENING, read_claim
 from assent.gate.policy import KEY, PERSON, Policy, Requirement, counts, satisfies
 from assent.gate.preflight import is_expired, is_overdue
-from assent.gate.records import OBSERVED, Action, Assurance, Observation, Status, Voice
+from assent.gate.records import OBSERVED, Action, Assurance, ExecutionState, Observation, Status, Voice
 from assent.gate.seals import Seals
 from assent.gate.step_calls import WORKFLOW, is_cut
-from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, State, Step, path, state_of
+from assent.gate.transitions import (
+    AWAITING,
+    EXECUTING,
+    RETRYABLE,
+    TERMINAL,
+    UNKNOWN,
+    Move,
+    State,
+    Step,
+    path,
+    state_of,
+)
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal, Words
@@ -59,7 +70,7 @@ def judge_execution(
     the review link (E88). `by_hand` says that a person performed the action, so its schedule and an
     expiry after the approval do not apply.
     """
-    state = _read_settled(action, links)
+    state = _read_settled(action, now_ms, links)
     if state in TERMINAL:
         raise refuse_closed(action, Reason.REQUIRES_APPROVAL, links(action))
     if is_expired(action, now_ms) and (state == AWAITING or not by_hand):
@@ -158,7 +169,7 @@ def judge_decision(
 ) -> tuple[Step, ...]:
     """Return the moves that a decision takes. Raises `Refusal` if the transition table does not
     allow it, if the action has expired, or if the caller saw other content."""
-    stale, state = not seen.matches(action), _read_settled(action, links)
+    stale, state = not seen.matches(action), _read_settled(action, now_ms, links)
     if state in TERMINAL:
         raise refuse_closed(action, Reason.ACTION_CLOSED)
     if move is Move.WITHDRAW and state == AWAITING:
@@ -229,15 +240,21 @@ def needs_approval(action: Action, review_url: str | None, words: Words | None =
     )
 
 
-def _read_settled(action: Action, links: Links) -> State:
-    """Return the state of an action. Raises `Refusal` while it is executed and while its outcome is
-    unknown."""
+def _read_settled(action: Action, now_ms: int, links: Links) -> State:
+    """Return the state of an action. Raises `Refusal` while it is or may be executed and while its
+    outcome is unknown."""
     state = state_of(action)
-    if state == EXECUTING:
+    if state == EXECUTING or (state == RETRYABLE and is_barred(action, now_ms)):
         raise in_progress(action)
     if state == UNKNOWN:
         raise unknown_outcome(action, links(action))
     return state
+
+
+def is_barred(action: Action, now_ms: int) -> bool:
+    """Whether a call may be in flight although its attempt is lost: it may still report a delivery."""
+    attempt = action.attempt if action.execution_state is ExecutionState.RETRYABLE else None
+    return attempt is not None and attempt.is_barred(now_ms)
 
 
 def _refuse_by_policy(action: Action, needed: Requirement, links: Links) -> Refusal:
@@ -266,6 +283,7 @@ def in_progress(action: Action) -> Refusal:
 def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
     return Refusal(
         Reason.OUTCOME_UNKNOWN,
+        words=words_for.describe_unknown(action),
         facts={"connector": action.view.via or action.effect.connector},
         action_id=action.action_id,
         status=action.status,

@@ -129,6 +129,8 @@ class Attempt(Record, kw_only=True):
     restored: bool = False
     """Whether it represents a send after the backup from which the store was restored. No one asked for
     it in this store, so it is looked up and never repeated."""
+    lost_by_restore: bool = False
+    """Whether a restore made its outcome unknown, and not a provider that did not answer."""
 
     @property
     def taken_ms(self) -> int:
@@ -139,6 +141,10 @@ class Attempt(Record, kw_only=True):
         """Whether a call may be in flight. A lease that was taken in the future is over: the clock was
         set back."""
         return self.taken_ms - CLOCKS_APART_MS <= now_ms < self.lease_until_ms
+
+    def is_barred(self, now_ms: int) -> bool:
+        """Whether a new attempt must wait. A bar that began in the future is over, as a lease is."""
+        return self.lease_until_ms - CLOCKS_APART_MS <= now_ms < self.barred_until_ms
 
 
 class Voice(WireRecord, omit_defaults=True):

@@ -45,12 +45,23 @@ SIGNED_IN_ANSWER: Final = Words(
     stop_rule="Never send it again before a signed-in person said that it did not happen.",
 )
 
+_LOST_BY_RESTORE: Final = Words(
+    user_message="It is not known whether it went out: the server was restored from a backup, and this may have been "
+    "sent after the backup was taken. The server asks the provider where it can. If it stays open, please look there "
+    "and tell me, or answer on the review page.",
+)
+
 _REPLACED: Final = Words(
     summary="Another version was submitted.",
     user_message=REPLACED,
     fix="STOP. Show and decide the version that was submitted last (chieflab_list_pending_actions).",
     stop_rule="Do not decide about the earlier version.",
 )
+
+
+def describe_unknown(action: Action) -> Words | None:
+    """Words for an unknown outcome; None for the usual ones, which name the provider."""
+    return _LOST_BY_RESTORE if action.attempt is not None and action.attempt.lost_by_restore else None
 
 
 def describe_expired(action: Action) -> Words | None:

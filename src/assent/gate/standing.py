@@ -138,7 +138,7 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
             return f"It could not go out yet: {blocker}"
         return f"It is planned for {full_time(action.schedule_ms)}." if action.schedule_ms is not None else ""
     said = {
-        Section.UNKNOWN: "It is not known whether it went out: the provider did not confirm it.",
+        Section.UNKNOWN: f"It is not known whether it went out: {_explain_unknown(action)}.",
         Section.FAILED: f"{detail}." if detail else "The provider refused it.",
         Section.REJECTED: f"“{action.rejection}”" if action.rejection else "",
         Section.BY_HAND: "You publish it yourself and then tell me.",
@@ -151,6 +151,12 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         else _describe_witness(action),
     }
     return said.get(section, "")
+
+
+def _explain_unknown(action: Action) -> str:
+    if action.attempt is not None and action.attempt.lost_by_restore:
+        return "the server was restored from a backup, and it may have been sent after the backup was taken"
+    return "the provider did not confirm it"
 
 
 _WITNESSES: Final = {

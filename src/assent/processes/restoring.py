@@ -17,13 +17,13 @@ from typing import Final
 
 import msgspec
 
-from assent.app import App, SystemClock, list_components, load_operators, use_app
+from assent.app import App, SecretMismatch, SystemClock, list_components, load_operators, use_app
 from assent.engine.audit import log as audit_log
 from assent.engine.recovery import positions
 from assent.engine.recovery.holding import RestoreReport
 from assent.engine.recovery.positions import BackupMark
 from assent.kernel.structs import WireRecord
-from assent.ports import Clock, Transaction
+from assent.ports import Clock, SchemaMismatch, Transaction
 from assent.processes.listening import leadership_of
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir, resolve_secrets
@@ -53,7 +53,8 @@ async def back_up(settings: Settings, target: Path, clock: Clock = CLOCK) -> Non
 async def restore(
     settings: Settings, source: Path, make_app: Callable[[Settings], App] = App, clock: Clock = CLOCK
 ) -> Restored:
-    """Put a backup in the place of the store. Raises `BackupError` while a server runs on it."""
+    """Put a backup in the place of the store. Raises `BackupError` while a server runs on it, and for a
+    backup of a newer release or with other secrets."""
     stamp = time.strftime("%Y%m%dt%H%M%Sz", time.gmtime(clock.now_ms() / 1000))
     ensure_data_dir(settings.data_dir)
     url = settings.database_url
@@ -61,11 +62,14 @@ async def restore(
     async with AsyncExitStack() as whole:
         await _keep_servers_out(settings, whole)
         epoch = await _read_epoch(url)
-        loaded = await load_backup(url, source, stamp, components)
-        whole.push_async_callback(drop_loaded, url, loaded)
-        await migrate(loaded.url, clock.now_ms(), components)
-        await _complete_mark(loaded, epoch)
-        report = await _open_aside(settings, loaded, make_app)
+        try:
+            loaded = await load_backup(url, source, stamp, components)
+            whole.push_async_callback(drop_loaded, url, loaded)
+            await migrate(loaded.url, clock.now_ms(), components)
+            await _complete_mark(loaded, epoch)
+            report = await _open_aside(settings, loaded, make_app)
+        except (SchemaMismatch, SecretMismatch) as refused:
+            raise BackupError(f"{source} cannot be restored. {refused} Nothing was changed.") from refused
         replaced = await exchange(url, loaded, stamp)
         async with use_app(make_app(settings)):
             pass  # records the head of the restored store, and sets newer checkpoints aside

@@ -9,11 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 from tests.engine.actions.conftest import gate_over
-from tests.engine.actions.kit import EXECUTE, PENDING, Gate
+from tests.engine.actions.kit import EDIT, EXECUTE, OTHER, PENDING, REJECT, WITHDRAW, Gate
 from tests.engine.actions.provider import Provider, hangs_after, lost_after, lost_before, providers
 
 from assent.engine.actions import decisions, sending
 from assent.engine.actions.decisions import SEND_JOB
+from assent.engine.connections import observing
 from assent.engine.core import jobs
 from assent.engine.core.rate import SLOTS, calls_window
 from assent.engine.learning import measurement
@@ -57,7 +58,8 @@ async def test_an_action_of_a_dead_process_has_a_next_step_although_the_clock_wa
 
 
 async def test_a_call_in_flight_is_not_sent_beside_itself_after_the_clock_was_set_back(surface: Gate) -> None:
-    """The look finds nothing because the call has not arrived yet, so a new attempt waits for a lease."""
+    """The look finds nothing because the call has not arrived yet. For the length of a lease there is no new
+    attempt, and nothing forgets this one: its report must still find the action."""
     going, arrives = asyncio.Event(), asyncio.Event()
 
     async def slow(provider: Provider, action: Action) -> Delivered:
@@ -72,7 +74,14 @@ async def test_a_call_in_flight_is_not_sent_beside_itself_after_the_clock_was_se
     set_back(surface)
     await surface.run_jobs()
     assert await surface.where(action_id) == "retryable"
-    assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "execution_in_progress"
+    changes = {EXECUTE: {}, WITHDRAW: {}, REJECT: {"reason": "No."}, EDIT: {"body": OTHER}}
+    for tool, arguments in changes.items():
+        refused = await surface.denied(tool, actionId=action_id, **arguments)
+        assert refused["reason"] == "execution_in_progress", tool
+    drifted = await surface.stored(action_id)
+    with pytest.raises(Refusal) as held:
+        await observing.send_back(surface.app.services, drifted, Observation(), (), by="Ada", via="page")
+    assert held.value.reason is Reason.EXECUTION_IN_PROGRESS
     arrives.set()
     await first
     assert await surface.where(action_id) == "executed"

@@ -216,6 +216,11 @@ async def test_claims_schedules_edits_and_what_was_not_sent(house: House) -> Non
         "outcome_unknown",
         "approved",
     ]
+    told = {each["actionId"]: each["why"] for each in (await gate.done("chieflab_report"))["actions"]}
+    for action_id in (claimed, due):
+        refused = await gate.denied(EXECUTE, actionId=action_id)
+        for said in (refused["userMessage"], told[action_id]):
+            assert "restored from a backup" in said and "did not confirm" not in said
     await gate.done(EDIT, actionId=edited, body=OTHER)
     await gate.approve_as_shown(edited)
     # Another revision has another key, which the provider would not recognise.

@@ -329,8 +329,6 @@ def claim(
     connector = services.connectors.get(action.effect.connector)
     doubts.require_claimable(connector, action, now_ms)
     lease_ms = services.limits.lease_ms_for(connector)
-    if action.attempt is not None and now_ms < action.attempt.barred_until_ms <= now_ms + lease_ms:
-        raise gate.in_progress(action)
     attempt = Attempt(
         attempt_id=attempt_id,
         fence=action.attempt.fence + 1 if action.attempt is not None else 1,

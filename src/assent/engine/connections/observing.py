@@ -22,7 +22,7 @@ from assent.engine.core.services import Services
 from assent.engine.learning import memory as brain
 from assent.engine.people import notifications
 from assent.gate.connection import Connection
-from assent.gate.gate import read_observation
+from assent.gate.gate import in_progress, is_barred, read_observation
 from assent.gate.mail import reached_addresses
 from assent.gate.records import Action, Observation, Status
 from assent.gate.rules import drift
@@ -182,6 +182,8 @@ def _send_back(
     action, _ = yield from actions.lock(seen.workspace_id, seen.action_id)
     if action.version != seen.version:
         return action
+    if is_barred(action, now_ms):
+        raise in_progress(action)
     # Those who approved relied on the earlier values.
     yield statements.forget_approvals(
         workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision

@@ -108,10 +108,12 @@ def _hold_action(
     if action.effect.connector == WORKFLOW or (is_expired(action, now_ms) and state == AWAITING):
         return None
     connector = connectors.get(action.effect.connector)
-    if state == EXECUTING:
-        yield from settle(action, OutcomeUnknown(why), Move.LOSE, now_ms)
-        if action.attempt is not None:
-            yield from jobs.hasten(action.workspace_id, RECONCILE_JOB, action.attempt.attempt_id, now_ms)
+    if state == EXECUTING and action.attempt is not None:
+        lost = msgspec.structs.replace(action.attempt, lost_by_restore=True)
+        yield from settle(
+            msgspec.structs.replace(action, attempt=lost), OutcomeUnknown(why), Move.LOSE, now_ms
+        )
+        yield from jobs.hasten(action.workspace_id, RECONCILE_JOB, lost.attempt_id, now_ms)
         return "unknown"
     if state == AWAITING or (
         state in (APPROVED, RETRYABLE) and _is_recognised(action, connector, since_ms, now_ms)
@@ -141,6 +143,7 @@ def suspend(action: Action, since_ms: int, why: str, attempt_id: str, now_ms: in
         lease_until_ms=now_ms,
         tool=TOOL,
         restored=True,
+        lost_by_restore=True,
     )
     metadata: dict[str, Any] = {**doubts.drop_doubt(action.metadata), "lastAttempt": why}
     changed = msgspec.structs.replace(action, attempt=attempt, metadata=metadata)

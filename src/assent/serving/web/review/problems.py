@@ -84,7 +84,7 @@ _TITLES: Final = {
     ),
     Reason.OUTCOME_UNKNOWN: (
         "It is not known whether this was sent",
-        "The provider did not confirm that it went out. Please look there, then answer below.",
+        "This server has no confirmation that it went out. Please look at the provider, then answer below.",
     ),
 }
 
