@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.serving.web.review.matching import Steps, compare
-from assent.serving.web.review.word_diff import MAX_WORDS, PAGE_STEPS, Piece, differs, word_diff
+from assent.serving.web.shell.word_diff import MAX_WORDS, PAGE_STEPS, Piece, differs, word_diff
 
 
 def texts(old: str, new: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from assent.kernel.limits import MINUTE_MS
 from assent.kernel.structs import Record
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.review.history import NOTES, Facts, capital, name_actor, write_sentence
-from assent.serving.web.review.words import web_address
+from assent.serving.web.review.naming import web_address
 from assent.serving.web.shell.times import when
 
 NOTED: Final = (*(name for name in NOTES if not name.startswith("external")), "why")
@@ -224,3 +224,50 @@ def _place(stream_id: str, kind: str) -> str | None:
     if GROUP_OF.get(kind, OTHER).id == "workflows":
         return f"/sessions/{stream_id}"
     return f"/runs/{stream_id}/story" if GROUP_OF.get(kind, OTHER).id != "access" else None
+
+
+# audit.html
+THE_LOG: Final = "The log"
+VERIFY: Final = "Verify"
+EXPORT_CSV: Final = "Export CSV"
+EXPORT_JSON: Final = "Export JSON"
+AUDIT_LOG_VERIFIED_EVENTS_UNCHANGED: Final = "Audit log verified: {events} events, unchanged"
+THE_AUDIT_LOG_WAS_CHANGED: Final = "The audit log was changed after it was written"
+AND_MORE: Final = "and {findings} more."
+KEEP_THE_DATABASE: Final = (
+    "Keep the database as it is and compare it with a backup. A checkpoint that was copied elsewhere "
+    "shows what it said at that time."
+)
+SEARCH_PEOPLE_POSTS_AND_REASONS: Final = "Search people, posts and reasons"
+WHERE: Final = "Where"
+SERVER: Final = "Server"
+WHAT: Final = "What"
+CHANGE: Final = "change"
+NEWEST_FIRST_TIMES_IN: Final = "Newest first. Times in {zone} ({change})."
+EVENT: Final = "Event"
+NUMBER: Final = "{kind}, number {seq}"
+STREAM: Final = "Stream"
+HASH: Final = "Hash"
+NEWEST_EVENTS: Final = "Newest events"
+THE_LATEST_1_000_EVENTS: Final = "The latest 1,000 events of this period do not fit."
+SHOW_EVERYTHING: Final = "Show everything"
+NO_EVENT_FITS: Final = "No event fits."
+NOTHING_HAS_HAPPENED_YET: Final = "Nothing has happened yet"
+EVERY_PREPARATION_DECISION_AND_SEND: Final = (
+    "Every preparation, decision and send is written down here. Each event is chained to the one before "
+    "it, so every change is detected."
+)
+CHECKED: Final = "{events} events in {streams} streams and {checkpoints} signed checkpoints were checked."
+CHECKED_SERVER: Final = (
+    "{events} events in {streams} streams and {checkpoints} signed checkpoints were checked, on the "
+    "whole server."
+)
+ONLY_THE_RUN: Final = "Only the run {run}. {all}"
+ONLY_STREAM: Final = "Only {stream}. {all}"
+FINDINGS: Final = {
+    (False, False): "{what}",
+    (True, False): "{what} in {where}",
+    (False, True): "{what}, at {event}",
+    (True, True): "{what} in {where}, at {event}",
+}
+"""A finding of a verification, by whether its place and its event are known."""

@@ -28,15 +28,15 @@ from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
 from assent.serving.web.people.confirming import USED_PROOF
-from assent.serving.web.review import words as review_words
+from assent.serving.web.review import naming
 from assent.serving.web.review.access import VIA
 from assent.serving.web.review.content import build_content
 from assent.serving.web.review.forms import may_be_batched, sends_at_once
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.problems import describe_batch, find_needed, read_readiness
-from assent.serving.web.review.word_diff import PAGE_STEPS
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
+from assent.serving.web.shell.word_diff import PAGE_STEPS
 
 DECISIONS: Final = ("approve", "reject")
 INBOX: Final = Link("/inbox", "Back to the inbox")
@@ -158,7 +158,7 @@ async def _ask(
         "decision": decision,
         "items": await run_apart(_list_items, found, visit.now_ms),
         "at_once": all(map(sends_at_once, found)),
-        "is_function": all(map(review_words.is_function, found)),
+        "is_function": all(map(naming.is_function, found)),
         "sends": sum(map(_sends, found)),
         "unready": await _list_unready(visit, found) if decision == "approve" else [],
         "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),
@@ -214,7 +214,7 @@ def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
 def _item(action: Action, now_ms: int, steps: Steps) -> dict[str, Any]:
     return {
         "action_id": action.action_id,
-        "title": review_words.say_effect(action),
+        "title": naming.say_effect(action),
         "happens": action.view.sentence,
         "at_once": sends_at_once(action),
         "overdue": is_overdue(action, now_ms),

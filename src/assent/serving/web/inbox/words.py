@@ -22,7 +22,7 @@ from assent.gate.transitions import (
     state_of,
 )
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
-from assent.serving.web.review import words as review_words
+from assent.serving.web.review import naming
 from assent.serving.web.review.blocks import list_arguments
 from assent.serving.web.review.content import as_text, build_content
 from assent.serving.web.review.forms import may_be_batched
@@ -116,7 +116,7 @@ def _badge(action: Action, state: State) -> Badge | None:
     if state == APPROVED and action.view.executes == "person":
         return BY_HAND
     shown = UNKNOWN if state == UNKNOWN else STOPPED.get(state)
-    return review_words.name_state(action, shown) if shown is not None else None
+    return naming.name_state(action, shown) if shown is not None else None
 
 
 def _explain_stop(action: Action, state: State) -> str:
@@ -128,17 +128,17 @@ def _explain_stop(action: Action, state: State) -> str:
         return action.preflight.connector_fix_hint
     if action.view.executes == "person":
         return "Say where it is once it is out."
-    return "It has not been run yet." if review_words.is_function(action) else "It has not been sent yet."
+    return "It has not been run yet." if naming.is_function(action) else "It has not been sent yet."
 
 
 def _find_missing(effects: EffectTypes, action: Action) -> str:
     """Why it cannot be approved, or an empty text."""
-    return explain_missing_type(effects, action) or review_words.missing(action)
+    return explain_missing_type(effects, action) or naming.missing(action)
 
 
 def held_line(group: HeldGroup, now_ms: int) -> dict[str, Any]:
     """The row of a flood of proposals."""
-    agent = capital(review_words.agent_name(group.proposed_by))
+    agent = capital(naming.agent_name(group.proposed_by))
     many = "one more proposal" if group.held == 1 else f"{group.held} more proposals"
     span = "a minute" if group.minutes == 1 else f"{group.minutes} minutes"
     return {
@@ -161,7 +161,7 @@ def _shorten_age(ms: int) -> str:
 def _tag(action: Action, state: State, ends_ms: int | None, now_ms: int) -> Badge | None:
     """The mark at the end of a row."""
     if state == UNKNOWN:
-        return Badge("Done?" if review_words.is_function(action) else "Sent?", "ask")
+        return Badge("Done?" if naming.is_function(action) else "Sent?", "ask")
     if ends_ms is not None and ends_ms - now_ms <= EXPIRES_SOON_MS:
         return Badge(f"{_shorten_age(ends_ms - now_ms)} left", "warn")
     return SHORT.get(state) or _badge(action, state)
@@ -188,17 +188,15 @@ def _say_note(line: Waiting, missing: str, now_ms: int) -> str:
     if line.approvals:
         return f"{len(line.approvals)} of {line.policy.require(action).approvers} approved"
     warnings = len(action.preflight.warnings)
-    if not warnings and review_words.is_function(action):
-        return ", ".join(
-            f"{label}: {review_words.shorten_value(value)}" for label, value in list_arguments(action)
-        )
+    if not warnings and naming.is_function(action):
+        return ", ".join(f"{label}: {naming.shorten_value(value)}" for label, value in list_arguments(action))
     return f"{warnings} warning{'s' if warnings > 1 else ''}" if warnings else ""
 
 
 def inbox_line(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str, Any]:
     """A row of two lines: the content, then where it goes and what stands in its way."""
     action = waiting.action
-    view, has_arguments = action.view, review_words.is_function(action)
+    view, has_arguments = action.view, naming.is_function(action)
     state = state_of(action)
     ends = action.expires_ms if state == AWAITING else None
     here = f"/runs/{action.run_id}"
@@ -214,13 +212,13 @@ def inbox_line(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str,
         "approve_href": f"{opened}approve{place}" if state == AWAITING and not missing else "",
         "reject_href": f"{opened}reject{place}" if state == AWAITING else "",
         "title": view.heading if has_arguments else action.effect.title or view.summary or view.heading,
-        "place": review_words.say_place(action),
+        "place": naming.say_place(action),
         "note": _say_note(waiting, missing, now_ms),
         "risk": action.preflight.severity.value,
         "tag": _tag(action, state, ends, now_ms),
         "age": _shorten_age(now_ms - (action.executed_ms or action.created_ms)),
         "at": when(action.executed_ms or action.created_ms, now_ms),
-        "agent": review_words.agent_name(waiting.prepared_by) if waiting.prepared_by else "",
+        "agent": naming.agent_name(waiting.prepared_by) if waiting.prepared_by else "",
         "workspace": waiting.workspace_name,
         "batch": may_be_batched(action) and state == AWAITING,
     }
@@ -232,19 +230,62 @@ def pane_values(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str
     needed = waiting.policy.require(action)
     return {
         **inbox_line(effects, waiting, now_ms),
-        "what": review_words.say_effect(action),
+        "what": naming.say_effect(action),
         "goal": waiting.goal,
-        "badge": review_words.status_badge(action, now_ms),
-        "why": review_words.explain_severity(action),
+        "badge": naming.status_badge(action, now_ms),
+        "why": naming.explain_severity(action),
         "connector": action.view.via,
         "ready": action.preflight.connector_ready,
-        "needs": review_words.needs(needed),
+        "needs": naming.needs(needed),
         "approvers": tuple(each.name for each in waiting.approvals),
         "needed": needed.approvers,
         "warnings": action.preflight.warnings,
         "prepared": when(action.created_ms, now_ms),
         "content": build_content(action, now_ms),
         "waits": state_of(action) == AWAITING,
-        "url": review_words.web_address(action.external_url),
+        "url": naming.web_address(action.external_url),
         "details": f"/actions/{action.action_id}",
     }
+
+
+# batch.html
+TOGETHER: Final = "{verb} {items} together"
+VERB_ITEMS_TOGETHER: Final = "{verb} {items} together?"
+OF: Final = "{index} of {items}"
+THE_APPROVAL_ALSO: Final = "The approval also {sends} it, at once."
+ITS_TIME_WAS_APPROVED_NOW: Final = "Its time was {schedule}; approved now, it goes out at once."
+IT_GOES_OUT_ON: Final = "It goes out on {schedule}."
+YOU_DECIDE_AS: Final = "You decide as {name}."
+REJECT_ALL_FOR_GOOD: Final = "Reject all {items} for good"
+APPROVE_ALL_ITEMS: Final = "Approve all {items}"
+APPROVE_AND_ALL_NOW: Final = "Approve and {send} all {items} now"
+APPROVE_ALL_SEND_NOW: Final = "Approve all {items}, send {sends} now"
+
+# held.html
+HELD_PROPOSALS: Final = "Held proposals"
+BACK_TO_THE_INBOX: Final = "Back to the inbox"
+AND_MORE: Final = "And {more} more."
+LOOK_AT: Final = "Look at them one by one"
+EACH_APPEARS_IN_YOUR_INBOX: Final = "Each appears in your inbox with its own decision."
+RELEASE_ALL: Final = "Release all {count}"
+REJECT_THEM: Final = "Reject them"
+YOU_DECIDE_AS_NONE: Final = "You decide as {name}. None of them can be sent afterwards."
+REJECT_ALL_COUNT_FOR_GOOD: Final = "Reject all {count} for good"
+
+# inbox.html
+SELECT_TITLE: Final = "Select: {title}"
+ALL_WORKSPACES: Final = "All workspaces"
+FILTER: Final = "Filter"
+CLEAR: Final = "Clear"
+DRAFTS: Final = "· {lines} drafts"
+CLEAR_THE_FILTER: Final = "Clear the filter"
+CONNECT_AN_AGENT: Final = "Connect an agent"
+THE_SELECTED_ITEM: Final = "The selected item"
+
+# inbox_pane.html
+STATE: Final = "State"
+REVIEW_AND_APPROVE: Final = "Review and approve"
+SAY_WHAT_YOU_SEE: Final = "Say what you see"
+TRY_AGAIN: Final = "Try again…"
+OPEN: Final = "Open"
+APPROVALS_OF: Final = "{given} of {needed}"

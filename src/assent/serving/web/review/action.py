@@ -24,6 +24,7 @@ from assent.kernel.texts import indent_json
 from assent.kernel.times import parse_time
 from assent.ports import Transaction
 from assent.serving.web.review import history as review_history
+from assent.serving.web.review import naming
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.blocks import draw_blocks
 from assent.serving.web.review.history import HistoryEntry
@@ -60,15 +61,15 @@ async def show(visit: Visit) -> Response:
     here = f"/runs/{action.run_id}"
     values: dict[str, Any] = {
         "action": action,
-        "title_of": review_words.say_effect(action),
+        "title_of": naming.say_effect(action),
         "risk": action.preflight.severity.value,
-        "goes_to": review_words.say_place(action),
+        "goes_to": naming.say_place(action),
         "summary": action.view.summary,
-        "badge": review_words.status_badge(action, now_ms),
+        "badge": naming.status_badge(action, now_ms),
         "severity": review_words.SEVERITIES[action.preflight.severity],
-        "why": review_words.explain_severity(action),
-        "needs": review_words.needs(policy.require(action)),
-        "cost": review_words.cost(action.preflight.estimated_cost_credits),
+        "why": naming.explain_severity(action),
+        "needs": naming.needs(policy.require(action)),
+        "cost": naming.cost(action.preflight.estimated_cost_credits),
         "destination": action.view.destination,
         "connector": action.view.via,
         "place_name": place,

@@ -33,7 +33,7 @@ from assent.kernel.structs import Record
 from assent.ports import Connector, Transaction
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.card import Card
-from assent.serving.web.review.words import is_function, say_effect
+from assent.serving.web.review.naming import is_function, say_effect
 from assent.serving.web.shell.lists import whole_number
 
 LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)

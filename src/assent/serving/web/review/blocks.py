@@ -12,7 +12,7 @@ from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.serving.web.review.fields import ARGUMENT
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.word_diff import Piece, word_diff
+from assent.serving.web.shell.word_diff import Piece, word_diff
 
 LINE_CHARS: Final = 100
 """The longest argument that stands beside its label."""

@@ -21,6 +21,7 @@ from assent.kernel.ids import ActionId
 from assent.kernel.structs import Record
 from assent.serving.web.connections.words import find_connect_path
 from assent.serving.web.review import history as review_history
+from assent.serving.web.review import naming
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import words as review_words
 from assent.serving.web.review.blocks import label_arguments
@@ -185,21 +186,21 @@ def build_card(
     pictures = review_pictures.of_action(found, action)
     return Card(
         action_id=action.action_id,
-        title=review_words.say_effect(action),
-        place=review_words.say_place(action),
+        title=naming.say_effect(action),
+        place=naming.say_place(action),
         channel=view.label or view.via,
         risk=preflight.severity.value,
         approvers=_list_approvers(found, action),
         needed=needed.approvers,
         summary=view.summary,
-        badge=review_words.status_badge(action, now_ms),
+        badge=naming.status_badge(action, now_ms),
         severity=review_words.SEVERITIES[preflight.severity],
-        severity_why=review_words.explain_severity(action),
+        severity_why=naming.explain_severity(action),
         happens=view.sentence,
         sends=view.executes == "server",
         at_once=sends_at_once(action),
         barred=view.approval_executes and not permits(looking.scope, "send"),
-        is_function=review_words.is_function(action),
+        is_function=naming.is_function(action),
         gone=explain_missing_type(looking.effects, action),
         done_word=view.done,
         brief=manual_brief(action.effect, view) if view.executes == "person" else None,
@@ -214,7 +215,7 @@ def build_card(
             RequestedChange(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
             for wish in change_requests.list_requests(action)
         ),
-        look_at=review_words.web_address(view.look_at) or "",
+        look_at=naming.web_address(view.look_at) or "",
         look_where=view.look_at,
         pictures=pictures,
         warnings=preflight.warnings,
@@ -227,7 +228,7 @@ def build_card(
         connect=find_connect_path(
             looking.effects.connectors.get(action.effect.connector), action.workspace_id
         ),
-        cost=review_words.cost(preflight.estimated_cost_credits),
+        cost=naming.cost(preflight.estimated_cost_credits),
         overdue=is_overdue(action, now_ms),
         expires=when(action.expires_ms, now_ms),
         expired=is_expired(action, now_ms),
@@ -237,7 +238,7 @@ def build_card(
         approval=_approval(action, now_ms),
         approvals=_approvals(found, action, now_ms),
         approved_by_some=bool(found.approvals.get(ActionId(action.action_id))),
-        needs=review_words.needs(needed),
+        needs=naming.needs(needed),
         may_approve=may_approve,
         rejection=action.rejection,
         failed=state_of(action) == FAILED,
@@ -247,12 +248,12 @@ def build_card(
         last_attempt=_last_attempt(action, job, now_ms),
         executed=when(action.executed_ms, now_ms),
         external_id=action.external_id if view.executes != "agent" else None,
-        external_url=review_words.web_address(action.external_url),
+        external_url=naming.web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
         waiting=state_of(action) == AWAITING and not is_expired(action, now_ms),
         unsent=is_unsent(action, now_ms),
         scheduled=action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms,
-        missing=review_words.missing(action),
+        missing=naming.missing(action),
         unknown=state_of(action) == UNKNOWN,
         may_send=permits(looking.scope, "send"),
         forms=build_forms(
@@ -272,9 +273,9 @@ def build_card(
 def _sending(action: Action, job: SendJob | None, now_ms: int) -> str:
     """Describe the sending that is under way, or an empty text."""
     if state_of(action) == EXECUTING:
-        return "It runs right now." if review_words.is_function(action) else "It is being sent right now."
+        return "It runs right now." if naming.is_function(action) else "It is being sent right now."
     if job is not None and job.under_way(now_ms):
-        then = "starts" if review_words.is_function(action) else "goes out"
+        then = "starts" if naming.is_function(action) else "goes out"
         return f"It is in the queue and {then} in a moment."
     return ""
 
@@ -294,8 +295,8 @@ def _approval(action: Action, now_ms: int) -> Approved | None:
     if approval is None:
         return None
     return Approved(
-        by=review_words.name_approver(approval),
-        how=review_words.describe_assurance(approval),
+        by=naming.name_approver(approval),
+        how=naming.describe_assurance(approval),
         at=when(approval.at_ms, now_ms),
         relayed=approval.claim in review_words.UNSURE,
         people=approval.approvers,
@@ -315,7 +316,7 @@ def _approvals(found: RunReview, action: Action, now_ms: int) -> str:
     so_far = found.approvals.get(ActionId(action.action_id))
     if so_far is None or state_of(action) != AWAITING:
         return ""
-    return review_words.count_approvals(found.policy.require(action), so_far, now_ms)
+    return naming.count_approvals(found.policy.require(action), so_far, now_ms)
 
 
 def _memory(found: RunReview, action: Action) -> tuple[Memory, ...]:

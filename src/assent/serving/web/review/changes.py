@@ -15,8 +15,8 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.word_diff import Piece, word_diff
 from assent.serving.web.shell.times import when
+from assent.serving.web.shell.word_diff import Piece, word_diff
 
 LABELS: Final = {
     "channel": "Channel",

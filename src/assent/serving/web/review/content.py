@@ -14,8 +14,8 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.serving.web.review import links as review_links
+from assent.serving.web.review import naming
 from assent.serving.web.review import pictures as review_pictures
-from assent.serving.web.review import words as review_words
 from assent.serving.web.review.blocks import (
     DrawnBlock,
     draw_blocks,
@@ -109,7 +109,7 @@ def build_content(
 
 def _measure_size(action: Action) -> str:
     if action.view.preview.kind != "arguments":
-        return review_words.size(action.effect.body)
+        return naming.size(action.effect.body)
     count = len(list_arguments(action))
     return f"{count} argument{'' if count == 1 else 's'}"
 

@@ -17,7 +17,7 @@ from assent.serving.web.review import decisions as review_decisions
 from assent.serving.web.review.fields import list_fields, locate_problems, read_texts
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.problems import BadFields
-from assent.serving.web.review.word_diff import PAGE_STEPS, Piece, word_diff
+from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, word_diff
 
 BODY: Final = "body"
 ROWS: Final = {"recipients": 3, BODY: 14}

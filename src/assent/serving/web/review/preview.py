@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from assent.gate.records import Action, Effect
 from assent.kernel.structs import Record
-from assent.serving.web.review import words as review_words
+from assent.serving.web.review import naming
 from assent.serving.web.review.blocks import DrawnBlock, draw_blocks, write_arguments
 from assent.serving.web.shell import markdown
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
@@ -72,7 +72,7 @@ def _draw_parts(action: Action, texts: tuple[str, ...]) -> tuple[PreviewPart, ..
     view = action.view
     body = next((field for field in view.fields if field.name == "body"), None)
     if body is None or body.most is None or len(view.preview.sizes) != len(texts):
-        return tuple(PreviewPart(pieces(text), (), review_words.size(text), True) for text in texts)
+        return tuple(PreviewPart(pieces(text), (), naming.size(text), True) for text in texts)
     return tuple(
         _draw_part(text, used, view.preview.fold, body.most, body.unit)
         for text, used in zip(texts, view.preview.sizes, strict=True)

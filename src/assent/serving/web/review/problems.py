@@ -26,7 +26,8 @@ from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.blocks import list_arguments
 from assent.serving.web.review.fields import ARGUMENT, locate_problems
 from assent.serving.web.review.forms import OPEN, RejectedForm, sends_at_once
-from assent.serving.web.review.words import SEVERITIES, is_function, say_effect, shorten_value
+from assent.serving.web.review.naming import is_function, say_effect, shorten_value
+from assent.serving.web.review.words import SEVERITIES
 from assent.serving.web.shell.problems import AnswerInstead, PageProblem
 
 NO_SUCH_ACTION: Final = PageProblem(

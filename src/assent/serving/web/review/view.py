@@ -12,8 +12,8 @@ from assent.serving.web.review import history as review_history
 from assent.serving.web.review.card import Card, build_card
 from assent.serving.web.review.forms import FormContext, may_be_batched
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.word_diff import PAGE_STEPS
 from assent.serving.web.shell.unseen import UnseenPiece, pieces
+from assent.serving.web.shell.word_diff import PAGE_STEPS
 
 
 def cards(found: RunReview, readiness: Mapping[str, Readiness], looking: FormContext) -> tuple[Card, ...]:

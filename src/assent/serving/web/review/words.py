@@ -1,25 +1,13 @@
-"""The words of the review page, its forms and the edit page; the state, risk and approval of an action.
+"""The words of the review page, its forms, the edit page and the page of an action.
 
-An approval that an agent relayed is never worded like a person's (C8). Pure.
+An approval that an agent relayed is never worded like a person's (C8).
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
-from assent.engine.people.approvals import GivenApproval
-from assent.extensions.texts import render_value
-from assent.gate.names import name_by_link
-from assent.gate.policy import Requirement
-from assent.gate.preflight import (
-    MANY_RECIPIENTS,
-    TOO_MANY_TODAY,
-    is_expired,
-)
-from assent.gate.records import Action, Approval, Assurance
-from assent.gate.rules.words import describe_need
+from assent.gate.records import Assurance
 from assent.gate.transitions import (
     APPROVED,
     AWAITING,
@@ -29,20 +17,15 @@ from assent.gate.transitions import (
     REJECTED,
     RETRYABLE,
     UNKNOWN,
-    State,
-    state_of,
 )
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
-from assent.kernel.texts import truncate
-from assent.serving.web.shell.times import when
 
 GATES: Final = {
     "human_approval": "A human approves it",
     "recipients_missing": "It has recipients (none are named yet)",
     "connector_not_ready": "Its connector is ready (it was not when this was prepared)",
 }
-
 
 ONLY_LOOKING: Final = "This link shows, and does not decide"
 LINKS_HINT: Final = (
@@ -63,7 +46,6 @@ OTHERS_TOO: Final = (
 )
 ASK_THE_AGENT: Final = "Ask your agent to prepare a new draft."
 NAME_HINT: Final = "It is recorded with your decision, as the name you gave."
-FOLLOW_AT_ONCE: Final = "It cannot be withdrawn."
 EDIT_HINT: Final = "The saved version needs its own approval."
 ASK_HINT: Final = (
     "Your agent reads this and can prepare a new version. This neither approves nor rejects the draft."
@@ -78,6 +60,26 @@ TAKEN_BACK: Final = "The approval that it has is taken back."
 HTML_DROPPED: Final = "Its HTML part was made from this text and is dropped when the text changes."
 NO_DIFFERENCE: Final = "Nothing is different yet."
 EDIT_NAME_HINT: Final = "It is recorded with the change, as the name you gave."
+
+
+class Verb(Record):
+    """What an approval leads to: sending a text, or running a function."""
+
+    now: str
+    does: str
+    past: str
+
+
+APPROVE_AND_SEND: Final = "Approve and send"
+APPROVE_AND: Final = {
+    "arguments": "Approve and run",
+    "page": "Approve and publish",
+    "post": "Approve and post",
+    "thread": "Approve and post",
+}
+"""The button by the kind of preview."""
+VERBS: Final = {False: Verb("send", "sends", "sent"), True: Verb("run", "runs", "run")}
+"""By whether the action is a function."""
 
 
 class Badge(Record):
@@ -128,171 +130,231 @@ UNSURE: Final = {
     Assurance.LINK: "Approved over the review link",
 }
 """Approvals that may be the agent's own (C8). They have the tone of a warning."""
-
-TITLE_CHARS: Final = 64
-
-ARGUMENT_CHARS: Final = 120
-"""How much of an argument a row has; the review page shows it whole."""
-
 BY_AGENT: Final = "you, or your agent on your behalf"
 """Who approves where the policy lets an agent pass on a yes."""
 
-_WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
+# action.html
+REVIEW_PAGE: Final = "Review page"
+WHAT_IT_SAYS: Final = "What it says"
+SUBJECT: Final = "Subject"
+TITLE: Final = "Title"
+THROUGH: Final = "{goes_to} through {connector}"
+RISK: Final = "Risk"
+APPROVAL_NEEDS: Final = "{why} Approval needs {needs}."
+COSTS: Final = "Costs"
+CAN_BE_SEEN_AT: Final = "Can be seen at"
+WENT_ON_AS: Final = "Went on as"
+PROVIDERS_ID: Final = "Provider’s id"
+IDEMPOTENCY_KEY: Final = "Idempotency key"
+CONTENT: Final = "Content"
+REVISION: Final = "Revision {revision}, {digest}"
+ACTION: Final = "Action"
+HISTORY: Final = "History"
 
+# review.html
+UNDO: Final = "Undo"
+CONFIRM_AS_YOURSELF: Final = "Confirm as yourself"
+TRY_AGAIN: Final = "Try again"
+RUN_NOW: Final = "Run now"
+DRAFTS_DECIDED: Final = "Drafts decided"
+OF_DECIDED: Final = "{decided} of {total} decided"
+SIGN_IN: Final = "sign in"
+IT_WAS_MADE: Final = (
+    "It was made for an agent that may not decide, so there is nothing to press here. To decide, {sign} "
+    "in this browser and come back to this page."
+)
+IN_THIS_RUN: Final = "In this run"
+THIS_PAGE_LOOKS_AGAIN: Final = "This page looks again in a moment."
+LOOK_AGAIN: Final = "Look again"
+THE_PROVIDER_CALLS_IT: Final = "The provider calls it {external_id}."
+ASK_NOW: Final = "Ask {connector} now"
+SEE_THE_NEW_DRAFT: Final = "see the new draft"
+IT_WAS_PREPARED_AGAIN: Final = "It was prepared again: {see}."
+RECONNECT: Final = "Reconnect {connector}"
+CHECK_THE_CONNECTION: Final = "Check the connection"
+EXPIRED: Final = "Expired {expires}"
+IT_CANNOT_BE_APPROVED: Final = (
+    "It cannot be approved or {sent} any more. Ask your agent: “Prepare that again.”"
+)
+NOT_SENT_YET: Final = "Not {sent} yet"
+THE_LAST_TRY_ENDED_WITH: Final = "The last try ended with: {last_attempt}"
+OF: Final = "{approvers} of {needed}"
+GOES_OUT: Final = "Goes out"
+EXPIRES: Final = "Expires"
+THE_APPROVAL_ALSO: Final = "The approval also {sends} it, at once."
+IT_GOES_OUT_ON: Final = "It goes out on {schedule}."
+SEVERITY_WHY_APPROVAL_NEEDS_NEEDS: Final = "{severity_why} Approval needs {needs}."
+WARNING: Final = "Warning"
+WARNINGS: Final = "Warnings"
+IS_NOT_READY: Final = "{connector} is not ready"
+IT_CAN_BE_APPROVED: Final = "It can be approved, and is {sent} once the connector is ready."
+CONNECT: Final = "Connect {connector}"
+ABOUT_REVISION: Final = "({by}, about revision {revision})"
+WHAT_CHANGED: Final = "What changed {since}"
+WHAT_YOUR_MEMORY_ADDED: Final = "What your memory added ({memory})"
+NOT_CONFIRMED: Final = "Not confirmed"
+RECOMMENDED: Final = "Recommended"
+APPROVED_BY: Final = "Approved by {by}"
+PEOPLE_APPROVED_IT: Final = "{people} people approved it."
+WHO_MAY_APPROVE: Final = "Who may approve"
+EXPIRED_2: Final = "Expired"
+BEFORE_IT_GOES_OUT: Final = "Before it goes out"
+ALL_ABOUT_IT: Final = "All about it"
+ACTION_PAGE: Final = "Action page"
+DECIDE: Final = "Decide: {title}"
+MORE: Final = "More"
+PICTURES: Final = "Pictures"
+ALSO_MADE_IN_THIS_RUN: Final = "Also made in this run"
+WHAT_IT_MADE: Final = "What it made"
+LINKS_TO_THIS_PAGE: Final = "Links to this page"
+END_THE_REVIEW_LINKS: Final = "End the review links"
+OF_HIGH_RISK: Final = "{count} of high risk"
+PREPARED: Final = "{operator}, prepared {ago}."
+APPROVE_LOW_RISK: Final = "Approve the {count} of low risk…"
+APPROVE_THE_REST: Final = "Approve the rest…"
+LOST: Final = "We lost the connection to {connector} {at}."
+LOST_WHY: Final = "We lost the connection to {connector} {at}: {detail}."
+NEVER_ON_A_GUESS: Final = "It is never {sent} again on a guess."
+REJECTED_DRAFT: Final = "Rejected"
+REJECTED_FOR_GOOD: Final = "Rejected; it will never be {sent}"
+TRY_AGAIN_HINT: Final = (
+    "Nothing was {sent}. “Try again” makes the same draft once more; you approve it before it is {sent}."
+)
+FROM_SOURCE: Final = "from {source}"
+UNKNOWN_WHETHER_SENT: Final = "We do not know whether this went out"
+UNKNOWN_WHETHER_DONE: Final = "We do not know whether this was done"
 
-def web_address(url: str | None) -> str | None:
-    """The URL if a link may lead to it."""
-    return url if url is not None and _WEB.match(url) else None
+# review_blocks.html
+EMPTY: Final = "empty"
+TABLE: Final = "Table"
 
+# review_content.html
+ITS_NAME_MAY_LOOK_LIKE: Final = "its name may look like another"
+ITS_DOMAIN_CANNOT_BE_READ: Final = "its domain cannot be read"
+NO_ONE_YET: Final = "No one yet"
+FIND_A_RECIPIENT: Final = "Find a recipient"
+FIND: Final = "Find"
+ALL_OF_THEM: Final = "All of them:"
+RECIPIENTS: Final = "Recipients"
+AS_READERS_SEE_IT: Final = "As readers see it"
+WHAT_IT_DOES: Final = "What it does"
+TEXT: Final = "Text"
+LINKS: Final = "Links ({count})"
+PREVIEW: Final = "Preview"
+ODD: Final = "odd"
+THE_HTML_PART_OF: Final = "The HTML part of {title}"
+AS_MOST_MAIL_PROGRAMS_SHOW: Final = (
+    "As most mail programs show it. Pictures from elsewhere are not loaded, and its links do nothing here."
+)
+IT_HAS_A_STYLE_SHEET: Final = (
+    "It has a style sheet, which is left out here: mail programs may show other colours and sizes, or "
+    "hide parts. All of it is in its source, under Text."
+)
+LINKS_AND_PICTURES: Final = "Links and pictures of its HTML"
+TEXT_FOR_PROGRAMS_THAT_SHOW: Final = "Text, for programs that show no HTML"
+THE_HTML_PART_AS_TEXT: Final = "The HTML part, as text"
+ITS_SOURCE: Final = "Its source"
+SIZE_REVISION_REVISION: Final = "{size} · revision {revision}"
+PEOPLE_AT_DOMAIN: Final = "{people} people at {domains} domain:"
+PEOPLE_AT_DOMAINS: Final = "{people} people at {domains} domains:"
+FOUND_IN_ADDRESSES: Final = "{found} of {people} have “{find}” in their address."
+NO_SUBJECT: Final = "none"
 
-def explain_severity(action: Action) -> str:
-    """The rule of C8 that gave this action its severity."""
-    view, severity = action.view, action.preflight.severity
-    people = max(len(view.facets.recipients), len(action.effect.recipients))
-    if severity is view.risk and (view.mail or people) and people <= MANY_RECIPIENTS:
-        return f"It goes to {say_people(people)}." if people else "It has no recipients yet."
-    if severity is view.risk and people <= MANY_RECIPIENTS:
-        return view.why or "Its operator gives it this risk."
-    if people > MANY_RECIPIENTS:
-        return f"It goes to {people} people, which is more than {MANY_RECIPIENTS}."
-    if TOO_MANY_TODAY in action.preflight.warnings:
-        return TOO_MANY_TODAY
-    if severity is Severity.MEDIUM and action.preflight.warnings:
-        return "There are warnings."
-    return "The risk was declared when it was prepared."
+# review_edit.html
+EDIT: Final = "Edit: {title_of}"
+BACK_TO_THE_REVIEW: Final = "Back to the review"
+WHAT_WOULD_CHANGE: Final = "What would change"
+AT_MOST: Final = "At most {most}"
+ASK_FOR_THIS_IN_LATER: Final = "Ask for this in later drafts, too"
+IN_YOUR_WORDS_SUCH: Final = "In your words, such as “Never use exclamation marks”."
+SEE_WHAT_CHANGES: Final = "See what changes"
+SAVE_THE_CHANGES: Final = "Save the changes"
+SAVE_AND_APPROVE: Final = "Save and approve…"
 
+# review_parts.html
+NO_HOST: Final = "no host"
+YOU_DECIDE_AS: Final = "You decide as {name}."
+SIGN_IN_TO_APPROVE_THIS: Final = "Sign in to approve this"
+THIS_WORKSPACE_ASKS: Final = (
+    "This workspace asks for {needs} to approve something of this risk; the review link alone is not enough."
+)
+SIGN_IN_OR_CONFIRM: Final = "Sign in, or confirm that it is you"
+THAT_PAGE_HAS_THE_COMMAND: Final = "{sign}: that page has the command to run, and every other way."
+COME_BACK_TO_THIS_PAGE: Final = "Come back to this page and press the button below."
+CONFIRM_IT_AS_YOURSELF: Final = "{by}: {how} Confirm it as yourself, and the record says that you did."
+ITS_TIME_WAS_APPROVED_NOW: Final = "Its time was {schedule}; approved now, it goes out at once."
+APPROVE_AND_AT_ONCE: Final = "Approve and {send} at once"
+APPROVE_AND_NOW: Final = "Approve and {send} now"
+APPROVE_FOR: Final = "Approve for {schedule}"
+APPROVE_ONLY: Final = "Approve only"
+IT_CANNOT_BE_APPROVED_2: Final = (
+    "It cannot be approved yet: {connector} is not ready, and the approval would {send} it at once."
+)
+TO_IT_AT_ANOTHER_TIME: Final = "To {send} it at another time, ask your agent to change the time first."
+IT_IS_AUTOMATICALLY: Final = "It is {sent} automatically at that time, and can be withdrawn until then."
+UNTIL_THEN: Final = "Until then it can be withdrawn."
+IT_CANNOT_BE_YET_BECAUSE: Final = (
+    "It cannot be {sent} yet, because {connector} is not ready. An approval waits for it."
+)
+CONNECTOR_IS_NOT_READY: Final = "{connector} is not ready, so this will not get through now."
+OF_CHARACTERS: Final = "{each} of {limit} characters"
+WHERE_CAN_IT_BE_SEEN: Final = "Where can it be seen?"
+IT_IS_PUBLISHED: Final = "It is published"
+IT_IS_DONE: Final = "It is done"
+ONE_ADDRESS_ON_EACH_LINE: Final = "One address on each line."
+EDIT_ON_A_PAGE: Final = "Edit on a page of its own"
+WITH_A_LIVE_CHARACTER_COUNT: Final = "{edit}, with a live character count and the changes."
+IT_WILL_NEVER: Final = "It will never be {sent}. A new draft can be prepared."
+YOUR_AGENT_READS: Final = "Your agent reads this and does better next time."
+REJECT_FOR_GOOD: Final = "Reject for good"
+WORDS_UNCHANGED: Final = "{split} words unchanged"
+WHAT_SHOULD_BE_DIFFERENT: Final = "What should be different?"
+ASK_FOR_CHANGES: Final = "Ask for changes"
+IT_GOES_BACK_TO_WAITING: Final = "It goes back to waiting for approval. This works until it is being {sent}."
+WHY: Final = "Why?"
+WITHDRAW_THE_APPROVAL: Final = "Withdraw the approval"
+WAS_IT_DONE_AT: Final = "Was it done at {connector}?"
+LOOK_IN_THE_SENT_MAIL: Final = "Look in the sent mail of {connector}, or ask one of the people it went to."
+LOOK_AT_FOR_IT: Final = "Look at {connector} for it."
+WHAT_DID_YOU_SEE: Final = "What did you see?"
+THE_ADDRESS: Final = "The address of it if it is there, or where you looked and when."
+RECORD_THIS_ANSWER: Final = "Record this answer"
+SEND_NOW: Final = "Send now"
+PUBLISH: Final = "Publish"
+WITHDRAW: Final = "Withdraw"
+LEADS_TO: Final = "“{says}” leads to"
+MORE_LINKS: Final = "And {more} more, to"
+ODD_LINKS: Final = "{odd} odd"
+APPROVE_AND_SEND_TO: Final = "Approve and send to {people}"
+EXACTLY_THIS: Final = "{size}, exactly as shown above ({digest})."
+EXACTLY_THIS_HTML: Final = "{size} and an HTML part, exactly as shown above ({digest})."
+IT_COSTS: Final = "It costs {cost}."
+READ_THE_WARNING: Final = "There is a warning above. Approve only if you have read it."
+READ_THE_WARNINGS: Final = "There are {count} warnings above. Approve only if you have read them."
+SENDS_AT_ONCE: Final = "The approval {sends} it at once. It cannot be withdrawn."
+APPROVE_ONLY_HINT: Final = "“Approve only”: your agent {sends} it later."
+YOUR_AGENT_SENDS: Final = "Your agent {sends} it later."
+PASTE_AT: Final = "Paste this at {where}. One tap selects a whole box."
+COUNTS_AS_PUBLISHED: Final = "It counts as published once you say so."
+COUNTS_AS_DONE: Final = "It counts as done once you say so."
+IS_IT_IN_SENT_MAIL: Final = "Is it in the sent mail?"
+IS_IT_ON: Final = "Is it on {channel}?"
+LOOK_HERE: Final = "Look here: {where}"
+MAY_REPEAT: Final = "It may then be {sent} again."
+MAY_REPEAT_SIGNED_IN: Final = "It may then be {sent} again; this answer needs a signed-in person."
 
-def is_function(action: Action) -> bool:
-    """Whether it runs with arguments, instead of sending a text."""
-    return action.view.preview.kind == "arguments"
+# review_pictures.html
+THE_ATTACHED_PICTURE: Final = "The attached picture"
+THE_ATTACHED_PICTURES: Final = "The attached pictures"
+PIXELS: Final = ", {width} × {height} pixels"
+READ_ALOUD_AS: Final = "Read aloud as: “{alt}”"
+THE_PICTURE: Final = "The picture"
+NO_PICTURE: Final = "No picture"
 
-
-def count_people(action: Action) -> int:
-    return max(len(action.view.facets.recipients), len(action.effect.recipients))
-
-
-def say_people(count: int) -> str:
-    """`1 person`, `214 people`."""
-    return "1 person" if count == 1 else f"{count:,} people"
-
-
-def say_effect(action: Action) -> str:
-    """What an approval lets happen, in one line: `E-mail 214 people: “We opened our books”`."""
-    view, effect = action.view, action.effect
-    if view.title or view.executes == "agent" or is_function(action):
-        return view.heading
-    words = f"“{_cut(' '.join((effect.subject or effect.title or view.summary).split()))}”"
-    if view.mail or effect.recipients:
-        people = count_people(action)
-        return (
-            f"{view.noun} {say_people(people)}: {words}"
-            if people
-            else f"{view.noun} without recipients: {words}"
-        )
-    if view.removes or not view.label:
-        return f"{view.noun}: {words}"
-    if view.preview.kind == "page":
-        return f"Publish on {_inside(view.destination.removeprefix('To '))}: {words}"
-    return f"Post on {_inside(view.label)}: {words}"
-
-
-def _cut(text: str) -> str:
-    """As much of a text as a title has room for, at the end of a word where there is one."""
-    cut = truncate(text, TITLE_CHARS)
-    words, space, _ = cut.rpartition(" ")
-    return cut if cut == text or len(words) < TITLE_CHARS // 2 or not space else f"{words}…"
-
-
-def say_place(action: Action) -> str:
-    """Where it goes, for a row: `E-mail to 214 people`, `LinkedIn as Acme`."""
-    view = action.view
-    if view.mail or action.effect.recipients:
-        people = count_people(action)
-        return f"{view.noun} to {say_people(people)}" if people else f"{view.noun}, no recipients yet"
-    place = view.destination.removeprefix("To ")
-    thread = f", thread of {len(view.preview.sizes)}" if view.preview.kind == "thread" else ""
-    return (place[:1].upper() + place[1:] if place else view.noun) + thread
-
-
-def _inside(label: str) -> str:
-    """A channel's name within a sentence."""
-    return label[:1].lower() + label[1:] if label.startswith("Your ") else label
-
-
-def name_state(action: Action, state: State) -> Badge:
-    return (STATES_OF_FUNCTIONS if is_function(action) else STATES)[state]
-
-
-def status_badge(action: Action, now_ms: int) -> Badge:
-    """An approval by an agent or a link does not look like a person's."""
-    if is_expired(action, now_ms):
-        return Badge("Expired")
-    state = state_of(action)
-    if state == EXECUTED:
-        return Badge(action.view.done, "ok")
-    if state == APPROVED and action.approval is not None and action.approval.claim in UNSURE:
-        unsure = action.approval.claimed is not None
-        return Badge("Approved, perhaps by an agent" if unsure else UNSURE[action.approval.claim], "warn")
-    return name_state(action, state)
-
-
-def describe_assurance(approval: Approval) -> str:
-    """Say how the server knows that a person approved."""
-    return ASSURANCES[approval.assurance] if approval.claimed is None else COULD_BE_AGENT_HOW
-
-
-def name_approver(approval: Approval) -> str:
-    """Name the approver, worded by assurance."""
-    if approval.claimed is not None:
-        return f"{approval.by} ({COULD_BE_AGENT})"
-    if approval.assurance is Assurance.AGENT:
-        return f"Approval relayed by {agent_name(approval.by)}"
-    if approval.assurance is Assurance.LINK:
-        return f"Approval by {name_by_link(approval.by)}"
-    return approval.by
-
-
-def agent_name(by: str) -> str:
-    """Name a caller from the journal in words."""
-    if by.startswith("key:"):
-        return f"an agent with key {by.removeprefix('key:')}"
-    known = {"local": "an agent on this computer", "approve_and_send": "the server, as approved"}
-    return known.get(by, by)
-
-
-def count_approvals(needed: Requirement, given: Iterable[GivenApproval], now_ms: int) -> str:
-    """Say who of several people has approved, when, and how many are missing."""
-    said = [f"{yes.name} ({when(yes.at_ms, now_ms).ago})" for yes in given]
-    missing = max(0, needed.approvers - len(said))
-    who = f" {', '.join(said)}." if said else ""
-    # Enough people may have approved, and none of a group that must.
-    more = f"{missing} are missing." if missing > 1 else "One more is missing."
-    return f"{len(said)} of {needed.approvers} people have approved so far.{who} {more}"
-
-
-def needs(needed: Requirement) -> str:
-    """The approval that the workspace requires."""
-    if needed == Requirement(Assurance.AGENT):
-        return BY_AGENT
-    return f"no one: the policy denies it. {needed.denied}" if needed.denied else describe_need(needed)
-
-
-def shorten_value(value: Any) -> str:
-    """One argument on one line."""
-    text = value if isinstance(value, str) and value.strip() else render_value(value)
-    return truncate(" ".join(text.split()), ARGUMENT_CHARS)
-
-
-def missing(action: Action) -> str:
-    """The change needed before it can be approved, or an empty text."""
-    unfit = action.view.unfit
-    return (unfit.on_page or unfit.words) if unfit is not None else ""
-
-
-def size(text: str) -> str:
-    words = len(text.split())
-    return f"{len(text):,} characters, {words:,} word{'' if words == 1 else 's'}"
-
-
-def cost(credits: int) -> str:
-    return "nothing" if credits == 0 else f"{credits} credit{'' if credits == 1 else 's'}"
+# review_preview.html
+ON: Final = "on {channel}"
+A_THREAD_OF_POSTS_ON: Final = "A thread of {parts} posts on {channel}"
+INDEX_OF_PARTS_SIZE: Final = "{index} of {parts} · {size}"
+READERS_SEE_THE_TEXT_ABOVE: Final = "· readers see the text above the line first"
+IT_TAKES_NO_ARGUMENTS: Final = "It takes no arguments."
+THE_TEXT_BEHIND_IT: Final = "The text behind it"

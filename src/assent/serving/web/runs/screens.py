@@ -19,7 +19,8 @@ from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.texts import to_text
 from assent.ports import Transaction
 from assent.serving.web.audit.words import audit_lines, fold_lines
-from assent.serving.web.review.words import STATES, status_badge, web_address
+from assent.serving.web.review.naming import status_badge, web_address
+from assent.serving.web.review.words import STATES
 from assent.serving.web.runs.pipeline import describe_result, draw_pipeline
 from assent.serving.web.runs.words import (
     FILTERS,

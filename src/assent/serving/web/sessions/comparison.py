@@ -10,7 +10,6 @@ from assent.engine.views.session_views import ComparedBranch, Comparison, Passag
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.review.word_diff import PAGE_STEPS, Piece, differs, word_diff
 from assent.serving.web.sessions.words import (
     describe_finding,
     label_key,
@@ -19,6 +18,7 @@ from assent.serving.web.sessions.words import (
     render_value,
     span,
 )
+from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, differs, word_diff
 from assent.workflow.dashboard import Dashboard, Document, add_titles, find_key, reduce
 from assent.workflow.machine.history import cut
 

@@ -17,13 +17,28 @@ from assent import __version__
 from assent.serving.instructions import SPEC_URL
 from assent.serving.web.shell.assets import asset_path
 from assent.serving.web.shell.headers import PageResponse
+from assent.serving.web.shell.sentences import as_bdi, as_code, as_link, as_strong, fill
 from assent.serving.web.shell.unseen import mark_unseen
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-WORDED: Final = ("inbox", "review")
-"""Screens whose templates take their words from the screen's module `words`, as `inbox_words`."""
+WORDED: Final = (
+    "audit",
+    "connections",
+    "inbox",
+    "memory",
+    "operations",
+    "people",
+    "results",
+    "review",
+    "runs",
+    "sessions",
+    "settings",
+    "shell",
+)
+"""Screens by their folder. Templates have no prose: they take it from the module `words` of the screen, as
+`inbox_words`, and from `shell_words` if several screens have it."""
 THEME_COOKIE: Final = "assent-theme"
 THEMES: Final = ("light", "dark")
 """Themes a person may choose instead of the system's."""
@@ -45,6 +60,8 @@ def _environment(folder: Path | None) -> Environment:
     for screen in WORDED:
         words = import_module(f"assent.serving.web.{screen}.words")
         environment.globals[f"{screen}_words"] = words
+    environment.globals.update(as_bdi=as_bdi, as_code=as_code, as_link=as_link, as_strong=as_strong)
+    environment.filters["fill"] = fill
     environment.filters["marked"] = mark_unseen
     environment.filters["capital"] = lambda text: text[:1].upper() + text[1:]
     return environment

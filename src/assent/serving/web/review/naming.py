@@ -1,0 +1,199 @@
+"""Names an action in words: its effect, place, state, severity, approver and cost. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+from assent.engine.people.approvals import GivenApproval
+from assent.extensions.texts import render_value
+from assent.gate.names import name_by_link
+from assent.gate.policy import Requirement
+from assent.gate.preflight import (
+    MANY_RECIPIENTS,
+    TOO_MANY_TODAY,
+    is_expired,
+)
+from assent.gate.records import Action, Approval, Assurance
+from assent.gate.rules.words import describe_need
+from assent.gate.transitions import APPROVED, EXECUTED, State, state_of
+from assent.gate.views import Severity
+from assent.kernel.texts import truncate
+from assent.serving.web.review.words import (
+    ASSURANCES,
+    BY_AGENT,
+    COULD_BE_AGENT,
+    COULD_BE_AGENT_HOW,
+    STATES,
+    STATES_OF_FUNCTIONS,
+    UNSURE,
+    Badge,
+)
+from assent.serving.web.shell.times import when
+
+TITLE_CHARS: Final = 64
+
+ARGUMENT_CHARS: Final = 120
+"""How much of an argument a row has; the review page shows it whole."""
+
+
+_WEB: Final = re.compile(r"https?://[^/\s]", re.IGNORECASE)
+
+
+def web_address(url: str | None) -> str | None:
+    """The URL if a link may lead to it."""
+    return url if url is not None and _WEB.match(url) else None
+
+
+def explain_severity(action: Action) -> str:
+    """The rule of C8 that gave this action its severity."""
+    view, severity = action.view, action.preflight.severity
+    people = max(len(view.facets.recipients), len(action.effect.recipients))
+    if severity is view.risk and (view.mail or people) and people <= MANY_RECIPIENTS:
+        return f"It goes to {say_people(people)}." if people else "It has no recipients yet."
+    if severity is view.risk and people <= MANY_RECIPIENTS:
+        return view.why or "Its operator gives it this risk."
+    if people > MANY_RECIPIENTS:
+        return f"It goes to {people} people, which is more than {MANY_RECIPIENTS}."
+    if TOO_MANY_TODAY in action.preflight.warnings:
+        return TOO_MANY_TODAY
+    if severity is Severity.MEDIUM and action.preflight.warnings:
+        return "There are warnings."
+    return "The risk was declared when it was prepared."
+
+
+def is_function(action: Action) -> bool:
+    """Whether it runs with arguments, instead of sending a text."""
+    return action.view.preview.kind == "arguments"
+
+
+def count_people(action: Action) -> int:
+    return max(len(action.view.facets.recipients), len(action.effect.recipients))
+
+
+def say_people(count: int) -> str:
+    """`1 person`, `214 people`."""
+    return "1 person" if count == 1 else f"{count:,} people"
+
+
+def say_effect(action: Action) -> str:
+    """What an approval lets happen, in one line: `E-mail 214 people: “We opened our books”`."""
+    view, effect = action.view, action.effect
+    if view.title or view.executes == "agent" or is_function(action):
+        return view.heading
+    words = f"“{_cut(' '.join((effect.subject or effect.title or view.summary).split()))}”"
+    if view.mail or effect.recipients:
+        people = count_people(action)
+        return (
+            f"{view.noun} {say_people(people)}: {words}"
+            if people
+            else f"{view.noun} without recipients: {words}"
+        )
+    if view.removes or not view.label:
+        return f"{view.noun}: {words}"
+    if view.preview.kind == "page":
+        return f"Publish on {_inside(view.destination.removeprefix('To '))}: {words}"
+    return f"Post on {_inside(view.label)}: {words}"
+
+
+def _cut(text: str) -> str:
+    """As much of a text as a title has room for, at the end of a word where there is one."""
+    cut = truncate(text, TITLE_CHARS)
+    words, space, _ = cut.rpartition(" ")
+    return cut if cut == text or len(words) < TITLE_CHARS // 2 or not space else f"{words}…"
+
+
+def say_place(action: Action) -> str:
+    """Where it goes, for a row: `E-mail to 214 people`, `LinkedIn as Acme`."""
+    view = action.view
+    if view.mail or action.effect.recipients:
+        people = count_people(action)
+        return f"{view.noun} to {say_people(people)}" if people else f"{view.noun}, no recipients yet"
+    place = view.destination.removeprefix("To ")
+    thread = f", thread of {len(view.preview.sizes)}" if view.preview.kind == "thread" else ""
+    return (place[:1].upper() + place[1:] if place else view.noun) + thread
+
+
+def _inside(label: str) -> str:
+    """A channel's name within a sentence."""
+    return label[:1].lower() + label[1:] if label.startswith("Your ") else label
+
+
+def name_state(action: Action, state: State) -> Badge:
+    return (STATES_OF_FUNCTIONS if is_function(action) else STATES)[state]
+
+
+def status_badge(action: Action, now_ms: int) -> Badge:
+    """An approval by an agent or a link does not look like a person's."""
+    if is_expired(action, now_ms):
+        return Badge("Expired")
+    state = state_of(action)
+    if state == EXECUTED:
+        return Badge(action.view.done, "ok")
+    if state == APPROVED and action.approval is not None and action.approval.claim in UNSURE:
+        unsure = action.approval.claimed is not None
+        return Badge("Approved, perhaps by an agent" if unsure else UNSURE[action.approval.claim], "warn")
+    return name_state(action, state)
+
+
+def describe_assurance(approval: Approval) -> str:
+    """Say how the server knows that a person approved."""
+    return ASSURANCES[approval.assurance] if approval.claimed is None else COULD_BE_AGENT_HOW
+
+
+def name_approver(approval: Approval) -> str:
+    """Name the approver, worded by assurance."""
+    if approval.claimed is not None:
+        return f"{approval.by} ({COULD_BE_AGENT})"
+    if approval.assurance is Assurance.AGENT:
+        return f"Approval relayed by {agent_name(approval.by)}"
+    if approval.assurance is Assurance.LINK:
+        return f"Approval by {name_by_link(approval.by)}"
+    return approval.by
+
+
+def agent_name(by: str) -> str:
+    """Name a caller from the journal in words."""
+    if by.startswith("key:"):
+        return f"an agent with key {by.removeprefix('key:')}"
+    known = {"local": "an agent on this computer", "approve_and_send": "the server, as approved"}
+    return known.get(by, by)
+
+
+def count_approvals(needed: Requirement, given: Iterable[GivenApproval], now_ms: int) -> str:
+    """Say who of several people has approved, when, and how many are missing."""
+    said = [f"{yes.name} ({when(yes.at_ms, now_ms).ago})" for yes in given]
+    missing = max(0, needed.approvers - len(said))
+    who = f" {', '.join(said)}." if said else ""
+    # Enough people may have approved, and none of a group that must.
+    more = f"{missing} are missing." if missing > 1 else "One more is missing."
+    return f"{len(said)} of {needed.approvers} people have approved so far.{who} {more}"
+
+
+def needs(needed: Requirement) -> str:
+    """The approval that the workspace requires."""
+    if needed == Requirement(Assurance.AGENT):
+        return BY_AGENT
+    return f"no one: the policy denies it. {needed.denied}" if needed.denied else describe_need(needed)
+
+
+def shorten_value(value: Any) -> str:
+    """One argument on one line."""
+    text = value if isinstance(value, str) and value.strip() else render_value(value)
+    return truncate(" ".join(text.split()), ARGUMENT_CHARS)
+
+
+def missing(action: Action) -> str:
+    """The change needed before it can be approved, or an empty text."""
+    unfit = action.view.unfit
+    return (unfit.on_page or unfit.words) if unfit is not None else ""
+
+
+def size(text: str) -> str:
+    words = len(text.split())
+    return f"{len(text):,} characters, {words:,} word{'' if words == 1 else 's'}"
+
+
+def cost(credits: int) -> str:
+    return "nothing" if credits == 0 else f"{credits} credit{'' if credits == 1 else 's'}"
