@@ -2,7 +2,7 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help install dev run demo test prove check static fast programs conformance bluesky container bench screenshots audit lock clean
+.PHONY: help install dev run demo test prove check static fast programs conformance bluesky container bench screenshots docs audit lock clean
 
 # The processes that tests start would compile every module they import.
 unexport PYTHONDONTWRITEBYTECODE
@@ -68,6 +68,9 @@ bench: dev ## Measure, and print the table
 
 screenshots: dev ## Take the pictures of every screen, into docs/screens
 	@.venv/bin/python -m tests.serving.web.shell.gallery docs/screens
+
+docs: dev ## Build the documentation site into dist/docs; a warning or a dead link is an error
+	@.venv/bin/sphinx-build --quiet --fail-on-warning --keep-going -d build/docs -c docs . dist/docs
 
 audit: dev ## Known vulnerabilities and licences of what is locked, and an SBOM in dist
 	@.venv/bin/python scripts/audit.py

@@ -44,5 +44,6 @@ def test_a_command_of_the_page_exists(line: str) -> None:
 
 
 def test_the_page_leads_to_every_page_of_the_documentation() -> None:
-    named = set(re.findall(r"\(docs/([\w-]+\.md)\)", README.read_text()))
-    assert named == {path.name for path in DOCS.glob("*.md")}
+    named = set(re.findall(r"\(docs/([\w/-]+\.md)\)", README.read_text()))
+    pages = (*DOCS.glob("*.md"), *DOCS.glob("tutorials/*.md"))
+    assert named == {path.relative_to(DOCS).as_posix() for path in pages}

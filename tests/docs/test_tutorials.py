@@ -1,0 +1,17 @@
+"""The four tutorials: a newcomer who types what they say gets what they print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.docs.newcomer import play
+from tests.docs.pages import DOCS
+
+PAGES = sorted((DOCS / "tutorials").glob("*.md"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_newcomer_who_types_the_page_gets_what_it_prints(page: Path, tmp_path: Path) -> None:
+    play(f"tutorials/{page.name}", tmp_path)
