@@ -66,7 +66,7 @@ def run_wrap(arguments: Sequence[str]) -> int:
         flags, debug = parse_stdio_flags(rest, "wrap")
         settings = load_settings(flags).settings
     except BadUsage as bad:
-        _say(f"{bad}\nRun: assent wrap --help")
+        _say_usage(bad, "wrap")
         return 2
     except SettingsError as error:
         _say(str(error))
@@ -78,7 +78,7 @@ def run_wrap(arguments: Sequence[str]) -> int:
         order = wrapping.read_order(words[len(before) + 1 :], options, switches, os.environ)
         return wrapping.wrap(settings, order)
     except wrapping.CannotWrap as error:
-        _say(f"{error}\nRun: assent wrap --help")
+        _say_usage(error, "wrap")
         return 2
     except KeyboardInterrupt:
         return 130
@@ -116,7 +116,7 @@ def run_stdio(arguments: Sequence[str]) -> int:
         flags, debug = parse_stdio_flags(arguments)
         loaded = load_settings(flags)
     except BadUsage as bad:
-        _say(f"{bad}\nRun: assent stdio --help")
+        _say_usage(bad, "stdio")
         return 2
     except SettingsError as error:
         _say(str(error))
@@ -159,8 +159,14 @@ def parse_stdio_flags(arguments: Sequence[str], command: str = "stdio") -> tuple
             else:
                 flags[STDIO_FLAGS[name]] = given
         else:
-            raise BadUsage(f"assent {command} does not know {argument!r}.")
+            raise BadUsage(f"There is no option {argument!r}.")
     return flags | ({"operators": named} if named else {}), debug
+
+
+def _say_usage(error: Exception, command: str) -> None:
+    from assent.settings.welcome import name_program
+
+    _say(f"{error}\nSee what it takes: {name_program()} {command} --help")
 
 
 def _say(text: str) -> None:

@@ -53,7 +53,7 @@ from assent.processes.heads import Heads, StoreBehind
 from assent.processes.server_notes import ServerNotes
 from assent.settings.load import Settings, SettingsError
 from assent.settings.reaching import phone_url
-from assent.settings.secret_files import resolve_secrets
+from assent.settings.secret_files import MASTER, RUN_TOKEN, SecretHome, resolve_secrets
 from assent.settings.welcome import client_entry, in_shell, own_command, stdio_command
 from assent.stores import open_store
 
@@ -413,16 +413,25 @@ async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
         await store.write(lambda: earlier_approvals.reseal_open(seals, now_ms))
 
 
+SECRETS: Final = {RUN_TOKEN: "run_token", MASTER: "master"}
+"""The names of the secrets' fingerprints."""
+
+
 async def check_secrets(store: Store, keys: ServerKeys) -> None:
     """Refuse secrets that the store was not created with: every link would be invalid."""
-    rings = {"RUN_TOKEN_SECRET": ("run_token", keys.run_token), "ASSENT_SECRET": ("master", keys.master)}
     await store.open()  # in this task, so that closing the application ends an attempt to connect
-    for variable, (name, ring) in rings.items():
+    await store.write(partial(compare_secrets, {RUN_TOKEN: keys.run_token, MASTER: keys.master}))
+
+
+def compare_secrets(rings: Mapping[SecretHome, tuple[bytes, ...]]) -> Transaction[None]:
+    """Raise `SecretMismatch` if the store was created with other secrets."""
+    for home, ring in rings.items():
         known = tuple(map(tokens.fingerprint, ring))
-        if not await store.write(partial(server_keys.check_fingerprint, name, known)):
+        if not (yield from server_keys.check_fingerprint(SECRETS[home], known)):
             raise SecretMismatch(
-                f"{variable} is not the secret this database was made with. Set the one that its other servers use; "
-                f"to change it, set the new one as {variable} and the old one as {variable}_PREVIOUS."
+                f"{home.env}, or {home.file_name} in the data directory, is not the secret this database was made "
+                f"with.\nPut back the one that it was made with; to change it, set the new one as {home.env} and the "
+                f"old one as {home.env}_PREVIOUS."
             )
 
 

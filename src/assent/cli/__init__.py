@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code: 0 success, 1 failure, 2 usage error."""
-    from assent.cli.commands import app
+    from assent.cli.commands import build_parser
+    from assent.settings.welcome import name_program
 
     try:
-        app(list(arguments), prog_name="assent")
+        build_parser()(list(arguments), prog_name=name_program())
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
     return 0

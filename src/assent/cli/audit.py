@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from assent.cli.session import CommandSession, command
+from assent.engine.audit import copies
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer, Verdict
 from assent.jobs import checkpoint_files
@@ -24,7 +26,9 @@ def verify(
     checkpoint: Annotated[
         Path | None,
         typer.Option(
-            "--checkpoint", metavar="FILE", help="A checkpoint kept elsewhere (the newest written here)."
+            "--checkpoint",
+            metavar="FILE",
+            help="A checkpoint kept elsewhere (the newest written here). A good one ends the warning that none is.",
         ),
     ] = None,
 ) -> int:
@@ -34,7 +38,11 @@ def verify(
     async def run(app: App) -> Verdict:
         path = checkpoint or checkpoint_files.newest(session.settings.data_dir)
         kept = checkpoint_files.read(path) if path is not None else None
-        return await audit_log.verify(app.store, Signer(app.keys.master), kept)
+        verdict = await audit_log.verify(app.store, Signer(app.keys.master), kept)
+        own = (session.settings.data_dir / checkpoint_files.DIRECTORY).resolve()
+        if verdict.ok and kept is not None and path is not None and own not in path.resolve().parents:
+            await app.store.write(partial(copies.record_copy, kept.content().number))
+        return verdict
 
     verdict = session.use_app(run)
     counted = f"{verdict.streams} streams, {verdict.events} events, {verdict.checkpoints} checkpoints"

@@ -32,6 +32,7 @@ def cert(
     """
     from assent.processes.certificates import list_own_names, make_certificate
 
+    session.add_flags(port=port)  # checked with the other settings
     settings = session.settings
     names = tuple(name or list_own_names())
     made = make_certificate(settings.data_dir, names, time.time_ns() // 1_000_000)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from functools import cache
+from typing import Annotated, cast
 
 import typer
+import typer.core
+import typer.main
 
 from assent import __version__
 from assent.cli import (
@@ -82,3 +85,9 @@ app.add_typer(new.app, name="new", help="Write an operator of your own.")
 app.add_typer(audit.app, name="audit", help="Verify and export the journal.")
 app.add_typer(workflows.app, name="workflow", help="Write, list, check, test and try workflows.")
 app.add_typer(sessions.app, name="session", help="List, export and import sessions of workflows.")
+
+
+@cache
+def build_parser() -> typer.core.TyperGroup:
+    """The parser of every command."""
+    return cast(typer.core.TyperGroup, typer.main.get_command(app))

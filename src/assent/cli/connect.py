@@ -69,14 +69,18 @@ def connect(
         try:
             parse_mailbox(sender)
         except ValueError as error:
-            raise Failure(f"--from: {error}.") from None
+            raise Failure(
+                f'{sender!r} is no sender: {error}.\nWrite: --from "Ann <ann@example.org>"'
+            ) from None
 
     async def wire(app: App) -> Connection:
         connector = _key_checked(app, provider)
         found = await find_workspace(app, workspace)
         if app.services.effects.connector(provider).auth_mode == "password" and sender is None:
-            raise Failure('Name the sender: --from "Ann <ann@example.org>".')
-        key = _read_key(key_stdin, provider)
+            raise Failure(
+                'A mail server sends in the name of an address, and none is given.\nAdd: --from "Ann <ann@example.org>"'
+            )
+        key = _read_key(session, key_stdin, provider)
         # A person with the terminal may name a mail server of this network.
         verify = getattr(connector, "verify_anywhere", connector.verify)
         try:
@@ -128,7 +132,10 @@ def disconnect(session: CommandSession, provider: WhichProvider, workspace: OfWo
 
     workspace_id, ended = use_workspace(session, workspace, end)
     if not ended:
-        raise Failure(f"Workspace {workspace_id} is not connected to {provider!r}.")
+        raise Failure(
+            f"Workspace {workspace_id} is not connected to {provider!r}.\n"
+            f"See what is connected: {session.again('doctor')}"
+        )
     session.give(
         {"workspaceId": workspace_id, "provider": provider, "disconnected": True},
         f"{provider} is disconnected from workspace {workspace_id}; its secrets are destroyed.",
@@ -156,13 +163,14 @@ def _describe(connection: Connection) -> dict[str, Any]:
     }
 
 
-def _read_key(key_stdin: bool, provider: str) -> str:
+def _read_key(session: CommandSession, key_stdin: bool, provider: str) -> str:
     """Read the key from a pipe, or from a prompt without echo."""
     if not key_stdin:
         raise Failure(
-            f"The key is read from standard input only.\nRun: assent connect {provider} --key-stdin < key-file"
+            "The key is read from standard input only: on a command line, others could see it.\n"
+            f"Run: {session.again('connect', provider, '--key-stdin')} < key-file"
         )
     key = read_hidden(f"Key of {provider}", MAX_KEY_CHARS)
     if " " in key:
-        raise Failure("What came on standard input is not a key: a key has no spaces.")
+        raise Failure("What came on standard input is not a key: a key has no spaces. Copy it again, alone.")
     return key

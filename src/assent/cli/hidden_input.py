@@ -19,6 +19,6 @@ def read_hidden(what: str, most: int) -> str:
     if not found or len(found) > most or not found.isascii() or not found.isprintable():
         raise Failure(
             f"What came on standard input is not a {what.partition(' ')[0].lower()}: one line of printable characters "
-            "is expected."
+            "is expected.\nPipe it in from a file that holds nothing else."
         )
     return found

@@ -43,8 +43,8 @@ def owner_link(
     if not watched and not session.json:
         raise Failure(
             "This link signs in anyone who opens it, so it is shown to a terminal only, and this is a pipe or a file.\n"
-            "Run it in a terminal of your own. If a program of yours needs it: assent owner-link --json, which the "
-            "audit trail records."
+            "Run it in a terminal of your own. If a program of yours needs it, use --json, which the audit trail "
+            f"records: {session.again('owner-link', '--json')}"
         )
     checked = check_name(name, "Your name") if name is not None else None
     address = pages_address(session.settings)

@@ -26,7 +26,7 @@ app = typer.Typer(no_args_is_help=True)
 
 def invite(
     session: CommandSession,
-    name: Annotated[str, typer.Argument(help="Their name.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Their name.")],
     workspace: OfWorkspace = None,
     email: Annotated[
         str | None, typer.Option("--email", help="Tells people with the same name apart.")
@@ -99,7 +99,9 @@ def list_all(session: CommandSession) -> None:
 
 def remove(
     session: CommandSession,
-    person_id: Annotated[str, typer.Argument(help="Their id, as `people list` shows it.")],
+    person_id: Annotated[
+        str, typer.Argument(metavar="PERSON-ID", help="Their id, as `people list` shows it.")
+    ],
 ) -> None:
     """Take a person's access away: their sessions and links end at once."""
     from assent.engine.people import members

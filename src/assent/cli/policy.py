@@ -120,7 +120,9 @@ def _read_source(given: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise Failure(f"{given} is neither a preset nor a file.\nPresets: {', '.join(PRESETS)}.") from None
+        raise Failure(
+            f"{given} is neither a preset nor a file.\nName a file that exists, or a preset: {', '.join(PRESETS)}."
+        ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"{given} cannot be read: {error}.") from None
     except tomllib.TOMLDecodeError as error:

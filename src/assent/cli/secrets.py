@@ -75,7 +75,10 @@ def remove(session: CommandSession, name: WhichSecret, workspace: OfWorkspace = 
 
     workspace_id, removed = use_workspace(session, workspace, end)
     if not removed:
-        raise Failure(f"Workspace {workspace_id} has no secret {name!r}.\nSee them: assent secret list")
+        raise Failure(
+            f"Workspace {workspace_id} has no secret {name!r}.\n"
+            f"See them: {session.again('secret', 'list', '--workspace', workspace_id)}"
+        )
     session.give(
         {"workspaceId": workspace_id, "name": name, "removed": True},
         f"The secret {name} is destroyed in workspace {workspace_id}.",

@@ -183,12 +183,13 @@ def hook_claude_code(
 
 def migrate(session: CommandSession, operators: Operators = None) -> int:
     """Bring the database up to date with this release and the loaded operators. A SQLite file is
-    backed up first. Exits with 1 where the tables of an operator could not be migrated."""
+    backed up first. Exits with 1 where an operator could not be loaded or its tables not be migrated."""
     from assent.app import list_components, load_operators
     from assent.stores.migrate import migrate as bring_up_to_date
 
     session.add_flags(operators=operators or None)
-    components = list_components(load_operators(session.settings))
+    operators_found = load_operators(session.settings)
+    components = list_components(operators_found)
     now_ms = time.time_ns() // 1_000_000
     report = asyncio.run(bring_up_to_date(session.settings.database_url, now_ms, components))
     if not report.applied:
@@ -197,7 +198,11 @@ def migrate(session: CommandSession, operators: Operators = None) -> int:
         text = f"Applied {', '.join(report.applied)}."
     else:
         text = f"Migrated from schema version {report.from_version} to {report.to_version}."
-    text = "\n".join([text, *report.failures])
+    failures = (
+        *report.failures,
+        *(f"{each.source} is left out: {each.why}" for each in operators_found.failures),
+    )
+    text = "\n".join([text, *failures])
     if report.backup_path is not None:
         text += f"\nThe database as it was: {report.backup_path}"
     session.give(
@@ -206,11 +211,11 @@ def migrate(session: CommandSession, operators: Operators = None) -> int:
             "toVersion": report.to_version,
             "applied": report.applied,
             "backupPath": report.backup_path,
-            **({"failures": report.failures} if report.failures else {}),
+            **({"failures": failures} if failures else {}),
         },
         text,
     )
-    return 1 if report.failures else 0
+    return 1 if failures else 0
 
 
 def backup(

@@ -72,14 +72,17 @@ def export(
     except Tampered as tampered:
         raise Failure(
             f"Session {session_id} was changed outside the server: {tampered}.\n"
-            "Nothing was written. See what else was: assent audit verify"
+            f"Nothing was written. See what else was: {session.again('audit', 'verify')}"
         ) from None
     except (BundleRefused, ValueError) as error:
         raise Failure(
-            f"Session {session_id} cannot be read: {error}\nNothing was written. See why: assent audit verify"
+            f"Session {session_id} cannot be read: {error}\nNothing was written. "
+            f"See why: {session.again('audit', 'verify')}"
         ) from None
     if made is None:
-        raise Failure(f"There is no session {session_id!r}.\nSee the ones there are: assent session list")
+        raise Failure(
+            f"There is no session {session_id!r}.\nSee the ones there are: {session.again('session', 'list')}"
+        )
     if markdown or (output is not None and output.suffix.lower() in (".md", ".markdown")):
         raw = session_text.write_markdown(made, bundles.fold_lineage, iso_time).encode()
     else:
@@ -124,7 +127,9 @@ def import_file(
         made = bundle_files.read(raw)
         done = use_workspace(session, workspace, run)
     except BundleRefused as refused:
-        raise Failure(f"{file} was not imported. {refused}") from None
+        raise Failure(
+            f"{file} was not imported. {refused}\nName a bundle of `assent session export`."
+        ) from None
     data: dict[str, Any] = {"sessionId": done.session_id, "runs": list(done.runs), "renamed": done.renamed}
     session.give(data, f"Imported as session {done.session_id}: {len(done.runs)} run(s).")
 

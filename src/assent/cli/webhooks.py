@@ -153,12 +153,12 @@ def resend(
     workspace_id, resent = use_workspace(session, workspace, again)
     if resent == "unknown":
         raise Failure(
-            f"There is no delivery {delivery!r} here.\nSee them: assent workspace webhooks {workspace_id}"
+            f"There is no delivery {delivery!r} here.\nSee them: {session.again('workspace', 'webhooks', workspace_id)}"
         )
     if resent == "waiting":
         raise Failure(
             "This delivery is still being tried.\n"
-            f"See when it is tried next: assent workspace webhooks {workspace_id}"
+            f"See when it is tried next: {session.again('workspace', 'webhooks', workspace_id)}"
         )
     view = {"workspaceId": workspace_id, "deliveryId": delivery, "resent": True}
     session.give(view, f"Delivery {delivery} is being sent again.")
@@ -256,10 +256,8 @@ def send_test(session: CommandSession, workspace: WhichWorkspace, subscription: 
         await _find(app, workspace_id, subscription)
         queued = await app.store.write(partial(outgoing_events.send_test, workspace_id, subscription, now_ms))
         if queued is None:
-            raise Failure(
-                "This subscription is off.\n"
-                f"Turn it on: assent workspace webhook-change {workspace_id} {subscription} --on"
-            )
+            turn_on = ("workspace", "webhook-change", workspace_id, subscription, "--on")
+            raise Failure(f"This subscription is off.\nTurn it on: {session.again(*turn_on)}")
         return {"workspaceId": workspace_id, "subscriptionId": subscription, "deliveryId": queued}
 
     view = use_workspace(session, workspace, send)
@@ -270,8 +268,8 @@ async def _find(app: App, workspace_id: WorkspaceId, subscription_id: str) -> Su
     found = await app.store.read(partial(subscriptions.find, workspace_id, subscription_id))
     if found is None:
         raise Failure(
-            f"There is no subscription {subscription_id!r} here.\n"
-            f"See them: assent workspace webhook-subscriptions {workspace_id}"
+            f"There is no subscription {subscription_id!r} here.\nSee them: "
+            f"{app.services.links.shell_command('workspace', 'webhook-subscriptions', workspace_id)}"
         )
     return found
 

@@ -218,7 +218,9 @@ def _find(session: CommandSession, workflow: str) -> Compiled:
     else:
         found = _library(session).find(workflow)
     if found is None:
-        raise Failure(f"There is no workflow {workflow!r}.\nSee the ones there are: assent workflow list")
+        raise Failure(
+            f"There is no workflow and no file {workflow!r}.\nSee the workflows: {session.again('workflow', 'list')}"
+        )
     if isinstance(found, Invalid):
         raise Failure("\n".join(_lines({**_report(found), "warnings": []})))
     return found

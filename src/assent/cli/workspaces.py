@@ -47,7 +47,7 @@ def create(
     """Make a workspace with a key. The key is shown now and never again."""
     checked = check_name(name, "The name of a workspace")
     if email is not None and (len(email) > MAX_EMAIL_CHARS or "@" not in email):
-        raise Failure(f"{email!r} is not an e-mail address.")
+        raise Failure(f"{email!r} is not an e-mail address.\nWrite one such as ann@example.org.")
     mode: KeyMode = "dev" if dev else "live"
     entropy = key_entropy()
 
@@ -111,11 +111,10 @@ async def find_workspace(app: App, wanted: str | None) -> Workspace:
     found = [each for each in known if wanted in (each.workspace_id, each.name)]
     if len(found) == 1:
         return found[0]
+    listing = app.services.links.shell_command("workspace", "list")
     if found:
-        raise Failure(
-            f"{len(found)} workspaces are called {wanted!r}.\nName one by its id; see: assent workspace list"
-        )
-    raise Failure(f"There is no workspace {wanted!r}.\nSee the ones there are: assent workspace list")
+        raise Failure(f"{len(found)} workspaces are called {wanted!r}.\nName one by its id; see: {listing}")
+    raise Failure(f"There is no workspace {wanted!r}.\nSee the ones there are: {listing}")
 
 
 def key_entropy() -> KeyEntropy:

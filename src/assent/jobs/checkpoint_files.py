@@ -41,10 +41,13 @@ def read(path: Path) -> Checkpoint:
     try:
         return msgspec.json.decode(path.read_bytes(), type=Checkpoint)
     except OSError as error:
-        raise SettingsError(f"Cannot read {path}: {error.strerror}.") from error
+        raise SettingsError(
+            f"The checkpoint {path} cannot be read: {error.strerror}.\n"
+            "Name a file of the folder checkpoints in the data directory, or its copy."
+        ) from error
     except msgspec.MsgspecError as error:
         raise SettingsError(
-            f"{path} is not a checkpoint file. `assent audit checkpoint` writes one."
+            f"{path} is no checkpoint.\nName a file of the folder checkpoints in the data directory, or its copy."
         ) from error
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 
 from assent.app import App
 from assent.engine.actions import reconciliation, sending
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.recording import RECONCILE_JOB
+from assent.engine.audit import copies
 from assent.engine.core import idempotency as once
 from assent.engine.core import jobs, signup
 from assent.engine.core.jobs import Handler, Job, JobKind
@@ -21,8 +23,11 @@ from assent.gate.webhooks import RETRY_DELAYS_MS
 from assent.jobs import checkpoint_files
 from assent.jobs.worker import Sweep, sweeping
 from assent.kernel.limits import DAY_MS, HOUR_MS
+from assent.kernel.times import iso_time
 from assent.tools import long_runs
 from assent.tools.definition import Tool
+
+log = logging.getLogger("assent.jobs")
 
 
 def job_kinds(app: App) -> dict[str, JobKind]:
@@ -75,5 +80,13 @@ def _old_sessions(app: App) -> Sweep:
 def _checkpointing(app: App) -> Handler:
     async def run(job: Job) -> None:
         await checkpoint_files.write(app)
+        now_ms = app.clock.now_ms()
+        if (since_ms := await app.store.write(lambda: copies.warn(now_ms))) is not None:
+            command = app.services.links.shell_command(*copies.COMMAND)
+            log.warning(
+                "no checkpoint of the journal since %s is known to be on another machine. %s",
+                iso_time(since_ms),
+                copies.explain(command),
+            )
 
     return run

@@ -15,7 +15,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import msgspec
 
@@ -47,9 +47,17 @@ def run_hook(arguments: Sequence[str]) -> int:
     return _write(answer)
 
 
+class _HookParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        from assent.settings.welcome import name_program
+
+        said = f"{message[:1].upper()}{message[1:]}.\nSee what it takes: {name_program()} hook claude-code --help"
+        self.exit(2, f"assent: {said}\n")
+
+
 def read_options(arguments: Sequence[str]) -> argparse.Namespace:
     """Read the command line. A wrong one exits with 2, which denies the call."""
-    parser = argparse.ArgumentParser(prog="assent hook claude-code", add_help=False, allow_abbrev=False)
+    parser = _HookParser(prog="assent hook claude-code", add_help=False, allow_abbrev=False)
     parser.add_argument("--tools", default="")
     parser.add_argument("--wait", type=int, default=WAIT_SECONDS)
     parser.add_argument("--print-settings", action="store_true")

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from assent.net.loopback import LOOPBACK_HOSTS, LOOPBACKS
-from assent.serving.leader import Leadership
+from assent.serving.leader import Announcement, Leadership
 from assent.settings.load import Settings, SettingsError, hide_password, literal_address, own_address
 from assent.settings.welcome import in_shell, own_command
 
@@ -85,7 +85,8 @@ def bind(settings: Settings) -> list[socket.socket]:
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise SettingsError(
-                f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another --host or --port."
+                f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}.\n"
+                "Choose another address of this machine with --host, or another port with --port."
             ) from error
         other = in_shell(own_command(settings, "serve", "--port", str(settings.port % 65_535 + 1)))
         raise SettingsError(
@@ -97,15 +98,31 @@ def _describe_holder(settings: Settings, address: str) -> str:
     from assent.net.probes import reaches_assent
 
     where = f"Port {settings.port} on {address}"
-    said = leadership_of(settings, "command").announced()
-    if said is not None and said.address == own_address(settings.host, settings.port):
+    if (said := _find_own(settings)) is not None:
         who = "server" if said.role == "serve" else "chat"
         return (
-            f"{where} is in use by Assent itself: a {who} serves this data at {said.address} already. Use it"
+            f"{where} is in use by Assent itself: a {who} serves this data at {said.address} already.\nUse it"
         )
     if reaches_assent(literal_address(address, settings.port)):
-        return f"{where} is in use by another Assent, which serves other data or is a chat that is open. Stop that one"
-    return f"{where} is in use by another program. Stop that program"
+        return f"{where} is in use by another Assent, which serves other data or is a chat that is open.\nStop that one"
+    return f"{where} is in use by another program.\nStop that program"
+
+
+def serves_this_data(settings: Settings) -> bool:
+    """Whether the process that holds the port serves this data. A replica without a data directory
+    announces nothing, so any Assent on its port counts."""
+    from assent.net.probes import reaches_assent
+
+    if _find_own(settings) is not None:
+        return True
+    address = literal_address(settings.host, settings.port)
+    return settings.sqlite_path is None and reaches_assent(address)
+
+
+def _find_own(settings: Settings) -> Announcement | None:
+    """The process on this data that announced the address of these settings."""
+    said = leadership_of(settings, "command").announced()
+    return said if said is not None and said.address == own_address(settings.host, settings.port) else None
 
 
 def leadership_of(settings: Settings, role: str) -> Leadership:

@@ -9,6 +9,7 @@ from typing import Final
 
 from assent.app import App
 from assent.settings.load import Settings, SettingsError
+from assent.settings.welcome import in_shell, own_command
 
 SQLITE_FILE: Final = b"SQLite format 3\0"
 """Header of every SQLite file."""
@@ -33,10 +34,12 @@ def check_certificate(settings: Settings) -> tuple[Path, Path] | None:
             settings.tls_cert, settings.tls_key
         )
     except OSError as error:  # SSLError is one
-        why = error.strerror or type(error).__name__
+        unfit = isinstance(error, ssl.SSLError)
+        why = "they are not PEM, or do not fit each other" if unfit else error.strerror
         raise SettingsError(
             f"https does not work with the certificate {settings.tls_cert} and the key {settings.tls_key}: {why}.\n"
-            "Name a PEM file with the certificate and one with its own key, or make both: assent cert"
+            "Name a PEM file with the certificate and one with its own key, or make both: "
+            f"{in_shell(own_command(settings, 'cert'))}"
         ) from error
     return settings.tls_cert, settings.tls_key
 

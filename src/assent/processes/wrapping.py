@@ -277,7 +277,8 @@ def read_order(
         try:
             return read(Path(options[flag]))
         except (OSError, UnicodeDecodeError) as error:
-            raise CannotWrap(f"{options[flag]} cannot be read: {error}.") from None
+            why = error.strerror if isinstance(error, OSError) else error
+            raise CannotWrap(f"{options[flag]} cannot be read: {why}.") from None
 
     return WrapOrder(
         command=words,

@@ -1,7 +1,8 @@
 """The metrics of a process, as Prometheus reads them.
 
 Counted here: requests, calls and their latency. Read from the store at each request: what waits and since when,
-unknown outcomes, jobs, freezes. Labels are names of tools and fixed words, so that no caller can create a metric.
+unknown outcomes, jobs, freezes, checkpoints without a copy. Labels are names of tools and fixed words, so that no
+caller can create a metric.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from assent import __version__
+from assent.engine.audit import copies
 from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
 from assent.ports import Store, StoreUnavailable, Transaction
 from assent.serving.edge import Edge
@@ -80,12 +82,16 @@ def _read_state(now_ms: int) -> Transaction[dict[str, list[tuple[dict[str, str],
     due = counted.get(("waiting", 1))
     late = max(0.0, (now_ms - due["oldest_ms"]) / SECOND_MS) if due is not None else 0.0
     frozen = yield statements.list_freezes()
+    uncopied_ms = yield from copies.find_overdue(now_ms)
     return {
         "actions_waiting": waiting,
         "actions_unknown": [({}, rows[0]["unknown"] or 0)],
         "jobs": backlog,
         "job_lateness_seconds": [({}, round(late, 3))],
         "freezes": [({}, float(len(frozen)))],
+        "audit_uncopied_seconds": [
+            ({}, (now_ms - uncopied_ms) / SECOND_MS if uncopied_ms is not None else 0)
+        ],
     }
 
 

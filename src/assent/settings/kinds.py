@@ -18,9 +18,7 @@ class Kind(enum.Enum):
     HOST = "an address or host name to bind, such as 127.0.0.1, 0.0.0.0 or ::1"
     PATH = "a directory"
     FILE = "a file"
-    DATABASE = (
-        "sqlite:///relative.db, sqlite:////absolute/path.db or postgresql://user:password@host/database"
-    )
+    DATABASE = "sqlite:///relative.db, sqlite:////absolute/path.db or postgresql://user@host/database"
     ORIGIN = "a web address without a path, such as https://assent.example.com"
     COUNT = "a whole number"
     SECONDS = "a number of seconds"

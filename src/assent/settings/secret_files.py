@@ -77,6 +77,16 @@ def missing_secrets(settings: Settings) -> tuple[SecretHome, ...]:
     )
 
 
+def read_secrets(settings: Settings) -> dict[SecretHome, tuple[bytes, ...]]:
+    """The secrets that exist. Creates none. Raises `SettingsError` as `resolve_secrets` would."""
+    absent = missing_secrets(settings)
+    return {
+        home: _strong(home, given) if given else _from_file(settings, home, make=False)
+        for home, given in _read_given(settings).items()
+        if home not in absent
+    }
+
+
 def _read_given(settings: Settings) -> dict[SecretHome, tuple[str, ...]]:
     """The secrets given in settings. With PostgreSQL all are required."""
     given = {RUN_TOKEN: settings.run_token_secrets, MASTER: settings.secrets}
@@ -99,10 +109,15 @@ def ensure_data_dir(path: Path) -> None:
         if status.st_mode & SHARED_BITS and status.st_uid == os.getuid() and not any(path.iterdir()):
             path.chmod(PRIVATE_DIRECTORY)
     except OSError as error:
-        raise SettingsError(
-            f"The data directory {path} is not there and cannot be made, or is not yours to use: {error.strerror}.\n"
-            "Name one that you can write to with --data-dir or ASSENT_DATA_DIR."
-        ) from error
+        raise SettingsError(explain_data_dir(path, error)) from error
+
+
+def explain_data_dir(path: Path, error: OSError) -> str:
+    what = "cannot be used" if path.exists() else "is not there and cannot be made"
+    return (
+        f"The data directory {path} {what}: {error.strerror}.\n"
+        "Name one that you can write to with --data-dir or ASSENT_DATA_DIR."
+    )
 
 
 def _from_file(settings: Settings, home: SecretHome, *, make: bool) -> tuple[bytes, ...]:
@@ -110,6 +125,9 @@ def _from_file(settings: Settings, home: SecretHome, *, make: bool) -> tuple[byt
     try:
         if make and not path.exists():
             _create(path)
+    except OSError as error:
+        raise SettingsError(explain_data_dir(settings.data_dir, error)) from error
+    try:
         return _strong(home, _read(path), path)
     except OSError as error:
         raise SettingsError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -103,6 +104,14 @@ def this_command() -> list[str]:
     """The absolute command of this installation, independent of the client's PATH."""
     script = Path(sys.executable).parent / "assent"
     return [str(script)] if script.is_file() else [sys.executable, "-m", "assent"]
+
+
+def name_program() -> str:
+    """This command as a person types it: its name if the shell finds this installation by it, else its path."""
+    first, *rest = this_command()
+    found = shutil.which("assent")
+    is_found = found is not None and Path(found).resolve() == Path(first).resolve()
+    return "assent" if is_found and not rest else in_shell([first, *rest])
 
 
 FROM_ENVIRONMENT: Final = "$ASSENT_DATABASE_URL"

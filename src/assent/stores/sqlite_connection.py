@@ -79,7 +79,9 @@ def translate(error: BaseException) -> BaseException:
         if code & 0xFF in WORLD:
             return Broken(f"sqlite: {error} ({error.sqlite_errorname})", code & 0xFF)
     elif isinstance(error, OSError):
-        return StoreUnavailable(f"sqlite: {error}")
+        failure = StoreUnavailable(f"sqlite: {error}")
+        failure.__cause__ = error  # it names the file
+        return failure
     return error
 
 

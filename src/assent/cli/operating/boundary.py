@@ -50,7 +50,9 @@ def boundary(
     session.require_data()
     agent = find_user(user)
     if agent is None:
-        raise Failure(f"There is no user {user!r} on this machine.")
+        raise Failure(
+            f"There is no user {user!r} on this machine.\nName the one that your agent runs as; see them: getent passwd"
+        )
     if forget:
         return _forget(session, agent)
     target = find_target(session.settings, _find_config(session))

@@ -78,6 +78,6 @@ def check_fingerprint(name: str, known: tuple[str, ...]) -> Transaction[bool]:
     stored = rows[0]["value"] if rows else None
     if stored is not None and stored not in known:
         return False
-    if stored != known[0]:
+    if known and stored != known[0]:
         yield statements.set_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name=name, value=known[0])
     return True

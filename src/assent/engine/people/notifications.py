@@ -41,7 +41,7 @@ from assent.sql.loader import statements
 
 log = logging.getLogger("assent.notifications")
 
-Cause = Literal["waiting", "decided", "unknown", "stopped", "unsent", "reminder", "held", "test"]
+Cause = Literal["waiting", "decided", "unknown", "stopped", "unsent", "reminder", "held", "uncopied", "test"]
 
 NOTIFY_JOB: Final = "notify_people"
 UNSENT_AFTER_MS: Final = HOUR_MS
@@ -60,6 +60,7 @@ _CHOICES: Final[dict[str, str]] = {
     "unsent": "problems",
     "reminder": "reminders",
     "held": "waiting",
+    "uncopied": "problems",
 }
 """The choice of a person that each cause belongs to."""
 
@@ -204,6 +205,9 @@ def _prepare(services: Services, workspace_id: WorkspaceId, order: _Order) -> Tr
     chosen = target.choices
     if _CHOICES[order.cause] not in chosen.causes:
         return None
+    if order.cause == "uncopied":
+        is_for = person is None or person.is_owner
+        return _Prepared(target, address, _describe_uncopied(f"{base_url}/audit", now_ms)) if is_for else None
     if order.cause == "held":
         if person is not None and not (yield from members.may_see(person, workspace_id)):
             return None
@@ -248,6 +252,15 @@ def _prepare(services: Services, workspace_id: WorkspaceId, order: _Order) -> Tr
     note = msgspec.structs.replace(note, subject=subject, quiet=chosen.quiet)
     # A decision replaces or follows a note that asked for one, and no other.
     return _Prepared(target, address, note, runs if order.cause in _ASKING else ())
+
+
+def _describe_uncopied(url: str, now_ms: int) -> Notification:
+    """Return the note about checkpoints without a copy (`engine/audit/copies.py`)."""
+    text = (
+        "For a day no signed checkpoint of the audit log is known to be on another machine. Without a copy, who owns "
+        "this machine could rewrite the log. The audit page says what to do."
+    )
+    return Notification("The audit log has no fresh copy", text, url, now_ms)
 
 
 def _describe_held(

@@ -91,7 +91,9 @@ def add(
 def require_fit(services: Services, workspace_id: WorkspaceId, url: str) -> Transaction[None]:
     """Raise `UnfitSubscription` for an address that cannot get events, and for one too many."""
     if (why := services.outgoing.screen_webhook(url)) is not None:
-        raise UnfitSubscription(f"Events go to public https addresses only. {why[0].upper()}{why[1:]}")
+        raise UnfitSubscription(
+            f"This address cannot get events: {why[0].lower()}{why[1:]}\nName a public one that begins with https."
+        )
     allowed = yield from webhook_hosts.find(workspace_id)
     refused = webhook_hosts.explain_refusal(allowed, services.outgoing.webhook_host(url))
     if refused is not None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from starlette.responses import Response, StreamingResponse
 
+from assent.engine.audit import copies
 from assent.engine.audit import log as audit_log
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.log import AuditFinding, Verdict
@@ -59,7 +60,7 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
     of_server = visit.query("scope") == "server" and visit.person.is_owner
     workspace_id = SYSTEM_WORKSPACE if of_server else visit.workspace_id
 
-    def look() -> Transaction[tuple[EventPage, ShownNames, list[int]]]:
+    def look() -> Transaction[tuple[EventPage, ShownNames, list[int], int | None]]:
         wanted: dict[str, Any] = {
             "kinds": group.kinds if group is not None else (),
             "before": before,
@@ -72,9 +73,10 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
             found = yield from audit_views.events(workspace_id, **wanted, search=search)
         named = yield from names.read_event_names(workspace_id, found.events)
         counts = yield from audit_views.count_days(workspace_id, day_bounds(days.shown_days()), MOST_PER_DAY)
-        return found, named, counts
+        uncopied_ms = (yield from copies.find_overdue(visit.now_ms)) if visit.person.is_owner else None
+        return found, named, counts, uncopied_ms
 
-    found, named, counts = await visit.read(look)
+    found, named, counts, uncopied_ms = await visit.read(look)
     kept = {
         "q": search,
         "group": group.id if group is not None else "",
@@ -114,6 +116,8 @@ async def _show(visit: Visit, verdict: Verdict | None = None, *, whole_server: b
         "whole_server": whole_server,
         "findings": [finding_words(each) for each in verdict.findings[:FINDINGS_SHOWN]] if verdict else [],
         "is_owner": visit.person.is_owner,
+        "uncopied": visit.when(uncopied_ms),
+        "copy_command": visit.services.links.shell_command(*copies.COMMAND),
     }
     return visit.page("audit.html", values)
 

@@ -1,0 +1,75 @@
+"""A checkpoint that stays on the machine proves nothing against its owner: after a day, people are told."""
+
+from __future__ import annotations
+
+import logging
+
+import msgspec
+import pytest
+from tests.serving.web.review.kit import House, post
+from tests.serving.web.review.test_notifications import Posts, told_at
+
+from assent.engine.audit import copies
+from assent.engine.core import jobs
+from assent.jobs.kinds import job_kinds
+from assent.jobs.worker import Runner
+
+NOTE = "The audit log has no fresh copy"
+
+
+async def write_checkpoint(house: House) -> None:
+    """Run the job of every hour."""
+    name, now_ms = "write_audit_checkpoint", house.clock.now_ms()
+    kinds = {name: msgspec.structs.replace(job_kinds(house.app)[name], every_ms=None)}
+    await house.app.store.write(lambda: jobs.enqueue_next(name, 1, now_ms - 1))
+    assert await Runner(house.app.store, house.clock, kinds, worker="test").run_due_once() == 1
+
+
+@pytest.mark.own_database
+async def test_checkpoints_without_a_copy_are_told_once_a_day_until_a_copy_is_shown(
+    house_on_any_store: House, caplog: pytest.LogCaptureFixture
+) -> None:
+    house = house_on_any_store
+    clock = house.clock
+    posts = Posts(house)
+    await told_at(house, "email", "ada@example.org")
+    owner = await house.owner()
+
+    async def pass_hours(hours: int) -> tuple[int, int, bool, bool]:
+        """Let the hourly job run meanwhile. Returns the warnings, the mails, the line of the page, the metric."""
+        caplog.clear()
+        posts.sent.clear()
+        for _ in range(hours):
+            clock.advance(hours=1)
+            await write_checkpoint(house)
+        await house.run_jobs()
+        warned = [
+            each
+            for each in caplog.records
+            if each.name == "assent.jobs" and "another machine" in each.message
+        ]
+        mails = [said for _, said in posts.sent if said["subject"] == NOTE]
+        page = (await owner.get("/audit")).text
+        metrics = (await owner.get("/metrics")).text
+        return len(warned), len(mails), NOTE in page, "assent_audit_uncopied_seconds 0\n" not in metrics
+
+    caplog.set_level(logging.WARNING)
+    await house.stage(post())
+    assert await pass_hours(24) == (0, 0, False, False)
+    assert await pass_hours(2) == (1, 1, True, True)
+    assert await pass_hours(22) == (0, 0, True, True)
+    assert await pass_hours(2) == (1, 1, True, True)
+
+    await house.app.store.write(lambda: copies.record_copy(1_000))
+    assert await pass_hours(26) == (0, 0, False, False)
+
+
+@pytest.mark.own_database
+async def test_an_idle_server_needs_no_new_copy(house_on_any_store: House) -> None:
+    store, clock = house_on_any_store.app.store, house_on_any_store.clock
+    await house_on_any_store.app.prepare()
+    clock.advance(hours=1)
+    await write_checkpoint(house_on_any_store)
+    await store.write(lambda: copies.record_copy(1))
+    clock.advance(days=30)
+    assert await store.read(lambda: copies.find_overdue(clock.now_ms())) is None
