@@ -23,7 +23,7 @@ from assent.engine.actions import policies
 from assent.engine.actions.describing import fill_views
 from assent.engine.audit import earlier_approvals
 from assent.engine.connections.connections import ConnectionStore
-from assent.engine.core import server_keys, tenancy
+from assent.engine.core import tenancy
 from assent.engine.core.callers import SeenCallers
 from assent.engine.core.rate import (
     MemoryRateLimiter,
@@ -43,17 +43,17 @@ from assent.gate import review_link
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import RELAY
 from assent.gate.seals import Seals
-from assent.kernel import tokens
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, SECOND_MS
 from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
 from assent.ports import Clock, Connector, SchemaMismatch, Store, StoreUnavailable, Transaction
 from assent.processes.failovers import find_failover, keep_history
 from assent.processes.heads import Heads, StoreBehind
+from assent.processes.secret_checks import SecretMismatch, check_secrets
 from assent.processes.server_notes import ServerNotes
 from assent.settings.load import Settings, SettingsError
 from assent.settings.reaching import phone_url
-from assent.settings.secret_files import MASTER, RUN_TOKEN, SecretHome, resolve_secrets
+from assent.settings.secret_files import resolve_secrets
 from assent.settings.welcome import client_entry, in_shell, own_command, stdio_command
 from assent.stores import open_store
 
@@ -84,10 +84,6 @@ class SystemClock:
 
     def now_ms(self) -> int:
         return time.time_ns() // 1_000_000
-
-
-class SecretMismatch(StoreUnavailable):
-    """The store was created with different secrets."""
 
 
 class App:
@@ -411,28 +407,6 @@ async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
         await store.write(lambda: earlier_approvals.seal_all(seals, now_ms))
     if len(seals.keys) > 1:
         await store.write(lambda: earlier_approvals.reseal_open(seals, now_ms))
-
-
-SECRETS: Final = {RUN_TOKEN: "run_token", MASTER: "master"}
-"""The names of the secrets' fingerprints."""
-
-
-async def check_secrets(store: Store, keys: ServerKeys) -> None:
-    """Refuse secrets that the store was not created with: every link would be invalid."""
-    await store.open()  # in this task, so that closing the application ends an attempt to connect
-    await store.write(partial(compare_secrets, {RUN_TOKEN: keys.run_token, MASTER: keys.master}))
-
-
-def compare_secrets(rings: Mapping[SecretHome, tuple[bytes, ...]]) -> Transaction[None]:
-    """Raise `SecretMismatch` if the store was created with other secrets."""
-    for home, ring in rings.items():
-        known = tuple(map(tokens.fingerprint, ring))
-        if not (yield from server_keys.check_fingerprint(SECRETS[home], known)):
-            raise SecretMismatch(
-                f"{home.env}, or {home.file_name} in the data directory, is not the secret this database was made "
-                f"with.\nPut back the one that it was made with; to change it, set the new one as {home.env} and the "
-                f"old one as {home.env}_PREVIOUS."
-            )
 
 
 UNFIT = (SettingsError, SchemaMismatch, SecretMismatch, StoreBehind)

@@ -178,8 +178,8 @@ async def _restores(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _rehearse(settings: Settings, store: Store) -> DoctorCheck:
     """Compare the secrets and write as the start of a server does, and roll that back."""
-    from assent.app import SECRETS, compare_secrets
     from assent.kernel.ids import SYSTEM_WORKSPACE
+    from assent.processes.secret_checks import SECRETS, compare_secrets
     from assent.settings.secret_files import read_secrets
     from assent.sql.loader import statements
 

@@ -234,6 +234,12 @@ EXPORT_JSON: Final = "Export JSON"
 AUDIT_LOG_VERIFIED_EVENTS_UNCHANGED: Final = "Audit log verified: {events} events, unchanged"
 THE_AUDIT_LOG_WAS_CHANGED: Final = "The audit log was changed after it was written"
 AND_MORE: Final = "and {findings} more."
+UNCOPIED: Final = "The audit log has no fresh copy"
+UNCOPIED_SINCE: Final = (
+    "No signed checkpoint since {since} is known to be on another machine. Without a copy, who owns this machine could "
+    "rewrite the log."
+)
+COPY_EACH_DAY: Final = "Copy the newest file of the folder checkpoints to another machine each day, and show the server a copy from there:"
 KEEP_THE_DATABASE: Final = (
     "Keep the database as it is and compare it with a backup. A checkpoint that was copied elsewhere "
     "shows what it said at that time."
