@@ -239,7 +239,10 @@ UNCOPIED_SINCE: Final = (
     "No signed checkpoint since {since} is known to be on another machine. Without a copy, who owns this machine could "
     "rewrite the log."
 )
-COPY_EACH_DAY: Final = "Copy the newest file of the folder checkpoints to another machine each day, and show the server a copy from there:"
+COPY_EACH_DAY: Final = (
+    "Copy the newest file of the folder checkpoints to another machine each day, and show the server a copy "
+    "from there:"
+)
 KEEP_THE_DATABASE: Final = (
     "Keep the database as it is and compare it with a backup. A checkpoint that was copied elsewhere "
     "shows what it said at that time."
