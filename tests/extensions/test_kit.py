@@ -84,7 +84,7 @@ def test_the_sentence_of_an_effect_without_arguments_names_none() -> None:
         """Ring the bell. USE WHEN asked."""
         return assent.Receipt("rung")
 
-    assert prepare(ring, {}).view.sentence == "Does “Ring”."
+    assert prepare(ring, {}).view.sentence == "Runs “Ring”."
 
 
 def test_approved_arguments_are_read_beside_the_event_loop() -> None:

@@ -48,7 +48,7 @@ def verify(
     counted = f"{verdict.streams} streams, {verdict.events} events, {verdict.checkpoints} checkpoints"
     restored = [restore.describe() for restore in verdict.restores]
     if verdict.ok:
-        session.give(verdict, "\n".join([f"The journal is as it was written: {counted}.", *restored]))
+        session.give(verdict, "\n".join([f"Audit log verified: {counted}, unchanged.", *restored]))
         return 0
     lines = [_line(finding) for finding in verdict.findings[:20]]
     if restored:

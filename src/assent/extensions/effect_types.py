@@ -260,9 +260,9 @@ def _describe(effect: EffectFunction, view: View, stored: Effect, scene: Scene) 
     view = msgspec.structs.replace(
         view,
         title=title,
-        sentence=f"Does “{title}” with exactly these arguments."
+        sentence=f"Runs “{title}” with exactly these arguments."
         if effect.signature.parameters
-        else f"Does “{title}”.",
+        else f"Runs “{title}”.",
         destination=f"{effect.operator.label}: {title}",
         outcome=f"Done: {title}.",
         preview=Preview("arguments"),

@@ -290,7 +290,7 @@ def describe_generally(found: EffectType, effect: Effect, scene: Scene) -> View:
         label=label,
         noun=noun,
         common_noun=found.common_noun,
-        sentence=f"Does “{effect.verb.replace('_', ' ')}” on {label} through {via}.",
+        sentence=f"Runs “{effect.verb.replace('_', ' ')}” on {label} through {via}.",
         destination=f"To {label}{name_account(effect)}",
         summary=summarise(effect),
         outcome=f"Done: {label}.",

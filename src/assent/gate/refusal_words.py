@@ -86,7 +86,7 @@ _CLOSED: Final[dict[Status, Words]] = {
     ),
     Status.FAILED: Words(
         summary="The provider refused this.",
-        user_message="The provider refused this for good; nothing was {sent}. I can prepare a new one.",
+        user_message="The provider rejected this; nothing was {sent}. I can prepare a new one.",
         fix="STOP. Say that it did not go out. Do not ask for approval of this one; if the user wants, prepare a new "
         "action.",
         stop_rule="Do not execute, approve or edit this action again.",

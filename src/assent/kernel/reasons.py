@@ -163,7 +163,7 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
     Reason.CONNECTOR_FAILED: Meaning(
         status=502,
         retry=Retry.NEVER,
-        summary="{connector} refused this for good.",
+        summary="{connector} rejected this.",
         user_message="Nothing was sent: {connector} did not accept this ({detail}). I can prepare a new one.",
         fix="STOP. Show the message: this action has ended. Prepare a new one if the user wants that.",
         stop_rule="Do not execute this action again, and do not say that it was published or sent.",

@@ -158,7 +158,7 @@ CHANGED_MEANWHILE: Final = (
 def make_decider(call: Call, asked: AskedQuestion) -> Decider:
     """The client names no person, so the decider is the user of the client."""
     key_id = call.caller.key_id
-    where = f"with key {key_id}" if key_id is not None else "on this machine"
+    where = f"with key {key_id}" if key_id is not None else "on this computer"
     by = f"the user of the client {where}"
     return Decider(call.caller.workspace_id, by, Assurance.CLIENT, VIA, shown_ms=asked.asked_ms)
 

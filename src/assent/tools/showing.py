@@ -267,7 +267,7 @@ def _message(stored: FoundAction, blocker: str | None, now_ms: int) -> str:
         later = (stored.measured_ms or 0) > now_ms and not is_by_hand(action)
         return sent + (f" Results arrive {readable_time(stored.measured_ms or 0, now_ms)}." if later else "")
     if action.execution_state is ExecutionState.OUTCOME_UNKNOWN:
-        return f"{explain(action, blocker, now_ms)} Please look there and tell me."
+        return f"{explain(action, blocker, now_ms)} Look there and tell me."
     if action.status is not Status.AWAITING_APPROVAL or is_expired(action, now_ms):
         return explain(action, blocker, now_ms)
     if decision is not None and decision.what == "changes asked":

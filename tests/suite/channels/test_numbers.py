@@ -115,7 +115,7 @@ async def test_three_exposures_of_one_source_are_never_added(house: Measuring) -
 
     why = "LinkedIn: 1,234 impressions, 11 clicks, 30 comments, 120 likes."
     assert told["nextMove"] == {
-        "move": "Follow up on LinkedIn, where people responded.",
+        "move": "Post a follow-up on LinkedIn, where people responded.",
         "why": why,
         "channel": "linkedin",
     }

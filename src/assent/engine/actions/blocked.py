@@ -146,7 +146,7 @@ def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook
 def _describe_ended(action: Action, now_ms: int) -> str | None:
     """Describe an action that is closed, expired or in an unknown state; None for an open one."""
     if state_of(action) == UNKNOWN:
-        return "It is not known whether it went out, so it is not sent again. Please look there and tell me."
+        return "It is not known whether it went out, so it is not sent again. Look there and tell me."
     if state_of(action) == EXECUTING:
         return "It is being sent now."
     if is_expired(action, now_ms):
@@ -159,7 +159,7 @@ SAID: Final = {
     Status.APPROVED: "It can go out now, as you approved it.",
     Status.EXECUTED: "It has gone out already.",
     Status.REJECTED: "It was rejected and never goes out.",
-    Status.FAILED: "The provider refused it for good; it does not go out.",
+    Status.FAILED: "The provider rejected it; it does not go out.",
 }
 
 

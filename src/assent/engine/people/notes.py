@@ -76,7 +76,7 @@ WORDS: Final[dict[str, CauseWords]] = {
     "reminder": CauseWords(
         is_waiting, "Still waiting for your decision", "still waits for you", "still wait for you"
     ),
-    "unknown": CauseWords(is_unknown, "Was this sent? Please look", "waits for you", "wait for you"),
+    "unknown": CauseWords(is_unknown, "Did this go out?", "waits for you", "wait for you"),
     "stopped": CauseWords(has_stopped, "Something did not go out", "did not go out", "did not go out"),
     "unsent": CauseWords(
         is_unsent, "Approved, and not sent yet", "is approved and not sent", "are approved and not sent"

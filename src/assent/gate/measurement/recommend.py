@@ -285,7 +285,7 @@ _TOGETHER: Final = {
 """The sentences for a channel with several messages, of which one may have the number."""
 
 _MOVES: Final[tuple[tuple[Callable[[ChannelNumbers], bool], str, str], ...]] = (
-    (_has_answers, "Follow up on {}, where people responded.", ""),
+    (_has_answers, "Post a follow-up on {}, where people responded.", ""),
     (_is_returned, "Check the addresses on {}: every message came back.", ""),
     (_is_ignored, "Try another opening and one clear request on {}.", ""),
     (

@@ -37,7 +37,7 @@ def find_failed(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]
             facts,
             actions[0],
             {"failed": len(actions)},
-            f"{_count(actions)} on {facts.label(channel)} were refused for good.{why}",
+            f"{_count(actions)} on {facts.label(channel)} were rejected.{why}",
             "Fix what was refused and prepare it again.",
             SuggestedCall("chieflab_send", {"to": ["…"]}, "it has been fixed")
             if channel == "email"

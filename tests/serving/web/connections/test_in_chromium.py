@@ -110,7 +110,7 @@ async def test_without_scripts_nothing_is_connected_and_the_page_says_what_to_do
     await at.page.get_by_label("Key").fill(zernio.KEY)
     await at.page.get_by_role("button", name="Check and connect").click()
     await expect(at.page.get_by_role("heading", level=1)).to_have_text("Connect Zernio?")
-    await expect(at.page.get_by_text("sign in again here by a new link", exact=False)).to_be_visible()
+    await expect(at.page.get_by_text("sign in here again with a new link", exact=False)).to_be_visible()
     assert await at.page.get_by_role("button").count() == 0
     assert zernio.KEY not in await at.page.content()
     assert await room.house.app.connections.find(LOCAL_WORKSPACE, "zernio") is None

@@ -156,7 +156,7 @@ async def test_one_of_two_approvals_is_not_called_decided_and_no_longer_waits_fo
 
     await house.decide(ada, run.run_id, action.id, "approve")
 
-    assert heading(await house.page(ada, run.run_id)) == "You approved this; another person has to, too"
+    assert heading(await house.page(ada, run.run_id)) == "You approved this; another person must, too"
     mine, theirs = (await ada.get("/inbox")).text, (await bo.get("/inbox")).text
     assert "Nothing waits for you" in mine
     assert f"row-{action.id}" not in mine

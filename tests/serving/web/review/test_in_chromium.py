@@ -79,7 +79,7 @@ async def test_open_the_link_read_edit_approve_reject_and_send(house: House, at:
     await form.locator("[name=body]").fill("A shorter text.\n\nIt says what we built, and nothing else.")
     await form.locator("[name=name]").fill("Ada Lovelace")
     await form.get_by_role("button", name="Save the changes").click()
-    await expect(page.get_by_role("status")).to_contain_text("Saved. Please read it once more")
+    await expect(page.get_by_role("status")).to_contain_text("Saved. Read it once more")
     await expect(card(page, first).locator(".text")).to_have_text(
         "A shorter text.\n\nIt says what we built, and nothing else.", use_inner_text=True
     )
@@ -102,7 +102,7 @@ async def test_open_the_link_read_edit_approve_reject_and_send(house: House, at:
     await form.get_by_role("button", name="Approve and send now").click()
     await expect(card(page, third)).to_contain_text("It is in the queue")
     await house.run_jobs()
-    await card(page, third).get_by_role("link", name="Look again").click()
+    await card(page, third).get_by_role("link", name="Refresh").click()
     await expect(card(page, third)).to_contain_text("https://social.example/posts/1")
 
     assert [action.action_id for action in house.provider.done] == [third]

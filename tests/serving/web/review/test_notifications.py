@@ -112,7 +112,7 @@ async def test_an_unknown_outcome_is_told_and_what_did_not_get_through_is_tried_
     await house.run_jobs()
 
     assert len(posts.sent) == 2
-    assert "Was this sent?" in posts.sent[-1][1]["text"]
+    assert "Did this go out?" in posts.sent[-1][1]["text"]
     [target] = await house.app.store.read(lambda: targets.list_targets(PLACE))
     assert target.problem is None
 

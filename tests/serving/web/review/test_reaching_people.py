@@ -195,7 +195,7 @@ def _lose(action: object) -> Delivered:
     raise OutcomeUnknown("lost")
 
 
-@pytest.mark.parametrize(("then", "title"), [(_refuse, "did not go out"), (_lose, "Was this sent?")])
+@pytest.mark.parametrize(("then", "title"), [(_refuse, "did not go out"), (_lose, "Did this go out?")])
 async def test_a_failure_and_an_unknown_outcome_are_told(house: House, then: Any, title: str) -> None:
     posts = Posts(house)
     run = await house.stage(post())

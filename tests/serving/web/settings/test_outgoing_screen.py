@@ -85,7 +85,7 @@ async def test_a_person_adds_tests_changes_and_removes_an_address_and_sees_how_i
     page = (await browser.get(f"{PAGE}?subscription={made.subscription_id}&state=delivered")).text
     assert "webhook.test" in page and f"/actions/{run.actions[0].id}" in page
     assert "Works" in page and SHOWN in page and "s3cret" not in page
-    assert "No delivery fits" in (await browser.get(f"{PAGE}?state=failed")).text
+    assert "No delivery matches" in (await browser.get(f"{PAGE}?state=failed")).text
 
     receiver.status = 500
     house.clock.advance(seconds=1)

@@ -190,12 +190,12 @@ async def test_a_key_comes_with_its_snippets_and_says_when_it_was_used(house: Ho
 async def test_the_first_run_page_ticks_a_client_and_makes_a_sample_that_waits(house: House) -> None:
     owner = await house.owner()
     page = (await owner.get("/start")).text
-    assert "Waiting for the first call" in page and "Choose a name" in page
+    assert "Waiting for your client" in page and "Choose a name" in page
     assert "--data-dir" in page
     house.app.callers.note(tenancy.LOCAL_PRINCIPAL, house.clock.now_ms())
     await house.app.callers.flush()
     ticked = (await owner.get("/start")).text
-    assert "A client called" in ticked and 'hx-trigger="every' not in ticked
+    assert "A client connected" in ticked and 'hx-trigger="every' not in ticked
 
     answer = await send(owner, "/start", "/sample")
     assert answer.status_code == 303

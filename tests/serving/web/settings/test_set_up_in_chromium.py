@@ -87,7 +87,7 @@ async def test_a_mail_server_is_connected_in_the_page(at_desk: OpenPage, office:
             await at.page.get_by_label(label).fill(text)
         await at.page.get_by_label("Encryption").select_option("none")
         at.clicks += 2
-        await at.click(at.page.get_by_role("button", name="Try and connect"))
+        await at.click(at.page.get_by_role("button", name="Test and connect"))
         await expect(at.page.get_by_role("status")).to_contain_text("Connected.")
     assert at.clicks == 5  # with the page that asks once more
     found = await office.app.connections.find(LOCAL_WORKSPACE, "smtp")
@@ -101,7 +101,7 @@ async def test_the_first_call_of_a_client_ticks_its_step_on_the_open_page(
     at_desk: OpenPage, office: House
 ) -> None:
     at = await at_desk("/start")
-    await expect(at.page.locator("#client-step")).to_contain_text("Waiting for the first call")
+    await expect(at.page.locator("#client-step")).to_contain_text("Waiting for your client")
     office.app.callers.note(LOCAL_PRINCIPAL, office.clock.now_ms())
     await office.app.callers.flush()
     await expect(at.page.locator("#client-step")).to_contain_text("Connected", timeout=10_000)

@@ -83,3 +83,15 @@ def test_the_same_for_several_actions_is_one_line_and_twice_for_one_action_is_tw
     assert [[each["action_id"] for each in line["objects"]] for line in lines] == [["a", "b"], ["a"], ["a"]]
     late = [*events, RecordedEvent("run", 9, "action_approve", 10**9, '{"actionId": "b", "by": "Ada"}', "00")]
     assert len(fold_lines(audit_lines(any_effects(), reversed(late), names, 0))) == 4
+
+
+def test_a_changed_policy_is_named_as_the_settings_name_it() -> None:
+    said = [
+        sentence(any_effects(), "policy_changed", {"policy": preset, "by": "Ada"})
+        for preset in ("two_people", "")
+    ]
+
+    assert said == [
+        "Policy changed to “Two people for high risk” by Ada",
+        "Policy changed to “Own rules only” by Ada",
+    ]

@@ -106,7 +106,7 @@ async def test_a_foreign_run_and_an_unknown_one_get_the_same_page(world: World) 
     exported = (await member.get("/audit/export")).text
     assert world.review.run_id not in exported
     foreign = await member.get(f"/audit?run={world.review.run_id}&scope=server")
-    assert "No event fits" in foreign.text
+    assert "No event matches" in foreign.text
     assert LOCAL_WORKSPACE not in exported
 
 
@@ -151,7 +151,13 @@ async def test_pages_of_runs_cover_all_of_them_once(world: World, monkeypatch: p
 
 async def test_the_story_of_a_run_says_what_happened_to_which_action(world: World) -> None:
     page = await world.page(f"/runs/{world.launch.run_id}/story")
-    for text in ("LinkedIn post", "E-mail", "Sent; the provider confirmed it", "2 sent", "Follow up on"):
+    for text in (
+        "LinkedIn post",
+        "E-mail",
+        "Sent; the provider confirmed it",
+        "2 sent",
+        "Post a follow-up on",
+    ):
         assert text in page
 
 

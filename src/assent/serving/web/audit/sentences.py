@@ -6,6 +6,7 @@ from typing import Final
 
 from assent.gate.measurement.metrics import describe_numbers
 from assent.gate.measurement.recommend import RULES
+from assent.gate.rules.words import PRESET_WORDS
 from assent.serving.web.review.history import SENTENCES, Facts, FactWords, Sentence
 
 
@@ -58,6 +59,12 @@ def _subscription(facts: Facts) -> str:
     events = facts.get("events")
     listed = ", ".join(map(str, events if isinstance(events, list) else ())) or "none"
     return "{agent} chose the events that are posted to {url}: ".format_map(FactWords(facts)) + listed
+
+
+def _policy(facts: Facts) -> str:
+    """A policy without a preset has rules of its own alone."""
+    name, _ = PRESET_WORDS.get(str(facts.get("policy")), ("Own rules only", ""))
+    return f"Policy changed to “{name}” by {{agent}}".format_map(FactWords(facts))
 
 
 def _signed_in(facts: Facts) -> str:
@@ -123,7 +130,7 @@ WORDS: Final[dict[str, Sentence]] = {
     "key_rotated": "A key was replaced by {agent}; the old one works until {until}",
     "sending_frozen": "All sending was stopped by {agent}",
     "sending_resumed": "Sending was allowed again by {agent}",
-    "policy_changed": "Policy changed to “{policy}” by {agent}",
+    "policy_changed": _policy,
     "notification_added": "{agent} asked for notifications at {shown}",
     "notification_removed": "Notifications to {shown} were stopped by {agent}",
     "approvals_sealed": "Earlier approvals were sealed by the server",

@@ -258,9 +258,9 @@ NUMBER: Final = "{kind}, number {seq}"
 STREAM: Final = "Stream"
 HASH: Final = "Hash"
 NEWEST_EVENTS: Final = "Newest events"
-THE_LATEST_1_000_EVENTS: Final = "The latest 1,000 events of this period do not fit."
+THE_LATEST_1_000_EVENTS: Final = "None of the latest 1,000 events of this period matches."
 SHOW_EVERYTHING: Final = "Show everything"
-NO_EVENT_FITS: Final = "No event fits."
+NO_EVENT_FITS: Final = "No event matches."
 NOTHING_HAS_HAPPENED_YET: Final = "Nothing has happened yet"
 EVERY_PREPARATION_DECISION_AND_SEND: Final = (
     "Every preparation, decision and send is written down here. Each event is chained to the one before "
@@ -280,3 +280,14 @@ FINDINGS: Final = {
     (True, True): "{what} in {where}, at {event}",
 }
 """A finding of a verification, by whether its place and its event are known."""
+
+# screens.py
+AN_EVENT_IS_MISSING: Final = "An event is missing"
+AN_EVENT_WAS_CHANGED: Final = "An event was changed"
+EVENTS_AT_THE_END: Final = "Events at the end are gone"
+THERE_ARE_EVENTS_AFTER: Final = "There are events after the end"
+END_CHANGED: Final = "The end of the chain was changed"
+END_REMOVED: Final = "The end of the chain was removed"
+AN_EVENT_THAT_WAS_SIGNED: Final = "An event that was signed is gone"
+SEARCH_FURTHER_BACK: Final = "Search further back"
+OLDER_EVENTS: Final = "Older events"

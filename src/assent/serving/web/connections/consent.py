@@ -38,7 +38,7 @@ async def consent(visit: Visit) -> Response:
     # The browser's own value: a proxy in front of this server may have changed the Host.
     if visit.request.headers.get("origin", base) not in (base, "null"):
         raise PageRefused(_elsewhere(base, address(visit, at.id)))
-    text = f"You go to {access.provider.grantor.label} and allow it there. This workspace may use it then."
+    text = words.YOU_GO_TO_AND_ALLOW.format(label=access.provider.grantor.label)
     await confirm(visit, at, form, "Connect", text)
     state = oauth.make_state(visit.services.keys.oauth_verifiers, visit.services.entropy(oauth.STATE_BYTES))
     await visit.write(
@@ -135,8 +135,8 @@ def _access(access: OAuthAccess | None) -> OAuthAccess:
         raise PageRefused(
             PageProblem(
                 503,
-                f"{access.label} is not set up on this server",
-                f"{access.provider.grantor.label} does not know this server yet, so it cannot ask you for consent.",
+                words.IS_NOT_SET_UP.format(label=access.label),
+                words.DOES_NOT_KNOW_THIS_SERVER.format(label=access.provider.grantor.label),
                 access.provider.what_to_set,
                 words.back_to(access.provider.id, access.label),
             )
@@ -155,11 +155,10 @@ def _callback(base: str, provider: str) -> str:
 def _elsewhere(base: str, where: str) -> PageProblem:
     return PageProblem(
         400,
-        "Open this page at its own address",
-        f"You reach this server by another address than {base}, which is the one the provider sends you back to: you "
-        "would not be signed in there.",
-        "Sign in there, and connect from there.",
-        Link(f"{base}{where}", "Open it there"),
+        words.OPEN_THIS_PAGE,
+        words.YOU_REACH_THIS_SERVER.format(base=base),
+        words.SIGN_IN_THERE_AND_CONNECT,
+        Link(f"{base}{where}", words.OPEN_IT_THERE),
     )
 
 

@@ -11,11 +11,12 @@ from typing import Any, Final
 from assent.gate.connection import Connection
 from assent.kernel.structs import Record
 from assent.net.mail_server import PORTS, parse_mailbox, parse_server, write_server
+from assent.serving.web.connections import words
 
 ENCRYPTIONS: Final = {
-    "starttls": "STARTTLS, usually on port 587",
-    "tls": "TLS from the start, usually on port 465",
-    "none": "None; a password goes only to this machine",
+    "starttls": words.STARTTLS_USUALLY_ON_PORT_587,
+    "tls": words.TLS_FROM_THE_START_USUALLY,
+    "none": words.NONE_A_PASSWORD_GOES_ONLY,
 }
 MAX_HOST_CHARS: Final = 253
 MAX_SECRET_CHARS: Final = 300
@@ -39,28 +40,28 @@ def read(form: Mapping[str, str]) -> MailServerForm | dict[str, str]:
     user, password = form.get("user", "").strip(), form.get("password", "")
     advice: dict[str, str] = {}
     if not _is_host(host):
-        advice["host"] = "Enter the name of the server alone, such as mail.example.org."
+        advice["host"] = words.ENTER_THE_NAME
     if encryption not in ENCRYPTIONS:
-        advice["encryption"] = "Choose one of the three."
+        advice["encryption"] = words.CHOOSE_ONE_OF_THE_THREE
     port = form.get("port", "").strip() or str(PORTS["smtps" if encryption == "tls" else "smtp"])
     if not port.isascii() or not port.isdigit() or not 0 < int(port[:6]) < 65_536:
-        advice["port"] = "Enter a number from 1 to 65535, or nothing for the usual one."
+        advice["port"] = words.ENTER_A_NUMBER_FROM_1
     if bool(user) != bool(password):
         missing = "password" if user else "user"
-        advice[missing] = "A user needs a password, and a password a user."
+        advice[missing] = words.A_USER_NEEDS_A_PASSWORD
     elif len(user) > MAX_SECRET_CHARS or len(password) > MAX_SECRET_CHARS:
-        advice["user"] = "User and password are too long to be right."
+        advice["user"] = words.USER_AND_PASSWORD_ARE_TOO
     try:
         parse_mailbox(sender)
     except ValueError:
-        advice["from"] = "Enter an address, such as Ann <ann@example.org>."
+        advice["from"] = words.ENTER_AN_ADDRESS_SUCH
     if advice:
         return advice
     url = write_server(host, int(port), encryption, user, password)
     try:
         server = parse_server(url)
     except ValueError as error:
-        return {"host": f"This cannot be used: {error}."}
+        return {"host": words.THIS_CANNOT_BE_USED.format(error=error)}
     facts = {"host": server.host, "port": server.port, "encryption": server.encryption, "user": user}
     return MailServerForm(url, {"from": sender, **facts})
 

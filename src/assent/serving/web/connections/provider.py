@@ -10,6 +10,7 @@ from assent.engine.connections.oauth_access import OAuthAccess, find_access
 from assent.gate.connection import Connection, ConnectionState, ConnectorInfo, ProviderWords
 from assent.kernel.structs import Record
 from assent.ports import Choosing
+from assent.serving.web.connections import words as connections_words
 from assent.serving.web.connections.words import UNKNOWN_PLACE, UNKNOWN_PROVIDER, find_words
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.shell.console import Visit
@@ -55,13 +56,17 @@ class ProviderView(Record):
     def state(self) -> tuple[str, str]:
         """The connection's state in words, and its tone."""
         if self.needs_set_up:
-            return "Not set up", ""
+            return connections_words.NOT_SET_UP_SHORT, ""
         if self.connection is None or self.connection.state is ConnectionState.REVOKED:
-            return ("By this server", "ok") if self.for_everybody else ("Not connected", "")
+            return (
+                (connections_words.BY_THIS_SERVER, "ok")
+                if self.for_everybody
+                else (connections_words.NOT_CONNECTED, "")
+            )
         if self.connection.state is ConnectionState.EXPIRED:
-            return "Connect again", "danger"
+            return connections_words.CONNECT_AGAIN, "danger"
         if isinstance(self.connector, Choosing) and self.connector.chosen(self.connection) is None:
-            return "One thing to choose", "warn"
+            return connections_words.ONE_THING_TO_CHOOSE, "warn"
         return "Connected", "ok"
 
 

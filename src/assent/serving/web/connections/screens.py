@@ -19,6 +19,7 @@ from assent.engine.connections.oauth_access import REFRESH, OAuthAccess, find_ac
 from assent.gate.connection import Account, ConnectionState, NewConnection, OpenedSecrets, Verified
 from assent.ports import Choosing, KeyChecked, NotSent, OfferedChoice, OutcomeUnknown
 from assent.serving.web.connections import mail as connect_mail
+from assent.serving.web.connections import words as connections_words
 from assent.serving.web.connections.provider import (
     ProviderView,
     address,
@@ -99,17 +100,19 @@ async def enter_key(visit: Visit) -> Response:
         raise PageRefused(UNKNOWN_PROVIDER)
     key = visit.confirming.open(visit.session, form).get("key", "").strip()
     if not key or len(key) > MAX_KEY_CHARS or not key.isascii() or not key.isprintable():
-        return await show(visit, view, {"key": "Enter it as the provider shows it, and nothing else."})
+        return await show(visit, view, {"key": connections_words.ENTER_IT_AS_THE_PROVIDER})
     if view.words.key is not None and not key.startswith(view.words.key.starts):
-        return await show(visit, view, {"key": f"This is another key: {view.words.key.looks}"})
-    await confirm(visit, view, form, "Connect", "The key that you entered is stored here, encrypted.")
+        return await show(
+            visit, view, {"key": connections_words.THIS_IS_ANOTHER_KEY.format(looks=view.words.key.looks)}
+        )
+    await confirm(visit, view, form, "Connect", connections_words.THE_KEY_THAT_YOU_ENTERED)
     try:
         verified = await view.connector.verify(key, ASK_SECONDS)
     except (NotSent, OutcomeUnknown) as refused:
         said = (
             refused.detail
             if isinstance(refused, NotSent)
-            else f"{view.info.label} could not be asked: {refused}"
+            else connections_words.COULD_NOT_BE_ASKED.format(label=view.info.label, refused=refused)
         )
         return await show(visit, view, {"key": said.replace(key, "…")})
     return await _save(visit, view, verified, key)
@@ -123,11 +126,11 @@ async def enter_mail(visit: Visit) -> Response:
     read = connect_mail.read(visit.confirming.open(visit.session, form))
     if isinstance(read, dict):
         return await show(visit, view, read, connect_mail.safe(form))
-    await confirm(visit, view, form, "Connect", "Mail of this workspace goes out by this server.")
+    await confirm(visit, view, form, "Connect", connections_words.MAIL_OF_THIS_WORKSPACE_GOES)
     try:
         verified = await view.connector.verify(read.url, ASK_SECONDS)
     except NotSent as refused:
-        advice = {"host": f"Nothing was kept: {refused.detail}"}
+        advice = {"host": connections_words.NOTHING_WAS_KEPT.format(detail=refused.detail)}
         return await show(visit, view, advice, connect_mail.safe(form))
     return await _save(visit, view, verified, read.url, read.settings)
 
@@ -166,7 +169,9 @@ async def choose(visit: Visit) -> Response:
         ]
         names = {each.id: each.name for each in view.connection.accounts}
         picked = ", ".join(names.get(each, each) for each in accounts) or "none"
-    await confirm(visit, view, form, "Use", f"From then on this workspace uses: {picked}.")
+    await confirm(
+        visit, view, form, "Use", connections_words.FROM_THEN_ON_THIS_WORKSPACE.format(picked=picked)
+    )
     await visit.services.connections.choose(
         visit.workspace_id, view.id, accounts, settings, by=visit.person.name
     )

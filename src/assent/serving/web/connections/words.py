@@ -148,24 +148,22 @@ SERVER: Final = "Server"
 SUCH_AS_MAIL_EXAMPLE_ORG: Final = "Such as mail.example.org."
 ENCRYPTION: Final = "Encryption"
 PORT: Final = "Port"
-LEAVE_IT_EMPTY: Final = "Leave it empty for the usual one."
+LEAVE_IT_EMPTY: Final = "Leave it empty for the default."
 USER: Final = "User"
 PASSWORD: Final = "Password"
-TRY_AND_CONNECT: Final = "Try and connect"
+TEST_AND_CONNECT: Final = "Test and connect"
 WITH_A_KEY: Final = "With a key"
 IT_IS_CHECKED_WITH_BEFORE: Final = "{asks} It is checked with {label} before it is stored."
-OPEN_THE_PAGE: Final = "Open the page of {label} that gives it out"
+GET_IT_FROM: Final = "Get it from {label}"
 CHECK_AND_CONNECT: Final = "Check and connect"
 CONNECTIONS: Final = "Connections"
 THE_CONNECTION_HAS_ENDED: Final = "The connection has ended"
-THE_PROVIDER_DOES_NOT_ACCEPT: Final = "The provider does not accept it any more."
+THE_PROVIDER_DOES_NOT_ACCEPT: Final = "The provider no longer accepts it."
 IT_ENDED_WAITING_DRAFTS: Final = "It ended {changed}. Waiting drafts are kept; connect again to send them."
 MAIL_GOES_THROUGH_THE_MAIL: Final = (
-    "Mail goes through the mail server of this server already. With one of your own it comes from you."
+    "Mail already goes out through the mail server of this server. With your own, it comes from your address."
 )
-LISTS_NOTHING_FOR_THE_ACCOUNT: Final = (
-    "{label} lists nothing for the account that consented; you can type it."
-)
+LISTS_NOTHING_FOR_THE_ACCOUNT: Final = "{label} lists nothing for this account. Enter it yourself."
 CONNECTION: Final = "Connection"
 CONNECTED_BY: Final = "{since} by {connected_by}"
 ACCOUNT: Final = "Account"
@@ -178,13 +176,13 @@ CONNECT_ANOTHER_MAIL_SERVER: Final = "Connect another mail server"
 CONNECT_WITH_ANOTHER_KEY: Final = "Connect with another key"
 DISCONNECT: Final = "Disconnect"
 DISCONNECT_LABEL: Final = "Disconnect {label}?"
-THIS_SERVERS_COPY: Final = "This server’s copy of the credentials is destroyed at once. {loses}"
+THIS_SERVERS_COPY: Final = "The credentials are deleted from this server at once. {loses}"
 YES_DISCONNECT: Final = "Yes, disconnect"
 
 # connectors.html
 SERVICES_ASSENT_CAN_POST: Final = (
-    "Services Assent can post and send through. Keys and consent are given here, by you; they are sealed "
-    "on this server, and no agent sees them."
+    "Services Assent can post and send through. Only people give keys and consent, on this page. They "
+    "are stored encrypted, and no agent sees them."
 )
 DOES: Final = "Does"
 CHANNELS: Final = "Channels"
@@ -192,3 +190,55 @@ ACCESS: Final = "Access"
 DUPLICATE_PROTECTION: Final = "Duplicate protection"
 MANAGE: Final = "Manage"
 CONNECT: Final = "Connect"
+
+# connectors.py
+NO_ACCOUNT_NEEDED: Final = "No account needed"
+YOUR_API_KEY: Final = "Your API key"
+YOU_SIGN: Final = "You sign in there and allow it"
+A_MAIL_SERVER: Final = "Your mail server, or that of this server"
+IT_DOES_NOT_ANSWER_RELOAD: Final = "It does not answer. Reload this page in a moment."
+NOT_CONNECTED: Final = "Not connected"
+NOT_ON_THIS_SERVER: Final = "Not on this server"
+NOT_READY: Final = "Not ready"
+YES_THE_PROVIDER_RECOGNISES: Final = "Yes: the provider recognises a repetition for {window_ms}"
+YES_THE_SAME_CONTENT: Final = "Yes: the same content is found instead of being made twice"
+YES_THE_PROVIDER_IS_ASKED: Final = "Yes: the provider is asked whether it happened"
+NO_A_PERSON_LOOKS: Final = "No: a person looks, and it is never repeated on a guess"
+
+# consent.py
+YOU_GO_TO_AND_ALLOW: Final = "You go to {label} and allow it there. This workspace may use it then."
+IS_NOT_SET_UP: Final = "{label} is not set up on this server"
+DOES_NOT_KNOW_THIS_SERVER: Final = "{label} does not know this server yet, so it cannot ask you for consent."
+OPEN_THIS_PAGE: Final = "Open this page at its own address"
+YOU_REACH_THIS_SERVER: Final = (
+    "You reach this server by another address than {base}, which is the one the provider sends you back "
+    "to: you would not be signed in there."
+)
+SIGN_IN_THERE_AND_CONNECT: Final = "Sign in there, and connect from there."
+OPEN_IT_THERE: Final = "Open it there"
+
+# mail.py
+STARTTLS_USUALLY_ON_PORT_587: Final = "STARTTLS, usually on port 587"
+TLS_FROM_THE_START_USUALLY: Final = "TLS from the start, usually on port 465"
+NONE_A_PASSWORD_GOES_ONLY: Final = "None; a password goes only to this machine"
+ENTER_THE_NAME: Final = "Enter the name of the server alone, such as mail.example.org."
+CHOOSE_ONE_OF_THE_THREE: Final = "Choose one of the three."
+ENTER_A_NUMBER_FROM_1: Final = "Enter a number from 1 to 65535, or nothing for the usual one."
+A_USER_NEEDS_A_PASSWORD: Final = "A user needs a password, and a password a user."
+USER_AND_PASSWORD_ARE_TOO: Final = "User and password are too long to be right."
+ENTER_AN_ADDRESS_SUCH: Final = "Enter an address, such as Ann <ann@example.org>."
+THIS_CANNOT_BE_USED: Final = "This cannot be used: {error}."
+
+# provider.py
+NOT_SET_UP_SHORT: Final = "Not set up"
+BY_THIS_SERVER: Final = "By this server"
+ONE_THING_TO_CHOOSE: Final = "One thing to choose"
+
+# screens.py
+ENTER_IT_AS_THE_PROVIDER: Final = "Enter it as the provider shows it, and nothing else."
+THIS_IS_ANOTHER_KEY: Final = "This is another key: {looks}"
+THE_KEY_THAT_YOU_ENTERED: Final = "The key that you entered is stored here, encrypted."
+COULD_NOT_BE_ASKED: Final = "{label} could not be asked: {refused}"
+MAIL_OF_THIS_WORKSPACE_GOES: Final = "Mail of this workspace goes out by this server."
+NOTHING_WAS_KEPT: Final = "Nothing was kept: {detail}"
+FROM_THEN_ON_THIS_WORKSPACE: Final = "From then on this workspace uses: {picked}."

@@ -27,6 +27,7 @@ from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
+from assent.serving.web.inbox import words
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming
 from assent.serving.web.review.access import VIA
@@ -39,20 +40,20 @@ from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 from assent.serving.web.shell.word_diff import PAGE_STEPS
 
 DECISIONS: Final = ("approve", "reject")
-INBOX: Final = Link("/inbox", "Back to the inbox")
+INBOX: Final = Link("/inbox", words.BACK_TO_THE_INBOX)
 
 NOT_TOGETHER: Final = PageProblem(
     400,
-    "These cannot be decided together",
-    "Only low-risk drafts that still wait and have no HTML part can be decided in one go.",
-    "Go back and select low-risk rows, or open each one and decide there.",
+    words.THESE_CANNOT_BE_DECIDED_TOGETHER,
+    words.ONLY_LOW_RISK_DRAFTS,
+    words.GO_BACK_AND_SELECT_LOW,
     INBOX,
 )
 CHANGED: Final = PageProblem(
     409,
-    "Something changed while you were looking",
-    "One of these was edited or decided by someone else. Nothing was decided.",
-    "Go back to the inbox, look at what waits now, and select again.",
+    words.SOMETHING_CHANGED_WHILE_YOU_WERE,
+    words.ONE_OF_THESE_WAS_EDITED,
+    words.GO_BACK_TO_THE_INBOX,
     INBOX,
 )
 
@@ -81,7 +82,7 @@ async def decide(visit: Visit) -> Response:
             visit,
             decision,
             found,
-            {"reason": "Say why in a few words, so that the next draft is better."},
+            {"reason": words.SAY_WHY},
             form.get("back", ""),
         )
 
@@ -201,7 +202,9 @@ async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[str]:
             ready = await read_readiness(visit.services, action)
             blocked = ready is not None and not ready.ready
             said[action.effect.connector] = (
-                (ready.fix_hint or f"{action.view.via} is not ready.") if ready and blocked else ""
+                (ready.fix_hint or words.IS_NOT_READY.format(via=action.view.via))
+                if ready and blocked
+                else ""
             )
     return [each for each in said.values() if each]
 

@@ -16,6 +16,7 @@ from assent.gate.gate import Decider
 from assent.gate.records import Action
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.ports import Transaction
+from assent.serving.web.inbox import words
 from assent.serving.web.inbox.words import held_line
 from assent.serving.web.review.access import VIA
 from assent.serving.web.shell.console import SEND, Screen, Visit
@@ -23,12 +24,12 @@ from assent.serving.web.shell.problems import Link, PageProblem, PageRefused
 
 NOTHING_HELD: Final = PageProblem(
     404,
-    "Nothing is held here",
-    "These proposals were decided or released already, or they have expired.",
-    "Look at what waits for you instead.",
-    Link("/inbox", "Open the inbox"),
+    words.NOTHING_IS_HELD_HERE,
+    words.THESE_PROPOSALS_WERE_DECIDED,
+    words.LOOK_AT_WHAT_WAITS,
+    Link("/inbox", words.OPEN_THE_INBOX),
 )
-WHY: Final = "Say why in a few words: the agent reads it."
+WHY: Final = words.SAY_WHY_TO_THE_AGENT
 
 
 async def show(visit: Visit) -> Response:

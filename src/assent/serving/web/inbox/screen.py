@@ -17,6 +17,7 @@ from assent.engine.views import inbox
 from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
 from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
+from assent.serving.web.inbox import words
 from assent.serving.web.inbox.words import CHIPS, DID, EXPIRES_SOON_MS, held_line, inbox_line, pane_values
 from assent.serving.web.review.action import NO_SUCH_ACTION
 from assent.serving.web.shell.console import Screen, Visit
@@ -193,7 +194,11 @@ def _describe_batch(visit: Visit) -> str:
     sent = whole_number(visit.query("sent"), 3) or count
     if did not in DID or count is None:
         return ""
-    return f"{count} approved, {sent} on their way out." if sent != count else f"{count} {DID[did]}."
+    return (
+        words.APPROVED_ON_THEIR_WAY_OUT.format(count=count, sent=sent)
+        if sent != count
+        else f"{count} {DID[did]}."
+    )
 
 
 SCREENS: Final = (

@@ -38,19 +38,18 @@ SEARCHED: Final = "Searched {:,} of {:,}, the most severe first."
 SEARCH_ON: Final = "Search the next ones"
 UNKNOWN_TITLE: Final = "Did this go out?"
 UNKNOWN_HINT: Final = (
-    "We lost the connection while it was sent. Nothing is sent again on a guess: look there, then say what you "
-    "see."
+    "We lost the connection while sending. Nothing is sent again before you say whether it arrived."
 )
 STUCK: Final = "Did not go out"
 STUCK_HINT: Final = (
-    "Approved, and not sent. Open one to try it again, to change it, or to take the approval back."
+    "Approved, and not sent. Open one to try again, to change it, or to take the approval back."
 )
 HELD: Final = "Too much at once"
 HELD_HINT: Final = (
-    "An agent proposed so much in a short time that you are asked once about all of it. Nothing is sent "
-    "meanwhile."
+    "An agent proposed many actions in a short time. Decide about all of them at once; nothing is sent "
+    "until then."
 )
-HELD_NOTE: Final = "Look at the list, then reject it or release it"
+HELD_NOTE: Final = "Open the list, then reject or release all of them"
 SCHEDULED: Final = "Scheduled"
 SENT_TODAY: Final = "Sent today"
 LOW_RISK: Final = "{} low-risk drafts"
@@ -60,7 +59,7 @@ SELECT_HINT: Final = "Select low-risk rows to decide about them together."
 REVIEW_ALL: Final = "Review all {}"
 APPROVE_TOGETHER: Final = "Approve together"
 REJECT_TOGETHER: Final = "Reject together"
-NOTHING_LIKE_IT: Final = "Nothing like that waits"
+NOTHING_LIKE_IT: Final = "Nothing found"
 NOTHING_LIKE_IT_HINT: Final = "Try other words, or clear the filter to see everything that needs you."
 NOTHING_WAITS: Final = "Nothing waits for you"
 NOTHING_WAITS_HINT: Final = (
@@ -78,12 +77,12 @@ CHIPS: Final = {
 """The names of the filters."""
 
 BATCH_HINT: Final = "All of low risk. Nothing is decided yet: read each one, then press the button below."
-BATCH_UNREADY: Final = "An approval waits for it."
+BATCH_UNREADY: Final = "You can approve now; it is sent once this is fixed."
 UNDO_HINT: Final = "They go out after {} seconds. Until then you can take each approval back."
 
 RELEASE_HINT: Final = (
-    "You are asked once about all of them. Nothing is sent, and nothing is lost: reject them, or release them and "
-    "decide about each in your inbox."
+    "Nothing is sent and nothing is lost. Reject them all, or release them and decide about each one in "
+    "your inbox."
 )
 
 
@@ -265,19 +264,18 @@ APPROVE_ALL_SEND_NOW: Final = "Approve all {items}, send {sends} now"
 HELD_PROPOSALS: Final = "Held proposals"
 BACK_TO_THE_INBOX: Final = "Back to the inbox"
 AND_MORE: Final = "And {more} more."
-LOOK_AT: Final = "Look at them one by one"
+DECIDE_ONE_BY_ONE: Final = "Decide one by one"
 EACH_APPEARS_IN_YOUR_INBOX: Final = "Each appears in your inbox with its own decision."
 RELEASE_ALL: Final = "Release all {count}"
 REJECT_THEM: Final = "Reject them"
 YOU_DECIDE_AS_NONE: Final = "You decide as {name}. None of them can be sent afterwards."
-REJECT_ALL_COUNT_FOR_GOOD: Final = "Reject all {count} for good"
 
 # inbox.html
 SELECT_TITLE: Final = "Select: {title}"
 ALL_WORKSPACES: Final = "All workspaces"
 FILTER: Final = "Filter"
 CLEAR: Final = "Clear"
-DRAFTS: Final = "· {lines} drafts"
+DRAFTS: Final = "{lines} drafts"
 CLEAR_THE_FILTER: Final = "Clear the filter"
 CONNECT_AN_AGENT: Final = "Connect an agent"
 THE_SELECTED_ITEM: Final = "The selected item"
@@ -285,7 +283,31 @@ THE_SELECTED_ITEM: Final = "The selected item"
 # inbox_pane.html
 STATE: Final = "State"
 REVIEW_AND_APPROVE: Final = "Review and approve"
-SAY_WHAT_YOU_SEE: Final = "Say what you see"
+SAY_WHETHER_IT_ARRIVED: Final = "Say whether it arrived"
 TRY_AGAIN: Final = "Try again…"
 OPEN: Final = "Open"
 APPROVALS_OF: Final = "{given} of {needed}"
+
+# batch.py
+THESE_CANNOT_BE_DECIDED_TOGETHER: Final = "These cannot be decided together"
+ONLY_LOW_RISK_DRAFTS: Final = (
+    "Only low-risk drafts that still wait and have no HTML part can be decided in one go."
+)
+GO_BACK_AND_SELECT_LOW: Final = "Go back and select low-risk rows, or open each one and decide there."
+SOMETHING_CHANGED_WHILE_YOU_WERE: Final = "Something changed while you were looking"
+ONE_OF_THESE_WAS_EDITED: Final = "One of these was edited or decided by someone else. Nothing was decided."
+GO_BACK_TO_THE_INBOX: Final = "Go back to the inbox, look at what waits now, and select again."
+SAY_WHY: Final = "Say why in a few words, so that the next draft is better."
+IS_NOT_READY: Final = "{via} is not ready."
+
+# held.py
+NOTHING_IS_HELD_HERE: Final = "Nothing is held here"
+THESE_PROPOSALS_WERE_DECIDED: Final = (
+    "These proposals were decided or released already, or they have expired."
+)
+LOOK_AT_WHAT_WAITS: Final = "Look at what waits for you instead."
+OPEN_THE_INBOX: Final = "Open the inbox"
+SAY_WHY_TO_THE_AGENT: Final = "Say why in a few words: the agent reads it."
+
+# screen.py
+APPROVED_ON_THEIR_WAY_OUT: Final = "{count} approved, {sent} on their way out."

@@ -130,9 +130,9 @@ async def _require_person(visit: Visit, entry_id: str, form: dict[str, str]) -> 
     """Require that a person lets drafts use an entry, which an agent may have recorded."""
     entry = await visit.read(lambda: brain.find(visit.workspace_id, entry_id))
     if entry is not None and entry.state != "confirmed":
-        text = "Later drafts use it from then on."
+        text = words.LATER_DRAFTS_USE
         facts = ((KIND_NAMES.get(entry.kind, entry.kind), entry.body[:BODY_CHARS]),)
-        await visit.confirm(form, Consequence("Confirm this?", text, "Confirm it", facts))
+        await visit.confirm(form, Consequence(words.CONFIRM_THIS, text, words.CONFIRM_IT, facts))
 
 
 async def write(visit: Visit) -> Response:
@@ -190,9 +190,9 @@ async def _save(
     kind: Kind = next(each for each in WRITTEN if each == typed["kind"])
     facts: tuple[tuple[str, str], ...] = ((KIND_NAMES[kind], body[:BODY_CHARS]),)
     if old is not None:
-        facts = (("Until now", old.body[:BODY_CHARS]), ("From now on", body[:BODY_CHARS]))
-    ask = "Remember this?" if old is None else "Replace these words?"
-    await visit.confirm(form, Consequence(ask, "Later drafts follow it from then on.", "Remember it", facts))
+        facts = ((words.UNTIL_NOW, old.body[:BODY_CHARS]), (words.FROM_NOW_ON, body[:BODY_CHARS]))
+    ask = words.REMEMBER_THIS if old is None else words.REPLACE_THESE_WORDS
+    await visit.confirm(form, Consequence(ask, words.LATER_DRAFTS_FOLLOW, words.REMEMBER_IT, facts))
     by = visit.person.name
 
     def store() -> Transaction[str | None]:

@@ -25,6 +25,7 @@ from assent.engine.people.oidc import AdmissionRules, IdentifiedPerson, SignInDe
 from assent.kernel import tokens
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.net.oidc import OidcFailed, OidcIssuer, OidcProblem
+from assent.serving.web.people import words
 from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, KeysWhenReady
 from assent.serving.web.shell.headers import PAGE_HEADERS, see_other
 from assent.serving.web.shell.pace import Pace
@@ -40,33 +41,33 @@ _EXPIRY_BYTES: Final = 8
 FAILURES: Final[dict[OidcProblem, tuple[int, str, str]]] = {
     "unreachable": (
         503,
-        "{name} cannot be reached",
-        "Try again in a moment, or sign in another way.",
+        words.CANNOT_BE_REACHED,
+        words.TRY_AGAIN_IN_A_MOMENT,
     ),
     "misconfigured": (
         502,
-        "Signing in with {name} is not set up right",
-        "Tell the person who runs this server; its log has the details.",
+        words.SIGNING_IN,
+        words.TELL_THE_PERSON_WHO_RUNS,
     ),
     "refused": (
         403,
-        "{name} did not confirm the sign-in",
-        "Start again. If it happens again, tell the person who runs this server.",
+        words.DID_NOT_CONFIRM_THE_SIGN,
+        words.START_AGAIN_OR_TELL,
     ),
     "issuer": (
         403,
-        "This sign-in comes from elsewhere",
-        "You are not signed in. Start again here. If it happens again, tell the person who runs this server.",
+        words.THIS_SIGN_IN_COMES,
+        words.YOU_ARE_NOT_SIGNED,
     ),
     "token": (
         403,
-        "This sign-in is not valid",
-        "You are not signed in. Start again here. If it happens again, tell the person who runs this server.",
+        words.SIGN_IN_NOT_VALID,
+        words.YOU_ARE_NOT_SIGNED,
     ),
     "expired": (
         403,
-        "This sign-in has expired",
-        "Start again. If it happens again, the clock of this server or of {name} is wrong.",
+        words.THIS_SIGN_IN_HAS_EXPIRED,
+        words.START_AGAIN_OR_CLOCK,
     ),
 }
 """Status, title and next step of each failure."""
@@ -102,7 +103,7 @@ class OidcPages:
         self._pace = Pace(services, trust_proxy=trust_proxy)
         self._cookie = cookies.named("assent-oidc")
         self._name = offered.issuer.client.name
-        self._start_again = Link(START, f"Sign in with {self._name}")
+        self._start_again = Link(START, words.SIGN_IN_WITH_NAME.format(name=self._name))
 
     async def start(self, request: Request) -> Response:
         """Begin an attempt and redirect to the issuer."""
@@ -194,18 +195,18 @@ class OidcPages:
     def _not_ours(self) -> PageProblem:
         return PageProblem(
             400,
-            "This sign-in was not started here",
-            "It was started in another browser, or more than ten minutes ago. You are not signed in by it.",
-            "Start again in this browser.",
+            words.SIGN_IN_NOT_STARTED_HERE,
+            words.IT_WAS_STARTED_IN_ANOTHER,
+            words.START_AGAIN_IN_THIS_BROWSER,
             self._start_again,
         )
 
     def _used(self) -> PageProblem:
         return PageProblem(
             400,
-            "This sign-in was used already",
-            f"The answer of {self._name} works once. It did not sign you in again.",
-            "Start again if you are not signed in.",
+            words.THIS_SIGN_IN_WAS_USED,
+            words.THE_ANSWER_OF_WORKS_ONCE.format(name=self._name),
+            words.START_AGAIN,
             self._start_again,
         )
 
@@ -213,20 +214,20 @@ class OidcPages:
         cancelled = error == "access_denied"
         return PageProblem(
             403,
-            "You did not sign in" if cancelled else f"{self._name} did not sign you in",
-            f"{self._name} says that the sign-in was declined."
+            words.YOU_DID_NOT_SIGN_IN if cancelled else words.DID_NOT_SIGN_YOU_IN.format(name=self._name),
+            words.SAYS_THAT_THE_SIGN.format(name=self._name)
             if cancelled
-            else f"{self._name} reports a problem and names no person.",
-            "Start again, or sign in another way.",
+            else words.REPORTS_A_PROBLEM_AND_NAMES.format(name=self._name),
+            words.START_AGAIN_OR_SIGN,
             self._start_again,
         )
 
     def _denied(self, denied: SignInDenied) -> PageProblem:
         return PageProblem(
             403,
-            "You cannot sign in here",
-            f"{self._name} knows you. {denied}",
-            "Ask an owner of this server for access, or sign in with another account.",
+            words.YOU_CANNOT_SIGN_IN_HERE,
+            words.KNOWS_YOU.format(name=self._name, denied=denied),
+            words.ASK_AN_OWNER,
             HOW_TO_SIGN_IN,
         )
 

@@ -23,6 +23,7 @@ from assent.kernel import tokens
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.kernel.structs import Record
 from assent.kernel.tokens import KeyRing, TokenInvalid
+from assent.serving.web.people import words
 from assent.serving.web.shell.problems import Link, PageProblem
 
 NAME_SECONDS: Final = 365 * 24 * 3600
@@ -34,13 +35,13 @@ SEEN_SECONDS: Final = 30 * 24 * 3600
 
 _REVISION: Final = re.compile(r"[0-9]{1,6}")
 
-HOW_TO_SIGN_IN: Final = Link("/sign-in", "How to sign in")
+HOW_TO_SIGN_IN: Final = Link("/sign-in", words.HOW_TO_SIGN_IN)
 
 SIGN_IN_FIRST: Final = PageProblem(
     401,
-    "Sign in first",
-    "This page is for people who sign in on this server.",
-    "Sign in, and you come back here.",
+    words.SIGN_IN_FIRST,
+    words.THIS_PAGE_IS_FOR_PEOPLE,
+    words.SIGN_IN_AND_YOU_COME,
     HOW_TO_SIGN_IN,
 )
 MAX_PATH_CHARS: Final = 1_000
@@ -54,7 +55,7 @@ def ask_to_sign_in(request: Request) -> PageProblem:
         return SIGN_IN_FIRST
     query = request.url.query
     path = f"{request.url.path}?{query}" if query else request.url.path
-    link = Link(f"/sign-in?{urlencode({'then': path})}", "Sign in")
+    link = Link(f"/sign-in?{urlencode({'then': path})}", words.SIGN_IN)
     return msgspec.structs.replace(SIGN_IN_FIRST, link=link)
 
 
@@ -71,11 +72,10 @@ def is_own_path(path: str) -> bool:
 
 CONFIRM_FIRST: Final = PageProblem(
     403,
-    "Confirm first that this is you",
-    "This browser was signed in by the page that showed the key, and your agent may know that page’s address. That is "
-    "enough to read and to decide where the policy asks for no more, but not for this.",
-    "Confirm your e-mail address, or sign in by a link from the person who runs this server.",
-    Link("/sign-in", "Confirm that it is you"),
+    words.CONFIRM_FIRST,
+    words.SIGNED_IN_BY_THE_KEY_PAGE,
+    words.CONFIRM_YOUR_E_MAIL_ADDRESS,
+    Link("/sign-in", words.CONFIRM_THAT_IT_IS_YOU),
 )
 
 

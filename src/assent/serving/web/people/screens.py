@@ -11,6 +11,7 @@ from assent.engine.people.people import OWNER, Person, Role
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS, MAX_NAME_CHARS
 from assent.ports import NotSent, OutcomeUnknown
+from assent.serving.web.people import words
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
@@ -18,15 +19,8 @@ from assent.serving.web.shell.problems import NOT_FOUND, PageRefused
 from assent.tools.arguments import is_address
 
 INVITE: Final = "invite a colleague"
-SUBJECT: Final = "You are invited to decide"
-INVITATION: Final = """{by} invites you to {place}: you decide there about what agents prepare.
-
-Open this in your browser and sign in. It works once:
-
-{link}
-
-It lets its reader decide as you, so do not pass it on. You did not expect it? Then do nothing, and nothing happens.
-"""
+SUBJECT: Final = words.YOU_ARE_INVITED_TO_DECIDE
+INVITATION: Final = words.INVITES_YOU_TO_YOU_DECIDE
 
 
 async def show(visit: Visit) -> Response:
@@ -42,23 +36,23 @@ async def _invite(visit: Visit) -> Response:
     name, email = " ".join(form.get("name", "").split()), form.get("email", "").strip()
     wrong: dict[str, str] = {}
     if not is_name(name):
-        wrong["name"] = f"Enter a name of at most {MAX_NAME_CHARS} characters."
+        wrong["name"] = words.ENTER_A_NAME.format(max_name_chars=MAX_NAME_CHARS)
     if email and not is_address(email):
-        wrong["email"] = "Enter one e-mail address, or leave it empty."
+        wrong["email"] = words.ENTER_ONE_E_MAIL_ADDRESS
     places = tuple(
         WorkspaceId(each.workspace_id) for each in visit.places if f"in.{each.workspace_id}" in form
     )
     role = Role.OWNER if form.get("role") == Role.OWNER else Role.MEMBER
     if role is Role.MEMBER and not places:
-        wrong["places"] = "Choose at least one workspace for a member."
+        wrong["places"] = words.CHOOSE_AT_LEAST_ONE_WORKSPACE
     if wrong:
         return await _page(visit, typed={"name": name, "email": email}, wrong=wrong)
     labels = ", ".join(each.name for each in visit.places if each.workspace_id in places)
     facts: tuple[tuple[str, str], ...] = (("Name", name), ("E-mail", email or "none"), ("Role", role.value))
-    text = "You get a link. The person who opens it signs in under this name and can decide."
+    text = words.YOU_GET_A_LINK
     if role is Role.MEMBER:
         facts += (("Workspaces", labels),)
-    await visit.confirm(form, Consequence("Invite this person?", text, "Invite them", facts))
+    await visit.confirm(form, Consequence(words.INVITE_THIS_PERSON, text, words.INVITE_THEM, facts))
     person = Person(visit.services.new_id(visit.now_ms), name, role, email or None)
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
@@ -75,9 +69,9 @@ async def _hand_over(visit: Visit, form: dict[str, str], person: Person, token: 
         try:
             key = visit.services.new_id(visit.now_ms)
             await visit.services.outgoing.send_note(person.email, SUBJECT, text, key)
-            mailed = f"It was sent to {person.email}."
+            mailed = words.IT_WAS_SENT_TO.format(email=person.email)
         except (NotSent, OutcomeUnknown) as failed:
-            mailed = f"It could not be mailed: {failed}. Send it yourself."
+            mailed = words.IT_COULD_NOT_BE_MAILED.format(failed=failed)
     return await _page(visit, invited=(person, link, mailed))
 
 
@@ -89,9 +83,9 @@ async def again(visit: Visit) -> Response:
     person = await visit.read(lambda: members.find(person_id))
     if person is None:
         raise PageRefused(NOT_FOUND)
-    text = "The person who opens it signs in under this name and can decide. Earlier links end."
+    text = words.THE_PERSON_WHO_OPENS
     await visit.confirm(
-        form, Consequence("Make a new sign-in link?", text, "Make the link", (("For", person.name),))
+        form, Consequence(words.MAKE_A_NEW_SIGN, text, words.MAKE_THE_LINK, (("For", person.name),))
     )
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
@@ -106,9 +100,11 @@ async def remove(visit: Visit) -> Response:
     form = await visit.form(f"remove {person_id}")
     person = await visit.read(lambda: members.find(person_id))
     if person is not None and person_id != visit.person.person_id:
-        text = "They are signed out everywhere and cannot come back. What they decided stays recorded."
+        text = words.THEY_ARE_SIGNED_OUT_EVERYWHERE
         facts = (("Name", person.name),)
-        await visit.confirm(form, Consequence("Remove this person?", text, "Remove them", facts, danger=True))
+        await visit.confirm(
+            form, Consequence(words.REMOVE_THIS_PERSON, text, words.REMOVE_THEM, facts, danger=True)
+        )
         await visit.write(lambda: members.remove(person_id, visit.now_ms, by=visit.person.name))
     return visit.go("/settings/people")
 

@@ -28,6 +28,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.http import client_address
+from assent.serving.web.people import words
 from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import Cookies
 from assent.serving.web.shell import clients
@@ -37,8 +38,8 @@ from assent.serving.web.shell.rendering import page
 from assent.tools.workspaces import SignupWorkspace, start_signup
 
 FIELD_ADVICE: Final = {
-    "email": "Enter an e-mail address such as ada@example.org.",
-    "name": f"Choose a name of at most {MAX_NAME_CHARS} characters.",
+    "email": words.ENTER_AN_E_MAIL_ADDRESS,
+    "name": words.NAME_TOO_LONG.format(max_name_chars=MAX_NAME_CHARS),
 }
 
 

@@ -22,6 +22,7 @@ from assent.gate.measurement.metrics import amount, describe_number, describe_nu
 from assent.gate.measurement.recommend import NO_SOURCE
 from assent.kernel.structs import Record
 from assent.ports import Transaction
+from assent.serving.web.results import words as results_words
 from assent.serving.web.results.figures import (
     PART_HOURS,
     HourCell,
@@ -138,7 +139,11 @@ def _chart(series: Series, measured: Sequence[MeasuredRun], visit: Visit) -> dic
     drawn = draw_columns(values, series.usual)
     every = -(-len(shown) // LABELS)
     days = [when(each.run.created_ms, visit.now_ms).day.rpartition(" ")[0] for each in shown]
-    earlier = "one earlier run" if series.usual_runs == 1 else f"{series.usual_runs} earlier runs"
+    earlier = (
+        results_words.ONE_EARLIER_RUN
+        if series.usual_runs == 1
+        else results_words.EARLIER_RUNS.format(usual_runs=series.usual_runs)
+    )
     return {
         "drawn": drawn,
         "ticks": [amount(tick) for tick in drawn.axis.ticks],
@@ -150,9 +155,11 @@ def _chart(series: Series, measured: Sequence[MeasuredRun], visit: Visit) -> dic
             f"{_title(each.run)}: {describe_number(series.metric, value)}" if value is not None else ""
             for each, value in zip(shown, values, strict=True)
         ],
-        "baseline": f"Average of {earlier}: {amount(series.usual)}" if series.usual is not None else "",
+        "baseline": results_words.AVERAGE_OF.format(earlier=earlier, usual=amount(series.usual))
+        if series.usual is not None
+        else "",
         "rows": [
-            (_title(each.run), day, amount(value) if value is not None else "no number")
+            (_title(each.run), day, amount(value) if value is not None else results_words.NO_NUMBER)
             for each, day, value in zip(shown, days, values, strict=True)
         ],
     }
@@ -239,7 +246,7 @@ def gap(visit: Visit, run_id: str, channel: str, source: str, reason: str, live:
     """Why a channel has no numbers, and the button that mends it."""
     effects = visit.services.effects
     info = effects.connectors.get(source)
-    button = ("Add numbers", with_query("/results/numbers", {"run": run_id, "channel": channel}))
+    button = (results_words.ADD_NUMBERS, with_query("/results/numbers", {"run": run_id, "channel": channel}))
     if reason != NO_SOURCE and info is not None and info.auth_mode != "none" and source not in live:
         button = (f"Connect {info.label}", f"/connect/{source}?workspace={visit.workspace_id}")
     elif not effects.has_channel(channel):

@@ -113,3 +113,9 @@ TYPE_WHAT_YOU_SEE: Final = (
 )
 WHERE_YOU_READ_THEM: Final = "Where you read them"
 SAVE_THE_NUMBERS: Final = "Save the numbers"
+
+# screens.py
+ONE_EARLIER_RUN: Final = "one earlier run"
+EARLIER_RUNS: Final = "{usual_runs} earlier runs"
+AVERAGE_OF: Final = "Average of {earlier}: {usual}"
+NO_NUMBER: Final = "no number"

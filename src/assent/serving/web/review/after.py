@@ -44,11 +44,11 @@ DONE: Final = {
         frozenset({APPROVED, EXECUTING, EXECUTED}),
         "Approved. Your agent sends it, or you send it here.",
     ),
-    "recorded": (frozenset({AWAITING}), "Your approval is recorded. Another person has to approve it, too."),
+    "recorded": (frozenset({AWAITING}), "Your approval is recorded. Another person must approve it, too."),
     "send": (frozenset({APPROVED, EXECUTING}), "Approved, and on its way out."),
     "edit": (
         frozenset({AWAITING}),
-        "Saved. Please read it once more: the new version needs its own approval.",
+        "Saved. Read it once more: the new version needs its own approval.",
     ),
     "again": (frozenset({AWAITING}), "Here it is again. Approve it, and it is sent once more."),
     "reject": (frozenset({REJECTED}), "Rejected. It will never be sent; your reason is kept."),
@@ -63,7 +63,7 @@ DONE: Final = {
     "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
     "look_now": (
         frozenset({UNKNOWN, EXECUTED, RETRYABLE, FAILED}),
-        "The provider is asked now. Look again in a moment.",
+        "The provider is asked now. Reload the page in a moment.",
     ),
     "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
 }

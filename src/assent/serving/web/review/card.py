@@ -133,6 +133,8 @@ class Card(Record, kw_only=True):
     connector: str
     connect: str
     """The path where it is connected, or an empty text."""
+    sign_in: str
+    """The address that signs in and leads back to this run."""
     cost: str
     overdue: bool
     expires: When | None
@@ -225,6 +227,7 @@ def build_card(
         ),
         readiness=ready_now or then,
         connector=view.via,
+        sign_in=f"/sign-in?then=/runs/{action.run_id}",
         connect=find_connect_path(
             looking.effects.connectors.get(action.effect.connector), action.workspace_id
         ),

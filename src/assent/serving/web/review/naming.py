@@ -175,7 +175,7 @@ def needs(needed: Requirement) -> str:
     """The approval that the workspace requires."""
     if needed == Requirement(Assurance.AGENT):
         return BY_AGENT
-    return f"no one: the policy denies it. {needed.denied}" if needed.denied else describe_need(needed)
+    return f"another policy: this one denies it. {needed.denied}" if needed.denied else describe_need(needed)
 
 
 def shorten_value(value: Any) -> str:

@@ -81,20 +81,20 @@ _TITLES: Final = {
     ),
     Reason.EXECUTION_IN_PROGRESS: (
         "It is being sent right now",
-        "From this moment on it can be neither changed nor taken back. Look again in a moment.",
+        "From this moment on it can be neither changed nor taken back. Reload the page in a moment.",
     ),
     Reason.OUTCOME_UNKNOWN: (
         "It is not known whether this was sent",
-        "This server has no confirmation that it went out. Please look at the provider, then answer below.",
+        "This server has no confirmation that it went out. Look at the provider, then answer below.",
     ),
 }
 
 
-_CHECK_FORM: Final = ("Please check the form", "Nothing was changed.")
+_CHECK_FORM: Final = ("Check the form", "Nothing was changed.")
 _NEEDS_PERSON: Final = (
     "This needs a signed-in person",
-    "Nothing was decided. A review link alone is not enough for this: sign in in this browser, then press the "
-    "button again.",
+    "Nothing was decided. A review link alone is not enough for this: sign in, and you come back here to press "
+    "the button again.",
 )
 _OUT_OF_DATE: Final = (
     "This form was out of date",

@@ -44,7 +44,7 @@ def headline(shown: tuple[Card, ...], *, has_actions: bool) -> str:
     if not has_actions:
         return "Nothing to approve here"
     if any(card.waiting for card in shown):
-        return "You approved this; another person has to, too"
+        return "You approved this; another person must, too"
     if all(card.expired for card in shown):
         return "These drafts have expired" if len(shown) > 1 else "This draft has expired"
     return _outcome(shown)
@@ -92,7 +92,8 @@ def _outcome(shown: tuple[Card, ...]) -> str:
     rejected = [card for card in shown if card.rejection is not None]
     if len(rejected) == len(shown):
         return _say(rejected, shown, "was rejected", "were rejected")
-    return "Everything here is decided"
+    expired = sum(card.expired for card in shown)
+    return f"{len(rejected)} rejected, {expired} expired"
 
 
 def _say(became: list[Card], shown: tuple[Card, ...], one: str, several: str) -> str:

@@ -13,6 +13,7 @@ from assent.gate.measurement.metrics import describe_number, read_numbers
 from assent.gate.measurement.recommend import group_numbers
 from assent.gate.records import ExecutionState, Status
 from assent.kernel.structs import Record
+from assent.serving.web.runs import words
 from assent.serving.web.shell.times import When, when
 
 Progress = Literal["done", "now", "failed", "ask", "later"]
@@ -31,7 +32,7 @@ class Stage(Record):
 def draw_pipeline(found: RunDetail, effects: EffectTypes, now_ms: int) -> tuple[Stage, ...]:
     """The four stages of a run. A run that stages nothing has one."""
     total = sum(each.actions for each in found.standings)
-    drafts = f"{total:,} {'draft' if total == 1 else 'drafts'}" if total else "Nothing to send"
+    drafts = f"{total:,} {'draft' if total == 1 else 'drafts'}" if total else words.NOTHING_TO_SEND
     prepared = Stage("Prepared", "done", drafts, when(found.run.created_ms, now_ms))
     if not total:
         return (prepared,)
@@ -68,7 +69,7 @@ def _draw_sending(standings: tuple[ActionCount, ...], at: When | None) -> Stage:
     sent, failed = _count(standings, Status.EXECUTED), _count(standings, Status.FAILED)
     unknown = _count(standings, ExecutionState.OUTCOME_UNKNOWN)
     ready = _count(standings, Status.APPROVED) - unknown
-    parts = ((sent, "sent"), (failed, "failed"), (unknown, "unknown"), (ready, "to go"))
+    parts = ((sent, "sent"), (failed, "failed"), (unknown, "unknown"), (ready, words.TO_GO))
     text = ", ".join(f"{count:,} {word}" for count, word in parts if count)
     if unknown:
         return Stage("Send", "ask", text, at)
@@ -76,17 +77,17 @@ def _draw_sending(standings: tuple[ActionCount, ...], at: When | None) -> Stage:
         return Stage("Send", "failed", text, at)
     if ready:
         return Stage("Send", "now", text, at)
-    return Stage("Sent", "done", text, at) if sent else Stage("Send", "later", "Nothing yet", at)
+    return Stage("Sent", "done", text, at) if sent else Stage("Send", "later", words.NOTHING_DONE_YET, at)
 
 
 def _draw_measurement(found: RunDetail, effects: EffectTypes, now_ms: int) -> Stage:
     planned = found.measurement
     if planned is None:
-        return Stage("Measure", "later", "A day after it is sent")
+        return Stage("Measure", "later", words.A_DAY_AFTER)
     if planned.measured_ms is not None:
-        return Stage("Measured", "done", "Numbers are in", when(planned.measured_ms, now_ms))
+        return Stage("Measured", "done", words.NUMBERS_ARE_IN, when(planned.measured_ms, now_ms))
     due = planned.due_ms <= now_ms
-    return Stage("Measure", "now" if due else "later", "No numbers yet", when(planned.due_ms, now_ms))
+    return Stage("Measure", "now" if due else "later", words.NO_NUMBERS_YET, when(planned.due_ms, now_ms))
 
 
 def describe_result(found: Measurement, effects: EffectTypes) -> str:

@@ -21,6 +21,7 @@ from assent.ports import Transaction
 from assent.serving.web.audit.words import audit_lines, fold_lines
 from assent.serving.web.review.naming import status_badge, web_address
 from assent.serving.web.review.words import STATES
+from assent.serving.web.runs import words
 from assent.serving.web.runs.pipeline import describe_result, draw_pipeline
 from assent.serving.web.runs.words import (
     FILTERS,
@@ -75,7 +76,7 @@ async def runs(visit: Visit) -> Response:
     values = {
         "runs": [run_row(visit, line, found.firsts.get(line.run_id, ()), search) for line in found.runs],
         "older": with_query("/runs", {**asked, "before": found.older}) if found.older else None,
-        "older_label": "Older" if found.reached else "Search further back",
+        "older_label": "Older" if found.reached else words.SEARCH_FURTHER_BACK,
         "newest": with_query("/runs", asked) if before else None,
         "is_filtered": any(asked.values()),
         "reached": found.reached,

@@ -76,7 +76,7 @@ def _several(state: State) -> str:
 OPEN_THE_DRAFTS: Final = "Open the drafts"
 FOR: Final = "for {tenant_id}"
 FROM_AN_EARLIER_RUN: Final = "From an earlier run"
-WENT_ON_AS: Final = "Went on as {name}"
+CONTINUED_AS: Final = "Continued as {name}"
 PIPELINE: Final = "Pipeline"
 DRAFTS: Final = "Drafts"
 ALL: Final = "All"
@@ -99,9 +99,9 @@ NOTHING_YET: Final = "Nothing yet."
 SEARCH_RUNS_AND_DRAFTS: Final = "Search runs and drafts"
 FOR_TENANT: Final = "for {tenant}"
 FOLLOWS_ANOTHER_RUN: Final = "follows another run"
-NO_RUN_OF_THIS_WORKSPACE: Final = "No run of this workspace fits."
+NO_RUN_OF_THIS_WORKSPACE: Final = "No run of this workspace matches."
 SHOW_ALL_RUNS: Final = "Show all runs"
-THE_LATEST_1_000_RUNS: Final = "The latest 1,000 runs of this period do not fit."
+THE_LATEST_1_000_RUNS: Final = "None of the latest 1,000 runs of this period matches."
 NO_RUNS_YET: Final = "No runs yet"
 EVERYTHING_AN_AGENT_PREPARES: Final = (
     "Everything an agent prepares is a run: its drafts, the actions that wait for you, and their results."
@@ -109,3 +109,14 @@ EVERYTHING_AN_AGENT_PREPARES: Final = (
 SAY_TO_YOUR_AGENT_DRAFT: Final = (
     "Say to your agent: “Draft a post about what we built today, and let me approve it.”"
 )
+
+# pipeline.py
+NOTHING_TO_SEND: Final = "Nothing to send"
+TO_GO: Final = "to go"
+NOTHING_DONE_YET: Final = "Nothing yet"
+A_DAY_AFTER: Final = "A day after it is sent"
+NUMBERS_ARE_IN: Final = "Numbers are in"
+NO_NUMBERS_YET: Final = "No numbers yet"
+
+# screens.py
+SEARCH_FURTHER_BACK: Final = "Search further back"

@@ -32,15 +32,15 @@ TOO_LARGE: Final = PageProblem(
     413,
     "This file is too large",
     f"A session of at most {MAX_BUNDLE_BYTES // 1_048_576} MB can be imported here. Nothing was stored.",
-    "Import it on the server’s machine: assent session import FILE",
+    "Import it on the computer of the server: assent session import FILE",
     Link("/sessions/import", "Back"),
 )
 TAMPERED: Final = PageProblem(
     409,
     "This session cannot be exported",
     "The stored data of this session differs from its event log, so an export would be no proof.",
-    "Check the journal to see where it was changed.",
-    Link("/audit", "Open the audit"),
+    "Open the audit log to see where it was changed.",
+    Link("/audit", "Open the audit log"),
 )
 NO_FILE: Final = "Choose a file first: a bundle that was exported from a session."
 

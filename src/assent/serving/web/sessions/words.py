@@ -349,7 +349,7 @@ OPEN_THE_GRAPH: Final = "Open the graph"
 
 # session_run.html
 RUNS_OF: Final = "Runs of {session_id}"
-THE_FRESHEST_OF_RUNS: Final = "The {siblings} freshest of {run_count} runs."
+THE_FRESHEST_OF_RUNS: Final = "The latest {siblings} of {run_count} runs."
 EARLIER_STEPS: Final = "Earlier steps"
 STARTS_BRANCH: Final = "Branch:"
 COMPARE_WITH: Final = "Compare with “{title}”"

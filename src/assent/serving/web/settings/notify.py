@@ -12,15 +12,16 @@ from assent.engine.people.targets import CAUSES, REMIND_HOURS, Choices, Notifica
 from assent.gate.views import Severity
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.devices import name_device
+from assent.serving.web.settings import words
 from assent.serving.web.shell.console import LOOK_AND_SEND, SEND, Screen, Visit
 
 MAX_ADDRESS_CHARS: Final = 500
 MAX_SUBSCRIPTION_CHARS: Final = 4_000
 CAUSE_WORDS: Final = {
-    "waiting": "Something waits for a decision",
-    "decided": "It was decided, by whom and when",
-    "problems": "It was not sent, or its outcome is unknown",
-    "reminders": "It still waits: a reminder, and one before it expires",
+    "waiting": words.SOMETHING_WAITS_FOR_A_DECISION,
+    "decided": words.IT_WAS_DECIDED_BY_WHOM,
+    "problems": words.IT_WAS_NOT_SENT,
+    "reminders": words.IT_STILL_WAITS_A_REMINDER,
 }
 HOUR_WORDS: Final = {0: "Never", 1: "1 hour", 4: "4 hours", 24: "24 hours", 72: "3 days"}
 MINE: Final = "me"
@@ -47,9 +48,9 @@ async def notify(visit: Visit) -> Response:
             typed = {**typed, "kind": first.kind if first is not None else "", "address": ""}
         wrong = _explain_unfit(visit, chosen, address, len(known))
         if chosen is not None and not wrong:
-            text = "What waits is announced there, with a link that asks for sign-in."
+            text = words.WHAT_WAITS_IS_ANNOUNCED
             facts = ((chosen.label, shown or address),)
-            await visit.confirm(form, Consequence("Send notifications there?", text, "Add it", facts))
+            await visit.confirm(form, Consequence(words.SEND_NOTIFICATIONS_THERE, text, words.ADD_IT, facts))
             await targets.add(visit.services, owner, chosen, address, by=visit.person.name, shown=shown)
             return visit.go("/settings/notifications")
     mine = await visit.read(lambda: targets.list_targets(_owner(visit, MINE)))
@@ -59,13 +60,21 @@ async def notify(visit: Visit) -> Response:
 
     def show(found: tuple[NotificationTarget, ...]) -> list[Any]:
         return [
-            (each, labels.get(each.kind, "Not available any more"), visit.when(each.told_ms), each.choices)
+            (
+                each,
+                labels.get(each.kind, words.NOT_AVAILABLE_ANY_MORE),
+                visit.when(each.told_ms),
+                each.choices,
+            )
             for each in found
         ]
 
     values = {
         "section": "notifications",
-        "groups": (("Where you are notified", MINE, show(mine)), ("This workspace", "", show(shared))),
+        "groups": (
+            (words.WHERE_YOU_ARE_NOTIFIED, MINE, show(mine)),
+            (words.THIS_WORKSPACE, "", show(shared)),
+        ),
         "causes": CAUSE_WORDS,
         "risks": [each.value for each in Severity],
         "hours": HOUR_WORDS,
@@ -89,12 +98,12 @@ def _owner(visit: Visit, whose: str) -> TargetOwner:
 def _explain_unfit(visit: Visit, notifier: Notifier | None, address: str, known: int) -> str:
     """Why notifications cannot go to this address, or an empty text."""
     if notifier is None:
-        return "Choose how you want to be told."
+        return words.CHOOSE_HOW_YOU_WANT
     if known >= targets.MOST_TARGETS:
-        return f"There are {known} already, which is the most. Remove one first."
+        return words.THERE_ARE_ALREADY.format(known=known)
     most = MAX_SUBSCRIPTION_CHARS if notifier.by_browser else MAX_ADDRESS_CHARS
     if not notifier.by_browser and (not address or len(address) > most):
-        return "Enter the whole address."
+        return words.ENTER_THE_WHOLE_ADDRESS
     return notifier.check(visit.services.outgoing, address[: most + 1])
 
 
@@ -107,15 +116,15 @@ async def notify_one(visit: Visit) -> Response:
     if target_id not in [each.target_id for each in known]:
         return visit.go("/settings/notifications")
     if what == "remove":
-        by, text = visit.person.name, "Nothing is announced there any more."
+        by, text = visit.person.name, words.NOTHING_IS_ANNOUNCED
         facts = tuple(("Address", each.shown) for each in known if each.target_id == target_id)
         await visit.confirm(
-            form, Consequence("Stop these notifications?", text, "Stop them", facts, danger=True)
+            form, Consequence(words.STOP_THESE_NOTIFICATIONS, text, words.STOP_THEM, facts, danger=True)
         )
         await visit.write(lambda: targets.remove(visit.services, owner, target_id, visit.now_ms, by=by))
     elif what == "choose":
-        choices, text = read_choices(form), "From then on only what you chose is announced there."
-        await visit.confirm(form, Consequence("Change these notifications?", text, "Change them"))
+        choices, text = read_choices(form), words.ONLY_CHOSEN_NOTIFICATIONS
+        await visit.confirm(form, Consequence(words.CHANGE_THESE_NOTIFICATIONS, text, words.CHANGE_THEM))
         await visit.write(lambda: targets.choose(owner, target_id, choices))
     elif what == "test":
         await visit.write(lambda: notifications.enqueue_test(owner, target_id, visit.now_ms))

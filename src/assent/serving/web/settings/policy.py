@@ -27,29 +27,32 @@ from assent.kernel.limits import (
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.serving.web.people.confirming import Consequence
-from assent.serving.web.settings import policy_matrix
+from assent.serving.web.settings import policy_matrix, words
 from assent.serving.web.settings.policy_matrix import MatrixRow
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit
 
 RETENTION: Final = (
-    ("The journal, and what was decided", "without a limit"),
-    ("Drafts without a decision can be approved", f"{ACTION_TTL_MS // DAY_MS} days"),
-    ("Review links", f"{REVIEW_TTL_SECONDS // 86_400} days unless the settings of the server say otherwise"),
-    ("Answers kept for the same idempotency key", f"{IDEMPOTENCY_TTL_MS // DAY_MS} days"),
-    ("Finished jobs", f"{JOB_RETENTION_MS // DAY_MS} days"),
+    (words.THE_JOURNAL, words.KEPT_WITHOUT_A_LIMIT),
+    (words.DRAFTS_WITHOUT_A_DECISION, f"{ACTION_TTL_MS // DAY_MS} days"),
     (
-        "Unused workflow sessions",
-        f"{WORKFLOW_RETENTION_DAYS} days unless the settings of the server say otherwise",
+        words.REVIEW_LINKS,
+        words.LINK_DAYS.format(review_ttl_seconds=REVIEW_TTL_SECONDS // 86_400),
     ),
-    ("A signed-in browser", f"{SESSION_TTL_MS // DAY_MS} days"),
+    (words.ANSWERS_KEPT_FOR_THE_SAME, f"{IDEMPOTENCY_TTL_MS // DAY_MS} days"),
+    (words.FINISHED_JOBS, f"{JOB_RETENTION_MS // DAY_MS} days"),
+    (
+        words.UNUSED_WORKFLOW_SESSIONS,
+        words.SESSION_DAYS.format(workflow_retention_days=WORKFLOW_RETENTION_DAYS),
+    ),
+    (words.A_SIGNED_IN_BROWSER, f"{SESSION_TTL_MS // DAY_MS} days"),
 )
 
 
 CHOICES: Final = {
     **PRESET_WORDS,
     NO_PRESET: (
-        "Own rules only",
-        "High risk needs a signed-in person; what no rule matches, the strictest approval that a rule asks for.",
+        words.OWN_RULES_ONLY,
+        words.HIGH_RISK_NEEDS_A_SIGNED,
     ),
 }
 EXAMPLE: Final = """[[rule]]
@@ -58,7 +61,7 @@ when = { amount = { at_least = 500 } }
 ask = { assurance = "person", approvers = 2 }"""
 
 
-SAVED: Final = "Saved. It holds from now on, also for approved actions that are not sent yet."
+SAVED: Final = words.SAVED_IT_HOLDS_FROM_NOW
 
 
 class TypedPolicy(Record):
@@ -117,7 +120,7 @@ def _fill_in(source: dict[str, Any], channels: Mapping[str, str]) -> TypedPolicy
 async def _save(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[str]:
     """Save what was typed and a person confirmed. Returns the problems, each in one sentence."""
     if typed.preset not in (*PRESETS, NO_PRESET):
-        return ["Choose one of the policies."]
+        return [words.CHOOSE_ONE_OF_THE_POLICIES]
     try:
         written = tomllib.loads(typed.rules)
         own = written.pop("rule", [])
@@ -126,14 +129,19 @@ async def _save(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[
         drafted = await visit.read(lambda: policies.read(source))
         facts = (("Workspace", visit.place.name), ("Policy", name_policy(drafted)))
         text = " ".join(describe_policy(drafted))
-        await visit.confirm(form, Consequence("Change the policy?", text, "Change the policy", facts))
+        await visit.confirm(
+            form, Consequence(words.CHANGE_THE_POLICY_QUESTION, text, words.CHANGE_THE_POLICY, facts)
+        )
         await visit.write(
             lambda: policies.save(visit.workspace_id, source, visit.now_ms, by=visit.person.name)
         )
     except tomllib.TOMLDecodeError as error:
-        return [f"The rules cannot be read: {error}."]
+        return [words.THE_RULES_CANNOT_BE_READ.format(error=error)]
     except BadPolicy as bad:
-        return [f"{each.path}: this must be {each.expected}, and it is {each.got}." for each in bad.problems]
+        return [
+            words.THIS_MUST.format(path=each.path, expected=each.expected, got=each.got)
+            for each in bad.problems
+        ]
     return []
 
 

@@ -12,16 +12,17 @@ from typing import Any, Final
 
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
+from assent.serving.web.settings import words
 
 WHO: Final = {
-    "": "As the policy says",
-    "person": "A signed-in person",
-    "passkey": "A person with a passkey",
-    "deny": "No one: it is denied",
+    "": words.AS_THE_POLICY_SAYS,
+    "person": words.A_SIGNED_IN_PERSON,
+    "passkey": words.A_PERSON_WITH_A_PASSKEY,
+    "deny": words.NO_ONE_IT_IS_DENIED,
 }
 COUNTS: Final = {"1": "1 approval", "2": "2 approvals", "3": "3 approvals"}
-PEOPLE: Final = {"": "Anyone who may decide", "role:owner": "Owners only"}
-DENIED: Final = "The policy of this workspace allows none of it."
+PEOPLE: Final = {"": words.ANYONE_WHO_MAY_DECIDE, "role:owner": words.OWNERS_ONLY}
+DENIED: Final = words.THE_POLICY_OF_THIS_WORKSPACE
 MOST_ROWS: Final = 22
 """Four fields of each row fit into one form. Rules about further channels are written as text."""
 KEYS: Final = frozenset({"assurance", "approvers", "people", "not_proposer"})

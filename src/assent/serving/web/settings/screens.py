@@ -13,6 +13,7 @@ from assent.engine.people import members, people
 from assent.kernel.limits import MAX_NAME_CHARS
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.people.people import is_name
+from assent.serving.web.settings import words
 from assent.serving.web.shell.console import KEYS_COOKIE, LOOK, PLACE_COOKIE, SEND, Screen, Visit
 from assent.serving.web.shell.rendering import THEME_COOKIE, THEMES
 from assent.serving.web.shell.times import find_zone, list_zones
@@ -21,10 +22,10 @@ CHOICE_SECONDS: Final = 365 * 24 * 3600
 """Lifetime of the cookies with a browser's preferences."""
 
 SAID: Final = {
-    "look": "Saved for this browser.",
-    "name": "Your decisions are signed with this name from now on.",
-    "zone": "Times are shown in this zone from now on.",
-    "device": "That browser is signed out.",
+    "look": words.SAVED_FOR_THIS_BROWSER,
+    "name": words.YOUR_DECISIONS_ARE_SIGNED,
+    "zone": words.TIMES_ARE_SHOWN,
+    "device": words.THAT_BROWSER_IS_SIGNED_OUT,
 }
 
 
@@ -79,9 +80,9 @@ async def rename(visit: Visit) -> Response:
     form = await visit.form("settings")
     name = " ".join(form.get("name", "").split())
     if is_name(name) and len(name) <= MAX_NAME_CHARS:
-        text = "Your decisions are recorded under this name from then on."
+        text = words.NAME_FROM_THEN_ON
         facts = (("Now", visit.person.name), ("Then", name))
-        await visit.confirm(form, Consequence("Change your name?", text, "Change it", facts))
+        await visit.confirm(form, Consequence(words.CHANGE_YOUR_NAME, text, words.CHANGE_IT, facts))
         await visit.write(lambda: members.rename(visit.person.person_id, name, visit.now_ms))
         return visit.go("/settings?did=name")
     return visit.go("/settings")

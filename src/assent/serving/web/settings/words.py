@@ -35,7 +35,7 @@ WHILE_A_PAGE_OF_ASSENT: Final = (
 )
 TURN_ON_IN_THIS_BROWSER: Final = "Turn on in this browser"
 NOTIFICATIONS: Final = "Notifications"
-TO_BE_TOLD_ANYWHERE_ELSE: Final = "To be told anywhere else, see {notifications}."
+NOTIFICATIONS_ELSEWHERE: Final = "For notifications elsewhere, see {notifications}."
 
 # settings_credits.html
 CREDITS: Final = "Credits"
@@ -66,7 +66,7 @@ MAY: Final = "May {rights}"
 REVOKE: Final = "Revoke"
 CONNECT_LINK: Final = "connect one"
 NO_AGENT_HAS_A_KEY: Final = (
-    "No agent has a key of this workspace yet. On this machine an agent needs none: {connect}."
+    "No agent has a key of this workspace yet. On this computer an agent needs none: {connect}."
 )
 NEW_KEY: Final = "New key"
 WHAT_IT_IS_FOR: Final = "What it is for"
@@ -86,19 +86,22 @@ FOR_DEVELOPERS: Final = "For developers: {webhooks}"
 # settings_notifications.html
 DID_NOT_GET_THROUGH: Final = "Did not get through"
 WORKS: Final = "Works"
-LAST_TOLD: Final = "· last {told}"
+LAST_TOLD: Final = "last {told}"
 TRY_IT: Final = "Try it"
 REMOVE: Final = "Remove"
-WHAT_IT_IS_TOLD: Final = "What it is told"
+WHAT_IS_SENT_THERE: Final = "What is sent there"
 WHEN: Final = "When"
 WHICH_RISK: Final = "Which risk"
 REMIND_AFTER: Final = "Remind after"
 SOUND: Final = "Sound"
 WITHOUT_A_SOUND: Final = "Without a sound, where the service can"
 NOWHERE_YET: Final = (
-    "Nowhere yet. Add an address of yours: it hears about every workspace in which you may decide."
+    "No notifications yet. Add an address of yours: it gets notifications for every workspace in which "
+    "you decide."
 )
-NOWHERE_YET_HERE: Final = "Nowhere yet. Add an address that everyone in {name} reads, such as a channel."
+NOWHERE_YET_HERE: Final = (
+    "No notifications yet. Add an address that everyone in {name} reads, such as a channel."
+)
 A_NOTIFICATION_SAYS_HOW_MANY: Final = (
     "A notification says how many actions wait, their kind and risk, and who decided. It never says what "
     "they contain or whom they reach. Its link opens a page that asks you to sign in before you can "
@@ -113,11 +116,11 @@ NOTIFY_ME_ON_THIS_DEVICE: Final = "Notify me on this device"
 ADD_A_NOTIFICATION: Final = "Add a notification"
 WHO_READS_IT: Final = "Who reads it"
 ME: Final = "Me."
-ABOUT_EVERY_WORKSPACE: Final = "{me} About every workspace in which I may decide"
+ABOUT_EVERY_WORKSPACE: Final = "{me} For every workspace in which I decide"
 HOW: Final = "How"
 WHERE: Final = "Where"
 THE_WORKSPACE: Final = "The workspace {name}."
-ABOUT_THIS_WORKSPACE: Final = "{workspace} About this one"
+ABOUT_THIS_WORKSPACE: Final = "{workspace} For this workspace only"
 
 # settings_outgoing.html
 WHICH_EVENTS_OF_AN_ACTION: Final = "Which events of an action"
@@ -132,8 +135,8 @@ TEST_TO: Final = "to {url}"
 WHAT_IT_GETS: Final = "What it gets"
 POST_EVENTS_TO_THIS_ADDRESS: Final = "Post events to this address"
 NOWHERE_YET_A_PROGRAM: Final = (
-    "Nowhere yet. A program of yours can hear what happens to every action: that it waits, who decided, "
-    "what came of it."
+    "No address yet. A program of yours can get the events of every action: it waits, who decided, how "
+    "it ended."
 )
 DELIVERIES: Final = "Deliveries"
 EVERY_ADDRESS: Final = "Every address"
@@ -141,7 +144,7 @@ STATE: Final = "State"
 TRIES: Final = "{url} · {at} · {tries} tries"
 SEND_AGAIN: Final = "Send again"
 OLDER_DELIVERIES: Final = "Older deliveries"
-NO_DELIVERY_FITS: Final = "No delivery fits. {show}"
+NO_DELIVERY_FITS: Final = "No delivery matches. {show}"
 NOTHING_WAS_POSTED: Final = (
     "Nothing was posted yet. An agent that names a {webhookurl} has its result posted there, signed, "
     "when it is ready."
@@ -163,12 +166,12 @@ A_PASSKEY: Final = (
     "PIN. With it you sign in without a link and confirm what you decide."
 )
 YOU_HAVE_NONE_HERE_YET: Final = "You have none here yet."
-THIS_ADDRESS: Final = "This address can have no passkeys"
+THIS_ADDRESS: Final = "Passkeys do not work at this address"
 BROWSERS_MAKE_PASSKEYS_FOR_HTTPS: Final = (
     "Browsers make passkeys for https and a host name, or for {localhost}. You reach this server at "
     "{origin}. The person who runs it can give it such an address."
 )
-YOU_HAVE_AS_MANY: Final = "You have as many as fit. Remove one to add another."
+YOU_HAVE_AS_MANY: Final = "You have reached the limit. Remove one to add another."
 A_NEW_PASSKEY: Final = "A new passkey"
 WHAT_YOU_CALL_IT: Final = "What you call it"
 NO_PASSKEY_WAS_MADE_TRY: Final = "No passkey was made. Try again."
@@ -233,21 +236,23 @@ IN_FORCE_NOW: Final = "In force now"
 VERSION_SET_BY: Final = "Version {version}, set by {by} {set_at}."
 WHO_MAY_APPROVE_WHAT: Final = "Who may approve what"
 NOTHING_WAS_SAVED: Final = "Nothing was saved"
-TO_START_WITH: Final = "To start with"
+BASE_POLICY: Final = "Base policy"
 ASK_FOR_MORE: Final = "Ask for more"
-A_ROW_CAN_ONLY_ADD: Final = "A row can only add to the policy above. The strictest row that fits counts."
+A_ROW_CAN_ONLY_ADD: Final = "A row can only add to the policy above. The strictest row that matches counts."
 WHAT: Final = "What"
 WHO_DECIDES: Final = "Who decides"
 HOW_MANY: Final = "How many"
-OF_WHOM: Final = "Of whom"
+WHICH_PEOPLE: Final = "Which people"
 NOT_THE_PROPOSER: Final = "Not the proposer"
 NOT_THE_PERSON_WHOSE_AGENT: Final = "{label}: not the person whose agent proposed it"
 FURTHER_RULES_AS_TEXT: Final = "Further rules as text"
 RULES_ABOUT_AMOUNTS_RECIPIENTS: Final = "Rules about amounts, recipients or arguments"
-EACH_RULE_THAT_MATCHES_COUNTS: Final = "Each rule that matches counts; a rule can never allow. For example:"
+EACH_RULE_THAT_MATCHES_COUNTS: Final = (
+    "Every rule that matches applies. A rule can ask for more or deny, never allow. For example:"
+)
 SAVE_THE_POLICY: Final = "Save the policy"
 AN_OWNER_OF_THE_SERVER: Final = "An owner of the server can change this."
-HOW_LONG_THINGS_ARE_KEPT: Final = "How long things are kept"
+HOW_LONG_RECORDS_ARE_KEPT: Final = "How long records are kept"
 
 # settings_workspace.html
 NAME_AND_BRAND: Final = "Name and brand"
@@ -270,3 +275,124 @@ APPROVED_POSTS_FOR_YOUR_OWN: Final = (
     "Approved posts for your own site appear there, with your name, logo and colour."
 )
 OPEN_THE_PUBLIC_PAGE: Final = "Open the public page"
+
+# brand.py
+THIS_PICTURE_IS_TOO_LARGE: Final = "This picture is too large"
+A_LOGO_HAS_AT_MOST: Final = "A logo has at most {max_image_bytes} KB. Nothing was changed."
+SAVE_IT_SMALLER_AND_CHOOSE: Final = "Save it smaller, and choose that file."
+BACK_TO_THE_WORKSPACE: Final = "Back to the workspace"
+SAVED_PAGES_MAILS_AND_PUBLIC: Final = "Saved. Pages, mails and public posts show it from now on."
+ENTER_A_NAME: Final = "Enter a name of at most {max_name_chars} characters."
+CHOOSE_A_COLOUR: Final = "Choose a colour."
+THIS_LOGO_IS_NOT_HERE: Final = "This logo is not here any more. Upload it again."
+A_NEW_ONE: Final = "a new one"
+AS_IT_IS: Final = "as it is"
+THE_USUAL_ONE: Final = "the usual one"
+EVERYONE_SEES_THIS_ON_PUBLIC: Final = "Everyone sees this on public posts, and people see the name in mails."
+CHANGE_HOW_THE_WORKSPACE_LOOKS: Final = "Change how the workspace looks?"
+CHANGE_IT: Final = "Change it"
+
+# notify.py
+SOMETHING_WAITS_FOR_A_DECISION: Final = "Something waits for a decision"
+IT_WAS_DECIDED_BY_WHOM: Final = "It was decided, by whom and when"
+IT_WAS_NOT_SENT: Final = "It was not sent, or its outcome is unknown"
+IT_STILL_WAITS_A_REMINDER: Final = "It still waits: a reminder, and one before it expires"
+WHAT_WAITS_IS_ANNOUNCED: Final = "Notifications go there, with a link that asks for sign-in."
+SEND_NOTIFICATIONS_THERE: Final = "Send notifications there?"
+ADD_IT: Final = "Add it"
+NOT_AVAILABLE_ANY_MORE: Final = "Not available any more"
+WHERE_YOU_ARE_NOTIFIED: Final = "Where you are notified"
+THIS_WORKSPACE: Final = "This workspace"
+CHOOSE_HOW_YOU_WANT: Final = "Choose how to be notified."
+THERE_ARE_ALREADY: Final = "You already have {known}, which is the limit. Remove one first."
+ENTER_THE_WHOLE_ADDRESS: Final = "Enter the whole address."
+NOTHING_IS_ANNOUNCED: Final = "No notification goes there any more."
+STOP_THESE_NOTIFICATIONS: Final = "Stop these notifications?"
+STOP_THEM: Final = "Stop them"
+ONLY_CHOSEN_NOTIFICATIONS: Final = "From then on only what you chose is sent there."
+CHANGE_THESE_NOTIFICATIONS: Final = "Change these notifications?"
+CHANGE_THEM: Final = "Change them"
+
+# outgoing.py
+A_PERSON_HAS_TO_DECIDE: Final = "It waits for a decision, also again after an edit"
+ENOUGH_PEOPLE_SAID_YES: Final = "Enough people said yes"
+SOMEONE_SAID_NO_AND_WHY: Final = "Someone said no, and why"
+IT_WAS_DONE: Final = "It was done, with its receipt"
+IT_WAS_NOT_DONE: Final = "It was not done, and why"
+IT_MAY_HAVE_BEEN_DONE: Final = "It may have been done; a person must look"
+THE_SAME_DELIVERY_IS_POSTED: Final = "The same delivery is posted to the same address once more."
+SEND_IT_AGAIN_QUESTION: Final = "Send it again?"
+SEND_IT_AGAIN: Final = "Send it again"
+FROM_THEN_ON_THE_EVENTS: Final = (
+    "From then on the events that you chose are posted there: what each action is and who decided."
+)
+SEND_EVENTS_THERE: Final = "Send events there?"
+SEND_THEM: Final = "Send them"
+NO_EVENT_IS_POSTED: Final = (
+    "No event is posted there any more, also none that waits. The log is kept for 30 days."
+)
+STOP_THESE_EVENTS: Final = "Stop these events?"
+ONLY_CHOSEN_EVENTS: Final = "From then on only the events that you chose are posted there."
+CHANGE_THESE_EVENTS: Final = "Change these events?"
+
+# phone.py
+SHOW_A_CODE_THAT_SIGNS: Final = "Show a code that signs in your phone?"
+THE_FIRST_PERSON_WHO_SCANS: Final = (
+    "The first person who scans it within {minutes} minutes decides as you. Scan it yourself, and let no "
+    "one look."
+)
+SHOW_THE_CODE: Final = "Show the code"
+
+# policy.py
+THE_JOURNAL: Final = "The audit log and all decisions"
+KEPT_WITHOUT_A_LIMIT: Final = "without a limit"
+DRAFTS_WITHOUT_A_DECISION: Final = "Drafts without a decision can be approved"
+REVIEW_LINKS: Final = "Review links"
+LINK_DAYS: Final = "{review_ttl_seconds} days unless the settings of the server say otherwise"
+ANSWERS_KEPT_FOR_THE_SAME: Final = "Answers kept for the same idempotency key"
+FINISHED_JOBS: Final = "Finished jobs"
+UNUSED_WORKFLOW_SESSIONS: Final = "Unused workflow sessions"
+SESSION_DAYS: Final = "{workflow_retention_days} days unless the settings of the server say otherwise"
+A_SIGNED_IN_BROWSER: Final = "A signed-in browser"
+OWN_RULES_ONLY: Final = "Own rules only"
+HIGH_RISK_NEEDS_A_SIGNED: Final = (
+    "High risk needs a signed-in person. Where no rule matches, the strictest approval of any rule applies."
+)
+SAVED_IT_HOLDS_FROM_NOW: Final = (
+    "Saved. It applies from now on, also to approved actions that are not sent yet."
+)
+CHOOSE_ONE_OF_THE_POLICIES: Final = "Choose one of the policies."
+CHANGE_THE_POLICY_QUESTION: Final = "Change the policy?"
+CHANGE_THE_POLICY: Final = "Change the policy"
+THE_RULES_CANNOT_BE_READ: Final = "The rules cannot be read: {error}."
+THIS_MUST: Final = "{path}: this must be {expected}, and it is {got}."
+
+# policy_matrix.py
+AS_THE_POLICY_SAYS: Final = "As the policy says"
+A_SIGNED_IN_PERSON: Final = "A signed-in person"
+A_PERSON_WITH_A_PASSKEY: Final = "A person with a passkey"
+NO_ONE_IT_IS_DENIED: Final = "No one (denied)"
+ANYONE_WHO_MAY_DECIDE: Final = "Anyone who may decide"
+OWNERS_ONLY: Final = "Owners only"
+THE_POLICY_OF_THIS_WORKSPACE: Final = "The policy of this workspace allows none of it."
+
+# screens.py
+SAVED_FOR_THIS_BROWSER: Final = "Saved for this browser."
+YOUR_DECISIONS_ARE_SIGNED: Final = "Your decisions are signed with this name from now on."
+TIMES_ARE_SHOWN: Final = "Times are shown in this zone from now on."
+THAT_BROWSER_IS_SIGNED_OUT: Final = "That browser is signed out."
+NAME_FROM_THEN_ON: Final = "Your decisions are recorded under this name from then on."
+CHANGE_YOUR_NAME: Final = "Change your name?"
+
+# workspace.py
+PREPARE_DRAFTS: Final = "prepare drafts"
+PASS_ON_YOUR_YES: Final = "pass on your yes"
+SEND_WHAT_IS_APPROVED: Final = "send what is approved"
+MAY_CHANGE_THE_POLICY: Final = "change the policy"
+CALLS_WITH_THIS_KEY: Final = "Calls with this key are refused from then on."
+REVOKE_THIS_KEY: Final = "Revoke this key?"
+REVOKE_IT: Final = "Revoke it"
+THE_KEY_IS_SHOWN_ONCE: Final = "The key is shown once. An agent that has it works in this workspace."
+IT_MAY: Final = "It may"
+CREATE_A_KEY: Final = "Create a key?"
+CREATE_THE_KEY: Final = "Create the key"

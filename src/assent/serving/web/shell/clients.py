@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from assent.engine.core.services import Services
 from assent.kernel.structs import Record
+from assent.serving.web.shell import words
 
 SERVER_NAME: Final = "assent"
 
@@ -37,22 +38,22 @@ def http_snippets(base_url: str, key: str) -> tuple[Snippet, ...]:
     return (
         Snippet(
             "Claude Code",
-            "Run in a terminal.",
+            words.RUN_IN_A_TERMINAL,
             f'{shlex.join(command)} "Authorization: {authorization}"',
         ),
         Snippet(
             "Cursor",
-            "Put into ~/.cursor/mcp.json.",
+            words.PUT_INTO_CURSOR_MCP_JSON,
             _json({"mcpServers": {SERVER_NAME: remote}}),
         ),
         Snippet(
             "VS Code",
-            "Run the command “MCP: Open User Configuration” and put this there.",
+            words.RUN_THE_COMMAND_MCP_OPEN,
             _json({"servers": {SERVER_NAME: {"type": "http", **remote}}}),
         ),
         Snippet(
-            "Another client",
-            "Any MCP client that can send a header.",
+            words.ANOTHER_CLIENT,
+            words.ANY_MCP_CLIENT,
             f"{url}\nAuthorization: {authorization}",
         ),
     )
@@ -66,8 +67,8 @@ def stdio_snippet(services: Services, key: str | None) -> Snippet:
     if on_this_machine(services):
         entry = services.links.client_entry(environment)
     return Snippet(
-        "On this machine (stdio)",
-        "The client starts Assent itself, on the machine of this server.",
+        words.ON_THIS_COMPUTER_STDIO,
+        words.THE_CLIENT_STARTS_ASSENT_ITSELF,
         _json({"mcpServers": {SERVER_NAME: entry}}),
     )
 
