@@ -63,8 +63,8 @@ container: dev ## Build the image of deploy/Containerfile; start it, kill it, st
 	@scripts/container.sh
 	@.venv/bin/python -m pytest -v tests/install/container_image.py
 
-bench: dev ## Measure, and print the table
-	@.venv/bin/python -m benchmarks
+bench: dev ## Measure, and print the table; PEERS=1 with other frameworks
+	@PEERS=$(PEERS) .venv/bin/python -m benchmarks
 
 screenshots: dev ## Take the pictures of every screen, into docs/screens
 	@.venv/bin/python -m tests.serving.web.shell.gallery docs/screens
@@ -80,5 +80,5 @@ lock: ## Resolve the dependencies again
 	@scripts/peers.sh lock
 
 clean: ## Remove everything that is not in git
-	@rm -rf .venv .uv .node .atproto .peers .programs .missing-programs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	@rm -rf .venv .uv .node .atproto .peers .peers-bench .programs .missing-programs dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

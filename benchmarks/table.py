@@ -12,6 +12,7 @@ from typing import Final
 from benchmarks.figures import Figure
 from benchmarks.rows import (
     console_pages,
+    fleet_loop,
     gate_growth,
     gate_http,
     gate_loop,
@@ -32,6 +33,7 @@ Measurement = Callable[[Path], list[Figure]]
 
 MEASUREMENTS: Final[dict[str, Measurement]] = {
     "user-loop": user_loop.measure,
+    "fleet-loop": fleet_loop.measure,
     "peer-loop": peer_loop.measure,
     "store-sqlite": store_sqlite.measure,
     "store-postgres": store_postgres.measure,

@@ -1,20 +1,26 @@
-"""The approval loop in LangGraph on SQLite, in process: prepare, LangGraph's own interrupt, a person's yes, publish.
+"""The approval loop in LangGraph, in process: prepare, LangGraph's own interrupt, a person's yes, publish.
 
-Runs in the peers' environment and knows nothing of Assent. Reads a number of loops from each line of its input, runs
-them, each on a thread of its own, and prints how many seconds they took. Publishing is a function that returns at once.
+Its place is a directory for SQLite, or the address of a PostgreSQL database. Each loop has a thread of the graph of its
+own. Publishing is a function that returns at once.
 """
 
 from __future__ import annotations
 
 import sys
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import Any, TypedDict
 
+from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
+from psycopg.rows import dict_row
+from psycopg_pool import ConnectionPool
+
+from benchmarks.peers.driver import in_threads, serve
 
 
 class State(TypedDict, total=False):
@@ -42,21 +48,31 @@ def make_builder(published: list[str]) -> Any:
     return builder
 
 
+@contextmanager
+def open_saver(place: str) -> Iterator[Any]:
+    if not place.startswith("postgresql://"):
+        with SqliteSaver.from_conn_string(str(Path(place) / "checkpoints.db")) as saver:
+            yield saver
+        return
+    options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    with ConnectionPool(place, min_size=8, max_size=8, kwargs=options) as pool:
+        saver = PostgresSaver(pool)
+        saver.setup()
+        yield saver
+
+
 def main() -> None:
     published: list[str] = []
     numbers, text = count(), sys.argv[2]
-    with SqliteSaver.from_conn_string(str(Path(sys.argv[1]) / "checkpoints.db")) as saver:
+    with open_saver(sys.argv[1]) as saver:
         graph = make_builder(published).compile(checkpointer=saver)
-        for line in sys.stdin:
-            loops, before, began = int(line), len(published), time.perf_counter()
-            for _ in range(loops):
-                thread = {"configurable": {"thread_id": str(next(numbers))}}
-                graph.invoke({"text": text}, thread)
-                graph.invoke(Command(resume=True), thread)
-            took = time.perf_counter() - began
-            if len(published) - before != loops:
-                sys.exit("a loop published nothing")
-            print(took, flush=True)
+
+        def loop() -> None:
+            thread = {"configurable": {"thread_id": str(next(numbers))}}
+            graph.invoke({"text": text}, thread)
+            graph.invoke(Command(resume=True), thread)
+
+        serve(in_threads(loop), published)
 
 
 if __name__ == "__main__":

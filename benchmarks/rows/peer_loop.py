@@ -1,7 +1,8 @@
-"""The loop that users get, against the same loop in another framework, in process: `PEERS=1` measures it.
+"""The loop that users get, against the same loop in other frameworks, in process: `PEERS=1` measures it.
 
-Ours is over HTTP with a key, with content checks, a journal and a policy; the peer has no transport, no key and no
-record of who approved. Both are durable before they answer, and take turns.
+Ours is over HTTP with a key, with content checks, a journal and a policy; a peer has no transport, no key and no
+record of who approved (docs/performance.md says what each guarantees). All are durable before they answer. Ours and the
+peers of a store take turns; each has a file or a database of its own on the same disk.
 """
 
 from __future__ import annotations
@@ -9,43 +10,73 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import uvloop
 
 from benchmarks.figures import Figure, Limit, NotRun, compared, in_turns, require
-from benchmarks.machine import ROOT
+from benchmarks.machine import ROOT, environment
+from benchmarks.rows.fleet_loop import (
+    count_executed,
+    create_database,
+    roamers,
+    run,
+    serve_fleet,
+    start_cluster,
+)
 from benchmarks.rows.gate_world import BODY, database, in_status
-from benchmarks.rows.user_loop import post_all, serve_users
+from benchmarks.rows.user_loop import MANY, WARM_UP, User, post_all, serve_users
 
-PYTHON: Final = ROOT / ".peers" / "bin" / "python"
-LOOPS: Final = 20
+PYTHON: Final = ROOT / ".peers-bench" / "bin" / "python"
+LOOPS: Final = {1: 20, MANY: 5}
+"""Loops of each caller in a round, by the number of callers."""
 ROUNDS: Final = 7
-LIMIT: Final = Limit(times=1)
+AHEAD: Final = Limit(times=1)
 
 
-class Peer:
+class Peer(msgspec.Struct, frozen=True):
+    """Another framework's loop, and the limit that ours is held to."""
+
+    name: str
+    script: str
+    limit: Limit | None = None
+
+
+ON_SQLITE: Final = (
+    Peer("LangGraph on SQLite", "langgraph_loop.py", AHEAD),
+    Peer("Pydantic AI, its history in SQLite", "pydantic_loop.py"),
+)
+ON_POSTGRES: Final = (
+    Peer("LangGraph on PostgreSQL", "langgraph_loop.py", AHEAD),
+    Peer("DBOS on PostgreSQL", "dbos_loop.py"),
+)
+
+
+class PeerProcess:
     """A peer's process, which runs as many loops as it is told."""
 
-    def __init__(self, script: str, scratch: Path) -> None:
-        scratch.mkdir()
+    def __init__(self, script: str, place: str) -> None:
         self._process = subprocess.Popen(
-            [PYTHON, ROOT / "benchmarks" / "peers" / script, scratch, BODY.format(2)],
+            [PYTHON, ROOT / "benchmarks" / "peers" / script, place, BODY.format(2)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
+            env=environment({}),
         )
 
-    def run(self, loops: int) -> float:
-        """Microseconds for each loop."""
+    def run(self, callers: int, loops: int) -> float:
+        """Microseconds for each loop, all callers at work at once."""
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(f"{loops}\n")
+        self._process.stdin.write(f"{callers} {loops}\n")
         self._process.stdin.flush()
         answer = self._process.stdout.readline()
         require(bool(answer), 1, "loops of the peer")
-        return float(answer) / loops * 1e6
+        return float(answer) / (callers * loops) * 1e6
 
     def close(self) -> None:
         assert self._process.stdin is not None
@@ -56,36 +87,71 @@ class Peer:
 def measure(scratch: Path) -> list[Figure]:
     if os.environ.get("PEERS") != "1":
         raise NotRun("PEERS=1 was not asked for")
-    subprocess.run([ROOT / "scripts" / "peers.sh"], check=True)
+    subprocess.run([ROOT / "scripts" / "peers.sh", "bench"], check=True)
     if not PYTHON.exists():
         raise NotRun("the peers' packages could not be installed")
-    work = "post on the site, approve, execute, 1 caller over HTTP, against a peer"
+    return [*_on_sqlite(scratch / "sqlite"), *_on_postgres(scratch / "postgres")]
+
+
+def _on_sqlite(scratch: Path) -> list[Figure]:
     with ExitStack() as stack:
         runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
-        peer = Peer("langgraph_loop.py", scratch / "peer")
-        stack.callback(peer.close)
         data_dir = scratch / "data"
-        data_dir.mkdir()
+        data_dir.mkdir(parents=True)
         users, _ = serve_users(stack, runner, data_dir)
-        peer.run(LOOPS)
-        before = in_status(database(data_dir), "executed")
-        costs = in_turns(
-            {
-                "ours": lambda: runner.run(post_all(users[:1], LOOPS)).wall,
-                "theirs": lambda: peer.run(LOOPS),
-            },
-            ROUNDS,
-        )
-        done = in_status(database(data_dir), "executed") - before
-        require(done, LOOPS * ROUNDS, f"{work}: actions executed")
-        return [
+        peers: dict[Peer, PeerProcess] = {}
+        for number, peer in enumerate(ON_SQLITE):
+            place = scratch / f"peer-{number}"
+            place.mkdir()
+            peers[peer] = _start(stack, peer, str(place))
+        return _compare(runner, users, peers, lambda: in_status(database(data_dir), "executed"))
+
+
+def _on_postgres(scratch: Path) -> list[Figure]:
+    with ExitStack() as stack:
+        scratch.mkdir()
+        runner = stack.enter_context(asyncio.Runner(loop_factory=uvloop.new_event_loop))
+        url = start_cluster(stack).url
+        ports, key = serve_fleet(stack, runner, scratch, url, 1)
+        users = roamers(stack, ports, key)
+        runner.run(post_all(users[:1], WARM_UP))
+        peers: dict[Peer, PeerProcess] = {}
+        for number, peer in enumerate(ON_POSTGRES):
+            place = runner.run(create_database(url, f"peer_{number}"))
+            peers[peer] = _start(stack, peer, place)
+        return _compare(runner, users, peers, lambda: runner.run(count_executed(url)))
+
+
+def _start(stack: ExitStack, peer: Peer, place: str) -> PeerProcess:
+    process = PeerProcess(peer.script, place)
+    stack.callback(process.close)
+    process.run(1, WARM_UP)
+    return process
+
+
+def _compare(
+    runner: asyncio.Runner, users: list[User], peers: dict[Peer, PeerProcess], count: Callable[[], int]
+) -> list[Figure]:
+    found: list[Figure] = []
+    for callers, loops in LOOPS.items():
+        sides = {peer.name: partial(process.run, callers, loops) for peer, process in peers.items()}
+        for side in sides.values():
+            side()
+        work = f"post, approve, execute, {callers} caller{'s' * (callers > 1)} over HTTP, against a peer, time for each"
+        before = count()
+        costs = in_turns({"ours": partial(run, runner, users[:callers], loops), **sides}, ROUNDS)
+        done = count() - before
+        require(done, callers * loops * ROUNDS, f"{work}: actions executed")
+        found += [
             compared(
                 work,
-                "LangGraph on SQLite, in process",
+                f"{peer.name}, in process",
                 "µs",
                 costs["ours"],
-                costs["theirs"],
+                costs[peer.name],
                 successes=done,
-                limit=LIMIT,
+                limit=peer.limit,
             )
+            for peer in peers
         ]
+    return found

@@ -39,6 +39,13 @@ LIMIT: Final = Limit(times=7)
 LOOPS_A_SECOND: Final = 150
 """The least at eight callers, on two cores whose floor has 600 loops a second or more."""
 
+NOTIFY: Final = (
+    "INSERT INTO notification_targets (workspace_id, target_id, kind, shown, created_ms, causes)"
+    " SELECT workspace_id, 'benchmarks', 'ntfy', '', 0, 'problems' FROM api_keys"
+)
+"""Adds a target that hears of approved actions that stay unsent: each approval schedules a note in an hour. A note that
+is due at once would go to a provider, whose time is not ours."""
+
 _numbers: Final = count(2)
 
 
@@ -85,13 +92,8 @@ def serve_users(stack: ExitStack, runner: asyncio.Runner, data_dir: Path) -> tup
 
 
 def _notify(path: Path) -> None:
-    """Add a target that hears of approved actions that stay unsent: each approval schedules a note in an hour. A note
-    that is due at once would go to a provider, whose time is not ours."""
     with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute(
-            "INSERT INTO notification_targets (workspace_id, target_id, kind, shown, created_ms, causes)"
-            " SELECT workspace_id, 'benchmarks', 'ntfy', '', 0, 'problems' FROM api_keys"
-        )
+        connection.execute(NOTIFY)
 
 
 async def post_all(users: list[User], loops: int) -> Cost:
