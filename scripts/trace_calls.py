@@ -43,6 +43,7 @@ from assent.processes.serve import Surfaces  # noqa: E402
 from assent.stores import sqlite_transactions  # noqa: E402
 
 heads.RECORD_SECONDS = 600.0  # type: ignore[misc] # the position is recorded beside the calls, not by one
+heads.PAUSE_SECONDS = 600.0  # type: ignore[misc] # nor later, because a call before claimed an action
 sqlite_transactions.BRIEF_SECONDS = 60.0  # type: ignore[misc] # a slow disk must not change which thread writes
 
 WARM_UPS = 4

@@ -147,3 +147,26 @@ def test_it_says_which_policy_holds() -> None:
     text = cli_welcome.welcome_text(SETTINGS, PRESETS["people"])
     assert "Only people, signed in." in text
     assert "drafts-only" not in text
+
+
+@pytest.mark.parametrize(
+    ("prefix", "lasts"),
+    [
+        ("/home/me/.cache/uv/archive-v0/hYx3k", False),
+        ("/home/me/.cache/uv/environments-v2/assent-1f", False),
+        ("/home/me/.local/share/uv/tools/assent", True),
+        ("/home/me/.local/share/pipx/venvs/assent", True),
+    ],
+)
+def test_no_snippet_names_a_folder_that_uv_may_delete(
+    prefix: str, lasts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.prefix", prefix)
+    monkeypatch.setattr("sys.executable", f"{prefix}/bin/python")
+    monkeypatch.setenv("PATH", "/nowhere")
+    text = cli_welcome.welcome_text(SETTINGS)
+    entry = cli_welcome.stdio_entry(SETTINGS)
+    assert (prefix in text) is lasts
+    assert [entry["command"], *entry["args"]][:3] == (
+        [f"{prefix}/bin/python", "-m", "assent"] if lasts else ["uvx", "assent", "stdio"]
+    )

@@ -13,54 +13,75 @@ from assent.tools.catalog import Catalog
 
 PHRASINGS = {
     "chieflab_list_connectors": ("which channels can I publish to?", "which connectors are there?"),
-    "chieflab_connect_provider": ("connect my LinkedIn account", "hook up Resend so we can send mail"),
+    "chieflab_connect_provider": (
+        "connect my LinkedIn account",
+        "hook up Resend so we can send mail",
+        "hook up our slack",
+    ),
     "chieflab_retry_blocked_action": ("I connected it now, try the blocked post again",),
-    "chieflab_launch_product": ("launch my product", "I just shipped my app, help me get users"),
+    "chieflab_launch_product": (
+        "launch my product",
+        "I just shipped my app, help me get users",
+        "announce our new version everywhere",
+    ),
     "chieflab_post": (
         "share it on bluesky",
         "tweet this",
         "post this on LinkedIn",
         "write a tweet about the new release",
+        "tweet about the bug fix",
     ),
     "chieflab_send": (
         "email my investors about the round",
         "write an email to Anna",
         "draft a newsletter to my customers",
+        "mail the customers about the price change",
     ),
     "chieflab_take_down_post": (
         "remove that post from the site",
         "take that post down",
         "delete the page you published",
+        "delete the blog post again, it is wrong",
     ),
-    "chieflab_create_social_graphics": ("make a banner image for the post", "create a graphic for twitter"),
+    "chieflab_create_social_graphics": (
+        "make a banner image for the post",
+        "create a graphic for twitter",
+        "make an image for instagram",
+    ),
     "chieflab_save_contacts": ("save her as a contact in HubSpot", "add these people to my CRM"),
     "chieflab_measure": (
         "how much traffic did it get?",
         "how did the launch go?",
         "how many clicks did we get?",
+        "how many people clicked",
     ),
     "chieflab_post_launch_review": ("the measurement was empty yesterday, replay it",),
     "chieflab_record_manual_metrics": ("we got 120 points on Hacker News, note the numbers",),
-    "chieflab_diagnose_marketing": ("why is my campaign not working?", "what is wrong with our marketing?"),
+    "chieflab_diagnose_marketing": (
+        "why is my campaign not working?",
+        "what is wrong with our marketing?",
+        "our ads cost too much, what is going wrong",
+    ),
     "chieflab_brain_read": ("what do you know about our brand voice?", "what have we learned so far?"),
-    "chieflab_brain_record": ("remember that we never use emojis", "don't forget that our price is 9 euros"),
-    "chieflab_add_voice_sample": ("here is a text I wrote, learn my tone",),
-    "chieflab_status": (
-        "did that mail go out?",
-        "how are things?",
-        "what is the status?",
+    "chieflab_brain_record": (
+        "remember that we never use emojis",
+        "don't forget that our price is 9 euros",
+        "remember that we never use exclamation marks",
     ),
-    "chieflab_report": (
-        "what did you do for me last week",
-        "prove what was sent and who approved it",
+    "chieflab_add_voice_sample": (
+        "here is a text I wrote, learn my tone",
+        "here is a text I wrote, sound like this",
     ),
-    "chieflab_approve_action": ("yes, I approve this", "looks good, go ahead"),
-    "chieflab_reject_action": ("no, I don't want that", "reject the second draft"),
+    "chieflab_status": ("did that mail go out?", "how are things?", "what is the status?"),
+    "chieflab_report": ("what did you do for me last week", "prove what was sent and who approved it"),
+    "chieflab_approve_action": ("yes, I approve this", "looks good, go ahead", "looks good, ship it"),
+    "chieflab_reject_action": ("no, I don't want that", "reject the second draft", "no, don't publish that"),
     "chieflab_edit_action": (
         "rewrite the headline",
         "change the subject line",
         "make the text shorter",
         "fix the typo in the title",
+        "make the second sentence shorter",
     ),
     "chieflab_withdraw_approval": (
         "cancel my approval",
@@ -72,34 +93,68 @@ PHRASINGS = {
         "what's open?",
         "show me what is waiting",
         "is anything waiting for my approval?",
+        "what is waiting for me to sign off",
     ),
-    "chieflab_get_action": ("show me the current content of that action",),
+    "chieflab_get_action": (
+        "show me the current content of that action",
+        "show me the exact text of that draft",
+    ),
     "chieflab_execute_approved_action": ("execute the approved action", "fire the action I approved"),
     "chieflab_publish_approved_post": ("publish the approved post",),
-    "chieflab_send_email": ("send the approved email now",),
+    "chieflab_send_email": ("send the approved email now", "send out the e-mail that I approved"),
     "chieflab_resolve_unknown_outcome": (
         "the outcome is unknown, I looked and it did happen",
         "I checked at the provider, the mail never arrived",
     ),
-    "chieflab_use_manual_fallback": ("I'd rather publish it by hand", "give me the text to copy and paste"),
+    "chieflab_use_manual_fallback": (
+        "I'd rather publish it by hand",
+        "give me the text to copy and paste",
+        "I will publish it myself instead",
+    ),
     "chieflab_record_manual_publish": (
         "I posted it on Reddit myself",
         "I published it by hand, here is the link",
+        "I posted it on reddit by hand, here is the link",
     ),
-    "workflow_list": ("which workflows are there?",),
+    "workflow_list": ("which workflows are there?", "which procedures can you follow"),
     "workflow_inspect": ("show me the steps of the workflow before we start",),
     "workflow_start": ("start the release workflow",),
     "workflow_advance": ("this step is done, what is the next one?",),
     "workflow_checkpoint": ("keep notes on this step",),
-    "workflow_resume": ("continue where we left off yesterday", "find my earlier run again"),
+    "workflow_resume": (
+        "continue where we left off yesterday",
+        "find my earlier run again",
+        "continue the procedure from yesterday",
+    ),
     "chieflab_get_run": ("show me that run with its inputs and outputs",),
     "chieflab_list_assets": ("find the texts of an earlier run", "list all assets"),
-    "chieflab_signup_workspace": (
-        "create a workspace",
-        "I have no key yet, sign me up",
-    ),
+    "chieflab_signup_workspace": ("create a workspace", "I have no key yet, sign me up"),
     "chieflab_get_workspace": ("does my key work?", "which workspace is this?", "how many credits are left?"),
 }
+UNSEEN = {
+    "we just shipped, get the word out": "chieflab_launch_product",
+    "write something for linkedin about hiring": "chieflab_post",
+    "write to anna that the meeting moved": "chieflab_send",
+    "yes go ahead with the linkedin one": "chieflab_approve_action",
+    "anything still to review?": "chieflab_list_pending_actions",
+    "I changed my mind, stop it before it goes out": "chieflab_withdraw_approval",
+    "how is the launch doing after a week": "chieflab_post_launch_review",
+    "give me a summary of this month's results": "chieflab_report",
+    "which accounts are linked": "chieflab_list_connectors",
+    "list the drafts and pictures of that run": "chieflab_list_assets",
+    "what do you know about our brand": "chieflab_brain_read",
+    "save these email addresses as our newsletter list": "chieflab_save_contacts",
+    "the post got 300 likes and 12 comments": "chieflab_record_manual_metrics",
+    "try again, I have fixed the slack token": "chieflab_retry_blocked_action",
+    "check whether the mail really left, it timed out": "chieflab_resolve_unknown_outcome",
+    "create an account for me with my mail address": "chieflab_signup_workspace",
+    "begin the code review checklist": "workflow_start",
+    "done with this step, what next": "workflow_advance",
+    "bookmark this point so we can come back": "workflow_checkpoint",
+}
+"""Phrasings that no description was tuned on. Do not tune on them: write others."""
+UNSEEN_FOUND = 9
+"""How many of them find their tool first, at least."""
 COMMON = (
     "a an and are as at be did do for i in is it its me my of on or our that the they this to us was we you"
 )
@@ -127,17 +182,28 @@ def find(words: list[str], texts: dict[str, list[str]]) -> str:
     return max(scores, key=scores.__getitem__)
 
 
+def list_texts(left_out: str) -> dict[str, list[str]]:
+    """The words of every tool in the list."""
+    return {
+        tool["name"]: split(f"{tool['name']} {tool['title']} {tool['description']}", left_out)
+        for tool in Catalog(ALL_TOOLS).listing()
+    }
+
+
 @pytest.mark.parametrize("left_out", ["", COMMON], ids=["every word", "no common words"])
 def test_the_words_that_people_type_find_the_right_tool_first(left_out: str) -> None:
-    tools = Catalog(ALL_TOOLS).listing()
-    texts = {
-        tool["name"]: split(f"{tool['name']} {tool['title']} {tool['description']}", left_out)
-        for tool in tools
-    }
+    texts = list_texts(left_out)
     phrasings = {phrase: name for name, phrases in PHRASINGS.items() for phrase in phrases}
 
     found = {phrase: find(split(phrase, left_out), texts) for phrase in phrasings}
 
-    assert len(phrasings) >= 60
+    assert len(phrasings) >= 80
     assert set(phrasings.values()) == texts.keys()
     assert {phrase: first for phrase, first in found.items() if first != phrasings[phrase]} == {}
+
+
+@pytest.mark.parametrize("left_out", ["", COMMON], ids=["every word", "no common words"])
+def test_words_that_no_description_was_tuned_on_find_their_tool_as_often_as_before(left_out: str) -> None:
+    texts = list_texts(left_out)
+    right = [phrase for phrase, name in UNSEEN.items() if find(split(phrase, left_out), texts) == name]
+    assert len(right) >= UNSEEN_FOUND

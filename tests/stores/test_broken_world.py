@@ -254,7 +254,7 @@ def open_files() -> int:
 class TestBothStores:
     async def test_too_many_open_files_is_said_and_is_over_when_there_are_less(self, store_url: str) -> None:
         warm = open_store(store_url)
-        await warm.open()
+        await warm.read(count)  # imports what a connection needs
         await warm.close()
         store = open_store(store_url)
         with limit(resource.RLIMIT_NOFILE, open_files()):

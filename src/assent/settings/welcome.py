@@ -100,8 +100,15 @@ def mcp_url(settings: Settings) -> str:
     return settings.base_url + MCP_PATH
 
 
+UV_CACHE: Final = ("archive-v", "environments-v")
+"""How uv names the folders of its cache with the environments of `uvx`."""
+
+
 def this_command() -> list[str]:
-    """The absolute command of this installation, independent of the client's PATH."""
+    """The command of this installation, independent of the client's PATH where that is possible. An environment of
+    `uvx` vanishes when uv cleans its cache, so it is `uvx` that is named."""
+    if any(part.startswith(UV_CACHE) for part in Path(sys.prefix).parts):
+        return [shutil.which("uvx") or "uvx", "assent"]
     script = Path(sys.executable).parent / "assent"
     return [str(script)] if script.is_file() else [sys.executable, "-m", "assent"]
 

@@ -346,7 +346,7 @@ TOOLS = (
         name="chieflab_reject_action",
         title="Reject an action",
         description="Records that the user does not want a staged action or draft, with their reason. It can never "
-        "be sent afterwards. USE WHEN the user said no, rejects it or does not want it; for changes use "
+        "be sent afterwards. USE WHEN the user said no, rejects it or does not want it published; for changes use "
         "chieflab_edit_action.",
         category="review",
         behaviour=DECIDES,

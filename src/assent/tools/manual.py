@@ -142,8 +142,8 @@ TOOLS = (
         name="chieflab_use_manual_fallback",
         title="Publish by hand",
         description="Turns an action into one that the human publishes by hand and gives the brief to copy and paste. "
-        "USE WHEN a channel has no live connector (Hacker News, Reddit, Product Hunt) or the user prefers it. Nothing "
-        "is published by this call.",
+        "USE WHEN a channel has no live connector (Hacker News, Reddit, Product Hunt) or the user would rather "
+        "publish it themselves instead. Nothing is published by this call.",
         category="execute",
         behaviour=DECIDES,
         request=UseManualFallback,

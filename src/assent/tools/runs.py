@@ -232,7 +232,7 @@ TOOLS = (
         name="chieflab_list_assets",
         title="List assets",
         description="Lists texts and measurements that runs produced, newest first, or those of one run. USE WHEN you "
-        "look for a text or a result of an earlier run.",
+        "want to find a text or a result of an earlier run.",
         category="workspace",
         behaviour=READS,
         request=ListAssets,

@@ -309,8 +309,8 @@ TOOLS = (
         title="Show an action",
         description="One action as it is now: content, status, the newest decision with its comment, what became of "
         "it. With waitSeconds (at most 50) it answers when the user decides on the page, so that you learn what they "
-        "did there. USE WHEN you need the current state or content of an action, or the user decides on the page. "
-        "Do not call it in a loop without waitSeconds.",
+        "did there. USE WHEN you need the current state or the exact text of an action or draft, or the user decides "
+        "on the page. Do not call it in a loop without waitSeconds.",
         category="review",
         behaviour=READS,
         request=GetAction,

@@ -99,8 +99,8 @@ TOOLS = (
         title="Diagnose marketing",
         description="Says what is wrong with EXISTING campaigns: which number, from which source and when, and what to "
         "try; reads connected sources, earlier measurements, decisions and failures. USE WHEN the user asks why "
-        "something is not working. NOT for new launches. Without numbers it says so and what would bring them; "
-        "numbers are never invented.",
+        "something is not working, costs too much or goes wrong, such as ads. NOT for new launches. Without numbers it "
+        "says so and what would bring them; numbers are never invented.",
         category="primary",
         behaviour=LOOKS,
         request=DiagnoseMarketing,

@@ -333,9 +333,10 @@ TOOLS = (
         title="Launch a product",
         description="Prepares a whole launch: positioning, a draft per channel, landing copy, e-mail, a picture and "
         "how it is measured, each text staged for approval; nothing goes out. USE WHEN the user has built, shipped or "
-        "deployed something and wants to launch it, get users, or asks what to do now. Write the texts yourself, in "
-        "drafts; the server checks and stages them. For a channel without one it composes a plain note from "
-        "repoContext (whatChanged, readme, …) or productUrl. Then show every draft in the chat and stop.",
+        "deployed something and wants to launch it, announce a new version, get users, or asks what to do now. Write "
+        "the texts yourself, in drafts; the server checks and stages them. For a channel without one it composes a "
+        "plain note from repoContext (whatChanged, readme, …) or productUrl. Then show every draft in the chat and "
+        "stop.",
         category="primary",
         behaviour=WRITES,
         request=LaunchProduct,
