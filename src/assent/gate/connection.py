@@ -195,3 +195,5 @@ class ConnectorInfo(WireRecord):
     """Its activities in words for people, where `does` has other words than these three."""
     platforms: dict[str, str] = {}
     """Names for people of platforms that the provider calls otherwise than the channel."""
+    icon: str = ""
+    """Its drawing on pages; without one, a drawing of what it does."""

@@ -426,6 +426,7 @@ def describe_confirmation(effect: Effect) -> View:
 BY_HAND: Final = ConnectorInfo(
     id=MANUAL,
     label="By hand",
+    icon="edit",
     description="A brief to copy and paste; a human publishes it and records the live address.",
     auth_mode="none",
     channels=(),

@@ -111,7 +111,9 @@ async def describe_row(
 
 
 def choose_icon(info: ConnectorInfo) -> str:
-    """The icon of a service by what it does."""
+    """The icon of a service: its own, else one of what it does."""
+    if info.icon:
+        return info.icon
     if "publish" not in info.does:
         return "mail" if "send" in info.does else "results" if "measure" in info.does else "act"
     return "page" if info.auth_mode == "none" else "post"

@@ -9,6 +9,7 @@ from assent.platform.effects import ConnectorInfo, KeyWords, ProviderWords
 INFO: Final = ConnectorInfo(
     id="bluesky",
     label="Bluesky",
+    icon="cloud",
     description="Publishes to a Bluesky account directly and reads its engagement, by an app password.",
     auth_mode="api_key",
     channels=("bluesky",),

@@ -9,6 +9,7 @@ from assent.platform.effects import ConnectorInfo, ProviderWords
 INFO: Final = ConnectorInfo(
     id="hubspot",
     label="HubSpot",
+    icon="people",
     description="Creates contacts and keeps them up to date.",
     auth_mode="oauth",
     channels=("contacts",),

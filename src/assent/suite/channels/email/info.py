@@ -26,6 +26,7 @@ SMTP: Final = ConnectorInfo(
 RESEND: Final = ConnectorInfo(
     id="resend",
     label="Resend",
+    icon="plane",
     description="Sends e-mail and reads delivery metrics.",
     auth_mode="api_key",
     channels=("email",),

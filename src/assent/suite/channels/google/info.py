@@ -9,6 +9,7 @@ from assent.platform.effects import ChoiceWords, ConnectorInfo, ProviderWords
 GA4: Final = ConnectorInfo(
     id="ga4",
     label="Google Analytics 4",
+    icon="results",
     description="Reads visits and conversions.",
     auth_mode="oauth",
     channels=(),
@@ -29,6 +30,7 @@ GA4: Final = ConnectorInfo(
 SEARCH_CONSOLE: Final = ConnectorInfo(
     id="search_console",
     label="Google Search Console",
+    icon="search",
     description="Reads search impressions and clicks; its numbers lag two to three days.",
     auth_mode="oauth",
     channels=(),

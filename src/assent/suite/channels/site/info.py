@@ -9,6 +9,7 @@ from assent.platform.effects import ConnectorInfo
 INFO: Final = ConnectorInfo(
     id="site",
     label="Own site",
+    icon="globe",
     description="Posts become pages of the workspace's own public feed on this server; no account needed.",
     auth_mode="none",
     channels=("site",),

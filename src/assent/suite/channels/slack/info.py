@@ -9,6 +9,7 @@ from assent.platform.effects import ConnectorInfo, KeyWords, ProviderWords
 INFO: Final = ConnectorInfo(
     id="slack",
     label="Slack",
+    icon="hash",
     description="Posts to a channel by an incoming webhook, as Slack, Mattermost and others have them.",
     auth_mode="api_key",
     channels=("slack",),

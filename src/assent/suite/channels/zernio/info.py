@@ -9,6 +9,7 @@ from assent.platform.effects import ConnectorInfo, KeyWords, ProviderWords
 INFO: Final = ConnectorInfo(
     id="zernio",
     label="Zernio",
+    icon="megaphone",
     description="Publishes to LinkedIn, X, Threads, Instagram, Facebook, Bluesky and TikTok, and reads engagement.",
     auth_mode="api_key",
     channels=("linkedin", "x", "threads", "instagram", "facebook", "bluesky", "tiktok"),
