@@ -23,6 +23,7 @@ from assent.gate.records import (
 )
 from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
 from assent.gate.transitions import APPROVED, EXECUTING, RETRYABLE, UNKNOWN, state_of
+from assent.kernel.ids import is_uuid
 from assent.kernel.texts import truncate
 from assent.kernel.times import full_time, readable_time
 
@@ -222,9 +223,17 @@ def describe_run(inputs: dict[str, Any], first: str = "") -> str:
     """Describe a run in its caller's words, else by its first action."""
     brand = inputs.get("brand")
     named = brand.get("name") if isinstance(brand, dict) else None
-    found = _first_text(inputs, _TELLING) or first or _first_text(inputs, _NAMING)
+    found = _first_text(inputs, _TELLING) or first or _name_session(inputs) or _first_text(inputs, _NAMING)
     known = [each for each in (named, found) if isinstance(each, str) and each.strip()]
     return truncate(" ".join(": ".join(known).split()), MAX_DESCRIPTION)
+
+
+def _name_session(inputs: dict[str, Any]) -> str:
+    """Name a workflow's run by its definition and session: “Bug fix: SHOP-88”."""
+    workflow, session = inputs.get("workflowId"), inputs.get("sessionId")
+    if not isinstance(workflow, str) or not isinstance(session, str) or not session or is_uuid(session):
+        return ""
+    return f"{workflow.rpartition('.')[2].replace('-', ' ').capitalize()}: {session}"
 
 
 def _first_text(inputs: dict[str, Any], names: tuple[str, ...]) -> str:

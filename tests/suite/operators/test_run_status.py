@@ -7,7 +7,7 @@ import itertools
 import pytest
 from tests.suite.operators.conftest import CLUB, Loop
 
-from assent.gate.standing import run_status
+from assent.gate.standing import describe_run, run_status
 from assent.gate.transitions import STATES
 
 pytestmark = pytest.mark.anyio
@@ -107,3 +107,9 @@ def test_every_mix_of_states_has_one_status() -> None:
                 assert (status in ("partly_sent", "executed", "measured")) <= went_out, mix
     assert run_status("running", (), measured=False) == "running"
     assert run_status("prepared", (), measured=False) == "prepared"
+
+
+def test_the_run_of_a_workflow_is_named_by_its_definition_and_session() -> None:
+    session = {"workflowId": "assent.bug-fix", "sessionId": "SHOP-88"}
+    assert describe_run(session) == "Bug fix: SHOP-88"
+    assert describe_run({**session, "sessionId": "01a0c450-6c00-732e-bcc2-c6a5254d3af2"}) == "assent.bug-fix"
