@@ -250,11 +250,13 @@ def pane_values(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str
 # batch.html
 TOGETHER: Final = "{verb} {items} together"
 VERB_ITEMS_TOGETHER: Final = "{verb} {items} together?"
+VERB_ONE: Final = "{verb} this one?"
 OF: Final = "{index} of {items}"
 THE_APPROVAL_ALSO: Final = "The approval also {sends} it, at once."
 ITS_TIME_WAS_APPROVED_NOW: Final = "Its time was {schedule}; approved now, it goes out at once."
 IT_GOES_OUT_ON: Final = "It goes out on {schedule}."
 YOU_DECIDE_AS: Final = "You decide as {name}."
+APPROVE_AND_NOW: Final = "Approve and {send} it now"
 REJECT_ALL_FOR_GOOD: Final = "Reject all {items} for good"
 APPROVE_ALL_ITEMS: Final = "Approve all {items}"
 APPROVE_AND_ALL_NOW: Final = "Approve and {send} all {items} now"

@@ -33,6 +33,7 @@ from assent.serving.web.people.devices import name_device
 from assent.serving.web.people.people import Cookies
 from assent.serving.web.shell import clients
 from assent.serving.web.shell.forms import read_form
+from assent.serving.web.shell.headers import CONFIRMING_HEADERS
 from assent.serving.web.shell.problems import LINK_ENDED, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.tools.workspaces import SignupWorkspace, start_signup
@@ -146,7 +147,7 @@ class SignupPages:
             "can_mail": await services.outgoing.can_send_notes(),
             "owner_link": clients.terminal_command(services, "owner-link"),
         }
-        response = page(request, "key.html", values)
+        response = page(request, "key.html", values, headers=CONFIRMING_HEADERS)
         if claimed.secret is not None:
             self._cookies.keep(response, self._cookies.session, claimed.secret, SESSION_TTL_MS // 1000)
         return response

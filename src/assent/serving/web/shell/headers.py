@@ -4,10 +4,10 @@ A page runs no scripts, loads nothing from other sites, cannot be framed, is not
 forms only here. The referrer policy is `strict-origin`: without a referrer a browser would send
 `Origin: null` with our own forms.
 
-The pages on which a browser makes or uses its key (`CONFIRMING_HEADERS`) run one script file of
-this server and connect nowhere. A console screen without decisions may run this server's script
-files, no inline scripts, and connect to this server only. The only frame holds the HTML of an
-e-mail, sandboxed (`FRAMED_HEADERS`).
+The pages on which a browser makes or uses its key, or copies the key of an agent
+(`CONFIRMING_HEADERS`), run one script file of this server and connect nowhere. A console screen
+without decisions may run this server's script files, no inline scripts, and connect to this server
+only. The only frame holds the HTML of an e-mail, sandboxed (`FRAMED_HEADERS`).
 """
 
 from __future__ import annotations

@@ -264,7 +264,7 @@
   /* Copying, and how much of a limit is used. */
 
   async function copy(button) {
-    const pre = $("pre", button.parentElement);
+    const pre = $("pre, code", button.parentElement);
     const text = pre.textContent;
     try {
       await navigator.clipboard.writeText(text);
