@@ -7,6 +7,7 @@ that it shows. If one has changed since, or was decided by another person, none 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -158,6 +159,7 @@ async def _ask(
     values = {
         "decision": decision,
         "items": await run_apart(_list_items, found, visit.now_ms),
+        "kinds": Counter(action.view.noun for action in found).most_common(),
         "at_once": all(map(sends_at_once, found)),
         "is_function": all(map(naming.is_function, found)),
         "sends": sum(map(_sends, found)),

@@ -251,6 +251,7 @@ def pane_values(effects: EffectTypes, waiting: Waiting, now_ms: int) -> dict[str
 TOGETHER: Final = "{verb} {items} together"
 VERB_ITEMS_TOGETHER: Final = "{verb} {items} together?"
 VERB_ONE: Final = "{verb} this one?"
+KINDS: Final = "Kinds"
 OF: Final = "{index} of {items}"
 THE_APPROVAL_ALSO: Final = "The approval also {sends} it, at once."
 ITS_TIME_WAS_APPROVED_NOW: Final = "Its time was {schedule}; approved now, it goes out at once."
