@@ -127,7 +127,9 @@ def scan(root: Path = ROOT) -> tuple[Claim, ...]:
     return tuple(
         claim
         for file in sorted(files)
-        for claim in claims_in(file.read_text(encoding="utf-8"), file.relative_to(root).as_posix())
+        for source in [file.read_text(encoding="utf-8")]
+        if ".rule(" in source or "check(" in source  # parsing the others takes seconds
+        for claim in claims_in(source, file.relative_to(root).as_posix())
     )
 
 

@@ -86,7 +86,7 @@ def write_everything(catalog: Catalog, base_url: str) -> str:
         *([_WORKFLOWS] if "workflows" in catalog.toolsets else []),
         "## Tools\n\nOver REST: POST the arguments as JSON to "
         f"{base_url}/api/tools/NAME; the answer is the same. Every answer has `ok`.\n",
-        *(_write_tool(tool, listed=tool.name in catalog.offered) for tool in catalog.tools),
+        *(write_tool(tool, listed=tool.name in catalog.offered) for tool in catalog.tools),
         f"## Refusals\n\n{ABOUT_REFUSALS}",
         *map(write_reason, (*STANDARD_REASONS, *(each for each in Reason if each not in STANDARD_REASONS))),
     ]
@@ -129,7 +129,7 @@ belongs in a chat
 """
 
 
-def _write_tool(tool: Tool, *, listed: bool) -> str:
+def write_tool(tool: Tool, *, listed: bool) -> str:
     schema = input_schema(tool.request)
     required = schema.get("required", ())
     arguments = [

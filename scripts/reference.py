@@ -1,0 +1,277 @@
+"""Writes the reference of the documentation from the tables of the code, while `make docs` builds the site.
+
+A page of docs/reference has lines such as `<!-- made: tools -->`; each is replaced by what the function of that name
+returns.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import typer
+
+from assent.cli.commands import app
+from assent.gate.records import Severity
+from assent.gate.webhooks import EVENT_AFTER, ActionEvent, EventAction
+from assent.serving.agent_texts import write_tool
+from assent.suite.effect_types import effect_types
+from assent.suite.testing.catalog import ALL_TOOLS
+from assent.tools.catalog import Catalog, input_schema
+from assent.tools.definition import Tool
+from assent.workflow.contracts import criteria
+from assent.workflow.definition import format
+
+ROOT = Path(__file__).parents[1]
+MARK = re.compile(r"<!-- made: (\w+)(?: (\w+))? -->")
+COMMON = "Common options"
+IDENTIFIER = "01a1e96a-e786-7e6f-8737-3ce7bd4a07bb"
+DIGEST = "bf5eace2e4391624"
+VALUES: dict[str, Any] = {
+    "ackToken": "ack_9fQ2mXv7",
+    "actionId": IDENTIFIER,
+    "assetId": IDENTIFIER,
+    "body": "Kettle 2 remembers your last three timers.",
+    "channel": "site",
+    "contacts": [{"email": "ada@example.com"}],
+    "digest": DIGEST,
+    "email": "ada@example.com",
+    "goal": "first users for Kettle 2",
+    "headline": "Kettle 2 remembers your timers",
+    "kind": "brand_voice",
+    "metrics": {"views": 120},
+    "notesMarkdown": "Chose 1.1.0: only fixes.",
+    "outcome": "did_not_happen",
+    "policy": {"preset": "people"},
+    "productUrl": "https://kettle.example.com",
+    "provider": "resend",
+    "query": "release",
+    "reason": "The date is wrong.",
+    "runId": IDENTIFIER,
+    "source": "the statistics page of the site",
+    "stateToken": "st_4Hc0ZkP1",
+    "subject": "Kettle 2",
+    "tenantId": "acme",
+    "text": "Short sentences. No exclamation marks.",
+    "to": ["ada@example.com"],
+    "url": "https://kettle.example.com/2",
+    "workflowId": "assent.merge-request-review",
+}
+"""A value for each argument that an example has."""
+MORE = {
+    "chieflab_approve_action": ("digest",),
+    "chieflab_brain_read": ("query",),
+    "chieflab_diagnose_marketing": ("goal",),
+    "chieflab_edit_action": ("body",),
+    "chieflab_launch_product": ("productUrl", "goal"),
+    "chieflab_post": ("body",),
+    "chieflab_query_audit": ("runId",),
+    "chieflab_record_manual_publish": ("url",),
+    "chieflab_send": ("subject", "body"),
+    "workflow_advance": ("ackToken", "notesMarkdown"),
+    "workflow_list": ("query",),
+    "workflow_resume": ("query",),
+}
+"""Optional arguments that an example has, too."""
+
+
+def fill(text: str) -> str:
+    """Replace the marks of a page."""
+    return MARK.sub(lambda mark: WRITERS[mark[1]](*filter(None, [mark[2]])), text)
+
+
+def make_example(tool: Tool) -> dict[str, Any]:
+    """Return arguments that a tool takes: the required ones and those of MORE."""
+    required = input_schema(tool.request).get("required", ())
+    return {name: VALUES[name] for name in (*required, *MORE.get(tool.name, ()))}
+
+
+def write_tools() -> str:
+    catalog = Catalog(ALL_TOOLS)
+    return "\n".join(
+        f"{write_tool(tool, listed=tool.name in catalog.offered)}\nExample:\n\n"
+        f"```json\n{json.dumps(make_example(tool), indent=2, ensure_ascii=False)}\n```\n"
+        for tool in catalog.tools
+    )
+
+
+def list_commands(group: Any = None, path: tuple[str, ...] = ("assent",)) -> Iterator[tuple[str, Any]]:
+    """Yield each command with the words that call it."""
+    for name, command in (typer.main.get_command(app) if group is None else group).commands.items():
+        if hasattr(command, "commands"):
+            yield from list_commands(command, (*path, name))
+        else:
+            yield " ".join((*path, name)), command
+
+
+def write_commands() -> str:
+    sections, common = [], {}
+    for words, command in list_commands():
+        rows = []
+        for parameter in command.params:
+            row = _describe_parameter(parameter)
+            if getattr(parameter, "rich_help_panel", None) == COMMON:
+                common[row] = None
+            else:
+                rows.append(row)
+        help_text = re.sub(r"[\f\b]", "", command.help or "").strip()
+        sections.append(f"### `{words}`\n\n{_escape(help_text)}\n\n{_table(('option', ''), rows)}")
+    return "\n".join(
+        [*sections, "### Common options\n", "Most commands take these:\n", _table(("option", ""), common)]
+    )
+
+
+def _describe_parameter(parameter: Any) -> tuple[str, str]:
+    names = ", ".join(f"`{each}`" for each in (*parameter.opts, *parameter.secondary_opts))
+    return names, _escape(getattr(parameter, "help", None) or "")
+
+
+def write_effects() -> str:
+    rows = [
+        (
+            f"`{each.id}`",
+            each.label or each.channel,
+            each.risk.value if isinstance(each.risk, Severity) else "by its content",
+            "yes" if each.reversible else "no",
+            ", ".join(f"`{name}`" for name in each.via) or "none",
+            f"`{each.executor_tool}`",
+        )
+        for each in sorted(effect_types(), key=lambda each: each.id)
+    ]
+    return _table(("type", "where it appears", "risk", "can be undone", "connectors", "executed by"), rows)
+
+
+def write_events() -> str:
+    moves = defaultdict(list)
+    for move, name in EVENT_AFTER.items():
+        moves[name].append(move.value)
+    events = [(f"`action.{name}`", ", ".join(f"`{each}`" for each in given)) for name, given in moves.items()]
+    fields = [
+        (f"`{prefix}{field.encode_name}`", _name_type(field.type))
+        for prefix, struct in (("", ActionEvent), ("action.", EventAction))
+        for field in msgspec.structs.fields(struct)
+        if field.name != "action"
+    ]
+    return _table(("event", "after the move"), events) + "\n" + _table(("field", "type"), fields)
+
+
+def _name_type(kind: Any) -> str:
+    return f"`{_escape(getattr(kind, '__name__', str(kind)))}`"
+
+
+def write_rules() -> str:
+    sys.path.insert(0, str(ROOT))
+    from tests.rules_manifest import load_manifest, scan
+
+    proofs = defaultdict(dict)
+    for claim in scan():
+        proofs[claim.rule_id][claim.where.rpartition(":")[0]] = None
+    manifest = load_manifest()
+    rows = [
+        (
+            f"<a id='{rule.id.lower()}'></a>{rule.id}",
+            _escape(
+                " ".join(
+                    [rule.sentence, *filter(None, [rule.deviation and f"*Deviation:* {rule.deviation}"])]
+                )
+            ),
+            rule.source,
+            f"`{rule.home}`",
+            "<br>".join(f"`{file}`" for file in proofs[rule.id]) or f"waits for {rule.waits_for}",
+        )
+        for rule in manifest.rule
+    ]
+    sources = [(name, _escape(text)) for name, text in manifest.sources.items()]
+    return (
+        _table(("rule", "sentence", "source", "home", "proofs"), rows)
+        + "\n## Sources\n\n"
+        + _table(("source", ""), sources)
+    )
+
+
+SHAPES: dict[str, dict[str, Any]] = {
+    "WORKFLOW": format.WORKFLOW,
+    "FUNCTION": format.FUNCTION,
+    "PARAMETER": format.PARAMETER,
+    "ASSESSMENT": format.ASSESSMENT,
+    "DIMENSION": format.DIMENSION,
+    "STANDARD": format.STANDARD,
+    "PROMPT_BLOCKS": format.PROMPT_BLOCKS,
+    "FRAGMENT": format.FRAGMENT,
+    "OUTPUT_CONTRACT": format.OUTPUT_CONTRACT,
+    "CONSEQUENCE": format.CONSEQUENCE,
+    "AUDIT": format.AUDIT,
+    "VERIFICATION": format.VERIFICATION,
+    "ACTION": format.ACTION,
+    "LOOP": format.LOOP,
+    "LOOP_CONFIG": format.LOOP_CONFIG,
+    "PARALLEL": format.PARALLEL,
+    "DELEGATION": format.DELEGATION,
+    "SYNTHESIS": format.SYNTHESIS,
+    "RULE": criteria.RULE,
+}
+"""The objects of a definition by the names of their shapes."""
+
+
+def write_fields(name: str) -> str:
+    """Write the fields of one object of a definition."""
+    shape = SHAPES[name]
+    rows = [
+        (
+            f"`{field}`",
+            _describe(node),
+            "yes" if field in shape["required"] else "",
+            _escape(node.get("hint", "")),
+        )
+        for field, node in shape["properties"].items()
+    ]
+    return _table(("field", "value", "needed", ""), rows)
+
+
+def _describe(node: dict[str, Any]) -> str:
+    """Return the values that a field takes in a few words."""
+    if "enum" in node:
+        return ", ".join(f"`{each}`" for each in node["enum"])
+    if "const" in node:
+        return f"`{node['const']}`"
+    kinds = node.get("type", "any value")
+    words = " or ".join([kinds] if isinstance(kinds, str) else kinds)
+    if kinds == "array" and node.get("items"):
+        words = f"list of {_describe(node['items'])}"
+    bounds = [
+        f"{label} {node[key]:,}"
+        for key, label in (
+            ("minimum", "from"),
+            ("maximum", "to"),
+            ("maxLength", "at most"),
+            ("minItems", "at least"),
+            ("maxItems", "at most"),
+        )
+        if key in node
+    ]
+    return " ".join([words, *([f"({', '.join(bounds)})"] if bounds else [])])
+
+
+def _table(head: tuple[str, ...], rows: Any) -> str:
+    lines = [head, ("---",) * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n" if rows else ""
+
+
+def _escape(text: str) -> str:
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("{", "&#123;")
+
+
+WRITERS: dict[str, Callable[..., str]] = {
+    "commands": write_commands,
+    "effects": write_effects,
+    "events": write_events,
+    "fields": write_fields,
+    "rules": write_rules,
+    "tools": write_tools,
+}
