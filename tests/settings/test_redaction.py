@@ -3,13 +3,11 @@ them."""
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.settings.redaction import HIDDEN, RULES, RedactionRule, Redactor
+from assent.settings.redaction import HIDDEN, RULES, Redactor, may_match
 
 SECRET = "Zm9vYmFyYmF6cXV4cXV1eGNvcmdlZ3JhdWx0Z2FycGx5d2F"
 HELD = {
@@ -70,7 +68,6 @@ def test_no_text_is_spared_the_rules_that_one_of_them_would_change(text: str) ->
     assert Redactor().text(text) == by_all_rules(text)
 
 
-@given(st.sampled_from(RULES).flatmap(lambda rule: st.tuples(st.just(rule), st.from_regex(rule.pattern))))
-def test_whatever_a_rule_matches_holds_its_sign(case: tuple[RedactionRule, str]) -> None:
-    rule, text = case
-    assert re.search(rule.sign, text, re.IGNORECASE)
+@given(st.sampled_from(RULES).flatmap(lambda rule: st.from_regex(rule.pattern)))
+def test_whatever_a_rule_matches_is_searched(text: str) -> None:
+    assert may_match(text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 HIDDEN: Final = "[redacted]"
@@ -23,30 +24,34 @@ MIN_LITERAL_CHARS: Final = 8
 """A shorter known secret would hide ordinary words."""
 
 
-class RedactionRule(NamedTuple):
-    """`sign` is a cheap pattern that every matching text contains."""
+_DOT: Final = "."
+_SHORTEST_TOKEN: Final = 16 + 1 + 43
 
-    sign: str
+
+class RedactionRule(NamedTuple):
+    """A text that matches contains one of `signs`, in lower case."""
+
+    signs: tuple[str, ...]
     pattern: re.Pattern[str]
     replacement: str
 
 
 RULES: Final = (
     # A workspace key: its kind may be shown.
-    RedactionRule(r"clp_", re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
+    RedactionRule(("clp_",), re.compile(r"\bclp_(dev|live)_[A-Za-z0-9_-]+"), rf"clp_\1_{HIDDEN}"),
     # The secret that signs webhooks.
-    RedactionRule(r"whsec_", re.compile(r"\bwhsec_[A-Za-z0-9+/=_-]+"), f"whsec_{HIDDEN}"),
+    RedactionRule(("whsec_",), re.compile(r"\bwhsec_[A-Za-z0-9+/=_-]+"), f"whsec_{HIDDEN}"),
     # A key of Zernio or Resend.
-    RedactionRule(r"\b(?:sk|re)_", re.compile(r"\b(sk|re)_[A-Za-z0-9_]{16,}"), rf"\1_{HIDDEN}"),
+    RedactionRule(("sk_", "re_"), re.compile(r"\b(sk|re)_[A-Za-z0-9_]{16,}"), rf"\1_{HIDDEN}"),
     # Tokens signed by our key rings, such as review links: payload, dot, 32 bytes of MAC.
     RedactionRule(
-        r"\.[A-Za-z0-9_-]{43}",
+        (_DOT,),
         re.compile(r"(?<![A-Za-z0-9_-])[A-Za-z0-9_-]{16,4096}\.[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])"),
         HIDDEN,
     ),
     # A secret in a query or a form.
     RedactionRule(
-        r"=",
+        ("=",),
         re.compile(
             r"(?i)((?:\b|_)(?:token|api_?key|secret|password|csrf)=|[?&](?:code|key|state|nonce|sig)=)"
             r"[^&\s\"'#;,)\]}]+"
@@ -55,25 +60,37 @@ RULES: Final = (
     ),
     # A one-time link that carries its secret in the path.
     RedactionRule(
-        r"/(?:get-key|deliver|delivery|claim|sign-in|owner)/",
+        ("/get-key/", "/deliver/", "/delivery/", "/claim/", "/sign-in/", "/owner/"),
         re.compile(r"(/(?:get-key|deliver|delivery|claim|sign-in|owner)/)[A-Za-z0-9_.~-]{16,}"),
         rf"\1{HIDDEN}",
     ),
     # A header, as itself, as JSON or as a Python tuple.
     RedactionRule(
-        r"authorization|cookie|x-api-key",
+        ("authorization", "cookie", "x-api-key"),
         re.compile(
             r"(?i)\b((?:proxy-)?authorization|(?:set-)?cookie|x-api-key)([\"']?\s*[:=,]\s*b?[\"']?)[^\"'\r\n]+"
         ),
         rf"\1\2{HIDDEN}",
     ),
-    RedactionRule(r"bearer", re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {HIDDEN}"),
+    RedactionRule(("bearer",), re.compile(r"(?i)\b(bearer)\s+[A-Za-z0-9._~+/=-]{6,}"), rf"\1 {HIDDEN}"),
     # The password in a database address.
-    RedactionRule(r"@", re.compile(r"(://[^:/\s@]*:)[^@\s]+@"), rf"\1{HIDDEN}@"),
+    RedactionRule(("@",), re.compile(r"(://[^:/\s@]*:)[^@\s]+@"), rf"\1{HIDDEN}@"),
 )
 
-_SIGNS: Final = re.compile("|".join(rule.sign for rule in RULES), re.IGNORECASE)
-"""Most texts contain no sign, so that one search suffices."""
+_SIGNS: Final = tuple(sign for rule in RULES for sign in rule.signs if sign != _DOT)
+
+
+def may_match(text: str) -> bool:
+    """Whether a rule may match. Most texts contain no sign, so that no pattern is searched."""
+    if not text.isascii():
+        return True  # patterns that ignore case take some other letters for ASCII ones
+    lower = text.lower()
+    return any(sign in lower for sign in _SIGNS) or (len(text) >= _SHORTEST_TOKEN and _DOT in text)
+
+
+@lru_cache(maxsize=256)
+def _names_secret(name: str) -> bool:
+    return SECRET_FIELDS.search(name) is not None
 
 
 class Redactor:
@@ -82,22 +99,23 @@ class Redactor:
     def __init__(self, known: Iterable[str] = ()) -> None:
         literals = sorted({each for each in known if len(each) >= MIN_LITERAL_CHARS}, key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, literals))) if literals else None
+        self._name = lru_cache(maxsize=256)(self.text)
 
     def text(self, text: str) -> str:
         if len(text) > LONGEST_TEXT:
             text = f"{text[:LONGEST_TEXT]}… ({len(text)} characters)"
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
-        if _SIGNS.search(text) is None:
+        if not may_match(text):
             return text
-        for _, pattern, replacement in RULES:
-            text = pattern.sub(replacement, text)
+        for rule in RULES:
+            text = rule.pattern.sub(rule.replacement, text)
         return text
 
     def fields(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """The fields without secrets, as JSON-compatible values."""
         return {
-            self.text(str(name)): HIDDEN if SECRET_FIELDS.search(str(name)) and value else self._value(value)
+            self._name(str(name)): HIDDEN if _names_secret(str(name)) and value else self._value(value)
             for name, value in fields.items()
         }
 
