@@ -95,9 +95,10 @@ class ShortReads:
     """Runs short reads on the caller's thread."""
 
     def __init__(self, path: Path) -> None:
-        self._reader = Reader(path, lambda: time.thread_time() > self._until)
+        self._reader = Reader(path, self._is_long)
         self._in_use = threading.Lock()
-        self._until = 0.0
+        self._until: float | None = None
+        """Until when the read may take processor time; set when SQLite first calls back."""
         self._turn_began: float | None = None
         """When the first read of this turn of the event loop began."""
         self._long: dict[object, float] = {}
@@ -120,7 +121,7 @@ class ShortReads:
         if self._long.get(function, 0.0) > began or not self._in_use.acquire(blocking=False):
             return False
         try:
-            self._until = time.thread_time() + BRIEF_SECONDS
+            self._until = None
             self._reader.run(request)
         finally:
             self._in_use.release()
@@ -129,6 +130,13 @@ class ShortReads:
             return True
         self._long[function], request.error = began + LONG_SECONDS, None
         return False
+
+    def _is_long(self) -> bool:
+        now = time.thread_time()
+        if self._until is None:
+            # Most reads end before. Reading this clock is a system call, at which a busy machine changes threads.
+            self._until = now + BRIEF_SECONDS
+        return now > self._until
 
     def retire(self) -> sqlite3.Connection | None:
         """Return the connection, for the writer to close."""
