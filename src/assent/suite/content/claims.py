@@ -18,7 +18,7 @@ from assent.suite.content.amounts import amounts_in, has_amount
 from assent.suite.content.counting import addresses
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import sentences, strip_full_stop, word_set
-from assent.suite.content.risks import WHY, find_risks, risky_wordings
+from assent.suite.content.risks import WHY, Patterns, find_possible, find_risks, risky_wordings
 from assent.suite.content.sources import SOURCES
 
 MAX_CLAIMS: Final = 60
@@ -39,6 +39,7 @@ NO_GROUNDS: Final = (
 """Sources that do not describe the product. Only their numbers count as support."""
 _EXCERPT: Final = 240
 _SHARE: Final = 0.5
+_BULLET: Final = re.compile(r"^\s*(?:[-*+•・]|#{1,6}|\d{1,2}[.)/])\s+")
 _ARTICLES: Final = word_set("the a an it that der die das")
 
 
@@ -85,14 +86,15 @@ def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
     # A goal supports numbers only.
     stated = [fact for fact in known if evidence.facts[fact.place].source != "launchGoal"]
     found = []
-    for sentence in sentences(text):
-        bare = _without_addresses(re.sub(r"^\s*(?:[-*+•・]|#{1,6}|\d{1,2}[.)/])\s+", "", sentence))
-        tokens, risk = _tokens(bare), find_risks(bare)
+    stripped = [_without_addresses(_BULLET.sub("", sentence)) for sentence in sentences(text)]
+    possible = find_possible("\n".join(stripped))
+    for bare in stripped:
+        tokens, risk = _tokens(bare), find_risks(bare, possible)
         if not risk and (len(tokens) < 3 or bare.rstrip().endswith(("?", "？", "؟"))):
             continue
-        near = _find_support(bare, tokens, stated)
+        near = _find_support(bare, tokens, stated, possible)
         if not near and risk == ("number",):
-            near = _find_support(bare, tokens, known)
+            near = _find_support(bare, tokens, known, possible)
         found.append(
             Claim(text=bare.strip(), evidence=tuple(_support(place, evidence) for place in near), risk=risk)
         )
@@ -141,12 +143,12 @@ def _support(place: int, evidence: Evidence) -> Support:
     return from_record(Support, fact, place=place, text=cut(fact.text, _EXCERPT))
 
 
-def _find_support(sentence: str, tokens: set[str], facts: list[_Fact]) -> list[int]:
+def _find_support(sentence: str, tokens: set[str], facts: list[_Fact], possible: Patterns) -> list[int]:
     """Return up to two facts that have most words of a sentence, all its risky wordings and all its
     numbers with units."""
     if not facts:
         return []
-    wordings, amounts = risky_wordings(sentence), amounts_in(sentence)
+    wordings, amounts = risky_wordings(sentence, possible), amounts_in(sentence)
     ranked = sorted(facts, key=lambda fact: (-_share(tokens, fact.tokens), fact.place))
     near = [
         fact
@@ -180,6 +182,8 @@ def _words(text: str) -> set[str]:
 def _tokens(text: str) -> set[str]:
     """Return the stems of the words, and pairs of characters in scripts without spaces."""
     found = {word[:6] for word in re.findall(r"[^\W\d_]{4,}", text.casefold()) if ord(word[0]) < 0x2E80}
+    if text.isascii():
+        return found
     for run in re.findall(r"[\u3041-\u30ff\u3400-\u9fff]{2,}", text):
         found |= {run[place : place + 2] for place in range(len(run) - 1)}
     return found

@@ -8,6 +8,7 @@ undetermined; it has no phrases.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Final
 
@@ -76,7 +77,7 @@ _NOT_AN_END: Final = re.compile(
     r"co|corp|jan|feb|aug|sept|oct|nov|dec|min|max|vol|p|pp|cf)|\b[A-Za-zÄÖÜ]|(?<![\d.])\d{1,2})\.$",
     re.IGNORECASE,
 )
-_END_CHARS: Final = 32
+_END_CHARS: Final = 12
 """Longer than any of these abbreviations."""
 _BREAK: Final = re.compile(
     r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“„«(\[¿¡]?[^\W_a-zäöüß])|(?<=[。！？｡])(?![。！？」』）])|"
@@ -109,8 +110,8 @@ def _script(sample: str) -> str:
 
 def _scores(sample: str) -> dict[str, int]:
     """Count the function words of each language in a text."""
-    words = [word.lower() for word in _WORD.findall(sample)]
-    return {code: sum(word in small for word in words) for code, small in _SMALL_WORDS.items()}
+    words = Counter([word.lower() for word in _WORD.findall(sample)])
+    return {code: sum([words[word] for word in small & words.keys()]) for code, small in _SMALL_WORDS.items()}
 
 
 def language_of_all(texts: Iterable[str]) -> str:
@@ -147,7 +148,7 @@ def sentences(text: str) -> list[str]:
     for match in _BREAK.finditer(text):
         piece = text[at : match.end()].strip()
         before = text[max(at, match.start() - _END_CHARS) : match.start()].rstrip()
-        if "\n" not in match.group() and _NOT_AN_END.search(before):
+        if "\n" not in match.group() and before.endswith(".") and _NOT_AN_END.search(before):
             continue
         if piece:
             found.append(piece)

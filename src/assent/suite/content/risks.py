@@ -9,7 +9,6 @@ small counts and comparisons with the product's own past are no claims.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Final
 
 from assent.suite.content.literals import find_literals, fold
@@ -180,31 +179,37 @@ _CLOSING: Final = _words(
 )
 
 
-def find_risks(sentence: str) -> tuple[str, ...]:
+Patterns = tuple[tuple[str, re.Pattern[str]], ...]
+PATTERNS: Final[Patterns] = tuple((name, words) for name, _, words in TABLE)
+
+
+def find_possible(text: str, among: Patterns = PATTERNS) -> Patterns:
+    """Return the risks whose patterns can match in a text or a part of it."""
+    folded = fold(text)
+    return tuple((name, words) for name, words in among if _may_match(name, folded))
+
+
+def _may_match(name: str, folded: str) -> bool:
+    literals = _LITERALS[name]
+    return not literals or any(literal in folded for literal in literals)
+
+
+def find_risks(sentence: str, among: Patterns = PATTERNS) -> tuple[str, ...]:
     """Return the kinds of risk in a sentence; a greeting or closing has none."""
     if _CLOSING.match(sentence[:200]):
         return ()
     text = sentence[:2_000]
-    return tuple(name for name, words in _find_possible(text) if words.search(text))
-
-
-def _find_possible(text: str) -> Iterator[tuple[str, re.Pattern[str]]]:
-    """Yield the risks whose patterns can match a text."""
-    folded = fold(text)
-    for name, _, words in TABLE:
-        literals = _LITERALS[name]
-        if not literals or any(literal in folded for literal in literals):
-            yield name, words
+    return tuple(name for name, words in find_possible(text, among) if words.search(text))
 
 
 _OTHER: Final = _words(r"\s*(?:(?:the|a|an|any|all|every|other)\s+)?[a-zà-ÿ][\w.+#-]*")
 """The object of a comparison."""
 
 
-def risky_wordings(sentence: str) -> tuple[str, ...]:
+def risky_wordings(sentence: str, among: Patterns = PATTERNS) -> tuple[str, ...]:
     """Return a sentence's risky wordings; numbers are in `amounts_in`."""
     text, found = sentence[:2_000], []
-    for name, words in _find_possible(text):
+    for name, words in find_possible(text, among):
         for match in words.finditer(text):
             other = _OTHER.match(text, match.end()) if name == "comparison" else None
             wording = text[match.start() : other.end() if other else match.end()].strip(" .,;:!")
