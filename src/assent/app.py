@@ -19,9 +19,6 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 import msgspec
 
-from assent.engine.actions import policies
-from assent.engine.actions.describing import fill_views
-from assent.engine.audit import earlier_approvals
 from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core import tenancy
 from assent.engine.core.callers import SeenCallers
@@ -47,7 +44,6 @@ from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, SECOND_MS
 from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
 from assent.ports import Clock, Connector, SchemaMismatch, Store, StoreUnavailable, Transaction
-from assent.processes.failovers import find_failover, keep_history
 from assent.processes.heads import Heads, StoreBehind
 from assent.processes.secret_checks import SecretMismatch, check_secrets
 from assent.processes.server_notes import ServerNotes
@@ -267,6 +263,10 @@ class App:
     async def _prepare_store(self) -> None:
         """Refuse a store that is behind the recorded head. Check the secrets against the store, seal
         with the newest, hold what a restore left in doubt, create the default workspace."""
+        # Imported late: a client of stdio waits for the first answer, which needs none of these.
+        from assent.engine.actions.describing import fill_views
+        from assent.processes.failovers import find_failover, keep_history
+
         self.keys.forget()
         if self.store.dialect != "sqlite":
             _ = self.keys.master  # PostgreSQL is not asked before the settings name the secrets
@@ -296,6 +296,8 @@ class App:
         self.wake_jobs()
 
     def _create_local(self, now_ms: int) -> Transaction[None]:
+        from assent.engine.actions import policies
+
         workspace_id, by = tenancy.LOCAL_WORKSPACE, "first start"
         if (yield from tenancy.create_workspace(workspace_id, "local", now_ms, by=by)):
             yield from policies.begin(workspace_id, self.services.limits.policy, now_ms, by=by)
@@ -403,6 +405,8 @@ async def reseal(store: Store, vault: Vault) -> None:
 
 async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
     """Seal approvals of earlier versions, and those sealed with an earlier master secret."""
+    from assent.engine.audit import earlier_approvals
+
     if not await store.read(earlier_approvals.has_sealed):
         await store.write(lambda: earlier_approvals.seal_all(seals, now_ms))
     if len(seals.keys) > 1:

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from assent.engine.actions import explaining
 from assent.engine.core import tenancy
 from assent.engine.core.callers import NOTED_EVERY_MS
 from assent.engine.core.services import Services
@@ -278,6 +277,8 @@ class Edge:
         except Refusal as refusal:
             if principal is None:
                 raise
+            from assent.engine.actions import explaining  # imported late, as the catalog
+
             raise await explaining.complete(services, principal, refusal, call.arguments) from refusal
 
     def _note_links(self, answer: Answer) -> Answer:

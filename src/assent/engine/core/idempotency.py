@@ -20,7 +20,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions
 from assent.engine.core.packing import pack, unpack
 from assent.engine.core.tenancy import Principal
 from assent.gate.records import Action
@@ -80,6 +79,8 @@ def _mark_replay(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Trans
 
 def _find_named(workspace_id: WorkspaceId, answer: dict[str, Any]) -> Transaction[tuple[Action, ...]]:
     """Return the actions that an answer names: those of its run, or one."""
+    from assent.engine.actions import actions  # a process that starts for a handshake needs none
+
     if staged := {each["id"] for each in answer.get("actions", ())}:
         found = yield from actions.run_actions(workspace_id, answer["runId"])
         return tuple(action for action in found if action.action_id in staged)
