@@ -74,6 +74,12 @@ async def test_the_log_stays_short_and_a_long_read_only_delays_that(
     assert not log.exists()
 
 
+async def test_a_batch_keeps_what_it_may_put_back_in_memory(tmp_path: Path) -> None:
+    in_memory = 2
+    with closing(connect_writer(tmp_path / "store.db", None)) as writer:
+        assert writer.execute("PRAGMA temp_store").fetchone()[0] == in_memory
+
+
 async def test_slow_reads_do_not_hold_up_each_other_or_a_write(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "store.db", readers=3)
     await store.write(lambda: append("s", "first"))
