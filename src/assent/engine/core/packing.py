@@ -13,11 +13,23 @@ from typing import Final
 
 CURRENT: Final = 1
 LEVEL: Final = 6
+WINDOW_BITS: Final = 14
+MEMORY_LEVEL: Final = 6
+"""The window is 16 KB, twice the dictionary. A packer is copied for each answer, and a large one takes longer."""
 
 
 def pack(text: str) -> bytes:
-    packer = zlib.compressobj(LEVEL, zdict=_read_dictionary(CURRENT))
+    packer = _prepare_packer().copy()
     return bytes([CURRENT]) + packer.compress(text.encode()) + packer.flush()
+
+
+@cache
+def _prepare_packer() -> zlib._Compress:
+    """Return a packer that has read the dictionary, which takes longer than packing an answer."""
+    dictionary = _read_dictionary(CURRENT)
+    return zlib.compressobj(
+        LEVEL, zlib.DEFLATED, WINDOW_BITS, MEMORY_LEVEL, zlib.Z_DEFAULT_STRATEGY, zdict=dictionary
+    )
 
 
 def unpack(packed: bytes) -> str:
