@@ -17,7 +17,7 @@ from assent.gate.records import Action
 from assent.kernel.limits import MAX_REASON_CHARS
 from assent.ports import Transaction
 from assent.serving.web.inbox import words
-from assent.serving.web.inbox.words import held_line
+from assent.serving.web.inbox.rows import held_line
 from assent.serving.web.review.access import VIA
 from assent.serving.web.shell.console import SEND, Screen, Visit
 from assent.serving.web.shell.problems import Link, PageProblem, PageRefused

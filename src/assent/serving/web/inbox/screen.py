@@ -18,7 +18,8 @@ from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
 from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
 from assent.serving.web.inbox import words
-from assent.serving.web.inbox.words import CHIPS, DID, EXPIRES_SOON_MS, held_line, inbox_line, pane_values
+from assent.serving.web.inbox.rows import EXPIRES_SOON_MS, held_line, inbox_line, pane_values
+from assent.serving.web.inbox.words import CHIPS, DID
 from assent.serving.web.review.action import NO_SUCH_ACTION
 from assent.serving.web.shell.console import Screen, Visit
 from assent.serving.web.shell.lists import find_page, page_number, whole_number

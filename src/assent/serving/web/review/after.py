@@ -31,6 +31,7 @@ from assent.kernel.ids import is_uuid
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.structs import Record
 from assent.ports import Connector, Transaction
+from assent.serving.web.review import words
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.card import Card
 from assent.serving.web.review.naming import is_function, say_effect
@@ -42,38 +43,38 @@ LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
 DONE: Final = {
     "approve": (
         frozenset({APPROVED, EXECUTING, EXECUTED}),
-        "Approved. Your agent sends it, or you send it here.",
+        words.APPROVED_YOUR_AGENT_SENDS,
     ),
-    "recorded": (frozenset({AWAITING}), "Your approval is recorded. Another person must approve it, too."),
-    "send": (frozenset({APPROVED, EXECUTING}), "Approved, and on its way out."),
+    "recorded": (frozenset({AWAITING}), words.YOUR_APPROVAL_IS_RECORDED_ANOTHER),
+    "send": (frozenset({APPROVED, EXECUTING}), words.APPROVED_AND_ON_ITS_WAY),
     "edit": (
         frozenset({AWAITING}),
-        "Saved. Read it once more: the new version needs its own approval.",
+        words.SAVED_READ_IT_ONCE,
     ),
-    "again": (frozenset({AWAITING}), "Here it is again. Approve it, and it is sent once more."),
-    "reject": (frozenset({REJECTED}), "Rejected. It will never be sent; your reason is kept."),
+    "again": (frozenset({AWAITING}), words.HERE_IT_IS_AGAIN_APPROVE),
+    "reject": (frozenset({REJECTED}), words.REJECTED_IT_WILL_NEVER),
     "withdraw": (
         frozenset({AWAITING}),
-        "The approval is withdrawn. Nothing goes out until it is approved again.",
+        words.THE_APPROVAL_IS_WITHDRAWN_NOTHING,
     ),
     "ask": (
         frozenset({AWAITING, APPROVED, RETRYABLE}),
-        "Your agent can read what you asked for. Nothing else has changed.",
+        words.YOUR_AGENT_CAN_READ,
     ),
-    "publish": (frozenset({EXECUTED}), "Thank you. Where it was published is on record."),
+    "publish": (frozenset({EXECUTED}), words.PUBLISHED_ON_RECORD),
     "look_now": (
         frozenset({UNKNOWN, EXECUTED, RETRYABLE, FAILED}),
-        "The provider is asked now. Reload the page in a moment.",
+        words.THE_PROVIDER_IS_ASKED_NOW,
     ),
-    "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), "Thank you. Your answer is on record."),
+    "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), words.ANSWER_ON_RECORD),
 }
 """Confirmation by decision, for these states of the action."""
 
 
 DONE_FUNCTIONS: Final = {
-    "approve": "Approved. Your agent runs it, or you run it here.",
-    "send": "Approved. It runs now.",
-    "reject": "Rejected. It will never be run; your reason is kept.",
+    "approve": words.APPROVED_YOUR_AGENT_RUNS,
+    "send": words.APPROVED_IT_RUNS_NOW,
+    "reject": words.REJECTED_NEVER_RUN,
 }
 """The same confirmations for an action that runs with arguments."""
 
@@ -154,7 +155,7 @@ def say_done(
 ) -> ResultNotice | None:
     did = request.query_params.get("did", "")
     if did == "end-links" and found.run.links_from_ms:
-        return ResultNotice("The review links of this run have ended. A new one works again.", None)
+        return ResultNotice(words.THE_REVIEW_LINKS, None)
     states, text = DONE.get(did, (frozenset(), ""))
     if action is None or state_of(action) not in states:
         return None
@@ -165,7 +166,7 @@ def say_done(
     card = next((each for each in shown if each.action_id == action.action_id), None)
     waits = card is None or card.in_flight
     if state_of(action) == APPROVED and did == "send" and waits and undo_ms:
-        text = f"Approved. It {'runs' if runs else 'goes out'} in {undo_ms // SECOND_MS} seconds."
+        text = (words.RUNS_IN if runs else words.GOES_OUT_IN).format(seconds=undo_ms // SECOND_MS)
     elif state_of(action) == APPROVED and did in ("approve", "send") and card is not None and not waits:
         notice = _not_under_way(card, did, text)
         text = notice.text
@@ -182,12 +183,14 @@ def say_done(
 def _not_under_way(card: Card, did: str, text: str) -> ResultNotice:
     """Confirmation of an approval whose sending is not under way."""
     if card.sends and not card.readiness.ready:
-        why = card.readiness.fix_hint or f"{card.connector} is not ready."
+        why = card.readiness.fix_hint or words.NOT_READY_SENTENCE.format(connector=card.connector)
         done = "run" if card.is_function else "sent"
-        return ResultNotice(f"Approved. It cannot be {done} yet: {why}", card.action_id, "warn")
+        return ResultNotice(
+            words.APPROVED_IT_CANNOT_BE_YET.format(done=done, why=why), card.action_id, "warn"
+        )
     if did == "send":
         done = "run" if card.is_function else "sent"
-        return ResultNotice(f"Approved, and not {done} yet.", card.action_id, "warn")
+        return ResultNotice(words.APPROVED_AND_NOT_YET.format(done=done), card.action_id, "warn")
     return ResultNotice(text, card.action_id)
 
 

@@ -22,6 +22,7 @@ from assent.gate.transitions import FAILED, state_of
 from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.serving.web.people.confirming import Confirming, Consequence
+from assent.serving.web.review import words
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.blocks import list_arguments
 from assent.serving.web.review.fields import ARGUMENT, locate_problems
@@ -32,9 +33,9 @@ from assent.serving.web.shell.problems import AnswerInstead, PageProblem
 
 NO_SUCH_ACTION: Final = PageProblem(
     404,
-    "There is nothing to decide here",
-    "This run has no such action.",
-    "Go back, reload the page and decide there.",
+    words.THERE_IS_NOTHING_TO_DECIDE,
+    words.THIS_RUN_HAS_NO_SUCH,
+    words.GO_BACK_RELOAD_THE_PAGE,
     None,
 )
 
@@ -68,38 +69,36 @@ _TYPED: Final[tuple[str, ...]] = (
 
 _TITLES: Final = {
     Reason.STALE_REVISION: (
-        "The content changed while you were looking",
-        "Nothing was decided. Below is the content as it is now: read it again, then decide.",
+        words.THE_CONTENT_CHANGED_WHILE,
+        words.NOTHING_WAS_DECIDED_BELOW,
     ),
     Reason.ACTION_CLOSED: (
-        "This was decided already",
-        "Someone already decided this, here or in the chat. The current state is below and is final.",
+        words.THIS_WAS_DECIDED_ALREADY,
+        words.SOMEONE_ALREADY_DECIDED_THIS_HERE,
     ),
     Reason.ACTION_EXPIRED: (
-        "This draft has expired",
-        "It was prepared too long ago to be sent as it is. Ask your agent to prepare it again.",
+        words.THIS_DRAFT_HAS_EXPIRED,
+        words.IT_WAS_PREPARED_TOO_LONG,
     ),
     Reason.EXECUTION_IN_PROGRESS: (
-        "It is being sent right now",
-        "From this moment on it can be neither changed nor taken back. Reload the page in a moment.",
+        words.IT_IS_BEING_SENT_RIGHT,
+        words.FROM_THIS_MOMENT,
     ),
     Reason.OUTCOME_UNKNOWN: (
-        "It is not known whether this was sent",
-        "This server has no confirmation that it went out. Look at the provider, then answer below.",
+        words.IT_IS_NOT_KNOWN_WHETHER,
+        words.THIS_SERVER_HAS_NO_CONFIRMATION,
     ),
 }
 
 
-_CHECK_FORM: Final = ("Check the form", "Nothing was changed.")
+_CHECK_FORM: Final = (words.CHECK_THE_FORM, words.NOTHING_WAS_CHANGED)
 _NEEDS_PERSON: Final = (
-    "This needs a signed-in person",
-    "Nothing was decided. A review link alone is not enough for this: sign in, and you come back here to press "
-    "the button again.",
+    words.THIS_NEEDS_A_SIGNED,
+    words.NOTHING_WAS_DECIDED_A_REVIEW,
 )
 _OUT_OF_DATE: Final = (
-    "This form was out of date",
-    "It was opened too long ago, in another browser, or about other content. Nothing was decided. The current "
-    "state is below: read it, then decide.",
+    words.THIS_FORM_WAS_OUT,
+    words.IT_WAS_OPENED_TOO_LONG,
 )
 
 
@@ -115,13 +114,15 @@ def explain(refused: Exception, action_id: str, decision: str, form: dict[str, s
     if isinstance(refused, NeedsPerson):
         return tried(403, *_NEEDS_PERSON, sign_in=True)
     if isinstance(refused, NowBound):
-        return tried(409, "Look at where it goes", str(refused))
+        return tried(409, words.LOOK_AT_WHERE_IT_GOES, str(refused))
     if isinstance(refused, NotReady):
-        text = f"Nothing was decided and nothing was sent. {refused}"
+        text = words.NOTHING_WAS_DECIDED_AND_NOTHING.format(refused=refused)
         if refused.waits:
-            text += " To approve it all the same, press “Approve” alone."
+            text = f"{text} {words.TO_APPROVE_IT_ALL}"
         return tried(
-            409, "It cannot be sent now", f"Nothing was sent. {refused}" if decision == "send" else text
+            409,
+            words.IT_CANNOT_BE_SENT_NOW,
+            words.NOTHING_WAS_SENT.format(refused=refused) if decision == "send" else text,
         )
     # Keep typed text, but not an approval of different content.
     reopen = decision == "edit"
@@ -133,15 +134,15 @@ def explain(refused: Exception, action_id: str, decision: str, form: dict[str, s
         return tried(status, *_NEEDS_PERSON, sign_in=True)
     if refused.reason is Reason.VALIDATION_ERROR and approving and recovery.recovery_tool:
         # The problem is in the action, not in the form.
-        return tried(409, "This cannot be approved as it is", recovery.user_message)
+        return tried(409, words.THIS_CANNOT_BE_APPROVED, recovery.user_message)
     if refused.reason is Reason.VALIDATION_ERROR and isinstance(recovery.problems, list):
         wrong = {
-            name: f"Expected {found[-1].expected}; this is {found[-1].got}."
+            name: words.EXPECTED_THIS_IS.format(expected=found[-1].expected, got=found[-1].got)
             for name, found in locate_problems(recovery.problems, form).items()
         }
         return tried(status, *_CHECK_FORM, wrong=wrong)
     if refused.reason is Reason.STALE_REVISION and isinstance(recovery.problems, list):
-        return tried(status, "Something has changed since this was shown", recovery.user_message)
+        return tried(status, words.SOMETHING_HAS_CHANGED_SINCE, recovery.user_message)
     title, text = _TITLES.get(refused.reason, (recovery.summary_for_user, recovery.user_message))
     return tried(status, title, text, reopen=reopen)
 
@@ -181,7 +182,7 @@ def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence
     given = list_arguments(action) if is_function(action) else ()
     facts = (
         ("What", say_effect(action)),
-        ("Goes to", action.view.destination.removeprefix("To ")),
+        (words.GOES_TO, action.view.destination.removeprefix("To ")),
         *((label, shorten_value(value)) for label, value in given),
         ("Risk", SEVERITIES[action.preflight.severity].text),
         ("Content", f"Revision {action.revision}, {short_digest(action.digest)}"),
@@ -189,12 +190,16 @@ def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence
     back = f"/runs/{action.run_id}#action-{action.action_id}"
     act = "run" if is_function(action) else "send"
     if decision == "resolve":
-        text = f"You say that it did not happen. It may then be {'run' if act == 'run' else 'sent'} again."
-        return Consequence("It is not there?", text, "No, it is not there", facts, danger=True, back=back)
+        text = words.YOU_SAY_IT_DID_NOT_HAPPEN.format(act="run" if act == "run" else "sent")
+        return Consequence(
+            words.IT_IS_NOT_THERE, text, words.NO_IT_IS_NOT_THERE, facts, danger=True, back=back
+        )
     if decision == "send" or form.get("then") == "send" or sends_at_once(action):
-        verb = act.capitalize() if decision == "send" else f"Approve and {act}"
-        return Consequence(f"{verb} this now?", action.view.sentence, f"{verb} now", facts, back=back)
-    return Consequence("Approve this?", action.view.sentence, "Approve", facts, back=back)
+        verb = act.capitalize() if decision == "send" else words.APPROVE_AND_ACT.format(act=act)
+        return Consequence(
+            words.THIS_NOW.format(verb=verb), action.view.sentence, f"{verb} now", facts, back=back
+        )
+    return Consequence(words.APPROVE_THIS, action.view.sentence, "Approve", facts, back=back)
 
 
 def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequence:
@@ -204,9 +209,13 @@ def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequen
         for number, each in enumerate(found, 1)
     )
     now = form.get("then") == "send" or all(map(sends_at_once, found))
-    verb = f"Approve and {'run' if all(map(is_function, found)) else 'send'}" if now else "Approve"
-    title = f"{verb} these {len(found)} now?" if now else f"Approve these {len(found)}?"
-    text = "You confirm exactly these, as the page before showed them."
+    verb = (
+        words.APPROVE_AND_ACT.format(act="run" if all(map(is_function, found)) else "send")
+        if now
+        else "Approve"
+    )
+    title = f"{verb} these {len(found)} now?" if now else words.APPROVE_THESE.format(found=len(found))
+    text = words.YOU_CONFIRM_EXACTLY_THESE
     return Consequence(title, text, f"{verb} all {len(found)}", facts, back="/inbox")
 
 

@@ -356,3 +356,81 @@ INDEX_OF_PARTS_SIZE: Final = "{index} of {parts} · {size}"
 READERS_SEE_THE_TEXT_ABOVE: Final = "readers see the text above the line first"
 IT_TAKES_NO_ARGUMENTS: Final = "It takes no arguments."
 THE_TEXT_BEHIND_IT: Final = "The text behind it"
+
+# problems.py
+THERE_IS_NOTHING_TO_DECIDE: Final = "There is nothing to decide here"
+THIS_RUN_HAS_NO_SUCH: Final = "This run has no such action."
+GO_BACK_RELOAD_THE_PAGE: Final = "Go back, reload the page and decide there."
+THE_CONTENT_CHANGED_WHILE: Final = "The content changed while you were looking"
+NOTHING_WAS_DECIDED_BELOW: Final = (
+    "Nothing was decided. Below is the content as it is now: read it again, then decide."
+)
+THIS_WAS_DECIDED_ALREADY: Final = "This was decided already"
+SOMEONE_ALREADY_DECIDED_THIS_HERE: Final = (
+    "Someone already decided this, here or in the chat. The current state is below and is final."
+)
+THIS_DRAFT_HAS_EXPIRED: Final = "This draft has expired"
+IT_WAS_PREPARED_TOO_LONG: Final = (
+    "It was prepared too long ago to be sent as it is. Ask your agent to prepare it again."
+)
+IT_IS_BEING_SENT_RIGHT: Final = "It is being sent right now"
+FROM_THIS_MOMENT: Final = (
+    "From this moment on it can be neither changed nor taken back. Reload the page in a moment."
+)
+IT_IS_NOT_KNOWN_WHETHER: Final = "It is not known whether this was sent"
+THIS_SERVER_HAS_NO_CONFIRMATION: Final = (
+    "This server has no confirmation that it went out. Look at the provider, then answer below."
+)
+CHECK_THE_FORM: Final = "Check the form"
+NOTHING_WAS_CHANGED: Final = "Nothing was changed."
+THIS_NEEDS_A_SIGNED: Final = "This needs a signed-in person"
+NOTHING_WAS_DECIDED_A_REVIEW: Final = (
+    "Nothing was decided. A review link alone is not enough for this: sign in, and you come back here to "
+    "press the button again."
+)
+THIS_FORM_WAS_OUT: Final = "This form was out of date"
+IT_WAS_OPENED_TOO_LONG: Final = (
+    "It was opened too long ago, in another browser, or about other content. Nothing was decided. The "
+    "current state is below: read it, then decide."
+)
+LOOK_AT_WHERE_IT_GOES: Final = "Look at where it goes"
+NOTHING_WAS_DECIDED_AND_NOTHING: Final = "Nothing was decided and nothing was sent. {refused}"
+TO_APPROVE_IT_ALL: Final = "To approve it all the same, press “Approve” alone."
+IT_CANNOT_BE_SENT_NOW: Final = "It cannot be sent now"
+NOTHING_WAS_SENT: Final = "Nothing was sent. {refused}"
+THIS_CANNOT_BE_APPROVED: Final = "This cannot be approved as it is"
+EXPECTED_THIS_IS: Final = "Expected {expected}; this is {got}."
+SOMETHING_HAS_CHANGED_SINCE: Final = "Something has changed since this was shown"
+GOES_TO: Final = "Goes to"
+YOU_SAY_IT_DID_NOT_HAPPEN: Final = "You say that it did not happen. It may then be {act} again."
+IT_IS_NOT_THERE: Final = "It is not there?"
+NO_IT_IS_NOT_THERE: Final = "No, it is not there"
+APPROVE_AND_ACT: Final = "Approve and {act}"
+THIS_NOW: Final = "{verb} this now?"
+APPROVE_THIS: Final = "Approve this?"
+APPROVE_THESE: Final = "Approve these {found}?"
+YOU_CONFIRM_EXACTLY_THESE: Final = "You confirm exactly these, as the page before showed them."
+
+# after.py
+APPROVED_YOUR_AGENT_SENDS: Final = "Approved. Your agent sends it, or you send it here."
+YOUR_APPROVAL_IS_RECORDED_ANOTHER: Final = "Your approval is recorded. Another person must approve it, too."
+APPROVED_AND_ON_ITS_WAY: Final = "Approved, and on its way out."
+SAVED_READ_IT_ONCE: Final = "Saved. Read it once more: the new version needs its own approval."
+HERE_IT_IS_AGAIN_APPROVE: Final = "Here it is again. Approve it, and it is sent once more."
+REJECTED_IT_WILL_NEVER: Final = "Rejected. It will never be sent; your reason is kept."
+THE_APPROVAL_IS_WITHDRAWN_NOTHING: Final = (
+    "The approval is withdrawn. Nothing goes out until it is approved again."
+)
+YOUR_AGENT_CAN_READ: Final = "Your agent can read what you asked for. Nothing else has changed."
+PUBLISHED_ON_RECORD: Final = "Thank you. Where it was published is on record."
+THE_PROVIDER_IS_ASKED_NOW: Final = "The provider is asked now. Reload the page in a moment."
+ANSWER_ON_RECORD: Final = "Thank you. Your answer is on record."
+APPROVED_YOUR_AGENT_RUNS: Final = "Approved. Your agent runs it, or you run it here."
+APPROVED_IT_RUNS_NOW: Final = "Approved. It runs now."
+REJECTED_NEVER_RUN: Final = "Rejected. It will never be run; your reason is kept."
+THE_REVIEW_LINKS: Final = "The review links of this run have ended. A new one works again."
+NOT_READY_SENTENCE: Final = "{connector} is not ready."
+APPROVED_IT_CANNOT_BE_YET: Final = "Approved. It cannot be {done} yet: {why}"
+APPROVED_AND_NOT_YET: Final = "Approved, and not {done} yet."
+RUNS_IN: Final = "Approved. It runs in {seconds} seconds."
+GOES_OUT_IN: Final = "Approved. It goes out in {seconds} seconds."

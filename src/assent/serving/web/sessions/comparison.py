@@ -10,7 +10,7 @@ from assent.engine.views.session_views import ComparedBranch, Comparison, Passag
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.serving.web.review.matching import Steps
-from assent.serving.web.sessions.words import (
+from assent.serving.web.sessions.cards import (
     describe_finding,
     label_key,
     node_title,

@@ -1,0 +1,243 @@
+"""A session in words: runs, graph rows, a step with its results, two branches compared. Pure.
+
+Short texts of agents and people are rendered as Markdown; long ones are shown as plain text. A
+prompt is always shown as it was sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from markupsafe import Markup
+
+from assent.engine.views.session_views import (
+    Confirmation,
+    Passage,
+    RunView,
+    SessionRunLine,
+    StepView,
+    TreeNode,
+)
+from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
+from assent.kernel.structs import Record
+from assent.kernel.texts import indent_json
+from assent.serving.web.review.words import Badge
+from assent.serving.web.sessions.graph import LaidOutRow
+from assent.serving.web.sessions.words import ASKED, KEY_LABELS, RISKS, START_TITLE, count
+from assent.serving.web.shell.markdown import render
+from assent.serving.web.shell.times import when
+from assent.workflow.dashboard import SEVERITIES, Dashboard, add_titles, copy_ready, reduce
+from assent.workflow.machine.history import cut
+
+RENDERED_CHARS: Final = 20_000
+"""Longer text is not rendered as Markdown."""
+
+SHOWN_BYTES: Final = 48_000
+"""Limit of one text on a page. The export has the whole text."""
+
+
+class RenderedText(Record):
+    html: Markup | None
+    text: str
+
+
+def render_text(text: str) -> RenderedText | None:
+    if not text.strip():
+        return None
+    if len(text) <= RENDERED_CHARS:
+        return RenderedText(Markup(render(text).html), "")  # noqa: S704 - cleaned by the renderer
+    return RenderedText(None, cut(text, SHOWN_BYTES))
+
+
+AT_WORK_MS: Final = 5 * MINUTE_MS
+"""An agent that finished a step so recently is taken to be at work on the next one."""
+
+
+def run_badge(line: SessionRunLine, now_ms: int) -> Badge:
+    """What a run waits for, and since when."""
+    if line.is_complete:
+        return Badge("Complete", "ok")
+    waited_ms = now_ms - line.updated_ms
+    if line.asks_person:
+        return Badge(f"Waiting for a person, {span(waited_ms)}", "warn")
+    if waited_ms < AT_WORK_MS:
+        return Badge("The agent is at work", "info")
+    return Badge(f"Waiting for the agent, {span(waited_ms)}", "info")
+
+
+def span(ms: int) -> str:
+    """`40 s`, `3 min`, `2 h 5 min`, `2 days`."""
+    if ms < MINUTE_MS:
+        return f"{max(0, ms) // 1000} s"
+    if ms < HOUR_MS:
+        return f"{ms // MINUTE_MS} min"
+    if ms < DAY_MS:
+        minutes = ms % HOUR_MS // MINUTE_MS
+        return f"{ms // HOUR_MS} h {minutes} min" if minutes else f"{ms // HOUR_MS} h"
+    days = ms // DAY_MS
+    return f"{days} day{'s' if days > 1 else ''}"
+
+
+def node_title(node: TreeNode | Passage) -> str:
+    return node.title or node.step_key or START_TITLE
+
+
+def graph_row(row: LaidOutRow, view: RunView, selected: int, now_ms: int) -> dict[str, Any]:
+    node = row.node
+    title = START_TITLE if node.parent is None else node_title(node)
+    if row.folded:
+        title = f"{row.folded:,} steps without a fork"
+    before = next((each for each in view.nodes if each.node == node.parent), None)
+    return {
+        "row": row,
+        "title": title,
+        "at": when(node.created_ms, now_ms),
+        "took": span(node.created_ms - before.created_ms) if before is not None and not row.folded else "",
+        "branch": name_branch(row) if row.branch and not row.folded else "",
+        "badges": () if row.folded else _badges(row, waiting_at(view, node.node)),
+        "is_selected": node.node == selected and not row.folded,
+    }
+
+
+def name_branch(row: LaidOutRow) -> str:
+    """The label of a branch where it begins and where it ends."""
+    if row.is_tip:
+        return f"Branch {row.branch} · current"
+    if not row.goes_on:
+        return f"Branch {row.branch} · abandoned"
+    return f"Branch {row.branch}" if row.starts_branch else ""
+
+
+def _badges(row: LaidOutRow, asked: tuple[Confirmation, ...]) -> tuple[Badge, ...]:
+    node = row.node
+    found = []
+    if node.is_complete:
+        found.append(Badge("Complete", "ok"))
+    elif row.is_tip and not row.branch:
+        found.append(Badge("Current step", "info"))
+    if row.forks:
+        found.append(Badge(f"{row.forks} branches", "warn"))
+    if any(each.status == "awaiting_approval" for each in asked):
+        found.append(Badge("Waiting for a person", "warn"))
+    if node.refused:
+        found.append(Badge(f"{node.refused} refused", "danger"))
+    if node.checkpoints:
+        found.append(Badge(count(node.checkpoints, "checkpoint")))
+    return tuple(found)
+
+
+def waiting_at(view: RunView, node: int) -> tuple[Confirmation, ...]:
+    return tuple(each for each in view.confirmations if each.node == node)
+
+
+SEVERITY_TONES: Final = {"critical": "danger", "major": "danger", "minor": "warn", "nit": ""}
+
+
+def results(outputs: tuple[tuple[str, dict[str, Any]], ...]) -> dict[str, Any] | None:
+    if not outputs:
+        return None
+    board = reduce(outputs)
+    if board == Dashboard():
+        return None
+    return {
+        "facts": tuple(
+            (label_key(name), render_value(board.header[name]))
+            for name in sorted(board.header, key=lambda name: name not in KEY_LABELS)
+        ),
+        "tables": tuple(
+            {
+                "title": table.title,
+                "columns": tuple(label_key(column) for column in table.columns),
+                "rows": tuple(
+                    tuple(render_cell(column, row.get(column, "")) for column in table.columns)
+                    for row in table.rows
+                ),
+            }
+            for table in board.tables.values()
+        ),
+        "findings": tuple(describe_finding(each) for each in board.findings),
+        "comments": tuple(
+            {"title": str(each.get("title", "")), "place": _place(each), "text": copy_ready(each)}
+            for each in board.comments
+        ),
+        "log": tuple(line["entry"] for line in board.revision_log),
+        "documents": _documents(board),
+    }
+
+
+def _documents(board: Dashboard) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (title, cut(indent_json(each.body), SHOWN_BYTES)) for title, each in add_titles(board.documents)
+    )
+
+
+def describe_finding(each: dict[str, Any]) -> dict[str, Any]:
+    severity = str(each.get("severity", "")).casefold()
+    known = severity if severity in SEVERITIES else ""
+    return {
+        "severity": Badge(str(each.get("severity") or "Finding").capitalize(), SEVERITY_TONES.get(known, "")),
+        "title": str(each.get("title", "")),
+        "place": _place(each),
+        "rationale": render_text(str(each.get("rationale", ""))),
+        "suggestion": render_text(str(each.get("suggestion", ""))),
+    }
+
+
+def _place(entry: dict[str, Any]) -> str:
+    location = entry.get("location")
+    location = location if isinstance(location, dict) else entry
+    file, line = location.get("file"), location.get("line", location.get("startLine"))
+    if not isinstance(file, str) or not file:
+        return ""
+    return f"{file}:{line}" if isinstance(line, int) else file
+
+
+def render_cell(column: str, value: Any) -> str:
+    """A cell of a table; a risk in words."""
+    text = render_value(value)
+    return RISKS.get(text, text) if column == "risk" else text
+
+
+def label_key(name: str) -> str:
+    """A label from an author's key: `focusAreas` becomes `Focus areas`."""
+    if name in KEY_LABELS:
+        return KEY_LABELS[name]
+    words = "".join(f" {char.lower()}" if char.isupper() else char for char in name.replace("_", " ")).strip()
+    return words[:1].upper() + words[1:]
+
+
+def render_value(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        return ", ".join(value)
+    return indent_json(value) if isinstance(value, (dict, list)) else "" if value is None else str(value)
+
+
+def step_card(view: RunView, step: StepView, now_ms: int) -> dict[str, Any]:
+    by_number = {each.node: each for each in view.nodes}
+    return {
+        "step": step,
+        "title": START_TITLE if step.parent is None else step.title or step.step_key,
+        "at": when(step.created_ms, now_ms),
+        "prompt": cut(step.asked.prompt, SHOWN_BYTES) if step.asked is not None else "",
+        "notes": render_text(step.notes),
+        "results": results(tuple((step.step_key, artifact) for artifact in step.artifacts)),
+        "checkpoints": tuple(
+            (when(each.at_ms, now_ms), text)
+            for each in step.checkpoints
+            if (text := render_text(each.notes)) is not None
+        ),
+        "next_title": step.following.title if step.following is not None else "",
+        "next_prompt": cut(step.following.prompt, SHOWN_BYTES) if step.following is not None else "",
+        "refused": tuple((when(each.at_ms, now_ms), each) for each in step.refused),
+        "asked": tuple(
+            (each.action_id, ASKED.get(each.status, Badge(each.status)))
+            for each in waiting_at(view, step.node)
+        ),
+        "before": by_number.get(step.parent) if step.parent is not None else None,
+        "after": tuple(each for each in view.nodes if each.parent == step.node),
+        "context": tuple(
+            (name, cut(indent_json(value), 4_000)) for name, value in sorted(step.context.items())
+        ),
+    }
