@@ -99,6 +99,22 @@ async def test_a_key_does_not_look_fresh_because_the_clock_was_set_back(surface:
     assert (provider.calls, await surface.where(action_id)) == (1, "outcome_unknown")
 
 
+@pytest.mark.parametrize("hours", [2, 12])
+async def test_a_key_does_not_look_fresh_because_the_clock_was_set_back_by_less_than_its_age(
+    surface: Gate, hours: float
+) -> None:
+    """The provider recognises the key for a day, so it is taken for fresh for half a day."""
+    provider = surface.providers["native"]
+    provider.plan.append(lost_after)
+    action_id = await surface.approved(connector="native")
+    await surface.ask(EXECUTE, actionId=action_id)
+    surface.clock.advance(hours=13)
+    await surface.staged()
+    set_back(surface, hours)
+    await surface.run_jobs()
+    assert (provider.calls, await surface.where(action_id)) == (1, "outcome_unknown")
+
+
 async def test_a_repeated_call_of_a_dead_process_does_not_hold_the_action(surface: Gate) -> None:
     """The lease of a repetition is over as well; then a person can answer."""
     going = asyncio.Event()

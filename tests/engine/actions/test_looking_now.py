@@ -11,7 +11,8 @@ from tests.engine.actions.provider import lost_after
 
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.core import jobs
-from assent.engine.learning.measurement import MEASURE_JOB
+from assent.engine.core.jobs import Job
+from assent.engine.learning.measurement import MEASURE_JOB, measure_job
 from assent.jobs.kinds import job_kinds
 from assent.kernel.limits import JOB_LEASE_MS
 
@@ -67,24 +68,34 @@ async def test_killed_workers_use_up_no_look(surface: Gate) -> None:
     action_id = await lost(surface, "readback")
     surface.clock.advance(seconds=3)
     await lose_workers(surface, RECONCILE_JOB)
+    surface.clock.advance(seconds=JOB_LEASE_MS / 1000)
     await surface.run_jobs()
     assert (await surface.where(action_id), len(surface.ledger)) == ("executed", 1)
 
 
-async def test_killed_workers_use_up_no_measurement(surface: Gate) -> None:
-    await surface.done(EXECUTE, actionId=await surface.approved())
+@pytest.mark.parametrize("last_measures", [False, True])
+async def test_killed_workers_neither_use_up_nor_repeat_a_measurement(
+    surface: Gate, last_measures: bool
+) -> None:
+    """The last of them may have noted that no source has numbers before it was killed."""
+    action_id = await surface.approved()
+    await surface.done(EXECUTE, actionId=action_id)
     surface.clock.advance(days=2)
-    await lose_workers(surface, MEASURE_JOB)
+    last = await lose_workers(surface, MEASURE_JOB)
+    if last_measures:
+        await measure_job(surface.app.services, last)
+    surface.clock.advance(seconds=JOB_LEASE_MS / 1000)
     await surface.run_jobs()
-    dead = await surface.app.store.read(lambda: jobs.list_dead(10))
-    assert [job.kind for job in dead] == []
+    events = await surface.events((await surface.stored(action_id)).run_id)
+    assert [event["kind"] for event in events].count("measurement_empty") == 1
 
 
-async def lose_workers(surface: Gate, kind: str) -> None:
-    """Let many workers claim a job and die."""
+async def lose_workers(surface: Gate, kind: str) -> Job:
+    """Let many workers claim a job and die; the job as the last of them has it."""
     kinds = {kind: job_kinds(surface.app)[kind]}
     for _ in range(jobs.MANY_LOST_WORKERS // 5):
+        surface.clock.advance(seconds=JOB_LEASE_MS / 1000)
         now_ms = surface.clock.now_ms()
         (job,) = await surface.app.store.write(partial(jobs.claim_due, kinds, now_ms, 1, "killed"))
-        surface.clock.advance(seconds=JOB_LEASE_MS / 1000)
     assert job.tries == 1
+    return job

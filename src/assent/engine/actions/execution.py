@@ -85,7 +85,7 @@ from assent.engine.actions.unsent import refuse_by_hand, refuse_not_live, refuse
 from assent.engine.audit import refused_attempts
 from assent.engine.connections import observing
 from assent.engine.core import idempotency as once
-from assent.engine.core import jobs
+from assent.engine.core import jobs, journal
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
 from assent.engine.people import approvals
@@ -327,7 +327,9 @@ def claim(
     if action.approval is not None and (changes := drift.find_changes(action.approval.observed, now)):
         raise _Drifted(action, now, changes)
     connector = services.connectors.get(action.effect.connector)
-    doubts.require_claimable(connector, action, now_ms)
+    if doubts.find_doubt(action) is not None:
+        for at_ms in (now_ms, (yield from journal.find_latest(action.workspace_id, now_ms))):
+            doubts.require_claimable(connector, action, at_ms)
     lease_ms = services.limits.lease_ms_for(connector)
     attempt = Attempt(
         attempt_id=attempt_id,

@@ -15,7 +15,7 @@ import msgspec
 from assent.engine.actions import actions, remainder
 from assent.engine.actions.execution import await_outcome
 from assent.engine.actions.recording import RECONCILE_JOB, check_delivery, record, settle
-from assent.engine.core import freezes, jobs
+from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
@@ -82,7 +82,11 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
     if is_held(action, now_ms):
         raise JobFailed("another look is under way")
     connector = services.connectors.get(action.effect.connector)
-    if not repeatable(connector, action, now_ms) or not services.keys.seals.hold(action):
+    # By both times: a clock that was set back must not make the provider's key look fresh.
+    latest_ms = max(action.attempt.taken_ms, (yield from journal.find_latest(workspace_id, now_ms)))
+    if not all(repeatable(connector, action, at_ms) for at_ms in (now_ms, latest_ms)):
+        return action
+    if not services.keys.seals.hold(action):
         return action
     if policy.require(action).denied:
         return action  # a repetition may be what makes it happen; a person answers

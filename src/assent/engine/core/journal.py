@@ -119,6 +119,12 @@ class ChainBreak(Record):
     flaw: ChainFlaw
 
 
+def find_latest(workspace_id: str, now_ms: int) -> Transaction[int]:
+    """Return the latest time that a workspace knows: now, or that of an event if the clock was set back since."""
+    rows = yield statements.find_last_event_time(workspace_id=workspace_id)
+    return max(now_ms, rows[0]["at_ms"] if rows else 0)
+
+
 def lock_head(workspace_id: str, stream_id: str, now_ms: int) -> Transaction[Head]:
     """Lock a stream until the transaction ends and return its head. The stream may be new."""
     named = {"workspace_id": workspace_id, "stream_id": stream_id}

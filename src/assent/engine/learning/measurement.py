@@ -131,9 +131,13 @@ async def measure(
     readings = await read_all(services, sent, facts.by_hand, facts.connections, now_ms)
     if all(reading.status != "ok" for reading in readings):
         tried = {"by": by, "sources": [msgspec.to_builtins(reading) for reading in readings]}
-        await services.store.write(
-            lambda: journal.note(workspace_id, "measurement_empty", tried, now_ms, stream_id=run_id)
-        )
+
+        def note_empty() -> Transaction[None]:
+            yield from journal.note(workspace_id, "measurement_empty", tried, now_ms, stream_id=run_id)
+            if job is not None:
+                yield from jobs.complete_with_work(job, now_ms)
+
+        await services.store.write(note_empty)
         if _is_all_by_hand(sent):
             raise refuse_unmeasured(sent)
         raise unavailable(

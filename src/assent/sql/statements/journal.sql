@@ -20,6 +20,10 @@ VALUES (:workspace_id, :stream_id, 0, :genesis, :now_ms)
 ON CONFLICT (workspace_id, stream_id) DO UPDATE SET seq = streams.seq
 RETURNING seq, hash, updated_at;
 
+-- name: find_last_event_time
+-- The latest time of an event of a workspace.
+SELECT at_ms FROM events WHERE workspace_id = :workspace_id ORDER BY at_ms DESC LIMIT 1
+
 -- name: insert_event
 -- Append an event that is not the last of several. Only under the lock of its stream's head.
 INSERT INTO events (workspace_id, stream_id, seq, kind, at_ms, body, hash)
