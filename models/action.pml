@@ -8,9 +8,18 @@
  * Choose how the provider helps with one of -DNATIVE_KEY, -DREAD_BACK, -DNO_HELP, and a broken design with one of
  * -DRETRY_THROUGH_APPROVED, -DCHECK_THEN_SET, -DBLIND_RETRY, -DAPPROVAL_WITHOUT_DIGEST, -DEDIT_KEEPS_APPROVAL,
  * -DUNLEASED_REPETITION.
+ *
+ * -DRESTORED begins with a store that was restored from a backup, after which the action was sent: the store does not
+ * know of it. The restore marks the action (engine/recovery/doubts.py); -DUNMARKED is the broken design without the mark.
  */
 
+#ifdef RESTORED
+#define EDITS 0
+#define SENT 1
+#else
 #define EDITS 1
+#define SENT 0
+#endif
 #define TRIES 2
 #define REPETITIONS 1
 
@@ -27,11 +36,16 @@ byte attempt = 0;          /* the attempt that holds the action */
 byte attempts = 0;
 byte fence = 0;            /* grows with every call that may be on its way */
 bool leased = false;       /* nobody else touches what a living process is calling about */
+#if defined(RESTORED) && !defined(UNMARKED) && !defined(NATIVE_KEY)
+bool doubted = true;       /* may have been sent after the backup, and the provider would not recognise a repetition */
+#else
+bool doubted = false;
+#endif
 
 /* What nobody in the server can see. */
 byte consent = 0;          /* the content that the human read and has not taken back */
-bool happened[EDITS + 2];  /* effects by content */
-byte effects = 0;
+bool happened[EDITS + 2] = SENT;   /* effects by content */
+byte effects = SENT;
 byte in_flight = 0;
 
 #define closed      (status == rejected || status == executed || status == failed)
@@ -169,6 +183,13 @@ active [2] proctype Executor()
 			attempts++;
 			mine = attempts;
 			attempt = mine;
+			if
+			:: doubted ->      /* nothing is sent: the provider is asked, or the human */
+				doubted = false;
+				move(approved, unknown);
+				goto again
+			:: else
+			fi;
 			fence++;
 			my_fence = fence;
 			leased = true;

@@ -23,6 +23,7 @@ BROKEN = {
     "APPROVAL_WITHOUT_DIGEST": "NO_HELP",
     "EDIT_KEEPS_APPROVAL": "NO_HELP",
     "UNLEASED_REPETITION": "NATIVE_KEY",
+    "UNMARKED": "READ_BACK RESTORED",
 }
 """Each broken design, with the help from a provider under which it is shown."""
 
@@ -43,6 +44,14 @@ def check(directory: Path, *switches: str) -> str:
     return done.stdout
 
 
+@pytest.mark.parametrize("help_given", ["NATIVE_KEY", "READ_BACK"])
+def test_what_was_sent_after_a_backup_is_not_sent_again_after_its_restore(
+    tmp_path: Path, help_given: str
+) -> None:
+    report = check(tmp_path, help_given, "RESTORED")
+    assert errors_in(report) == 0, report
+
+
 def errors_in(report: str) -> int:
     found = re.search(r"errors: (\d+)", report)
     assert found is not None, report
@@ -60,7 +69,7 @@ def test_the_model_keeps_its_promises_in_every_order_of_events(tmp_path: Path, h
 
 @pytest.mark.parametrize("design", BROKEN)
 def test_every_broken_design_is_caught(tmp_path: Path, design: str) -> None:
-    report = check(tmp_path, BROKEN[design], design)
+    report = check(tmp_path, *BROKEN[design].split(), design)
     assert errors_in(report) > 0
     assert "assertion violated" in report
 
