@@ -10,7 +10,6 @@ import asyncio
 import logging
 import os
 import threading
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cached_property, partial
@@ -47,6 +46,7 @@ from assent.ports import Clock, Connector, SchemaMismatch, Store, StoreUnavailab
 from assent.processes.heads import Heads, StoreBehind
 from assent.processes.secret_checks import SecretMismatch, check_secrets
 from assent.processes.server_notes import ServerNotes
+from assent.processes.system_clock import SystemClock
 from assent.settings.load import Settings, SettingsError
 from assent.settings.reaching import phone_url
 from assent.settings.secret_files import resolve_secrets
@@ -73,13 +73,6 @@ class WrapProcess(BundleProcess, Protocol):
 
     @property
     def gateway(self) -> ToolGateway: ...
-
-
-class SystemClock:
-    """The machine's clock."""
-
-    def now_ms(self) -> int:
-        return time.time_ns() // 1_000_000
 
 
 class App:
@@ -109,6 +102,7 @@ class App:
             settings.database_url,
             pool_size=settings.pool_size,
             one_client=one_client,
+            follow=self.clock.follow if isinstance(self.clock, SystemClock) else None,
             prepare=self._prepare_store,
             list_components=lambda: list_components(self.extensions),
         )

@@ -14,8 +14,8 @@ from tests.postgres_server import MISSING, binaries
 from tests.processes.replication import replicated
 from tests.proof.parts import CONNECTORS, app_for, asking
 
-from assent.app import SystemClock
 from assent.engine.recovery import holding
+from assent.processes.system_clock import SystemClock
 from assent.testing.ledger import Ledger
 from assent.testing.standalone import provider_process
 

@@ -236,8 +236,8 @@ async def _database(settings: Settings, components: tuple[Component, ...]) -> li
 async def _compare(settings: Settings) -> DoctorCheck | None:
     """Check the database against the recorded head, before it is opened. Returns None if it lacks
     nothing."""
-    from assent.app import SystemClock
     from assent.processes.heads import Heads, StoreBehind
+    from assent.processes.system_clock import SystemClock
     from assent.stores import open_store
 
     try:

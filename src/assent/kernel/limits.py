@@ -13,6 +13,8 @@ MINUTE_MS: Final = 60 * SECOND_MS
 HOUR_MS: Final = 60 * MINUTE_MS
 DAY_MS: Final = 24 * HOUR_MS
 
+CLOCKS_AGREE_MS: Final = SECOND_MS
+"""A process whose clock differs from PostgreSQL's by less keeps its own time."""
 CLOCKS_APART_MS: Final = MINUTE_MS
 """How far the clocks of two processes may differ. A lease that was taken later than this from now was
 taken before the clock was set back, and is over."""

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from assent.app import App, SystemClock, list_components, load_operators, use_app
+from assent.app import App, list_components, load_operators, use_app
 from assent.engine.audit import log as audit_log
 from assent.engine.recovery import positions
 from assent.engine.recovery.holding import RestoreReport
@@ -26,6 +26,7 @@ from assent.kernel.structs import WireRecord
 from assent.ports import Clock, SchemaMismatch, Transaction
 from assent.processes.listening import leadership_of
 from assent.processes.secret_checks import SecretMismatch
+from assent.processes.system_clock import SystemClock
 from assent.settings.load import Settings
 from assent.settings.secret_files import ensure_data_dir, resolve_secrets
 from assent.stores import open_store

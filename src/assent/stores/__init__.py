@@ -27,6 +27,7 @@ def open_store(
     pool_size: int | None = None,
     clock: Clock | None = None,
     one_client: bool = False,
+    follow: Callable[[int, int], None] | None = None,
     prepare: Callable[[], Awaitable[None]] | None = None,
     list_components: ListComponents = tuple,
 ) -> CountingStore:
@@ -34,8 +35,10 @@ def open_store(
     first call.
 
     `pool_size` is the number of connections to PostgreSQL, or of SQLite readers. `one_client` says
-    that calls mostly come one at a time, as over stdio. `prepare` runs before the first call and
-    may use the store; other calls wait for it, share its error, and a later call repeats it.
+    that calls mostly come one at a time, as over stdio. `follow` is told PostgreSQL's time, and how
+    many milliseconds ago at most it was read: at every new connection, and about once a second while
+    the journal grows. `prepare` runs before the first call and may use the store; other calls wait
+    for it, share its error, and a later call repeats it.
     `list_components` gives the components whose tables the store creates and migrates.
     """
     if url.startswith(POSTGRES):
@@ -45,6 +48,7 @@ def open_store(
             url,
             pool_size=pool_size or POOL_SIZE,
             clock=clock,
+            follow=follow,
             prepare=prepare,
             list_components=list_components,
         )

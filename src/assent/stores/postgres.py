@@ -79,6 +79,7 @@ class PostgresStore:
         *,
         pool_size: int = POOL_SIZE,
         clock: Clock | None = None,
+        follow: Callable[[int, int], None] | None = None,
         prepare: Callable[[], Awaitable[None]] | None = None,
         list_components: ListComponents = tuple,
     ) -> None:
@@ -89,6 +90,7 @@ class PostgresStore:
         self._url = url
         self._pool_size = pool_size
         self._clock = clock
+        self._follow = follow
         self._list_components = list_components
         self._places: dict[asyncio.AbstractEventLoop, _LoopState] = {}
         self._closed = False
@@ -225,7 +227,7 @@ class PostgresStore:
         from assent.stores.postgres_hosts import Hosts
 
         if self._hosts is None:
-            self._hosts = Hosts(self._url, self._first_use.restart)
+            self._hosts = Hosts(self._url, self._first_use.restart, self._follow)
         return self._hosts
 
     def _bump_position(self, place: _LoopState) -> None:

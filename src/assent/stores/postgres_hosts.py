@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
@@ -52,10 +53,17 @@ class ReplacedServer(ConnectionError):  # noqa: N818 - a state of the world
 class Hosts:
     """The servers of one address."""
 
-    def __init__(self, url: str, changed: Callable[[], None] = lambda: None) -> None:
-        """`changed` is called when a server has another history than the one before."""
+    def __init__(
+        self,
+        url: str,
+        changed: Callable[[], None] = lambda: None,
+        follow: Callable[[int, int], None] | None = None,
+    ) -> None:
+        """`changed` is called when a server has another history than the one before, `follow` with its
+        time and the milliseconds since it was asked."""
         self._urls = split_hosts(url)
         self._changed = changed
+        self._follow = follow
         self._history: ServerHistory | None = None
 
     async def connect(self, *_: Any, **options: Any) -> Connection:
@@ -89,7 +97,12 @@ class Hosts:
         return connection
 
     async def look_again(self, connection: Connection | PoolConnectionProxy[asyncpg.Record]) -> None:
-        """Compare the history of a server with the one before. Raises `ReplacedServer`."""
+        """Compare the history of a server with the one before, and its clock with ours. Raises
+        `ReplacedServer`."""
+        if self._follow is not None:
+            asked = time.monotonic()
+            database_ms = await connection.fetchval(statements.read_clock.statement.postgres)
+            self._follow(database_ms, int((time.monotonic() - asked) * 1_000) + 1)
         known, found = self._history, await read_server_history(connection)
         if found is None or found == known:
             return

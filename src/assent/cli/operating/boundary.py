@@ -102,7 +102,7 @@ def _consequence(name: str, found: dict[str, ProbeFinding]) -> str:
 
 
 def _read(agent: AgentUser, found: dict[str, ProbeFinding]) -> BoundaryResult:
-    from assent.app import SystemClock
+    from assent.processes.system_clock import SystemClock
 
     by_outcome = {
         said: tuple(name for name, each in found.items() if each.worked is worked)

@@ -129,8 +129,8 @@ async def _connections(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _storage(settings: Settings, store: Store) -> DoctorCheck:
     """Show the daily storage limit and the workspace that used most of it today."""
-    from assent.app import SystemClock
     from assent.engine.core import quota, tenancy
+    from assent.processes.system_clock import SystemClock
 
     def used() -> Transaction[list[tuple[int, str]]]:
         found = []
@@ -151,9 +151,9 @@ async def _storage(settings: Settings, store: Store) -> DoctorCheck:
 
 async def _copies(settings: Settings, store: Store) -> DoctorCheck:
     """Show since when no checkpoint of the journal was copied to another machine."""
-    from assent.app import SystemClock
     from assent.engine.audit import copies
     from assent.kernel.times import iso_time
+    from assent.processes.system_clock import SystemClock
 
     now_ms = SystemClock().now_ms()
     since_ms = await store.read(lambda: copies.find_overdue(now_ms))

@@ -193,6 +193,10 @@ SELECT system_identifier::text AS system,
          AND current_setting('synchronous_commit') NOT IN ('off', 'local') AS synchronous
 FROM pg_control_system()
 
+-- name: read_clock [postgres, skipped on sqlite]
+-- Read the server's time in milliseconds.
+SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+
 -- name: advance_head
 -- Count one further in a data directory; returns the number and the epoch.
 INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, :name, '1')
