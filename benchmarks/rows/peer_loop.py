@@ -104,7 +104,7 @@ def _on_sqlite(scratch: Path) -> list[Figure]:
             place = scratch / f"peer-{number}"
             place.mkdir()
             peers[peer] = _start(stack, peer, str(place))
-        return _compare(runner, users, peers, lambda: in_status(database(data_dir), "executed"))
+        return _compare("SQLite", runner, users, peers, lambda: in_status(database(data_dir), "executed"))
 
 
 def _on_postgres(scratch: Path) -> list[Figure]:
@@ -119,7 +119,7 @@ def _on_postgres(scratch: Path) -> list[Figure]:
         for number, peer in enumerate(ON_POSTGRES):
             place = runner.run(create_database(url, f"peer_{number}"))
             peers[peer] = _start(stack, peer, place)
-        return _compare(runner, users, peers, lambda: runner.run(count_executed(url)))
+        return _compare("PostgreSQL", runner, users, peers, lambda: runner.run(count_executed(url)))
 
 
 def _start(stack: ExitStack, peer: Peer, place: str) -> PeerProcess:
@@ -130,14 +130,18 @@ def _start(stack: ExitStack, peer: Peer, place: str) -> PeerProcess:
 
 
 def _compare(
-    runner: asyncio.Runner, users: list[User], peers: dict[Peer, PeerProcess], count: Callable[[], int]
+    store: str,
+    runner: asyncio.Runner,
+    users: list[User],
+    peers: dict[Peer, PeerProcess],
+    count: Callable[[], int],
 ) -> list[Figure]:
     found: list[Figure] = []
     for callers, loops in LOOPS.items():
         sides = {peer.name: partial(process.run, callers, loops) for peer, process in peers.items()}
         for side in sides.values():
             side()
-        work = f"post, approve, execute, {callers} caller{'s' * (callers > 1)} over HTTP, against a peer, time for each"
+        work = f"post, approve, execute, {callers} caller{'s' * (callers > 1)} over HTTP on {store}, time"
         before = count()
         costs = in_turns({"ours": partial(run, runner, users[:callers], loops), **sides}, ROUNDS)
         done = count() - before
