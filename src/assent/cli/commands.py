@@ -33,7 +33,7 @@ from assent.cli import (
     workspaces,
 )
 from assent.cli.mcp import config as mcp_config
-from assent.cli.operating import boundary, freeze
+from assent.cli.operating import boundary, erase, freeze
 
 
 def _version(wanted: bool) -> None:
@@ -82,6 +82,7 @@ app.add_typer(
 app.add_typer(keys.app, name="keys", help="Make, list, revoke and rotate the keys of a workspace.")
 app.add_typer(secrets.app, name="secret", help="Store, list and remove the secrets of HTTP effects.")
 app.add_typer(new.app, name="new", help="Write an operator of your own.")
+app.add_typer(erase.app, name="erase", help="Erase the data of a person.")
 app.add_typer(audit.app, name="audit", help="Verify and export the journal.")
 app.add_typer(workflows.app, name="workflow", help="Write, list, check, test and try workflows.")
 app.add_typer(sessions.app, name="session", help="List, export and import sessions of workflows.")

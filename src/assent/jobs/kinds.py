@@ -13,6 +13,7 @@ from assent.engine.audit import copies
 from assent.engine.core import idempotency as once
 from assent.engine.core import jobs, signup
 from assent.engine.core.jobs import Handler, Job, JobKind
+from assent.engine.erasure.retention import ERASE_JOB, erase_old_content
 from assent.engine.learning import pictures
 from assent.engine.learning.measurement import MEASURE_JOB, measure_job
 from assent.engine.people import notifications, people, reminders, sign_in_mail
@@ -59,6 +60,7 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         "forget_idempotency_keys": JobKind(sweeping(store, clock, once.forget_expired), every_ms=HOUR_MS),
         "forget_pictures": JobKind(sweeping(store, clock, pictures.forget_unused), every_ms=HOUR_MS),
         FORGET_JOB: JobKind(sweeping(store, clock, _old_sessions(app)), every_ms=HOUR_MS),
+        ERASE_JOB: JobKind(_erasing(app), every_ms=DAY_MS),
         "forget_finished_jobs": JobKind(sweeping(store, clock, jobs.purge_finished), every_ms=HOUR_MS),
     }
 
@@ -75,6 +77,14 @@ def _tool(name: str) -> Tool | None:
 def _old_sessions(app: App) -> Sweep:
     kept_ms = app.settings.workflow_retention_days * DAY_MS
     return lambda now_ms, most: forget_old_sessions(now_ms - kept_ms, now_ms, most)
+
+
+def _erasing(app: App) -> Handler:
+    async def run(job: Job) -> None:
+        if days := app.settings.content_retention_days:
+            await erase_old_content(app.store, days * DAY_MS, app.clock.now_ms())
+
+    return run
 
 
 def _checkpointing(app: App) -> Handler:

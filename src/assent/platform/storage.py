@@ -17,3 +17,6 @@ from assent.ports.store import Store as Store
 from assent.ports.store import StoreUnavailable as StoreUnavailable
 from assent.ports.store import Transaction as Transaction
 from assent.sql.components import Component as Component
+from assent.sql.personal import NOW as NOW
+from assent.sql.personal import How as How
+from assent.sql.personal import Place as Place

@@ -407,6 +407,14 @@ def _describe_extensions(loaded: Extensions) -> list[str]:
 
 
 async def _welcome(app: App) -> None:
+    """Say where the server listens: on a terminal with all that its owner needs, else in the log."""
+    from assent.settings.welcome import first_line
+
+    if not sys.stderr.isatty():
+        log.info("%s", first_line(app.settings))
+        for line in filter(None, _describe_extensions(app.extensions)):
+            log.info("%s", line)
+        return
     from assent.engine.actions import policies
     from assent.engine.core.tenancy import LOCAL_WORKSPACE
     from assent.gate.policy import DEFAULT
@@ -418,12 +426,11 @@ async def _welcome(app: App) -> None:
         policy = await app.store.read(lambda: policies.find(LOCAL_WORKSPACE))
     text = "\n".join([welcome_text(app.settings, policy), *_describe_extensions(app.extensions)])
     link = None
-    if sys.stderr.isatty():
-        # Only on a terminal: an agent that started this reads a pipe and must not get the link.
-        with contextlib.suppress(StoreUnavailable):
-            link = await owner_link.make(app, shown_to="terminal")
-            text += "\n\n" + owner_text(app.settings, link)
-            text += await phone.invite_phone(app)
+    # Only on a terminal: an agent that started this reads a pipe and must not get the link.
+    with contextlib.suppress(StoreUnavailable):
+        link = await owner_link.make(app, shown_to="terminal")
+        text += "\n\n" + owner_text(app.settings, link)
+        text += await phone.invite_phone(app)
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - talk belongs on stderr
     if link is not None and app.settings.open_browser:
         await _open_browser(app, link)

@@ -90,6 +90,7 @@ class Settings(Record, kw_only=True):
     font_dirs: tuple[str, ...] = ("/usr/share/fonts",)
     workflow_checkpoints: bool = True
     workflow_retention_days: int = WORKFLOW_RETENTION_DAYS
+    content_retention_days: int = 0
     execution_lease_seconds: float = 60.0
     smtp_url: str | None = None
     smtp_from: str | None = None

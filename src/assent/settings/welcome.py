@@ -30,7 +30,7 @@ def welcome_text(settings: Settings, policy: Policy = DEFAULT) -> str:
     """The text that `assent serve` shows once it listens."""
     return "\n".join(
         [
-            f"Assent is serving at {settings.base_url} (MCP: {mcp_url(settings)}). Stop it with Ctrl+C.",
+            f"{first_line(settings)} Stop it with Ctrl+C.",
             "",
             *(_local_lines(settings) if settings.sqlite_path is not None else _describe_sharing(settings)),
             "Over HTTP, from any machine that reaches it:",
@@ -49,6 +49,12 @@ def welcome_text(settings: Settings, policy: Policy = DEFAULT) -> str:
             *_consent_lines(settings, policy),
         ]
     )
+
+
+def first_line(settings: Settings) -> str:
+    """Where the server listens, and the address by which it is reached."""
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"Assent listens on {host}:{settings.port}, its address is {settings.base_url} (MCP: {mcp_url(settings)})."
 
 
 def _consent_lines(settings: Settings, policy: Policy) -> tuple[str, ...]:

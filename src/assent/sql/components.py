@@ -17,6 +17,7 @@ from typing import Final
 from assent.kernel.structs import Record
 from assent.ports import SchemaMismatch, SchemaTooNew
 from assent.sql.loader import NOT_HERE, StatementError, Statements, load
+from assent.sql.personal import Place
 from assent.sql.schema import MIGRATIONS, ComponentState, Migration, file_name, read_migrations
 from assent.sql.tables import hide_texts, list_tables
 
@@ -48,14 +49,17 @@ class Component:
         folder: Path | str,
         tables: Iterable[str] = (),
         required: bool = False,
+        personal: Iterable[Place] = (),
     ) -> None:
         """`tables` are earlier tables without the prefix that belong to it. A store does not open if
-        a `required` component cannot be migrated. Reads no file."""
+        a `required` component cannot be migrated. `personal` says where its tables can hold data of
+        a person, so that `assent erase` finds it. Reads no file."""
         self.name = name
         self.prefix = prefix
         self.folder = Path(folder)
         self.tables = frozenset(tables)
         self.required = required
+        self.personal = tuple(personal)
         self.statements = Statements(self.folder / "statements", name)
 
     def __repr__(self) -> str:
@@ -165,6 +169,11 @@ def check_component(component: Component) -> None:
     taken = sorted(table for table in list_core_tables() if table.startswith(prefix))
     if taken:
         raise ComponentError(f"the table prefix {prefix} is the server's: it has {taken[0]}.")
+    foreign = [place.table for place in component.personal if not component.owns(place.table)]
+    if foreign:
+        raise ComponentError(
+            f"{name}: its places of personal data name {foreign[0]}, which is not its table."
+        )
     try:
         _check_migrations(component)
         statements = load(component.folder / "statements", name)

@@ -21,6 +21,8 @@ from assent.ports import Transaction
 from assent.sql.loader import statements
 
 PREFIX: Final = "action_"
+CONTENT_ERASED: Final = "content_erased"
+"""The event of an action whose content was replaced by a notice (`assent.engine.erasure`)."""
 MOST: Final = 500
 _TAKEN_BACK: Final = frozenset({Move.EDIT, Move.WITHDRAW, Move.REJECT})
 _DECIDED: Final = frozenset({Status.APPROVED, Status.EXECUTED, Status.FAILED})
@@ -37,6 +39,8 @@ class ReplayedAction(msgspec.Struct):
     approvals: set[tuple[str, str]] = msgspec.field(default_factory=set)
     """The approvers of its present content, with their assurance."""
     external_id: str | None = None
+    notice: str = ""
+    """The digest of the notice in place of its content, if that was erased."""
     elsewhere: bool = False
     """Whether the action of an imported run stayed on another server."""
 
@@ -49,7 +53,9 @@ class JournalReplay:
 
     def read(self, events: Iterable[journal.Event]) -> None:
         for event in events:
-            if event.kind in ("run_prepared", "confirmation_asked") or event.kind.startswith(PREFIX):
+            if event.kind in ("run_prepared", "confirmation_asked", CONTENT_ERASED) or event.kind.startswith(
+                PREFIX
+            ):
                 body = _body(event)
                 if event.kind == "run_prepared":
                     for each in body.get("actions") or ():
@@ -58,7 +64,11 @@ class JournalReplay:
                     self.replayed[body["actionId"]] = ReplayedAction(
                         body["digest"], body.get("view", ""), elsewhere=event.kind != "action_staged"
                     )
-                elif (replayed := self.replayed.get(body.get("actionId", ""))) is not None:
+                elif (replayed := self.replayed.get(body.get("actionId", ""))) is None:
+                    continue
+                elif event.kind == CONTENT_ERASED:
+                    replayed.notice, replayed.view = body["effect"], body["view"]
+                else:
                     _move(replayed, Move(event.kind.removeprefix(PREFIX)), body)
 
     def differences(self, found: tuple[Action, ...], seals: Seals | None) -> Iterator[str]:
@@ -103,7 +113,7 @@ def _differs(action: Action, replayed: ReplayedAction, seals: Seals | None) -> I
         yield f"it is {action.status}, and the journal says {replayed.state.status}"
     if (action.digest, action.revision) != (replayed.digest, replayed.revision):
         yield "its digest is not the one that the journal has"
-    if action.effect.digest() != action.digest:
+    if action.effect.digest() != (replayed.notice or action.digest):
         yield "its content is not what its digest was made from"
     if replayed.view and action.view.digest() != replayed.view:
         yield "its view is not the one that the journal has"

@@ -73,12 +73,13 @@ def _is_vouched(action: Action) -> Transaction[bool]:
     approval = action.approval
     head = yield from journal.read_head(action.workspace_id, action.run_id)
     at = journal.new_head(action.workspace_id, action.run_id)
+    erased = yield from journal.read_erased(action.workspace_id, action.run_id)
     given = False
     while page := (
         yield from journal.read_stream(action.workspace_id, action.run_id, after_seq=at.seq, limit=PAGE)
     ):
         end = journal.Head(head.workspace_id, head.stream_id, page[-1].seq, page[-1].hash)
-        if journal.verify_chain(page, end, start=at) is not None:
+        if journal.verify_chain(page, end, start=at, erased=erased) is not None:
             return False
         at = end
         for event in page:

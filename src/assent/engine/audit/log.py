@@ -157,7 +157,7 @@ async def verify(
     seals = signer.seals if await store.read(earlier_approvals.has_sealed) else None
     async for head in _heads(store, workspace_id):
         streams += 1
-        count, found = await _verify_stream(store, head, seals)
+        count, found = await _verify_stream(store, head, seals, signer)
         events += count
         findings += found
     findings += await store.read(lambda: _find_headless(workspace_id))
@@ -181,9 +181,12 @@ async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
         after = (heads[-1].workspace_id, heads[-1].stream_id)
 
 
-async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple[int, list[AuditFinding]]:
+async def _verify_stream(
+    store: Store, head: Head, seals: Seals | None, signer: Signer
+) -> tuple[int, list[AuditFinding]]:
     """Verify one stream, a page at a time, and its actions."""
     story = action_audit.JournalReplay()
+    erased: journal.ErasedBodies | None = None
     at = journal.new_head(head.workspace_id, head.stream_id)
     count = 0
 
@@ -193,7 +196,12 @@ async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple
     while page := await store.read(partial(_list_events, head, at.seq)):
         count += len(page)
         end = Head(head.workspace_id, head.stream_id, page[-1].seq, page[-1].hash)
-        if (problem := journal.verify_chain(page, end, start=at)) is not None:
+        problem = journal.verify_chain(page, end, start=at, erased=erased)
+        if problem is not None and erased is None:
+            # Read late: few streams have an erased event.
+            erased = await store.read(partial(_read_signed_erasures, head, signer))
+            problem = journal.verify_chain(page, end, start=at, erased=erased)
+        if problem is not None:
             return count, found(problem.flaw, problem.seq)
         story.read(page)
         at = end
@@ -202,6 +210,22 @@ async def _verify_stream(store: Store, head: Head, seals: Seals | None) -> tuple
     compare = partial(action_audit.compare, head.workspace_id, head.stream_id, story, at.seq, seals)
     differing = await store.read(compare)
     return count, [AuditFinding(what, head.workspace_id, head.stream_id) for what in differing]
+
+
+def _read_signed_erasures(head: Head, signer: Signer) -> Transaction[journal.ErasedBodies]:
+    """Return the events whose bodies this server replaced. An erasure without its signature counts for
+    nothing, so that the events that it names are found altered."""
+    erasures = yield from journal.read_erasures(head.workspace_id, head.stream_id)
+    return {
+        event.seq: event
+        for erasure in erasures
+        if signer.genuine(
+            Checkpoint(
+                erasure.signed_text(head.workspace_id, head.stream_id), erasure.signature, erasure.public_key
+            )
+        )
+        for event in erasure.events
+    }
 
 
 async def _verify_runs(store: Store, workspace_id: str | None) -> list[AuditFinding]:

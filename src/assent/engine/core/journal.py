@@ -38,6 +38,12 @@ Callers use the lock on the head as the lock of the whole run: they lock it, rea
 change, and append in the same transaction. The state rows and their events therefore commit
 together or not at all.
 
+Erasure (`erase_bodies`). A person may ask that their data goes; the hashes stay. The body of an event is
+replaced by one without the data, and an event of the kind `EVENTS_ERASED` in the same stream names its number,
+the digest of the event as it was appended, and the digest of the new body. The digest leads to the same
+hash, so the chain and every checkpoint still hold; the new body is fixed by the chain in its turn. The
+event bears a signature of this server: a writer without its secrets cannot replace a body.
+
 Verification (`verify_chain`) recomputes the chain from `start` to `head` and returns the first
 flaw: a missing number, an altered event, events missing before the head, events after the head, or
 a head whose hash differs. A caller verifies a long stream page by page, with the end of one page as
@@ -45,24 +51,26 @@ the `start` of the next.
 
 Invariants
 
-1. Only this module writes `streams` and `events`, and no function here changes or deletes an event.
+1. Only this module writes `streams` and `events`. No function deletes an event, and only `erase_bodies`
+   changes one: its body, never its hash.
 2. Numbers of a stream are 1 … head.seq, and the hash of event head.seq is head.hash.
 3. Two transactions that append to the same stream run one after the other.
 4. The digest of an event depends on stored values only, so any reader with the rows can verify it.
-5. No code here looks into an event's body.
+5. No code here looks into an event's body, but for that of `EVENTS_ERASED`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from assent.kernel.limits import MINUTE_MS
-from assent.kernel.structs import Record
+from assent.kernel.structs import Record, WireRecord
 from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
@@ -72,6 +80,9 @@ GENESIS: Final = "0" * 64
 DATE_GRAIN_MS: Final = MINUTE_MS
 """Resolution of `Head.dated_ms`. Checkpoints use it to find the streams that grew. At a resolution
 of one minute, the index on this date is written at most once a minute per stream."""
+
+EVENTS_ERASED: Final = "events_erased"
+"""The kind of the event that names the events of its stream whose bodies were replaced."""
 
 _json = msgspec.json.Encoder(order="deterministic")
 
@@ -102,6 +113,30 @@ class Event(Record):
     at_ms: int
     body: str
     hash: str
+
+
+class ErasedBody(WireRecord):
+    """An event whose body was replaced: the digest that its hash was made from, and that of the new body."""
+
+    seq: int
+    digest: str
+    body: str
+
+
+class Erasure(WireRecord):
+    """The body of an `EVENTS_ERASED` event. The signature covers `signed_text`."""
+
+    events: tuple[ErasedBody, ...]
+    signature: str
+    public_key: str
+
+    def signed_text(self, workspace_id: str, stream_id: str) -> str:
+        return text_to_sign(workspace_id, stream_id, self.events)
+
+
+ErasedBodies = Mapping[int, ErasedBody]
+Sign = Callable[[str], tuple[str, str]]
+"""Returns the signature of a text and the public key."""
 
 
 class ChainFlaw(enum.StrEnum):
@@ -210,26 +245,86 @@ def read_latest(head: Head, most: int) -> Transaction[list[Event]]:
     return read_stream(head.workspace_id, head.stream_id, after_seq=after, limit=most)
 
 
+def erase_bodies(
+    workspace_id: str, stream_id: str, bodies: Mapping[int, str], sign: Sign, now_ms: int
+) -> Transaction[Head]:
+    """Replace the bodies of events, by their numbers, and append the event that says so."""
+    head = yield from lock_head(workspace_id, stream_id, now_ms)
+    known = yield from read_erased(workspace_id, stream_id)
+    replaced = []
+    for seq, body in sorted(bodies.items()):
+        (event,) = yield from read_stream(workspace_id, stream_id, after_seq=seq - 1, limit=1)
+        digest = known[seq].digest if seq in known else digest_event(head, event).hex()
+        yield statements.replace_event_body(
+            workspace_id=workspace_id, stream_id=stream_id, seq=seq, body=body
+        )
+        replaced.append(ErasedBody(seq, digest, hashlib.sha256(body.encode()).hexdigest()))
+    named = tuple(replaced)
+    erasure = Erasure(named, *sign(text_to_sign(workspace_id, stream_id, named)))
+    return (yield from append_to(head, [NewEvent(EVENTS_ERASED, erasure)], now_ms))
+
+
+def text_to_sign(workspace_id: str, stream_id: str, events: tuple[ErasedBody, ...]) -> str:
+    return _json.encode((EVENTS_ERASED, workspace_id, stream_id, events)).decode()
+
+
+def read_erasures(workspace_id: str, stream_id: str) -> Transaction[list[Erasure]]:
+    """Return the erasures of a stream, oldest first."""
+    rows = yield statements.list_events_of_kind(
+        workspace_id=workspace_id, stream_id=stream_id, kind=EVENTS_ERASED
+    )
+    found = []
+    for row in rows:
+        # A forged one counts for nothing; verification finds the events that it names.
+        with contextlib.suppress(msgspec.MsgspecError):
+            found.append(msgspec.json.decode(row["body"], type=Erasure))
+    return found
+
+
+def read_erased(workspace_id: str, stream_id: str) -> Transaction[ErasedBodies]:
+    """Return the events of a stream whose bodies were replaced, by number. The last replacement counts."""
+    found = yield from read_erasures(workspace_id, stream_id)
+    return {event.seq: event for erasure in found for event in erasure.events}
+
+
+def digest_event(head: Head, event: Event) -> bytes:
+    return _digest(head.workspace_id, head.stream_id, event.seq, event.kind, event.at_ms, event.body.encode())
+
+
+def _digest(workspace_id: str, stream_id: str, seq: int, kind: str, at_ms: int, body: bytes) -> bytes:
+    # JSON text has no raw line break, so the separator is unambiguous.
+    identity = _json.encode((workspace_id, stream_id, seq, kind, at_ms))
+    return hashlib.sha256(identity + b"\n" + body).digest()
+
+
 def link(
     workspace_id: str, stream_id: str, seq: int, kind: str, at_ms: int, body: bytes, previous: str
 ) -> str:
     """Compute the chain hash of one event."""
-    # JSON text has no raw line break, so the separator is unambiguous.
-    identity = _json.encode((workspace_id, stream_id, seq, kind, at_ms))
-    digest = hashlib.sha256(identity + b"\n" + body).digest()
+    return _chain(previous, _digest(workspace_id, stream_id, seq, kind, at_ms, body))
+
+
+def _chain(previous: str, digest: bytes) -> str:
     return hashlib.sha256(bytes.fromhex(previous) + digest).hexdigest()
 
 
-def verify_chain(events: Iterable[Event], head: Head, *, start: Head | None = None) -> ChainBreak | None:
-    """Check that the events lead from `start` to `head`. Returns the first flaw, or None."""
+def verify_chain(
+    events: Iterable[Event], head: Head, *, start: Head | None = None, erased: ErasedBodies | None = None
+) -> ChainBreak | None:
+    """Check that the events lead from `start` to `head`. `erased` are the events whose bodies were
+    replaced. Returns the first flaw, or None."""
     seq, chained = (start.seq, start.hash) if start is not None else (0, GENESIS)
     for event in events:
         seq += 1
         if event.seq != seq:
             return ChainBreak(seq, ChainFlaw.MISSING)
-        chained = link(
-            head.workspace_id, head.stream_id, seq, event.kind, event.at_ms, event.body.encode(), chained
-        )
+        if erased is not None and (replaced := erased.get(seq)) is not None:
+            if hashlib.sha256(event.body.encode()).hexdigest() != replaced.body:
+                return ChainBreak(seq, ChainFlaw.ALTERED)
+            digest = bytes.fromhex(replaced.digest)
+        else:
+            digest = digest_event(head, event)
+        chained = _chain(chained, digest)
         if event.hash != chained:
             return ChainBreak(seq, ChainFlaw.ALTERED)
     if seq < head.seq:

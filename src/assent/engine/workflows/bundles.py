@@ -84,7 +84,8 @@ def export_run(workspace_id: WorkspaceId, row: Row) -> Transaction[ExportedRun]:
     named = {"workspace_id": workspace_id, "run_id": run_id}
     events = yield from journal.read_stream(workspace_id, run_id, limit=MOST_EVENTS)
     head = yield from journal.read_head(workspace_id, run_id)
-    if (problem := journal.verify_chain(events, head)) is not None:
+    erased = yield from journal.read_erased(workspace_id, run_id)
+    if (problem := journal.verify_chain(events, head, erased=erased)) is not None:
         raise stored.Tampered(f"the log of run {run_id} does not hold at event {problem.seq}")
     nodes = yield statements.list_workflow_nodes(**named)
     answers = yield statements.list_workflow_answers(**named)

@@ -31,12 +31,31 @@ def forget_old_sessions(before_ms: int, now_ms: int, most: int) -> Transaction[i
         session = yield statements.find_workflow_session(**named)
         if not session or session[0]["updated_ms"] >= before_ms:
             continue
-        yield statements.forget_session_nodes(**named)
-        yield statements.forget_session_answers(**named)
-        yield statements.forget_session_checkpoints(**named)
-        yield statements.forget_session_confirmations(**named)
-        yield statements.forget_session_runs(**named)
-        yield statements.forget_session_notes(**named)
-        yield statements.forget_session(**named)
+        yield from _forget(**named)
         yield statements.forget_programs(workspace_id=row["workspace_id"], before_ms=before_ms)
     return len(rows)
+
+
+def forget_session_of(workspace_id: str, name: str, now_ms: int, *, is_run: bool) -> Transaction[None]:
+    """Delete the session of a run, or the named one, because it names a person who is erased."""
+    session_id = name
+    if is_run:
+        found = yield statements.find_workflow_run(workspace_id=workspace_id, run_id=name)
+        if not found:
+            return
+        session_id = found[0]["session_id"]
+    for run in (yield statements.list_session_runs(workspace_id=workspace_id, session_id=session_id)):
+        yield from journal.lock_head(workspace_id, run["run_id"], now_ms)
+    yield from _forget(workspace_id, session_id)
+
+
+def _forget(workspace_id: str, session_id: str) -> Transaction[None]:
+    """Delete a session whose runs are locked."""
+    named = {"workspace_id": workspace_id, "session_id": session_id}
+    yield statements.forget_session_nodes(**named)
+    yield statements.forget_session_answers(**named)
+    yield statements.forget_session_checkpoints(**named)
+    yield statements.forget_session_confirmations(**named)
+    yield statements.forget_session_runs(**named)
+    yield statements.forget_session_notes(**named)
+    yield statements.forget_session(**named)

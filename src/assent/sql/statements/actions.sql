@@ -335,3 +335,23 @@ FROM actions a JOIN (
     AND (expires_ms IS NULL OR expires_ms > :now_ms) THEN 1 ELSE 0 END AS waits
   FROM actions WHERE status = 'awaiting_approval' OR execution_state = 'outcome_unknown'
 ) AS w ON w.workspace_id = a.workspace_id AND w.action_id = a.action_id
+
+-- name: delete_revisions
+-- Delete the earlier contents of an action whose content was erased.
+DELETE FROM action_revisions WHERE workspace_id = :workspace_id AND action_id = :action_id
+
+-- name: list_old_actions
+-- List decided actions that were staged before a time, whose content is still there, after an id.
+SELECT workspace_id, action_id FROM actions
+WHERE (workspace_id, action_id) > (:after_workspace, :after_action) AND created_ms < :before_ms
+  AND status IN ('rejected', 'executed', 'failed') AND coalesce(executed_ms, created_ms) < :before_ms
+ORDER BY workspace_id, action_id LIMIT :most
+
+-- name: erase_asset
+-- Replace the draft of an action whose content was erased.
+UPDATE assets SET title = :notice, body = :notice, metadata = '{}'
+WHERE workspace_id = :workspace_id AND asset_id = :asset_id
+
+-- name: erase_run
+-- Empty what a run was asked for and answered, because all its actions were erased.
+UPDATE runs SET inputs = '{}', outputs = '{}' WHERE workspace_id = :workspace_id AND run_id = :run_id

@@ -133,3 +133,12 @@ WHERE workspace_id = :workspace_id AND (:before = '' OR asset_id < :before) ORDE
 -- One asset of a workspace.
 SELECT asset_id, run_id, tenant_id, type, title, body, channel, metadata, created_ms FROM assets
 WHERE workspace_id = :workspace_id AND asset_id = :asset_id
+
+-- name: erase_decision_memories
+-- Empty the memories of decisions about an action whose content was erased: they quote it.
+UPDATE brain_entries SET body = :notice, facts = '{}', state = 'retired'
+WHERE workspace_id = :workspace_id AND action_id = :action_id AND kind IN ('approval', 'rejection', 'edit')
+
+-- name: index_brain_words_again [sqlite, skipped on postgres]
+-- Build the index of words again, because texts changed in place.
+INSERT INTO brain_words (brain_words) VALUES ('rebuild')

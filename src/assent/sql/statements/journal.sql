@@ -95,3 +95,12 @@ SELECT CAST(coalesce(max(rowid), 0) AS TEXT) AS position FROM events;
 -- name: journal_position [postgres]
 -- Read a value that changes soon after appends: `bump_position` sets it.
 SELECT coalesce(max(value), '0') AS position FROM deployment_facts WHERE name = 'journal position';
+
+-- name: list_events_of_kind
+-- List the events of one kind in a stream, oldest first.
+SELECT body FROM events
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND kind = :kind ORDER BY seq
+
+-- name: replace_event_body
+-- Replace the body of an event whose data was erased; its hash stays.
+UPDATE events SET body = :body WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq = :seq

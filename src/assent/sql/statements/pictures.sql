@@ -33,3 +33,12 @@ DELETE FROM pictures WHERE (workspace_id, digest) IN (
     SELECT 1 FROM picture_uses u WHERE u.workspace_id = p.workspace_id AND u.digest = p.digest AND u.kept = 1)
   ORDER BY p.created_ms LIMIT :most)
 RETURNING digest
+
+-- name: delete_picture_use
+-- Stop a run from showing a picture, because the action that had it was erased.
+DELETE FROM picture_uses WHERE workspace_id = :workspace_id AND run_id = :run_id AND digest = :digest
+
+-- name: delete_unused_picture
+-- Delete a picture that no run shows any more.
+DELETE FROM pictures WHERE workspace_id = :workspace_id AND digest = :digest AND NOT EXISTS (
+  SELECT 1 FROM picture_uses u WHERE u.workspace_id = :workspace_id AND u.digest = :digest)

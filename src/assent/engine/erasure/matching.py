@@ -1,0 +1,137 @@
+"""Finds a person in stored texts and removes what names them.
+
+A person is named by an e-mail address or by other words, such as a full name. A text names them if one
+of these is in it as a whole: `ada@example.com` is not in `ada@example.community`. Letter case does not
+matter, nor that the text is JSON or part of a URL. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from assent.engine.core.packing import pack, unpack
+
+C = TypeVar("C")
+
+ERASED: Final = "erased"
+"""Stands where a text of a person was."""
+
+MIN_CHARS: Final = 3
+"""Shorter words would be found everywhere."""
+MIN_CONTENT_CHARS: Final = 20
+"""A shorter text of an erased action says nothing about a person."""
+
+_BEFORE: Final = r"(?:(?<![\w.+-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2}))"
+"""What may stand before a name: no letter of a longer word, but an escape of JSON or of a URL."""
+_AFTER: Final = r"(?![\w-])(?!\.\w)"
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+class Matcher:
+    """Judges texts by the names of a person, and by the texts of what was erased.
+
+    `contents` has the texts of erased actions by the ids of these actions, their runs and their drafts:
+    where such an id is in a row, a copy of these texts may be too.
+    """
+
+    def __init__(self, names: Iterable[str], contents: Mapping[str, Sequence[str]] | None = None) -> None:
+        self.names = tuple(names)
+        self.contents = dict(contents or {})
+        listed = "|".join(_spell(name) for name in self.names)
+        self._pattern = re.compile(f"{_BEFORE}(?:{listed}){_AFTER}", re.IGNORECASE)
+
+    def find(self, values: Iterable[object], keys: Iterable[object] = ()) -> bool:
+        """Whether a row with these values names the person or has a copy of what was erased."""
+        return bool(self.find_columns(dict(enumerate(values)), keys))
+
+    def find_columns(self, row: Mapping[C, object], keys: Iterable[object] = ()) -> list[C]:
+        """Return the columns of a row that name the person or have a copy of what was erased."""
+        texts = {name: read(value) for name, value in row.items()}
+        copies = self._copied(texts.values(), keys)
+        return [name for name, text in texts.items() if self.names_person(text) or _has(text, copies)]
+
+    def names_person(self, text: str) -> bool:
+        return self._pattern.search(text) is not None
+
+    def erase(self, value: object, values: Iterable[object], keys: Iterable[object] = ()) -> object:
+        """Return a value of a row without the texts that name the person."""
+        copies = self._copied([read(each) for each in values], keys)
+        text = read(value)
+        if not (self.names_person(text) or _has(text, copies)):
+            return value
+        erased = self._erase_text(text, copies)
+        return pack(erased) if isinstance(value, bytes) else erased
+
+    def _erase_text(self, text: str, copies: Sequence[str]) -> str:
+        if text[:1] in "{[":
+            try:
+                found = msgspec.json.decode(text)
+            except msgspec.DecodeError:
+                return ERASED
+            return msgspec.json.encode(self._erase_value(found, copies)).decode()
+        return ERASED
+
+    def _erase_value(self, value: Any, copies: Sequence[str]) -> Any:
+        if isinstance(value, str):
+            return ERASED if self.names_person(value) or _has(value, copies) else value
+        if isinstance(value, list):
+            return [self._erase_value(each, copies) for each in value]
+        if isinstance(value, dict):
+            return {
+                self._erase_value(key, copies): self._erase_value(each, copies) for key, each in value.items()
+            }
+        return value
+
+    def _copied(self, texts: Iterable[str], keys: Iterable[object]) -> list[str]:
+        """Return the texts of the erased actions that the row mentions."""
+        if not self.contents:
+            return []
+        named = {each for each in keys if isinstance(each, str)}
+        named.update(found for text in texts for found in _UUID.findall(text))
+        return [content for each in named for content in self.contents.get(each, ())]
+
+
+def read(value: object) -> str:
+    """Return a stored value as text: JSON, plain text, a packed answer, or the bytes of a picture."""
+    if isinstance(value, bytes | memoryview):
+        raw = bytes(value)
+        try:
+            return unpack(raw)
+        except (ValueError, IndexError, zlib.error):
+            return raw.decode("latin-1")
+    return value if isinstance(value, str) else ""
+
+
+def collect_texts(*values: object) -> tuple[str, ...]:
+    """Return the texts inside some values that are long enough to say something."""
+    found: set[str] = set()
+    waiting: list[Any] = [msgspec.to_builtins(value) for value in values]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str) and len(value) >= MIN_CONTENT_CHARS:
+            found.add(value)
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
+        elif isinstance(value, list | tuple):
+            waiting.extend(value)
+    return tuple(sorted(found))
+
+
+def _has(text: str, copies: Sequence[str]) -> bool:
+    return any(copy in text or json.dumps(copy, ensure_ascii=False)[1:-1] in text for copy in copies)
+
+
+def _spell(name: str) -> str:
+    """Return a pattern for a name as plain text, in JSON and in a URL."""
+    spellings = {name, json.dumps(name)[1:-1], json.dumps(name, ensure_ascii=False)[1:-1]}
+    escaped = {re.escape(each) for each in spellings}
+    escaped |= {each.replace("@", "%40") for each in escaped if "@" in each}
+    escaped |= {each.replace(r"\ ", r"(?:\+|%20|\s+)") for each in escaped if r"\ " in each}
+    return "|".join(sorted(escaped, key=len, reverse=True))

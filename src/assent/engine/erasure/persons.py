@@ -1,0 +1,285 @@
+"""Finds and erases the data of a person in every table (`places.py`).
+
+The search reads every row, so that it needs no index and finds what is packed. Erasing goes in three
+passes: actions first, then what is connected to a row (sessions, connections, people, events), then the
+copies. Each row is locked and judged again in its own transaction. A pass that is interrupted leaves
+nothing half erased, and running it again finishes the work.
+
+What left the server cannot be reached: sent messages, posts at providers, backups, logs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from assent.engine.actions import actions
+from assent.engine.audit.log import Signer
+from assent.engine.core import journal
+from assent.engine.core.services import Services
+from assent.engine.erasure import contents
+from assent.engine.erasure.matching import Matcher
+from assent.engine.erasure.places import ACTIONS, CONNECTIONS, EVENTS, PEOPLE, SESSIONS, TARGETS
+from assent.engine.people import members, targets
+from assent.engine.workflows import retention
+from assent.kernel import tokens
+from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, WorkspaceId
+from assent.kernel.structs import Record, WireRecord
+from assent.ports import Row, Single, Transaction
+from assent.sql.loader import statements
+from assent.sql.personal import How, Place
+
+PURPOSE: Final = "erased person"
+PAGE: Final = 200
+MOST_TARGETS: Final = 10_000
+PASSES: Final = 3
+"""Rows that others write meanwhile are found by the next pass."""
+
+Key = tuple[str | int, ...]
+
+
+class FoundRow(Record):
+    """A row in which the person was found, and how it is erased."""
+
+    place: Place
+    key: Key
+    how: How
+
+
+class LeftRow(WireRecord):
+    """Rows that still name the person, and what to do about them."""
+
+    what: str
+    rows: int
+    advice: str
+
+
+class ErasureReport(WireRecord, kw_only=True):
+    found: dict[str, int]
+    """Rows by table."""
+    rejected: int = 0
+    """Actions that could still have been sent and were rejected."""
+    left: tuple[LeftRow, ...] = ()
+
+
+class PersonEraser:
+    """One request to erase a person, in one workspace or in all ("")."""
+
+    def __init__(
+        self,
+        services: Services,
+        places: Sequence[Place],
+        names: Sequence[str],
+        *,
+        workspace_id: str = "",
+        by: str,
+    ) -> None:
+        self._services = services
+        self._store = services.store
+        self._places = places
+        self._names = tuple(names)
+        self._workspace_id = workspace_id
+        self._by = by
+        self._contents: dict[str, tuple[str, ...]] = {}
+        self._rejected = 0
+
+    async def find(self) -> ErasureReport:
+        """Search every place. Changes nothing."""
+        found = [row async for row in self._search()]
+        return ErasureReport(found=_count(found), left=_list_left(found))
+
+    async def erase(self) -> ErasureReport:
+        """Erase what is found, and say what is left. Erasing a person who is not found changes nothing."""
+        first = [row async for row in self._search()]
+        total = Counter(_count(first))
+        found, erased = first, False
+        for _ in range(PASSES):
+            if not any(row.how is not How.LEAVE for row in found):
+                break
+            await self._erase_rows(found)
+            erased = True
+            found = [row async for row in self._search()]
+        if erased:
+            await self._store.write(Single(statements.index_brain_words_again()))
+            await self._store.write(partial(self._note, total))
+        return ErasureReport(found=dict(total), rejected=self._rejected, left=_list_left(found, after=True))
+
+    def _matcher(self) -> Matcher:
+        return Matcher(self._names, self._contents)
+
+    async def _search(self) -> AsyncIterator[FoundRow]:
+        matcher = self._matcher()
+        for place in self._places:
+            after = place.first()
+            while rows := await self._store.read(Single(place.page(after, self._workspace_id, PAGE))):
+                for row in rows:
+                    if (how := _judge(place, row, matcher)) is not None:
+                        yield FoundRow(place, _key(place, row), how)
+                after = _key(place, rows[-1])
+        async for found in self._search_addresses(matcher):
+            yield found
+
+    async def _search_addresses(self, matcher: Matcher) -> AsyncIterator[FoundRow]:
+        """Find notifications by their addresses, which are encrypted."""
+        place = next(each for each in self._places if each.table == TARGETS)
+        for row in await self._store.read(
+            Single(place.page(place.first(), self._workspace_id, MOST_TARGETS))
+        ):
+            workspace_id, target_id = WorkspaceId(row["workspace_id"]), row["target_id"]
+            address = await self._store.read(partial(self._open_address, workspace_id, target_id))
+            if matcher.names_person(address) and not matcher.find((row["shown"],)):
+                yield FoundRow(place, (workspace_id, target_id), How.APART)
+
+    def _open_address(self, workspace_id: WorkspaceId, target_id: str) -> Transaction[str]:
+        target = yield from targets.find(workspace_id, target_id)
+        return "" if target is None else (yield from targets.open_address(self._services, target))
+
+    async def _erase_rows(self, found: Sequence[FoundRow]) -> None:
+        by_table: dict[str, list[Key]] = defaultdict(list)
+        for row in found:
+            by_table[row.place.table].append(row.key)
+        await self._erase_actions(by_table)
+        await self._erase_sessions(by_table)
+        for workspace_id, provider in by_table.get(CONNECTIONS, ()):
+            await self._services.connections.disconnect(
+                WorkspaceId(str(workspace_id)), str(provider), by=self._by
+            )
+        for key in by_table.get(TARGETS, ()):
+            await self._store.write(partial(self._remove_target, key))
+        for _, person_id in by_table.get(PEOPLE, ()):
+            await self._store.write(
+                partial(members.remove, str(person_id), self._services.clock.now_ms(), by=self._by)
+            )
+        # Now the texts of the erased actions are known, and their copies are found.
+        async for row in self._search():
+            if row.how is How.REPLACE:
+                await self._store.write(partial(self._replace_row, row))
+            elif row.how is How.DELETE:
+                await self._store.write(Single(row.place.delete(row.key)))
+        await self._erase_events()
+
+    async def _erase_actions(self, found: Mapping[str, Iterable[Key]]) -> None:
+        named = {key[:2] for table in (ACTIONS, "action_revisions") for key in found.get(table, ())}
+        for workspace_id, action_id in sorted(named):
+            erased = await self._store.write(
+                partial(self._erase_action, WorkspaceId(str(workspace_id)), ActionId(str(action_id)))
+            )
+            if erased is not None:
+                self._contents.update(dict.fromkeys(erased.ids, erased.texts))
+                self._rejected += erased.rejected
+
+    def _erase_action(
+        self, workspace_id: WorkspaceId, action_id: ActionId
+    ) -> Transaction[contents.ErasedContent | None]:
+        """Erase the content if it names the person. An approval by them is withdrawn."""
+        action = yield from actions.lock_known(workspace_id, action_id)
+        if action is None:
+            return None
+        revisions = yield statements.list_revisions(workspace_id=workspace_id, action_id=action_id)
+        texts = [msgspec.json.encode(each).decode() for each in (action.effect, action.view, action.approval)]
+        matcher = self._matcher()
+        if not matcher.find([*texts[:2], *(row["effect"] for row in revisions)]):
+            if matcher.find(texts[2:]):
+                yield from contents.withdraw_approval(action, self._services.clock.now_ms(), by=self._by)
+            return None
+        now_ms = self._services.clock.now_ms()
+        return (
+            yield from contents.erase_content(
+                workspace_id, action_id, contents.FOR_PERSON, now_ms, by=self._by
+            )
+        )
+
+    async def _erase_sessions(self, found: Mapping[str, Iterable[Key]]) -> None:
+        for table in SESSIONS:
+            for workspace_id, name, *_ in found.get(table, ()):
+                forget = partial(
+                    retention.forget_session_of,
+                    str(workspace_id),
+                    str(name),
+                    self._services.clock.now_ms(),
+                    is_run=table != "workflow_session_notes",
+                )
+                await self._store.write(forget)
+
+    def _remove_target(self, key: Key) -> Transaction[None]:
+        workspace_id, target_id = WorkspaceId(str(key[0])), str(key[1])
+        target = yield from targets.find(workspace_id, target_id)
+        if target is not None:
+            owner = targets.TargetOwner(workspace_id, target.person_id)
+            now_ms = self._services.clock.now_ms()
+            yield from targets.remove(self._services, owner, target_id, now_ms, by=self._by)
+
+    def _replace_row(self, row: FoundRow) -> Transaction[None]:
+        place = row.place
+        if place.table == ACTIONS:
+            action = yield from actions.lock_known(WorkspaceId(str(row.key[0])), ActionId(str(row.key[1])))
+            if action is None or contents.is_in_flight(action):
+                return  # its approval is sealed
+        rows = yield place.lock(row.key)
+        if not rows:
+            return
+        values = [rows[0][name] for name in place.columns]
+        matcher = self._matcher()
+        new = {
+            name: matcher.erase(value, values, row.key)
+            for name, value in zip(place.columns, values, strict=True)
+            if place.ways[name] is How.REPLACE
+        }
+        yield place.replace(row.key, new, self._services.clock.now_ms())
+
+    async def _erase_events(self) -> None:
+        """Replace the bodies of events that name the person, stream by stream; their hashes stay."""
+        matcher, signer = self._matcher(), Signer(self._services.keys.master)
+        place = next(each for each in self._places if each.table == EVENTS)
+        after = place.first()
+        while rows := await self._store.read(Single(place.page(after, self._workspace_id, PAGE))):
+            bodies: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+            for row in rows:
+                if matcher.find((row["body"],), (row["stream_id"],)):
+                    new = matcher.erase(row["body"], (row["body"],), (row["stream_id"],))
+                    bodies[row["workspace_id"], row["stream_id"]][row["seq"]] = str(new)
+            for stream, replaced in bodies.items():
+                now_ms = self._services.clock.now_ms()
+                await self._store.write(
+                    partial(journal.erase_bodies, *stream, replaced, partial(_sign, signer), now_ms)
+                )
+            after = _key(place, rows[-1])
+
+    def _note(self, found: Mapping[str, int]) -> Transaction[None]:
+        """Record the request without the data: keyed hashes of the names tell whether it was this person."""
+        key = tokens.derive_key(self._services.keys.master[0], PURPOSE)
+        hashes = [hmac.digest(key, name.casefold().encode(), hashlib.sha256).hex() for name in self._names]
+        facts = {"person": hashes, "rows": sum(found.values()), "by": self._by}
+        workspace_id = WorkspaceId(self._workspace_id) if self._workspace_id else SYSTEM_WORKSPACE
+        yield from journal.note(workspace_id, "person_erased", facts, self._services.clock.now_ms())
+
+
+def _sign(signer: Signer, text: str) -> tuple[str, str]:
+    signed = signer.sign(text)
+    return signed.signature, signed.public_key
+
+
+def _judge(place: Place, row: Row, matcher: Matcher) -> How | None:
+    """Return how the row is erased, or None if it does not name the person."""
+    named = matcher.find_columns({name: row[name] for name in place.columns}, _key(place, row))
+    ways = {place.ways[name] for name in named}
+    return next((how for how in (How.APART, How.DELETE, How.LEAVE, How.REPLACE) if how in ways), None)
+
+
+def _key(place: Place, row: Row) -> Key:
+    return tuple(row[name] for name in place.key)
+
+
+def _count(found: Iterable[FoundRow]) -> dict[str, int]:
+    return dict(sorted(Counter(row.place.table for row in found).items()))
+
+
+def _list_left(found: Iterable[FoundRow], *, after: bool = False) -> tuple[LeftRow, ...]:
+    counted = Counter((row.place.label, row.place.advice) for row in found if after or row.how is How.LEAVE)
+    return tuple(LeftRow(label, rows, advice) for (label, advice), rows in sorted(counted.items()))

@@ -1,0 +1,30 @@
+"""`assent erase person`."""
+
+from __future__ import annotations
+
+from tests.cli.conftest import Assent
+
+
+def test_a_person_is_shown_before_they_are_erased_and_then_gone(assent: Assent) -> None:
+    assert assent("init").code == 0
+    assert assent("workspace", "create", "acme", "--email", "ada@example.org").code == 0
+    assert assent("people", "invite", "Ada Lovelace", "--email", "ada@example.org", "--json").code == 0
+
+    asked = assent("erase", "person", "ada@example.org")
+    done = assent("erase", "person", "ada@example.org", "--also", "Ada Lovelace", "--yes", "--json")
+    again = assent("erase", "person", "ADA@example.org", "--also", "Ada Lovelace", "--yes")
+
+    assert asked.code == 1 and "Nothing was erased" in asked.err and "workspaces: 1" in asked.err
+    assert done.code == 0, done.err
+    assert done.data["found"]["people"] == 1
+    assert any("Backups" in each for each in done.data["beyondReach"])
+    assert again.code == 0 and "Nothing here names" in again.out
+    assert assent("audit", "verify").code == 0
+
+
+def test_a_name_that_is_in_every_text_is_refused(assent: Assent) -> None:
+    assert assent("init").code == 0
+
+    refused = assent("erase", "person", "a", "--yes")
+
+    assert refused.code == 1 and "too short" in refused.err

@@ -1,0 +1,363 @@
+"""A person's data leaves every table, the journal verifies, and no page misses it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.workflows.kit import Player, three_steps
+from tests.own_sql import bind
+from tests.serving.web.review.kit import House
+from tests.surfaces import Surface
+
+from assent.app import list_components
+from assent.engine.actions import decisions
+from assent.engine.audit import log as audit_log
+from assent.engine.core import freezes, journal, tenancy
+from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.erasure.matching import read
+from assent.engine.erasure.persons import PersonEraser
+from assent.engine.erasure.places import HOLDS_NONE, PLACES
+from assent.engine.erasure.retention import erase_old_content
+from assent.engine.learning import pictures
+from assent.engine.people import members, targets
+from assent.engine.people.people import ENTROPY_BYTES, Person, Role
+from assent.engine.webhooks import subscriptions
+from assent.gate.gate import Decider, SeenVersion
+from assent.gate.records import Assurance
+from assent.gate.webhooks import EVENTS
+from assent.kernel.ids import ActionId, RunId
+from assent.kernel.limits import DAY_MS
+from assent.ports import Picture, Transaction
+from assent.stores.compacting import rewrite
+
+ADDRESS = "zyx.marker@example.org"
+NAME = "Zyxandra Markerova"
+MARKS = (ADDRESS, NAME, "zyx.marker%40example.org")
+LETTER = f"Dear {NAME},\n\nyour results of Tuesday are in.\nWrite to {ADDRESS} if you need them."
+BY_PERSON = "at a person's request"
+
+
+class Filled(House):
+    """A server in which every kind of row names the same person."""
+
+    agent: Surface
+
+    async def begin(self) -> None:
+        """Give the agent a key of the local workspace."""
+        await self.app.prepare()
+        entropy = KeyEntropy(self.services.entropy(KEY_ID_BYTES), self.services.entropy(SECRET_BYTES))
+        issue = partial(
+            tenancy.issue_key, LOCAL_WORKSPACE, entropy, self.clock.now_ms(), label=NAME, by="test"
+        )
+        self.agent = Surface(self.app, self.surfaces, self.clock, "stdio")
+        self.agent.key = (await self.app.store.write(issue)).api_key
+        self.agent.workspace_id = LOCAL_WORKSPACE
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        answer = await self.agent.call(tool, arguments)
+        assert not answer.is_error, (tool, answer.payload)
+        return answer.payload
+
+    async def stage_mail(self, **more: Any) -> str:
+        given = {"to": ADDRESS, "subject": f"For {NAME}", "body": LETTER, **more}
+        action_id: str = (await self.call("chieflab_send", **given))["actions"][0]["id"]
+        return action_id
+
+    def eraser(self, workspace_id: str = "") -> PersonEraser:
+        places = [
+            *PLACES,
+            *(place for each in list_components(self.app.extensions) for place in each.personal),
+        ]
+        return PersonEraser(
+            self.services, places, [ADDRESS.upper(), NAME], workspace_id=workspace_id, by="cli"
+        )
+
+    async def verify(self) -> tuple[Any, ...]:
+        signer = audit_log.Signer(self.app.keys.master)
+        return (await audit_log.verify(self.app.store, signer)).findings
+
+    async def find_marks(self) -> list[str]:
+        """Every table with a value that names the person, packed or not."""
+        return [
+            table
+            for table, rows in (await self.everything()).items()
+            if any(_names_person(value) for row in rows for value in row)
+        ]
+
+
+def _names_person(value: object) -> bool:
+    text = read(value)
+    return any(mark.lower() in text.lower() for mark in MARKS)
+
+
+def open_house(database_url: str, folder: Path) -> Filled:
+    connectors: dict[str, Any] = {}
+    made = Filled(database_url, folder, connectors=connectors, workflow_dirs=(str(folder / "flows"),))
+    connectors |= made.app._make_own_connectors()
+    connectors |= {"zernio": made.provider, "smtp": made.mailer}
+    return made
+
+
+@pytest.fixture
+async def house(own_database_url: str, tmp_path: Path) -> AsyncIterator[Filled]:
+    made = open_house(own_database_url, tmp_path)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+async def fill(house: Filled, folder: Path) -> dict[str, str]:
+    """Put the person into every kind of row, through the tools where there are some. Returns actions by state."""
+    await house.begin()
+    services, now_ms = house.services, house.clock.now_ms()
+    url = "https://hooks.example.org/in"
+    await house.app.store.write(subscriptions.add(services, LOCAL_WORKSPACE, url, tuple(EVENTS), by=NAME))
+    owner = await house.owner(name="Ada Lovelace")
+    made = {
+        "executed": await house.stage_mail(idempotencyKey=f"mail:{ADDRESS}"),
+        "approved": await house.stage_mail(),
+        "waiting": await house.stage_mail(idempotencyKey="a waiting mail"),
+        "rejected": await house.stage_mail(),
+    }
+    await house.call("chieflab_approve_action", actionId=made["executed"])
+    await house.call("chieflab_execute_approved_action", actionId=made["executed"], idempotencyKey="send")
+    await house.call("chieflab_edit_action", actionId=made["approved"], body=f"{LETTER}\n\nYours, Kim")
+    record = await house.call("chieflab_get_action", actionId=made["approved"])
+    await house.call("chieflab_approve_action", actionId=made["approved"], digest=record["digest"])
+    await house.call("chieflab_reject_action", actionId=made["rejected"], reason=f"{NAME} moved.")
+    contact = {"email": ADDRESS, "firstName": "Zyxandra", "lastName": "Markerova"}
+    made["contact"] = (await house.call("chieflab_save_contacts", contacts=[contact]))["actions"][0]["id"]
+    story = {
+        "whatChanged": f"{NAME} wrote the import.",
+        "README": f"# Ledgerleaf\n\nBy {NAME} <{ADDRESS}>.\n",
+    }
+    drafts = {"linkedin": {"body": f"{NAME} wrote our import of bank statements."}}
+    launch = await house.call(
+        "chieflab_launch_product",
+        goal=f"thank {NAME}",
+        repoContext=story,
+        channels=["linkedin"],
+        drafts=drafts,
+    )
+    made["launch"] = launch["actions"][0]["id"]
+    said = f"We thank {NAME} for the import of bank statements."
+    page = await house.call("chieflab_post", channel="site", body=said, title="Thank you")
+    made["page"] = page["actions"][0]["id"]
+    await house.call("chieflab_approve_action", actionId=made["page"])
+    await house.call("chieflab_execute_approved_action", actionId=made["page"])
+    await house.call("chieflab_brain_record", kind="lesson", body=f"Never write to {ADDRESS}.")
+    await house.call("chieflab_create_tenant", tenantId="club-7", name=NAME)
+    await house.call("chieflab_signup_workspace", email=ADDRESS, name=NAME)
+    player = Player(house.agent, folder / "flows")
+    step = await player.start(three_steps())
+    await player.advance(step, notesMarkdown=f"Called {NAME}.")
+    notifier = services.notifiers["email"]
+    await targets.add(services, targets.TargetOwner(LOCAL_WORKSPACE), notifier, ADDRESS, by=NAME)
+    person = Person(services.new_id(now_ms), NAME, Role.MEMBER, ADDRESS)
+    token = await house.app.store.write(
+        partial(members.invite, person, (LOCAL_WORKSPACE,), services.entropy(ENTROPY_BYTES), now_ms, by="cli")
+    )
+    await house.browser().post(f"/sign-in/{token}", data={"name": NAME})
+    await house.app.store.write(partial(freezes.freeze, LOCAL_WORKSPACE, now_ms, by=NAME, why=f"Ask {NAME}."))
+    await house.app.store.write(partial(freezes.unfreeze, LOCAL_WORKSPACE, now_ms, by=NAME))
+    picture = Picture(
+        content=b"\x89PNG tEXtTo\0" + ADDRESS.encode(),
+        content_type="image/png",
+        width=1,
+        height=1,
+        alt=NAME,
+        digest="sha256:" + "ab" * 32,
+    )
+    await house.app.store.write(
+        partial(pictures.keep, LOCAL_WORKSPACE, RunId(launch["runId"]), (picture,), now_ms)
+    )
+    await house.app.store.write(
+        partial(audit_log.write_checkpoint, audit_log.Signer(house.app.keys.master), now_ms)
+    )
+    await owner.get("/inbox")
+    return made
+
+
+async def test_a_person_is_gone_from_every_table_and_the_journal_verifies(
+    house: Filled, own_database_url: str, tmp_path: Path
+) -> None:
+    made = await fill(house, tmp_path)
+    named = await house.find_marks()
+    digests = {name: (await house.action(action_id)).digest for name, action_id in made.items()}
+    assert await house.verify() == ()
+
+    seen = await house.eraser().find()
+    report = await house.eraser().erase()
+
+    assert {table for table in named if not table.startswith("brain_words")} <= set(seen.found)
+    assert report.left == ()
+    assert await house.find_marks() == []
+    assert await house.verify() == ()
+    after = {name: await house.action(action_id) for name, action_id in made.items()}
+    assert {name: action.digest for name, action in after.items()} == digests
+    states = {name: action.status.value for name, action in after.items()}
+    assert states == dict.fromkeys(made, "rejected") | {"executed": "executed", "page": "executed"}
+    assert all(BY_PERSON in action.effect.body for action in after.values())
+    assert after["executed"].external_id is not None
+
+    again = await house.eraser().erase()
+    assert again.found == {}
+
+    await house.close()
+    if await rewrite(own_database_url):
+        assert find_in_files(tmp_path) == []
+    restarted = open_house(own_database_url, tmp_path)
+    try:
+        assert await restarted.verify() == ()
+        await restarted.begin()
+        await look_everywhere(restarted, after["executed"].run_id, made)
+    finally:
+        await restarted.close()
+
+
+def find_in_files(folder: Path) -> list[str]:
+    """The marks that are anywhere in the database file and its log, used or free."""
+    raw = b"".join(each.read_bytes() for each in folder.glob("assent.db*")).lower()
+    return [mark for mark in MARKS if mark.lower().encode() in raw]
+
+
+async def look_everywhere(house: Filled, run_id: str, made: dict[str, str]) -> None:
+    """Every page and answer about an erased action says that it was erased."""
+    browser = await house.owner()
+    for path in (
+        "/inbox",
+        "/runs",
+        "/audit",
+        "/memory",
+        "/results",
+        "/operations",
+        "/settings/people",
+        "/sessions",
+    ):
+        answer = await browser.get(path)
+        assert answer.status_code == 200, (path, answer.text[:500])
+    assert BY_PERSON.replace("'", "&#39;") in await house.page(browser, run_id)
+    for action_id in made.values():
+        action = await house.action(action_id)
+        assert (await browser.get(f"/runs/{action.run_id}")).status_code == 200
+        record = await house.call("chieflab_get_action", actionId=action_id)
+        assert BY_PERSON in str(record)
+        await house.call("chieflab_get_run", runId=action.run_id)
+    await house.call("chieflab_list_runs")
+    await house.call("chieflab_brain_read")
+    await house.call("chieflab_query_audit", runId=run_id)
+
+
+async def test_an_erased_action_is_never_sent(house: Filled) -> None:
+    await house.begin()
+    approved = await house.stage_mail()
+    await house.call("chieflab_approve_action", actionId=approved)
+
+    report = await house.eraser().erase()
+    refused = await house.agent.call("chieflab_execute_approved_action", {"actionId": approved})
+
+    assert report.rejected == 1
+    assert refused.reason == "requires_approval"
+    assert house.mailer.done == []
+
+
+async def test_what_an_erased_person_approved_waits_again(house: Filled) -> None:
+    await house.begin()
+    action_id = await house.stage_mail(to="kim@example.org", subject="Hello", body="Your invoice is ready.")
+    seen = SeenVersion(digest=(await house.action(action_id)).digest)
+    decider = Decider(LOCAL_WORKSPACE, NAME, Assurance.PERSON, "page")
+    approve = partial(decisions.approve, decider, ActionId(action_id), seen, lambda action: None)
+    await house.app.store.write(partial(approve, house.clock.now_ms(), seals=house.app.keys.seals))
+    approved = await house.action(action_id)
+
+    await house.eraser().erase()
+
+    waiting = await house.action(action_id)
+    assert approved.approval is not None and NAME in approved.approval.by
+    assert (waiting.status, waiting.effect) == ("awaiting_approval", approved.effect)
+    assert await house.verify() == ()
+
+
+async def test_other_people_and_other_workspaces_keep_their_data(house: Filled) -> None:
+    await house.begin()
+    other = await house.stage_mail(
+        to="zyx.marker@example.organic", subject="Hello", body="Your invoice is ready."
+    )
+    mine = await house.stage_mail()
+    elsewhere = await house.eraser("a workspace that does not exist").erase()
+
+    await house.eraser().erase()
+
+    assert elsewhere.found == {}
+    assert (await house.action(other)).effect.recipients == ("zyx.marker@example.organic",)
+    assert (await house.action(mine)).effect.recipients == ()
+
+
+async def test_every_column_that_can_hold_a_person_is_described(house: Filled) -> None:
+    await house.begin()
+    places = house.eraser()._places
+    known = {f"{place.table}.{name}" for place in places for name in (*place.columns, *place.key)}
+    known |= {column for columns in HOLDS_NONE for column in columns.split()}
+
+    found = await house.app.store.read(partial(list_text_columns, house.app.store.dialect))
+
+    own = [each for each in found if not each.endswith("_id") and not each.startswith(OTHER_TABLES)]
+    assert sorted(set(own) - known) == []
+
+
+OTHER_TABLES = ("site_visits.", "wrap_")
+"""Tables of components that declare no place: counts, and definitions of tools."""
+
+
+def list_text_columns(dialect: str) -> Transaction[list[str]]:
+    sqlite = (
+        "SELECT m.name || '.' || c.name AS name FROM sqlite_master m, pragma_table_info(m.name) c "
+        "WHERE m.type = 'table' AND m.name NOT LIKE 'sqlite_%' AND c.type NOT IN ('INTEGER', 'BIGINT')"
+    )
+    postgres = (
+        "SELECT table_name || '.' || column_name AS name FROM information_schema.columns "
+        "WHERE table_schema = 'public' AND data_type NOT IN ('bigint', 'integer', 'smallint', 'boolean')"
+    )
+    rows: Any = yield bind(sqlite, postgres)
+    return [row["name"] for row in rows]
+
+
+async def test_a_replaced_event_without_the_signature_of_the_server_is_found(house: Filled) -> None:
+    await house.begin()
+    action = await house.action(await house.stage_mail())
+    await house.eraser().erase()
+
+    def forge() -> Transaction[None]:
+        sign = lambda text: ("AAAA", "AAAA")  # noqa: E731
+        yield from journal.erase_bodies(
+            LOCAL_WORKSPACE, action.run_id, {1: '{"forged":true}'}, sign, house.clock.now_ms()
+        )
+
+    assert await house.verify() == ()
+    await house.app.store.write(forge)
+
+    assert [(each.what, each.seq) for each in await house.verify()] == [("event altered", 1)]
+
+
+async def test_old_content_is_erased_daily_and_what_waits_stays(house: Filled) -> None:
+    await house.begin()
+    sent, waiting = await house.stage_mail(), await house.stage_mail()
+    await house.call("chieflab_approve_action", actionId=sent)
+    await house.call("chieflab_execute_approved_action", actionId=sent)
+    house.clock.advance(days=20)
+    kept = await erase_old_content(house.app.store, 30 * DAY_MS, house.clock.now_ms())
+    house.clock.advance(days=20)
+
+    counts = [await erase_old_content(house.app.store, 30 * DAY_MS, house.clock.now_ms()) for _ in range(2)]
+
+    action = await house.action(sent)
+    assert (kept, counts) == (0, [1, 0])
+    assert (action.status, action.effect.recipients) == ("executed", ())
+    assert (await house.action(waiting)).effect.recipients == (ADDRESS,)
+    assert await house.verify() == ()
+    assert (await (await house.owner()).get(f"/runs/{action.run_id}")).status_code == 200
