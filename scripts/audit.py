@@ -14,7 +14,6 @@ import importlib.metadata as installed
 import json
 import re
 import sys
-import tomllib
 import urllib.error
 import urllib.request
 import uuid
@@ -131,9 +130,8 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     packages = read_lock(given.lock.read_text(encoding="utf-8"))
     licences = {each.name: find_licence(each.name) for each in packages}
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"].get("version")
     given.sbom.parent.mkdir(parents=True, exist_ok=True)
-    sbom = make_sbom(packages, licences, version or installed.version("assent"))
+    sbom = make_sbom(packages, licences, installed.version("assent"))
     given.sbom.write_text(json.dumps(sbom, indent=1) + "\n", encoding="utf-8")
     by_licence: dict[str, list[str]] = defaultdict(list)
     for name, licence in licences.items():

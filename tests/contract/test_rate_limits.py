@@ -63,6 +63,25 @@ async def test_the_61st_call_of_a_minute_is_refused_and_the_wait_it_names_is_eno
     assert not (await surface.call(KEYED)).is_error
 
 
+async def test_a_workspace_may_have_a_rate_of_its_own(surface: Surface) -> None:
+    issued = await surface.sign_in()
+
+    async def set_rate(most: int | None) -> None:
+        now_ms = surface.clock.now_ms()
+        await surface.app.store.write(lambda: tenancy.set_rate(issued.workspace_id, most, now_ms, by="test"))
+
+    await set_rate(3)
+    told = (await surface.call("chieflab_get_workspace")).payload["rateLimitPerMinute"]
+    await spend(surface, 2)
+    refused = await surface.call(KEYED)
+    await set_rate(None)
+
+    assert told == 3
+    assert_limited(surface, refused, at_most_seconds=61)
+    await spend(surface, 57)
+    assert (await surface.call(KEYED)).reason == "rate_limited"
+
+
 async def test_no_stretch_of_a_minute_holds_more_than_the_limit(surface: Surface) -> None:
     # A counter by calendar minute would let 120 through around the full minute.
     await surface.sign_in()

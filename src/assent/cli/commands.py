@@ -33,7 +33,7 @@ from assent.cli import (
     workspaces,
 )
 from assent.cli.mcp import config as mcp_config
-from assent.cli.operating import boundary, erase, freeze
+from assent.cli.operating import boundary, erase, freeze, rate
 
 
 def _version(wanted: bool) -> None:
@@ -67,6 +67,7 @@ open.register(app)
 cert.register(app)
 webhooks.register(workspaces.app)
 credits.register(workspaces.app)
+rate.register(workspaces.app)
 connect.register(app)
 doctor.register(app)
 freeze.register(app)

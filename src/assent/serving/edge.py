@@ -257,7 +257,8 @@ class Edge:
             raise Refusal(Reason.MISSING_API_KEY)
         if principal is not None and principal.key_id is not None:
             limits, now_ms = services.limits, services.clock.now_ms()
-            await limits.rate_limiter.count(limits.calls, principal.workspace_id, "", now_ms)
+            window = limits.calls_of(principal.calls_per_minute)
+            await limits.rate_limiter.count(window, principal.workspace_id, "", now_ms)
         call.let_in = True
         if tool is None:
             raise self._unknown(call.name)

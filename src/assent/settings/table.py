@@ -75,7 +75,12 @@ TABLE: Final = (
         kind=Kind.KEY,
         doc="Workspace key that `assent stdio` works with. Without one it uses the local default workspace.",
     ),
-    _count("rate_limit_per_minute", 1, 1_000_000_000, "Calls a workspace may make in a minute."),
+    _count(
+        "rate_limit_per_minute",
+        1,
+        1_000_000_000,
+        "Calls a workspace may make in a minute, unless `assent workspace rate` gives it a number of its own.",
+    ),
     _count(
         "page_limit_per_minute",
         1,

@@ -124,7 +124,7 @@ async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
         created_at=iso_time(workspace.created_ms),
         key=KeyUse(caller.key_id or "local", caller.mode, sorted(caller.scopes)),
         tenants=tenants,
-        rate_limit_per_minute=call.services.limits.calls.most,
+        rate_limit_per_minute=call.services.limits.calls_of(caller.calls_per_minute).most,
         credits=CreditsView(had.unlimited, had.available, had.reserved, had.spent),
     )
 

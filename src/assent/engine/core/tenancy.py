@@ -80,6 +80,9 @@ class Principal(Record):
     """Whether an approval that needs it can be confirmed in the client's own dialog: its key allows it,
     and the client of this call declares one (`serving/edge.py`)."""
 
+    calls_per_minute: int | None = None
+    """The rate of its workspace, if that has one of its own."""
+
     @property
     def name(self) -> str:
         """The name of this caller in the journal."""
@@ -154,6 +157,18 @@ def create_workspace(
         return False
     yield from journal.note(workspace_id, "workspace_created", {"name": name, "by": by}, now_ms)
     return True
+
+
+def set_rate(
+    workspace_id: WorkspaceId, calls_per_minute: int | None, now_ms: int, *, by: str
+) -> Transaction[None]:
+    """Let a workspace make so many calls in a minute; None for as many as the settings say."""
+    if not (
+        yield statements.set_calls_per_minute(workspace_id=workspace_id, calls_per_minute=calls_per_minute)
+    ):
+        raise Refusal(Reason.WORKSPACE_NOT_FOUND)
+    facts = {"perMinute": calls_per_minute or "the server's default", "by": by}
+    yield from journal.note(workspace_id, "rate_changed", facts, now_ms)
 
 
 class KeyOptions(TypedDict, total=False):
@@ -379,6 +394,7 @@ def authenticate(key: str, now_ms: int) -> Transaction[Principal]:
         label=row["label"],
         person_id=row["person_id"] or "",
         client_dialog=bool(row["client_dialog"]),
+        calls_per_minute=row["calls_per_minute"],
     )
 
 

@@ -219,6 +219,6 @@ HOLDS_NONE: Final[dict[str, str]] = {
     ),
     "workflow_runs.workflow_id workflow_runs.workflow_hash": _IDS,
     "workspaces.webhook_hosts": "hosts that webhooks may go to",
-    "schema_versions.name": _IDS,
+    "schema_versions.name schema_versions.digest": _IDS,
 }
 """Columns that hold no data of a person, with the reason. Columns whose names end with `_id` are ids."""

@@ -97,6 +97,11 @@ SELECT webhook_hosts FROM workspaces WHERE workspace_id = :workspace_id
 UPDATE workspaces SET webhook_hosts = :webhook_hosts WHERE workspace_id = :workspace_id
 RETURNING workspace_id
 
+-- name: set_calls_per_minute
+-- Set or remove the rate of a workspace.
+UPDATE workspaces SET calls_per_minute = :calls_per_minute WHERE workspace_id = :workspace_id
+RETURNING workspace_id
+
 -- name: list_tenants
 -- The tenants of a workspace, oldest first.
 SELECT tenant_id, name, created_ms FROM tenants WHERE workspace_id = :workspace_id ORDER BY created_ms, tenant_id
@@ -117,7 +122,7 @@ VALUES (:workspace_id, :key_id, :mode, :secret_hash, :label, :scopes, :created_m
 -- name: find_api_key
 -- Find a key by its public part, with its workspace's name (null if the workspace is gone).
 SELECT k.mode, k.secret_hash, k.scopes, k.expires_ms, k.revoked_ms, k.first_key_id, k.toolsets, k.label, k.person_id,
-  k.client_dialog, w.name AS workspace_name
+  k.client_dialog, w.name AS workspace_name, w.calls_per_minute
 FROM api_keys k LEFT JOIN workspaces w ON w.workspace_id = k.workspace_id
 WHERE k.workspace_id = :workspace_id AND k.key_id = :key_id
 

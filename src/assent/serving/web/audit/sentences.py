@@ -131,6 +131,7 @@ WORDS: Final[dict[str, Sentence]] = {
     "person_erased": "The data of a person was erased by {agent}",
     "content_erased": "The content was erased by {agent}",
     "events_erased": "Texts of earlier entries were erased; their hashes stayed",
+    "rate_changed": "The workspace may make this many calls in a minute: {perMinute}, set by {agent}",
     "sending_frozen": "All sending was stopped by {agent}",
     "sending_resumed": "Sending was allowed again by {agent}",
     "policy_changed": _policy,

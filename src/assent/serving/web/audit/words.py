@@ -124,7 +124,7 @@ GROUPS: Final = (
             *("webhook_secret_made", "webhook_secret_rotated", "webhook_hosts_changed", "policy_changed"),
             *("wrapped_tools_accepted", "sending_frozen", "sending_resumed"),
             *("boundary_checked", "boundary_forgotten"),
-            *("person_erased", "content_erased", "events_erased"),
+            *("person_erased", "content_erased", "events_erased", "rate_changed"),
             *("subscription_added", "subscription_changed", "subscription_removed"),
             *("notification_added", "notification_removed", "page_fetched"),
         ),

@@ -1,0 +1,64 @@
+"""A release has one version, and its tag and its changelog agree with it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from assent import __version__
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_version_is_written_in_one_place() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    assert project["project"]["dynamic"] == ["version"] and "version" not in project["project"]
+    assert project["tool"]["hatch"]["version"]["path"] == "src/assent/__init__.py"
+    server = json.loads((ROOT / "server.json").read_text())
+    assert {server["version"], *(each["version"] for each in server["packages"])} == {__version__}
+
+
+def make_repository(root: Path, *, version: str = "1.2.0", named: str = "1.2.0", changes: str = "") -> Path:
+    (root / "src/assent").mkdir(parents=True)
+    (root / "src/assent/__init__.py").write_text(f'__version__ = "{version}"\n')
+    (root / "server.json").write_text(json.dumps({"version": named, "packages": [{"version": named}]}))
+    (root / "CHANGELOG.md").write_text(f"# Changelog\n\n{changes}\n\n## 1.1.0 - 2026-10-01\n\n- Earlier.\n")
+    return root
+
+
+RELEASED = "## 1.2.0 - 2026-11-17\n\n- **It erases.**"
+
+
+@pytest.mark.parametrize(
+    ("tag", "given", "problem"),
+    [
+        ("v1.2.0", {"changes": RELEASED}, ""),
+        ("v1.2.1", {"changes": RELEASED}, "The tag is v1.2.1"),
+        ("1.2.0", {"changes": RELEASED}, "The tag is 1.2.0"),
+        ("v1.2.0", {"changes": RELEASED, "named": "1.1.0"}, "server.json names 1.1.0"),
+        ("v1.2.0", {}, "no section for 1.2.0"),
+        ("v1.2.0", {"changes": "## 1.2.0 - 2026-11-17"}, "no section for 1.2.0"),
+        ("v1.2.0", {"changes": "## 1.2.0\n\n- It erases."}, "has no date"),
+        ("v1.2.0", {"changes": f"## Unreleased\n\n- More.\n\n{RELEASED}"}, "changes under Unreleased"),
+    ],
+)
+def test_a_tag_is_released_only_with_its_version_and_its_changes(
+    tmp_path: Path, tag: str, given: dict[str, str], problem: str
+) -> None:
+    root, notes = make_repository(tmp_path / "repository", **given), tmp_path / "notes.md"
+
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts/release.py", tag, "--root", root, "--notes", notes],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, problem in done.stderr) == (1 if problem else 0, True)
+    assert notes.exists() is not bool(problem)
+    assert problem or notes.read_text() == "- **It erases.**\n"
