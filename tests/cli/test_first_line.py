@@ -18,7 +18,7 @@ BEHIND_PROXY = msgspec.structs.replace(
     SETTINGS, host="192.0.2.7", port=9000, base_url="https://assent.example.org"
 )
 LINE = (
-    "Assent listens on 192.0.2.7:9000, its address is https://assent.example.org "
+    "Assent is serving at https://assent.example.org and listens on 192.0.2.7:9000 "
     "(MCP: https://assent.example.org/api/mcp)."
 )
 
@@ -26,9 +26,8 @@ LINE = (
 def test_the_first_line_names_where_it_listens_and_its_public_address() -> None:
     assert first_line(BEHIND_PROXY) == LINE
     assert welcome_text(BEHIND_PROXY).startswith(LINE)
-    assert first_line(msgspec.structs.replace(SETTINGS, host="::1", port=9000)).startswith(
-        "Assent listens on [::1]:9000,"
-    )
+    on_ipv6 = msgspec.structs.replace(SETTINGS, host="::1", port=9000)
+    assert " and listens on [::1]:9000 (MCP: " in first_line(on_ipv6)
 
 
 async def test_without_a_terminal_the_log_has_one_line_and_nothing_is_printed(

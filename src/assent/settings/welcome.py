@@ -54,7 +54,10 @@ def welcome_text(settings: Settings, policy: Policy = DEFAULT) -> str:
 def first_line(settings: Settings) -> str:
     """Where the server listens, and the address by which it is reached."""
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    return f"Assent listens on {host}:{settings.port}, its address is {settings.base_url} (MCP: {mcp_url(settings)})."
+    return (
+        f"Assent is serving at {settings.base_url} and listens on {host}:{settings.port} "
+        f"(MCP: {mcp_url(settings)})."
+    )
 
 
 def _consent_lines(settings: Settings, policy: Policy) -> tuple[str, ...]:
