@@ -6,6 +6,7 @@ passes afterwards. What left this server cannot be erased from here; the command
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -84,12 +85,7 @@ def person(
     if not yes:
         _confirm()
     done = session.use_app(erase)
-
-    async def rewrite_file(app: App) -> bool:
-        await app.store.close()
-        return await rewrite(app.settings.database_url)
-
-    session.use_app(rewrite_file)
+    asyncio.run(rewrite(session.settings.database_url))
     view = _report(session, done, erased=True)
     session.give(view, _describe_done(view))
     return 1 if done.left else 0

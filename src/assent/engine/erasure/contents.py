@@ -63,7 +63,7 @@ def is_erased(action: Action) -> bool:
 
 
 def is_in_flight(action: Action) -> bool:
-    """Whether it is being sent, or nobody knows whether it was."""
+    """Whether it is being sent, or its outcome is unknown."""
     return action.execution_state in _IN_FLIGHT
 
 

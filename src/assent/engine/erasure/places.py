@@ -28,7 +28,7 @@ SESSIONS: Final = frozenset(
 """Tables of workflow runs. A session that names the person is deleted whole: its steps are sealed."""
 
 _IN_FLIGHT: Final = (
-    "It is being sent, or nobody knows whether it was: say on its page what happened, then erase again"
+    "It is being sent, or its outcome is unknown: say on its page what happened, then erase again"
 )
 _POLICY: Final = "Write the policy without this name: assent policy set"
 _RUN: Final = "workspace_id run_id"
@@ -113,7 +113,7 @@ PLACES: Final = (
         "tenant_id name",
         "tenants",
         but={"tenant_id": How.LEAVE},
-        advice="The id of a tenant stays, because runs and memories refer to it. Choose ids that name nobody",
+        advice="The id of a tenant stays, because runs and memories refer to it. Choose ids that name no person",
     ),
     Place("api_keys", "workspace_id key_id", "label", "API keys"),
     Place(
