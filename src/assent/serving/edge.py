@@ -22,6 +22,7 @@ import msgspec
 
 from assent.engine.core import tenancy
 from assent.engine.core.callers import NOTED_EVERY_MS
+from assent.engine.core.rate import allow_own
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.kernel.ids import ACCESS_FACTS
@@ -257,7 +258,7 @@ class Edge:
             raise Refusal(Reason.MISSING_API_KEY)
         if principal is not None and principal.key_id is not None:
             limits, now_ms = services.limits, services.clock.now_ms()
-            window = limits.calls_of(principal.calls_per_minute)
+            window = allow_own(limits.calls, principal.calls_per_minute)
             await limits.rate_limiter.count(window, principal.workspace_id, "", now_ms)
         call.let_in = True
         if tool is None:

@@ -8,7 +8,7 @@ import msgspec
 
 from assent.engine.actions import credits
 from assent.engine.core import signup, tenancy
-from assent.engine.core.rate import address_owner
+from assent.engine.core.rate import address_owner, allow_own
 from assent.engine.core.services import Services
 from assent.gate.credits import CreditAccount
 from assent.kernel.ids import WorkspaceId
@@ -124,7 +124,7 @@ async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
         created_at=iso_time(workspace.created_ms),
         key=KeyUse(caller.key_id or "local", caller.mode, sorted(caller.scopes)),
         tenants=tenants,
-        rate_limit_per_minute=call.services.limits.calls_of(caller.calls_per_minute).most,
+        rate_limit_per_minute=allow_own(call.services.limits.calls, caller.calls_per_minute).most,
         credits=CreditsView(had.unlimited, had.available, had.reserved, had.spent),
     )
 

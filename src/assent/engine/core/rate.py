@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, Protocol
 
+import msgspec
+
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import HOUR_MS, MINUTE_MS, SIGN_IN_MAILS_PER_HOUR
 from assent.kernel.refusals import Reason, Refusal
@@ -40,6 +42,11 @@ class Window(Record):
 def calls_window(most: int) -> Window:
     """The calls of a workspace within a minute (E83)."""
     return Window("calls", "this workspace", most, MINUTE_MS)
+
+
+def allow_own(window: Window, most: int | None) -> Window:
+    """Return the window of a workspace with a rate of its own; None for that of the settings."""
+    return window if most is None else msgspec.structs.replace(window, most=most)
 
 
 def pages_window(most: int) -> Window:

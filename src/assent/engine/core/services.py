@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
 from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core.callers import SeenCallers
 from assent.engine.core.rate import RateLimiter, Window
@@ -62,10 +60,6 @@ class Limits:
     """The preset of new workspaces."""
     undo_ms: int = 0
     """How long an approval on a page that also sends can be undone."""
-
-    def calls_of(self, own: int | None) -> Window:
-        """The calls of a workspace in a minute: its own number, else that of the settings (E83)."""
-        return self.calls if own is None else msgspec.structs.replace(self.calls, most=own)
 
     def timeout_for(self, connector: Connector | None) -> float:
         """How long a connector may take: its own limit, else that of the settings."""
