@@ -42,4 +42,4 @@ def test_a_replica_with_another_secret_refuses_to_start(
     for words in (["serve"], ["workspace", "list"]):
         done = assent(*words)
         assert (done.code, done.out) == (1, "")
-        assert "ASSENT_SECRET is not the secret" in done.err
+        assert "is not the secret this database was made with" in done.err

@@ -111,7 +111,7 @@ def test_what_cannot_be_subscribed_or_changed_is_refused_with_what_to_do(assent:
         assert (done.code, done.out) == (1, "")
         return done.err
 
-    assert "public https" in refused("webhook-subscribe", "acme", "https://10.0.0.1/hook")
+    assert "not public" in refused("webhook-subscribe", "acme", "https://10.0.0.1/hook")
     assert "at least one of these" in refused(
         "webhook-subscribe", "acme", "https://e.org/", "--event", "born"
     )

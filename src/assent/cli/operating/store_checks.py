@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from assent.kernel.structs import Record
 from assent.ports import Store, Transaction
-from assent.settings.load import Settings
+from assent.settings.load import Settings, SettingsError
 from assent.settings.welcome import in_shell, own_command
 
 if TYPE_CHECKING:
@@ -186,16 +186,21 @@ async def _rehearse(settings: Settings, store: Store) -> DoctorCheck:
     class Rolled(Exception):  # noqa: N818 - ends a transaction that worked
         pass
 
-    found = read_secrets(settings)
+    try:
+        found = read_secrets(settings)
+        rings = {home: found.get(home, ()) for home in SECRETS}
+    except SettingsError:  # the check of the secrets says it
+        rings = {}
 
     def rehearse() -> Transaction[None]:
-        yield from compare_secrets({home: found.get(home, ()) for home in SECRETS})
+        yield from compare_secrets(rings)
         yield statements.set_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name="doctor", value="")
         raise Rolled
 
     with suppress(Rolled):
         await store.write(rehearse)
-    return DoctorCheck("writing", True, "a write was tried and rolled back; the secrets fit")
+    fit = "; the secrets fit" if rings else ""
+    return DoctorCheck("writing", True, f"a write was tried and rolled back{fit}")
 
 
 Look = Callable[[Settings, Store], Awaitable[DoctorCheck]]
