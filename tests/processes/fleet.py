@@ -24,6 +24,7 @@ from typing import Any
 import httpx
 import msgspec
 from tests.contract.talk import enveloped, modern_headers, tool_call
+from tests.effort import rounds
 from tests.engine.actions.kit import APPROVE, EXECUTE
 from tests.interop.running import environment, free_port
 
@@ -31,7 +32,9 @@ ROOT = Path(__file__).parents[2]
 STAGE = "testing_stage"
 LOOK_SECONDS = 0.1
 """How often the proxy asks who is ready."""
-DRAIN_SECONDS = 1
+DRAIN_SECONDS = rounds(1, 5)
+"""More than the proxy needs to notice that a process is not ready: with many clients it shares its loop with them."""
+CONNECTOR_SECONDS = rounds(3, 10)
 PATIENCE_SECONDS = 60.0
 PASSING = frozenset(
     {
@@ -99,8 +102,8 @@ class Fleet:
             "ASSENT_RATE_LIMIT_PER_MINUTE": "1000000",
             "ASSENT_PAGE_LIMIT_PER_MINUTE": "1000000",
             "ASSENT_STORAGE_QUOTA_MB": "100000",
-            "ASSENT_CONNECTOR_TIMEOUT_SECONDS": "3",
-            "ASSENT_EXECUTION_LEASE_SECONDS": "4",
+            "ASSENT_CONNECTOR_TIMEOUT_SECONDS": str(CONNECTOR_SECONDS),
+            "ASSENT_EXECUTION_LEASE_SECONDS": str(CONNECTOR_SECONDS + 1),
             "ASSENT_LOG_LEVEL": "error",
             **variables,
         }
