@@ -34,7 +34,9 @@ LOOK_SECONDS = 0.1
 """How often the proxy asks who is ready."""
 DRAIN_SECONDS = rounds(1, 5)
 """More than the proxy needs to notice that a process is not ready: with many clients it shares its loop with them."""
-CONNECTOR_SECONDS = rounds(3, 10)
+CONNECTOR_SECONDS = rounds(3, 5)
+LEASE_SECONDS = rounds(4, 20)
+"""With 64 clients on two busy cores, a second can pass between a claim and its call; then nothing would be sent."""
 PATIENCE_SECONDS = 60.0
 PASSING = frozenset(
     {
@@ -103,7 +105,7 @@ class Fleet:
             "ASSENT_PAGE_LIMIT_PER_MINUTE": "1000000",
             "ASSENT_STORAGE_QUOTA_MB": "100000",
             "ASSENT_CONNECTOR_TIMEOUT_SECONDS": str(CONNECTOR_SECONDS),
-            "ASSENT_EXECUTION_LEASE_SECONDS": str(CONNECTOR_SECONDS + 1),
+            "ASSENT_EXECUTION_LEASE_SECONDS": str(LEASE_SECONDS),
             "ASSENT_LOG_LEVEL": "error",
             **variables,
         }
@@ -223,6 +225,8 @@ class Callers:
         )
         self.calls = 0
         self.repeated: Counter[str] = Counter()
+        self.told: Counter[str] = Counter()
+        """What passing refusals said."""
         self.sent: dict[str, str] = {}
         """The acknowledged executions, with their text."""
 
@@ -246,6 +250,7 @@ class Callers:
                     if answer.get("reason") not in PASSING:
                         return dict(answer)
                     why = answer["reason"]
+                    self.told[answer["userMessage"]] += 1
                 self.repeated[why] += 1
                 await asyncio.sleep(0.1)
 

@@ -88,7 +88,7 @@ async def test_a_fleet_is_restarted_rekeyed_killed_and_failed_over_under_load(
                 for step in (with_secrets(OLD, NEW), with_secrets(NEW, OLD)):
                     for replica in fleet.replicas:
                         await fleet.restart(replica, **step)
-                assert not callers.repeated, "a planned restart let a call fail"
+                assert not callers.repeated, f"a planned restart let a call fail: {callers.told}"
                 for replica in fleet.replicas[:KILLS]:
                     await fleet.kill(replica)
                 before = len(callers.sent)
