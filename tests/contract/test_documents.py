@@ -13,6 +13,7 @@ from tests.surfaces import BASE_URL, Surface
 
 from assent.gate.transitions import TABLE
 from assent.kernel.refusals import Reason
+from assent.serving.web.shell import clients
 from assent.suite import bundle as suite_bundle
 from assent.tools.catalog import arrange, input_schema
 from assent.wrap import bundle as wrap_bundle
@@ -21,6 +22,8 @@ ALL_TOOLS = arrange((*suite_bundle.list_tools(), *wrap_bundle.list_tools()))
 """The tools of a server, in the order of its list."""
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = "https://chieflab.io/spec/v0.1"
+DOCUMENTS = ("/.well-known/mcp.json", "/openapi.json", "/llms.txt", "/llms-full.txt")
+GUIDES = ("/docs/quickstart", "/docs/closed-loop")
 
 
 async def fetch(web: Surface, path: str) -> Any:
@@ -173,6 +176,38 @@ async def test_agents_that_read_the_site_find_every_tool(web: Surface) -> None:
     assert f"{BASE_URL}/api/mcp" in llms.text
 
 
+@pytest.mark.parametrize("path", GUIDES)
+async def test_a_guide_is_a_page_for_people_and_markdown_for_agents(web: Surface, path: str) -> None:
+    page = await web.http.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
+    asked = await web.http.get(path, headers={"Accept": "text/markdown, text/html;q=0.9"})
+    file = await web.http.get(f"{path}.md")
+
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["vary"] == asked.headers["vary"] == "Accept"
+    assert asked.headers["content-type"] == file.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert asked.text == file.text
+    assert file.text.startswith("# ") and "{base_url}" not in file.text
+    assert page.text.count("<h1>") == 1 and page.text.count("<pre>") == file.text.count("\n```\n\n")
+    links = {
+        url.rstrip(".,") for url in re.findall(rf"{BASE_URL}(/[^\s)`;]*)", file.text) if "NAME" not in url
+    }
+    statuses = {link: (await web.http.get(link)).status_code for link in links}
+    # The page of the memory asks to sign in first.
+    assert {link: status for link, status in statuses.items() if status != 200} in ({}, {"/memory": 401})
+
+
+async def test_the_guides_are_linked_where_agents_and_developers_look(web: Surface) -> None:
+    index, page = (await web.http.get("/llms.txt")).text, (await web.http.get("/for-agents")).text
+
+    for path in GUIDES:
+        assert f"({BASE_URL}{path}.md)" in index
+        assert f'href="{path}"' in page
+    assert (await web.http.get("/docs/quickstart.txt")).status_code == 404
+    assert (await web.http.get("/docs/none")).status_code == 404
+    [claude, *_] = clients.http_snippets(BASE_URL, clients.PLACEHOLDER_KEY)
+    assert claude.text in (await web.http.get("/docs/quickstart.md")).text
+
+
 async def test_the_index_for_agents_has_the_usual_form_and_every_link_leads_somewhere(web: Surface) -> None:
     lines = (await web.http.get("/llms.txt")).text.splitlines()
 
@@ -186,7 +221,7 @@ async def test_the_index_for_agents_has_the_usual_form_and_every_link_leads_some
         re.fullmatch(r"- \[[^\]]+\]\(([^)]+)\): .+", line) for line in lines[lines.index("## Documents") :]
     ]
     addresses = {link[1] for link in links if link is not None}
-    assert len(addresses) == 4 + len(ALL_TOOLS)
+    assert len(addresses) == 6 + len(ALL_TOOLS)
     pages = {address.partition("#")[0].removeprefix(BASE_URL) for address in addresses}
     texts = {page: await web.http.get(page) for page in pages}
     assert {page for page, text in texts.items() if text.status_code != 200} == set()
@@ -221,7 +256,7 @@ class TestUnderAnotherName:
         return {"base_url": "https://assent.example/"}
 
     async def test_documents_name_the_address_people_know(self, web: Surface) -> None:
-        for path in ("/.well-known/mcp.json", "/openapi.json", "/llms.txt", "/llms-full.txt"):
+        for path in (*DOCUMENTS, *GUIDES):
             text = (await web.http.get(path)).text
             assert "https://assent.example" in text
             assert "127.0.0.1" not in text

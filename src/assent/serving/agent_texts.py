@@ -122,6 +122,8 @@ belongs in a chat
 
 ## Documents
 
+- [Quickstart]({base_url}/docs/quickstart.md): connect a client, prepare a post, approve it, and it goes out
+- [The closed loop]({base_url}/docs/closed-loop.md): prepare, approve, execute, measure, remember, with each call
 - [Everything for agents]({base_url}/llms-full.txt): states of an action, arguments of every tool, every refusal
 - [For developers]({base_url}/for-agents): how to connect a client, as a page
 - [OpenAPI]({base_url}/openapi.json): the tools over REST, with full schemas

@@ -98,6 +98,8 @@ VIEWS: Final = (
     # For everyone.
     View("landing", "/", "/", visitor=True),
     View("for-agents", "/for-agents", "/for-agents", visitor=True),
+    View("quickstart", "/docs/{name}", "/docs/quickstart", visitor=True),
+    View("closed-loop", "/docs/{name}", "/docs/closed-loop", visitor=True),
     View("get-key", "/get-key", "/get-key", visitor=True),
     View("claim", "/claim/{token}", "{claim}", visitor=True),
     View("sign-in-how", "/sign-in", "/sign-in", visitor=True),

@@ -13,6 +13,7 @@ from assent.gate.policy import DEFAULT, find_preset
 from assent.gate.rules.words import describe_policy, name_policy
 from assent.kernel.reasons import MEANINGS, Reason
 from assent.serving.instructions import instructions
+from assent.serving.web.guides.pages import GuidePages
 from assent.serving.web.people.people import Cookies, find_session
 from assent.serving.web.people.signup import SignupPages
 from assent.serving.web.shell import clients
@@ -34,6 +35,7 @@ def page_routes(
         base_url,
         ("/", LOOK, reading.home),
         ("/for-agents", LOOK, reading.for_agents),
+        ("/docs/{name}", LOOK, GuidePages(base_url).show),
         ("/get-key", LOOK_AND_SEND, signup.get_key),
         ("/claim/{token}", LOOK_AND_SEND, signup.claim),
         (PREFIX + "{name}", LOOK, serve_asset),

@@ -117,6 +117,12 @@ CORRECT_AND_TRY_AGAIN: Final = "correct and try again"
 RECOVER_THEN_TRY_AGAIN: Final = "recover, then try again"
 RECOVERY_TOOL: Final = "Recovery tool: {recovery_tool}"
 STOP: Final = "stop"
+GUIDES: Final = "Guides"
+QUICKSTART: Final = "Quickstart"
+THE_CLOSED_LOOP: Final = "The closed loop"
+
+# guide.html
+THIS_PAGE_FOR_AGENTS: Final = "This page as Markdown: {source}"
 
 # frame.html
 WAITING: Final = "waiting"

@@ -1,0 +1,1 @@
+"""Guides: quickstart and closed loop."""
