@@ -182,7 +182,7 @@ def test_serve_shows_no_link_to_whoever_reads_its_output_and_logs_none(tmp_path:
     try:
         assert process.stderr is not None
         heard = ""
-        while "/get-key" not in heard:
+        while "is serving at" not in heard:
             line = process.stderr.readline().decode()
             assert line, heard
             heard += line
