@@ -10,6 +10,7 @@ from assent.engine.actions import reconciliation, sending
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.recording import RECONCILE_JOB
 from assent.engine.audit import copies
+from assent.engine.audit.log import Signer
 from assent.engine.core import idempotency as once
 from assent.engine.core import jobs, signup
 from assent.engine.core.jobs import Handler, Job, JobKind
@@ -82,7 +83,8 @@ def _old_sessions(app: App) -> Sweep:
 def _erasing(app: App) -> Handler:
     async def run(job: Job) -> None:
         if days := app.settings.content_retention_days:
-            await erase_old_content(app.store, days * DAY_MS, app.clock.now_ms())
+            sign = Signer(app.keys.master).sign_text
+            await erase_old_content(app.store, sign, days * DAY_MS, app.clock.now_ms())
 
     return run
 

@@ -6,7 +6,7 @@ The events of a run determine the state, content, approval and effect of each of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -16,13 +16,15 @@ from assent.engine.core import journal
 from assent.gate.records import Action, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import AWAITING, TABLE, Move, State, state_of
+from assent.kernel import canonical
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.ports import Transaction
 from assent.sql.loader import statements
 
 PREFIX: Final = "action_"
 CONTENT_ERASED: Final = "content_erased"
-"""The event of an action whose content was replaced by a notice (`assent.engine.erasure`)."""
+"""The event of an action whose content was replaced by a notice (`assent.engine.erasure`). It bears a
+signature of this server: a writer without its secrets cannot replace the content."""
 MOST: Final = 500
 _TAKEN_BACK: Final = frozenset({Move.EDIT, Move.WITHDRAW, Move.REJECT})
 _DECIDED: Final = frozenset({Status.APPROVED, Status.EXECUTED, Status.FAILED})
@@ -45,11 +47,23 @@ class ReplayedAction(msgspec.Struct):
     """Whether the action of an imported run stayed on another server."""
 
 
-class JournalReplay:
-    """Computes the state of a stream's actions from its events."""
+HasSigned = Callable[[str, str, str], bool]
+"""Whether this server signed a text: the text, the signature and the public key."""
 
-    def __init__(self) -> None:
+
+def text_to_sign(workspace_id: str, action_id: str, effect: str, view: str) -> str:
+    """The text that a `CONTENT_ERASED` event signs, with the digests of the notice."""
+    return canonical.canonical((CONTENT_ERASED, workspace_id, action_id, effect, view)).decode()
+
+
+class JournalReplay:
+    """Computes the state of a stream's actions from its events. Without `has_signed`, no content counts as
+    erased."""
+
+    def __init__(self, workspace_id: str = "", has_signed: HasSigned | None = None) -> None:
         self.replayed: dict[str, ReplayedAction] = {}
+        self._workspace_id = workspace_id
+        self._has_signed = has_signed
 
     def read(self, events: Iterable[journal.Event]) -> None:
         for event in events:
@@ -67,9 +81,16 @@ class JournalReplay:
                 elif (replayed := self.replayed.get(body.get("actionId", ""))) is None:
                     continue
                 elif event.kind == CONTENT_ERASED:
-                    replayed.notice, replayed.view = body["effect"], body["view"]
+                    if self._is_signed(body):
+                        replayed.notice, replayed.view = body["effect"], body["view"]
                 else:
                     _move(replayed, Move(event.kind.removeprefix(PREFIX)), body)
+
+    def _is_signed(self, body: Mapping[str, Any]) -> bool:
+        names = ("actionId", "effect", "view", "signature", "publicKey")
+        action_id, effect, view, signature, public_key = (str(body.get(name, "")) for name in names)
+        text = text_to_sign(self._workspace_id, action_id, effect, view)
+        return self._has_signed is not None and self._has_signed(text, signature, public_key)
 
     def differences(self, found: tuple[Action, ...], seals: Seals | None) -> Iterator[str]:
         """Without `seals`, open approvals need no seal."""

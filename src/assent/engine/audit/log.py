@@ -89,6 +89,14 @@ class Signer:
     def sign(self, body: str) -> Checkpoint:
         return Checkpoint(body, tokens.encode(self._keys[0].sign(body.encode())), self.public_keys[0])
 
+    def sign_text(self, text: str) -> tuple[str, str]:
+        """Return the signature of a text, and the public key."""
+        signed = self.sign(text)
+        return signed.signature, signed.public_key
+
+    def has_signed(self, text: str, signature: str, public_key: str) -> bool:
+        return self.genuine(Checkpoint(text, signature, public_key))
+
     def genuine(self, checkpoint: Checkpoint) -> bool:
         from cryptography.exceptions import InvalidSignature
 
@@ -185,7 +193,7 @@ async def _verify_stream(
     store: Store, head: Head, seals: Seals | None, signer: Signer
 ) -> tuple[int, list[AuditFinding]]:
     """Verify one stream, a page at a time, and its actions."""
-    story = action_audit.JournalReplay()
+    story = action_audit.JournalReplay(head.workspace_id, signer.has_signed)
     erased: journal.ErasedBodies | None = None
     at = journal.new_head(head.workspace_id, head.stream_id)
     count = 0
@@ -199,7 +207,7 @@ async def _verify_stream(
         problem = journal.verify_chain(page, end, start=at, erased=erased)
         if problem is not None and erased is None:
             # Read late: few streams have an erased event.
-            erased = await store.read(partial(_read_signed_erasures, head, signer))
+            erased = await store.read(partial(read_signed_erasures, head, signer))
             problem = journal.verify_chain(page, end, start=at, erased=erased)
         if problem is not None:
             return count, found(problem.flaw, problem.seq)
@@ -212,17 +220,15 @@ async def _verify_stream(
     return count, [AuditFinding(what, head.workspace_id, head.stream_id) for what in differing]
 
 
-def _read_signed_erasures(head: Head, signer: Signer) -> Transaction[journal.ErasedBodies]:
+def read_signed_erasures(head: Head, signer: Signer) -> Transaction[journal.ErasedBodies]:
     """Return the events whose bodies this server replaced. An erasure without its signature counts for
     nothing, so that the events that it names are found altered."""
     erasures = yield from journal.read_erasures(head.workspace_id, head.stream_id)
     return {
         event.seq: event
         for erasure in erasures
-        if signer.genuine(
-            Checkpoint(
-                erasure.signed_text(head.workspace_id, head.stream_id), erasure.signature, erasure.public_key
-            )
+        if signer.has_signed(
+            erasure.signed_text(head.workspace_id, head.stream_id), erasure.signature, erasure.public_key
         )
         for event in erasure.events
     }

@@ -246,11 +246,11 @@ def read_latest(head: Head, most: int) -> Transaction[list[Event]]:
 
 
 def erase_bodies(
-    workspace_id: str, stream_id: str, bodies: Mapping[int, str], sign: Sign, now_ms: int
+    head: Head, bodies: Mapping[int, str], known: ErasedBodies, sign: Sign, now_ms: int
 ) -> Transaction[Head]:
-    """Replace the bodies of events, by their numbers, and append the event that says so."""
-    head = yield from lock_head(workspace_id, stream_id, now_ms)
-    known = yield from read_erased(workspace_id, stream_id)
+    """Replace the bodies of events of a locked stream, by their numbers, and append the event that says so.
+    `known` are the events that this server replaced before. Others would make an altered event genuine."""
+    workspace_id, stream_id = head.workspace_id, head.stream_id
     replaced = []
     for seq, body in sorted(bodies.items()):
         (event,) = yield from read_stream(workspace_id, stream_id, after_seq=seq - 1, limit=1)

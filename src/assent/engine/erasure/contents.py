@@ -9,12 +9,14 @@ rejected: it would send other content than a person approved.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.audit.actions import CONTENT_ERASED
+from assent.engine.audit.actions import CONTENT_ERASED, text_to_sign
+from assent.engine.core.journal import Sign
 from assent.engine.erasure.matching import collect_texts
 from assent.engine.people import notifications
 from assent.gate.records import (
@@ -51,7 +53,7 @@ class ErasedContent(Record):
 
     ids: tuple[str, ...]
     texts: tuple[str, ...]
-    rejected: bool
+    rejected: bool = False
 
 
 def word_notice(why: str, now_ms: int) -> str:
@@ -80,7 +82,7 @@ def withdraw_approval(action: Action, now_ms: int, *, by: str) -> Transaction[No
 
 
 def erase_content(
-    workspace_id: WorkspaceId, action_id: ActionId, why: str, now_ms: int, *, by: str
+    workspace_id: WorkspaceId, action_id: ActionId, why: str, now_ms: int, *, by: str, sign: Sign
 ) -> Transaction[ErasedContent | None]:
     """Erase the content of an action. Returns None if it is being sent or its outcome is unknown: its
     content is needed to find out. Erases it again if it was erased before."""
@@ -89,15 +91,15 @@ def erase_content(
         return None
     others = yield from actions.run_actions(workspace_id, action.run_id)
     revisions = yield statements.list_revisions(workspace_id=workspace_id, action_id=action_id)
+    content = list_texts(action, (row["effect"] for row in revisions))
     earlier = [msgspec.json.decode(row["effect"], type=Effect) for row in revisions]
-    texts = _collect(action.effect, *earlier)
     notice = word_notice(why, now_ms)
     changed = _replace(action, notice, now_ms)
     is_open = state_of(action) not in TERMINAL
     if is_open:
         changed = msgspec.structs.replace(changed, rejection=notice, approval=None, attempt=None)
-        facts = _describe(by, notice)
-        changed = yield from actions.put(changed, path(action, Move.REJECT), facts, now_ms)
+        said = _describe(by, notice)
+        changed = yield from actions.put(changed, path(action, Move.REJECT), said, now_ms)
         yield from notifications.ask_about_decision(changed, now_ms)
     else:
         changed = yield from actions.put_without_event(changed)
@@ -120,9 +122,17 @@ def erase_content(
         yield statements.erase_asset(workspace_id=workspace_id, asset_id=action.asset_id, notice=notice)
     yield statements.erase_decision_memories(**named, notice=notice)
     digests = {"effect": changed.effect.digest(), "view": changed.view.digest()}
-    yield from actions.note(changed, CONTENT_ERASED, {**digests, "by": by}, now_ms)
-    ids = tuple(filter(None, (action_id, action.run_id, action.asset_id)))
-    return ErasedContent(ids, texts, is_open)
+    signature, public_key = sign(text_to_sign(workspace_id, action_id, **digests))
+    facts = {**digests, "by": by, "signature": signature, "publicKey": public_key}
+    yield from actions.note(changed, CONTENT_ERASED, facts, now_ms)
+    return msgspec.structs.replace(content, rejected=is_open)
+
+
+def list_texts(action: Action, revisions: Iterable[str]) -> ErasedContent:
+    """Return the texts of an action and of the effects of its earlier revisions."""
+    ids = tuple(filter(None, (action.action_id, action.run_id, action.asset_id)))
+    earlier = (msgspec.json.decode(each, type=Effect) for each in revisions)
+    return ErasedContent(ids, _collect(action.effect, *earlier))
 
 
 def _replace(action: Action, notice: str, now_ms: int) -> Action:

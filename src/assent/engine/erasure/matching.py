@@ -7,11 +7,14 @@ matter, nor that the text is JSON or part of a URL. Pure.
 
 from __future__ import annotations
 
+import html
 import json
 import re
+import unicodedata
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar
+from urllib.parse import quote
 
 import msgspec
 
@@ -24,12 +27,38 @@ ERASED: Final = "erased"
 
 MIN_CHARS: Final = 3
 """Shorter words would be found everywhere."""
+MIN_PICTURE_CHARS: Final = 6
+"""Shorter words are in the bytes of a picture by chance: three letters in every fifth megabyte."""
 MIN_CONTENT_CHARS: Final = 20
 """A shorter text of an erased action says nothing about a person."""
 
 _BEFORE: Final = r"(?:(?<![\w.+-])|(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})|(?<=%[0-9a-fA-F]{2}))"
 """What may stand before a name: no letter of a longer word, but an escape of JSON or of a URL."""
 _AFTER: Final = r"(?![\w-])(?!\.\w)"
+
+OWN_KEYS: Final = frozenset(
+    [
+        "assurance",
+        "channel",
+        "claimed",
+        "connector",
+        "executes",
+        "kind",
+        "operator",
+        "risk",
+        "severity",
+        "status",
+        "tool",
+        "type",
+        "verb",
+        "via",
+    ]
+)
+"""Keys of JSON under which the server writes words of its own, which no name replaces: a person may be called
+Agent."""
+_WORD: Final = re.compile(r"[\w-]+")
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*")
+"""A key of JSON that is the name of a field."""
 
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -44,8 +73,8 @@ class Matcher:
     def __init__(self, names: Iterable[str], contents: Mapping[str, Sequence[str]] | None = None) -> None:
         self.names = tuple(names)
         self.contents = dict(contents or {})
-        listed = "|".join(_spell(name) for name in self.names)
-        self._pattern = re.compile(f"{_BEFORE}(?:{listed}){_AFTER}", re.IGNORECASE)
+        self._pattern = _compile(self.names)
+        self._long = _compile([name for name in self.names if len(name) >= MIN_PICTURE_CHARS])
 
     def find(self, values: Iterable[object], keys: Iterable[object] = ()) -> bool:
         """Whether a row with these values names the person or has a copy of what was erased."""
@@ -58,7 +87,23 @@ class Matcher:
         return [name for name, text in texts.items() if self.names_person(text) or _has(text, copies)]
 
     def names_person(self, text: str) -> bool:
-        return self._pattern.search(text) is not None
+        pattern = self._long if "\0" in text else self._pattern
+        if pattern is None or pattern.search(text) is None:
+            return False
+        found = _decode(text)
+        return found is None or self._is_in(found)
+
+    def _is_in(self, value: Any) -> bool:
+        """Whether a value of JSON names the person, other than by words of the server."""
+        if isinstance(value, str):
+            return self.names_person(value)
+        if isinstance(value, list):
+            return any(map(self._is_in, value))
+        return isinstance(value, dict) and any(
+            (not _IDENTIFIER.fullmatch(key) and self.names_person(key))
+            or (not _is_own_word(key, each) and self._is_in(each))
+            for key, each in value.items()
+        )
 
     def erase(self, value: object, values: Iterable[object], keys: Iterable[object] = ()) -> object:
         """Return a value of a row without the texts that name the person."""
@@ -70,13 +115,10 @@ class Matcher:
         return pack(erased) if isinstance(value, bytes) else erased
 
     def _erase_text(self, text: str, copies: Sequence[str]) -> str:
-        if text[:1] in "{[":
-            try:
-                found = msgspec.json.decode(text)
-            except msgspec.DecodeError:
-                return ERASED
-            return msgspec.json.encode(self._erase_value(found, copies)).decode()
-        return ERASED
+        found = _decode(text)
+        if found is None:
+            return ERASED
+        return msgspec.json.encode(self._erase_value(found, copies)).decode()
 
     def _erase_value(self, value: Any, copies: Sequence[str]) -> Any:
         if isinstance(value, str):
@@ -85,7 +127,10 @@ class Matcher:
             return [self._erase_value(each, copies) for each in value]
         if isinstance(value, dict):
             return {
-                self._erase_value(key, copies): self._erase_value(each, copies) for key, each in value.items()
+                key if _IDENTIFIER.fullmatch(key) else self._erase_value(key, copies): (
+                    each if _is_own_word(key, each) else self._erase_value(each, copies)
+                )
+                for key, each in value.items()
             }
         return value
 
@@ -128,10 +173,35 @@ def _has(text: str, copies: Sequence[str]) -> bool:
     return any(copy in text or json.dumps(copy, ensure_ascii=False)[1:-1] in text for copy in copies)
 
 
+def _decode(text: str) -> Any:
+    """Return an object or list of JSON, or None if the text is neither."""
+    if text[:1] not in ("{", "["):
+        return None
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return None
+
+
+def _is_own_word(key: str, value: object) -> bool:
+    return key in OWN_KEYS and isinstance(value, str) and _WORD.fullmatch(value) is not None
+
+
+def _compile(names: Sequence[str]) -> re.Pattern[str] | None:
+    if not names:
+        return None
+    listed = "|".join(_spell(name) for name in names)
+    return re.compile(f"{_BEFORE}(?:{listed}){_AFTER}", re.IGNORECASE)
+
+
 def _spell(name: str) -> str:
-    """Return a pattern for a name as plain text, in JSON and in a URL."""
-    spellings = {name, json.dumps(name)[1:-1], json.dumps(name, ensure_ascii=False)[1:-1]}
+    """Return a pattern for a name as plain text, in JSON, in HTML and in a URL."""
+    spellings: set[str] = set()
+    for each in (name, unicodedata.normalize("NFC", name), unicodedata.normalize("NFD", name)):
+        marked = html.escape(each)
+        spellings |= {each, json.dumps(each)[1:-1], json.dumps(each, ensure_ascii=False)[1:-1]}
+        spellings |= {marked, marked.replace("&#x27;", "&#39;"), quote(each, safe=""), quote(each, safe=" @")}
     escaped = {re.escape(each) for each in spellings}
     escaped |= {each.replace("@", "%40") for each in escaped if "@" in each}
-    escaped |= {each.replace(r"\ ", r"(?:\+|%20|\s+)") for each in escaped if r"\ " in each}
+    escaped |= {each.replace(r"\ ", r"(?:\+|%20|(?:\s|\\[nrt])+)") for each in escaped if r"\ " in each}
     return "|".join(sorted(escaped, key=len, reverse=True))

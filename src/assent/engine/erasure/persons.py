@@ -1,9 +1,10 @@
 """Finds and erases the data of a person in every table (`places.py`).
 
 The search reads every row, so that it needs no index and finds what is packed. Erasing goes in three
-passes: actions first, then what is connected to a row (sessions, connections, people, events), then the
-copies. Each row is locked and judged again in its own transaction. A pass that is interrupted leaves
-nothing half erased, and running it again finishes the work.
+passes: what is connected to a row first (sessions, connections, people), then single rows and the copies of
+texts, then events, and actions last: without their texts no copy is found. Each row is locked and judged
+again in its own transaction. A pass that is interrupted leaves nothing half erased, and running it again
+finishes the work.
 
 What left the server cannot be reached: sent messages, posts at providers, backups, logs.
 """
@@ -20,7 +21,7 @@ from typing import Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.audit.log import Signer
+from assent.engine.audit.log import Signer, read_signed_erasures
 from assent.engine.core import journal
 from assent.engine.core.services import Services
 from assent.engine.erasure import contents
@@ -86,6 +87,7 @@ class PersonEraser:
         self._names = tuple(names)
         self._workspace_id = workspace_id
         self._by = by
+        self._signer = Signer(services.keys.master)
         self._contents: dict[str, tuple[str, ...]] = {}
         self._rejected = 0
 
@@ -144,7 +146,7 @@ class PersonEraser:
         by_table: dict[str, list[Key]] = defaultdict(list)
         for row in found:
             by_table[row.place.table].append(row.key)
-        await self._erase_actions(by_table)
+        await self._learn_texts(by_table)
         await self._erase_sessions(by_table)
         for workspace_id, provider in by_table.get(CONNECTIONS, ()):
             await self._services.connections.disconnect(
@@ -156,22 +158,50 @@ class PersonEraser:
             await self._store.write(
                 partial(members.remove, str(person_id), self._services.clock.now_ms(), by=self._by)
             )
-        # Now the texts of the erased actions are known, and their copies are found.
+        decided: list[FoundRow] = []
         async for row in self._search():
-            if row.how is How.REPLACE:
+            if row.how is How.REPLACE and row.place.table == ACTIONS:
+                decided.append(row)
+            elif row.how is How.REPLACE:
                 await self._store.write(partial(self._replace_row, row))
             elif row.how is How.DELETE:
                 await self._store.write(Single(row.place.delete(row.key)))
         await self._erase_events()
+        # Last: copies of their texts cannot be found without them.
+        await self._erase_actions(by_table)
+        for row in decided:
+            await self._store.write(partial(self._replace_row, row))
+
+    async def _learn_texts(self, found: Mapping[str, Iterable[Key]]) -> None:
+        """Read the texts of the actions that will be erased, so that their copies are found."""
+        for workspace_id, action_id in _list_actions(found):
+            copied = await self._store.read(partial(self._read_texts, workspace_id, action_id))
+            if copied is not None:
+                self._remember(copied)
+
+    def _read_texts(
+        self, workspace_id: WorkspaceId, action_id: ActionId
+    ) -> Transaction[contents.ErasedContent | None]:
+        action, _ = yield from actions.find(workspace_id, action_id)
+        if contents.is_in_flight(action):
+            return None
+        revisions = yield statements.list_revisions(workspace_id=workspace_id, action_id=action_id)
+        earlier = [row["effect"] for row in revisions]
+        texts = [msgspec.json.encode(each).decode() for each in (action.effect, action.view)]
+        if not self._matcher().find([*texts, *earlier]):
+            return None
+        return contents.list_texts(action, earlier)
+
+    def _remember(self, copied: contents.ErasedContent) -> None:
+        for each in copied.ids:
+            # Actions of one run share its id.
+            self._contents[each] = tuple({*self._contents.get(each, ()), *copied.texts})
 
     async def _erase_actions(self, found: Mapping[str, Iterable[Key]]) -> None:
-        named = {key[:2] for table in (ACTIONS, "action_revisions") for key in found.get(table, ())}
-        for workspace_id, action_id in sorted(named):
-            erased = await self._store.write(
-                partial(self._erase_action, WorkspaceId(str(workspace_id)), ActionId(str(action_id)))
-            )
+        for workspace_id, action_id in _list_actions(found):
+            erased = await self._store.write(partial(self._erase_action, workspace_id, action_id))
             if erased is not None:
-                self._contents.update(dict.fromkeys(erased.ids, erased.texts))
+                self._remember(erased)
                 self._rejected += erased.rejected
 
     def _erase_action(
@@ -191,7 +221,12 @@ class PersonEraser:
         now_ms = self._services.clock.now_ms()
         return (
             yield from contents.erase_content(
-                workspace_id, action_id, contents.FOR_PERSON, now_ms, by=self._by
+                workspace_id,
+                action_id,
+                contents.FOR_PERSON,
+                now_ms,
+                by=self._by,
+                sign=self._signer.sign_text,
             )
         )
 
@@ -235,21 +270,30 @@ class PersonEraser:
 
     async def _erase_events(self) -> None:
         """Replace the bodies of events that name the person, stream by stream; their hashes stay."""
-        matcher, signer = self._matcher(), Signer(self._services.keys.master)
+        matcher, signer = self._matcher(), self._signer
         place = next(each for each in self._places if each.table == EVENTS)
         after = place.first()
         while rows := await self._store.read(Single(place.page(after, self._workspace_id, PAGE))):
-            bodies: dict[tuple[str, str], dict[int, str]] = defaultdict(dict)
+            found: dict[tuple[str, str], list[int]] = defaultdict(list)
             for row in rows:
                 if matcher.find((row["body"],), (row["stream_id"],)):
-                    new = matcher.erase(row["body"], (row["body"],), (row["stream_id"],))
-                    bodies[row["workspace_id"], row["stream_id"]][row["seq"]] = str(new)
-            for stream, replaced in bodies.items():
-                now_ms = self._services.clock.now_ms()
-                await self._store.write(
-                    partial(journal.erase_bodies, *stream, replaced, partial(_sign, signer), now_ms)
-                )
+                    found[row["workspace_id"], row["stream_id"]].append(row["seq"])
+            for stream, seqs in found.items():
+                await self._store.write(partial(self._erase_bodies, *stream, seqs, matcher, signer))
             after = _key(place, rows[-1])
+
+    def _erase_bodies(
+        self, workspace_id: str, stream_id: str, seqs: Sequence[int], matcher: Matcher, signer: Signer
+    ) -> Transaction[None]:
+        """Read the events again under the lock: another request may have replaced them since."""
+        now_ms = self._services.clock.now_ms()
+        head = yield from journal.lock_head(workspace_id, stream_id, now_ms)
+        known = yield from read_signed_erasures(head, signer)
+        bodies: dict[int, str] = {}
+        for seq in seqs:
+            (event,) = yield from journal.read_stream(workspace_id, stream_id, after_seq=seq - 1, limit=1)
+            bodies[seq] = str(matcher.erase(event.body, (event.body,), (stream_id,)))
+        yield from journal.erase_bodies(head, bodies, known, signer.sign_text, now_ms)
 
     def _note(self, found: Mapping[str, int]) -> Transaction[None]:
         """Record the request without the data: keyed hashes of the names tell whether it was this person."""
@@ -260,9 +304,9 @@ class PersonEraser:
         yield from journal.note(workspace_id, "person_erased", facts, self._services.clock.now_ms())
 
 
-def _sign(signer: Signer, text: str) -> tuple[str, str]:
-    signed = signer.sign(text)
-    return signed.signature, signed.public_key
+def _list_actions(found: Mapping[str, Iterable[Key]]) -> list[tuple[WorkspaceId, ActionId]]:
+    named = {key[:2] for table in (ACTIONS, "action_revisions") for key in found.get(table, ())}
+    return [(WorkspaceId(str(one)), ActionId(str(other))) for one, other in sorted(named)]
 
 
 def _judge(place: Place, row: Row, matcher: Matcher) -> How | None:

@@ -84,7 +84,14 @@ PLACES: Final = (
         but={"key": How.DELETE},
     ),
     Place(EVENTS, "workspace_id stream_id seq#", "body", "journal", how=How.APART),
-    Place("jobs", "workspace_id job_id", "key payload last_error", "jobs", how=How.DELETE),
+    Place(
+        "jobs",
+        "workspace_id job_id",
+        "key payload last_error",
+        "jobs",
+        how=How.DELETE,
+        but={"last_error": How.REPLACE},  # what a provider said about it; the work is still to be done
+    ),
     Place(
         "webhook_deliveries",
         "workspace_id delivery_id",

@@ -104,3 +104,8 @@ WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND kind = :kind O
 -- name: replace_event_body
 -- Replace the body of an event whose data was erased; its hash stays.
 UPDATE events SET body = :body WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND seq = :seq
+
+-- name: list_stream_since
+-- List the events of a stream since a time.
+SELECT kind, body FROM events
+WHERE workspace_id = :workspace_id AND stream_id = :stream_id AND at_ms >= :since_ms ORDER BY seq
