@@ -224,6 +224,8 @@ class Callers:
             trust_env=False,
         )
         self.calls = 0
+        self.answered = asyncio.Event()
+        """Set by every answer that is no passing refusal."""
         self.repeated: Counter[str] = Counter()
         self.told: Counter[str] = Counter()
         """What passing refusals said."""
@@ -248,6 +250,7 @@ class Callers:
                     body = msgspec.json.decode(response.content)
                     answer = body.get("result", {}).get("structuredContent") or body["error"]["data"]
                     if answer.get("reason") not in PASSING:
+                        self.answered.set()
                         return dict(answer)
                     why = answer["reason"]
                     self.told[answer["userMessage"]] += 1
