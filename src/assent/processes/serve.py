@@ -28,6 +28,7 @@ from assent.ports import StoreUnavailable
 from assent.processes.fronts import Fronts
 from assent.processes.listening import WAITING_TO_CONNECT, bind, leadership_of, listen
 from assent.processes.start_checks import check_certificate, check_wrapped, refuse_other_files
+from assent.processes.tracing import start_tracing
 from assent.serving.edge import Edge
 from assent.serving.foreign import ForeignServer
 from assent.serving.leader import Leadership
@@ -299,6 +300,7 @@ async def _serve(settings: Settings) -> int:
         await asyncio.to_thread(check_wrapped, app)
         listeners = await _listen(settings, leadership)
         surfaces = Surfaces(app, tls=tls)
+        surfaces.edge.tracer = start_tracing(os.environ)
         server = surfaces.server()
         leading = asyncio.create_task(_lead(app, surfaces, leadership))
         loading = asyncio.create_task(_load_rest(surfaces))

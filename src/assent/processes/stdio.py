@@ -10,12 +10,14 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL
 from assent.kernel.refusals import Reason
 from assent.processes.listening import OwnPages, StdioPages, leadership_of
 from assent.processes.serve import POLL_SECONDS, Surfaces, running_jobs
+from assent.processes.tracing import start_tracing
 from assent.serving.edge import Answer, Credentials, Edge
 from assent.serving.leader import Leadership
 from assent.serving.stdio import Pipes, StdioSession
@@ -46,6 +48,7 @@ async def _stdio(settings: Settings) -> int:
         one_client=True,
     )
     surfaces = Surfaces(app, lambda: pages.own)
+    surfaces.edge.tracer = start_tracing(os.environ)
     answered = asyncio.Event()
     credentials = (
         Credentials(api_key=settings.api_key) if settings.api_key else Credentials(local=LOCAL_PRINCIPAL)

@@ -13,7 +13,7 @@ import itertools
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -35,6 +35,7 @@ from assent.serving.offering import NAMED, drop_unoffered
 from assent.tools.definition import Call, Dialog, InputRequired, Peer, Prose, PublicCall, Tool
 
 if TYPE_CHECKING:
+    from assent.serving.tracing import CallTracer
     from assent.tools.catalog import Catalog
 
 log = logging.getLogger("assent.edge")
@@ -68,6 +69,8 @@ class RequestContext:
     client: ClientPort = PLAIN_CLIENT
     offered: frozenset[str] | None = None
     """The tools that the caller sees; None for those of its key."""
+    trace: Mapping[str, str] | None = None
+    """The headers that name the caller's span."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,10 @@ class Answer:
         return self.reason is not None
 
     @property
+    def outcome(self) -> str:
+        return self.reason.value if self.reason is not None else "ok"
+
+    @property
     def texts(self) -> list[str]:
         """The payload between the texts around it."""
         return [said for said in (self.prose, self.text, self.note) if said is not None]
@@ -117,6 +124,11 @@ class Incoming:
     caller: Principal | None = None
     """Set once the key is checked."""
     let_in: bool = False
+
+    @property
+    def label(self) -> str:
+        """The name of the tool. Unknown names share one, so that callers cannot create metrics."""
+        return self.tool.name if self.tool is not None else "unknown"
 
     def is_refused_itself(self, refusal: Refusal) -> bool:
         """Whether a refusal concerns the call: a public tool limits callers by address, elsewhere
@@ -157,9 +169,9 @@ class Latency:
         return list(zip(names, itertools.accumulate(self._buckets), strict=True))
 
 
-def describe_call(call: Incoming, tool: str, outcome: str) -> dict[str, str]:
-    """Describe a call for the access log: no content, no secret."""
-    caller, facts = call.caller, {"tool": tool, "outcome": outcome}
+def describe_call(call: Incoming, answer: Answer) -> dict[str, str]:
+    """Describe a call for the access log and its span: no content, no secret."""
+    caller, facts = call.caller, {"tool": call.label, "outcome": answer.outcome}
     if caller is not None:
         facts |= {"workspace": caller.workspace_id, "key_id": caller.key_id or "local"}
     return facts
@@ -173,6 +185,8 @@ class Edge:
         self.services = services
         self.outcomes: Counter[tuple[str, str]] = Counter()
         self.latencies: dict[str, Latency] = {}
+        self.tracer: CallTracer | None = None
+        """Set if calls are traced."""
         self._noted: dict[tuple[str, str | None], int] = {}
         """When each caller was noted last."""
 
@@ -181,25 +195,32 @@ class Edge:
         """The tool catalog. Imported at its first use, because a handshake needs no tools."""
         return self._load_catalog()
 
-    async def answer(self, name: str, arguments: Any, context: RequestContext) -> Answer:
-        """Run one call."""
+    async def answer(
+        self, name: str, arguments: Any, context: RequestContext, meta: Mapping[str, Any] | None = None
+    ) -> Answer:
+        """Run one call, in a span if calls are traced. `meta` is the `_meta` of its message."""
         call = Incoming(name, self.catalog.by_name.get(name), arguments, context)
+        if self.tracer is None:
+            return await self._answer_and_count(call)
+        with self.tracer.trace(call.label, meta, context.trace) as facts:
+            answer = await self._answer_and_count(call)
+            facts.update(describe_call(call, answer))
+        return answer
+
+    async def _answer_and_count(self, call: Incoming) -> Answer:
         begun = time.perf_counter()
         answer = await self._answer(call)
         toolsets, tool = toolsets_of(call.caller), call.tool
         listed = self.catalog.offered if toolsets is None else self.catalog.names_in(toolsets)
-        offered = listed if context.offered is None else context.offered
+        offered = listed if call.context.offered is None else call.context.offered
         if not offered.issuperset(NAMED.findall(answer.text)):
             answer = replace(answer, text=drop_unoffered(answer.text, self.catalog, offered))
         if answer.is_error and tool is not None and tool.tell_refusal is not None:
             answer = replace(answer, prose=tool.tell_refusal(answer.value))
-        # Unknown names share one label, so that callers cannot create metrics.
-        label = tool.name if tool is not None else "unknown"
-        outcome = answer.reason.value if answer.reason is not None else "ok"
-        self.outcomes[(label, outcome)] += 1
-        self.latencies.setdefault(label, Latency()).add(time.perf_counter() - begun)
+        self.outcomes[(call.label, answer.outcome)] += 1
+        self.latencies.setdefault(call.label, Latency()).add(time.perf_counter() - begun)
         if (facts := ACCESS_FACTS.get()) is not None:
-            facts.update(describe_call(call, label, outcome))
+            facts.update(describe_call(call, answer))
         return answer
 
     async def _answer(self, call: Incoming) -> Answer:

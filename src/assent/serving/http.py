@@ -44,6 +44,7 @@ EVENT_HEADERS: Final = (
 PROGRESS: Final = b'"progressToken"'
 MAX_QUEUED_NOTIFICATIONS: Final = 100
 MAX_CLIENT_CHARS: Final = 100
+TRACE_HEADERS: Final = ("traceparent", "tracestate")
 """Of a client's name in the access log."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _BEARER: Final = "bearer "
@@ -198,7 +199,13 @@ def make_context(
             pass
 
     address = client_address(scope, trust_proxy=trust_proxy)
-    return RequestContext(credentials_in(headers), address, scope["state"]["request_id"], Peer(gone))
+    return RequestContext(
+        credentials_in(headers),
+        address,
+        scope["state"]["request_id"],
+        Peer(gone),
+        trace={name: value for name, value in headers if name in TRACE_HEADERS},
+    )
 
 
 def client_address(scope: Scope, *, trust_proxy: bool) -> str:

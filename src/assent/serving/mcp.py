@@ -301,7 +301,8 @@ class McpServer:
     async def _answer_call(self, exchange: Exchange, params: CallToolRequestParams) -> dict[str, Any]:
         """Call a tool. Its payload is JSON in a text content (E80)."""
         arguments = exchange.odd_arguments if exchange.odd_arguments is not None else params.arguments
-        answer = await self._edge.answer(params.name, arguments, _with_answer(exchange.context, params))
+        context = _with_answer(exchange.context, params)
+        answer = await self._edge.answer(params.name, arguments, context, params.meta)
         if answer.required is not None:
             return elicitation.write_result(answer.required)
         if answer.reason is Reason.UNKNOWN_TOOL:

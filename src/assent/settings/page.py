@@ -37,6 +37,8 @@ allowed_hosts = ["assent.internal"]
 _TAIL: Final = """
 Sections `[effect.NAME]` of the file are [HTTP effects](http-effects.md): approved actions that send a request.
 
+The variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_ENDPOINT` and others) configure [traces](deploy.md#traces).
+
 ## Secrets
 
 With SQLite the first start makes both secrets in the data directory, in files that only their owner can read.
