@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.cli.conftest import Assent
+
+from assent.ports import StoreUnavailable
 
 
 def test_a_person_is_shown_before_they_are_erased_and_then_gone(assent: Assent) -> None:
@@ -28,3 +31,20 @@ def test_a_name_that_is_in_every_text_is_refused(assent: Assent) -> None:
     refused = assent("erase", "person", "a", "--yes")
 
     assert refused.code == 1 and "too short" in refused.err
+
+
+def test_a_file_that_could_not_be_rewritten_is_named_with_what_was_erased(
+    assent: Assent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert assent("init").code == 0
+    assert assent("workspace", "create", "acme", "--email", "ada@example.org").code == 0
+
+    async def refuse(url: str) -> bool:
+        raise StoreUnavailable("another process reads it")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("assent.stores.compacting.rewrite", refuse)
+        done = assent("erase", "person", "ada@example.org", "--yes", "--json")
+
+    assert done.code == 1
+    assert done.data["erased"] and "another process reads it" in done.data["beyondReach"][0]

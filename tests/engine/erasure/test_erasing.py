@@ -79,6 +79,13 @@ class Filled(House):
         signer = audit_log.Signer(self.app.keys.master)
         return (await audit_log.verify(self.app.store, signer)).findings
 
+    async def invite(self, name: str, email: str) -> str:
+        now_ms, entropy = self.clock.now_ms(), self.services.entropy(ENTROPY_BYTES)
+        person = Person(self.services.new_id(now_ms), name, Role.MEMBER, email)
+        return await self.app.store.write(
+            partial(members.invite, person, (LOCAL_WORKSPACE,), entropy, now_ms, by="cli")
+        )
+
     async def erase_old(self) -> int:
         sign = audit_log.Signer(self.app.keys.master).sign_text
         return await erase_old_content(self.app.store, sign, 30 * DAY_MS, self.clock.now_ms())
@@ -161,10 +168,7 @@ async def fill(house: Filled, folder: Path) -> dict[str, str]:
     await player.advance(step, notesMarkdown=f"Called {NAME}.")
     notifier = services.notifiers["email"]
     await targets.add(services, targets.TargetOwner(LOCAL_WORKSPACE), notifier, ADDRESS, by=NAME)
-    person = Person(services.new_id(now_ms), NAME, Role.MEMBER, ADDRESS)
-    token = await house.app.store.write(
-        partial(members.invite, person, (LOCAL_WORKSPACE,), services.entropy(ENTROPY_BYTES), now_ms, by="cli")
-    )
+    token = await house.invite(NAME, ADDRESS)
     await house.browser().post(f"/sign-in/{token}", data={"name": NAME})
     await house.app.store.write(partial(freezes.freeze, LOCAL_WORKSPACE, now_ms, by=NAME, why=f"Ask {NAME}."))
     await house.app.store.write(partial(freezes.unfreeze, LOCAL_WORKSPACE, now_ms, by=NAME))
@@ -304,6 +308,19 @@ async def test_other_people_and_other_workspaces_keep_their_data(house: Filled) 
     kept = await house.action(other)
     assert (kept.status, kept.effect.recipients) == ("approved", ("zyx.marker@example.organic",))
     assert (await house.action(mine)).effect.recipients == ()
+
+
+async def test_a_namesake_keeps_their_access(house: Filled) -> None:
+    await house.begin()
+    for name, email in (("Ada Byron", "byron@example.net"), ("Ada Lovelace", "ada@example.org")):
+        await house.invite(name, email)
+
+    report = await house.eraser(names=["ada@example.org", "Ada"]).erase()
+
+    found = bind_marks("SELECT name, ended_ms IS NULL AS present FROM people ORDER BY name")
+    rows = await house.app.store.read(Single(found))
+    assert [(row["name"], bool(row["present"])) for row in rows] == [("Ada Byron", True), ("erased", False)]
+    assert [(each.what, each.rows) for each in report.left] == [("people", 1)]
 
 
 async def test_work_that_failed_with_their_address_is_still_done(house: Filled) -> None:

@@ -11,12 +11,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import msgspec
 import typer
 
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, find_workspace
 from assent.kernel.structs import WireRecord
+from assent.ports import StoreUnavailable
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -79,14 +81,23 @@ def person(
 
     found = session.use_app(find)
     if not found.found:
+        if yes:
+            # An earlier request may have ended before the file was rewritten.
+            asyncio.run(rewrite(session.settings.database_url))
         session.give(_report(session, found, erased=False), f"Nothing here names {' or '.join(names)}.")
         return 0
     session.say(_describe_found(found))
     if not yes:
         _confirm()
     done = session.use_app(erase)
-    asyncio.run(rewrite(session.settings.database_url))
     view = _report(session, done, erased=True)
+    try:
+        asyncio.run(rewrite(session.settings.database_url))
+    except StoreUnavailable as error:
+        unwritten = f"Free space of the file: {error}. Stop the server and run this command again with --yes."
+        view = msgspec.structs.replace(view, beyond_reach=(unwritten, *view.beyond_reach))
+        session.give(view, _describe_done(view))
+        return 1
     session.give(view, _describe_done(view))
     return 1 if done.left else 0
 

@@ -93,6 +93,10 @@ class Matcher:
         found = _decode(text)
         return found is None or self._is_in(found)
 
+    def is_name(self, *texts: str | None) -> bool:
+        """Whether one of the texts is a name of the person, and nothing else."""
+        return not {each.casefold() for each in texts if each}.isdisjoint(map(str.casefold, self.names))
+
     def _is_in(self, value: Any) -> bool:
         """Whether a value of JSON names the person, other than by words of the server."""
         if isinstance(value, str):

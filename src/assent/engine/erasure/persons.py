@@ -145,7 +145,8 @@ class PersonEraser:
     async def _erase_rows(self, found: Sequence[FoundRow]) -> None:
         by_table: dict[str, list[Key]] = defaultdict(list)
         for row in found:
-            by_table[row.place.table].append(row.key)
+            if row.how is not How.LEAVE:
+                by_table[row.place.table].append(row.key)
         await self._learn_texts(by_table)
         await self._erase_sessions(by_table)
         for workspace_id, provider in by_table.get(CONNECTIONS, ()):
@@ -312,6 +313,8 @@ def _list_actions(found: Mapping[str, Iterable[Key]]) -> list[tuple[WorkspaceId,
 def _judge(place: Place, row: Row, matcher: Matcher) -> How | None:
     """Return how the row is erased, or None if it does not name the person."""
     named = matcher.find_columns({name: row[name] for name in place.columns}, _key(place, row))
+    if named and place.table == PEOPLE and not matcher.is_name(row["name"], row["email"]):
+        return How.LEAVE  # a namesake would lose their access
     ways = {place.ways[name] for name in named}
     return next((how for how in (How.APART, How.DELETE, How.LEAVE, How.REPLACE) if how in ways), None)
 
