@@ -308,6 +308,13 @@ OUTCOME_TOLD: Final = "outcomeTold"
 TAKEN_DOWN: Final = "takenDown"
 """Metadata key of an action whose page was taken down: when (`atMs`) and by which action (`by`)."""
 
+ERASED: Final = "erased"
+"""Metadata key of an action whose content was replaced by a notice: when (`atMs`)."""
+
+
+def is_erased(action: Action) -> bool:
+    return ERASED in action.metadata
+
 
 def when_taken_down(action: Action) -> int | None:
     """Return when the page of an action was taken down, else None."""

@@ -11,11 +11,12 @@ import msgspec
 import pytest
 from tests.engine.workflows.kit import Player, three_steps
 from tests.own_sql import bind, bind_marks
-from tests.serving.web.review.kit import House
+from tests.serving.web.review.kit import House, post
+from tests.serving.web.review.test_after_deciding import refuse
 from tests.surfaces import Surface
 
 from assent.app import list_components
-from assent.engine.actions import actions, decisions
+from assent.engine.actions import actions, decisions, remainder
 from assent.engine.audit import log as audit_log
 from assent.engine.core import freezes, jobs, journal, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
@@ -32,6 +33,7 @@ from assent.gate.records import Assurance
 from assent.gate.webhooks import EVENTS
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import DAY_MS
+from assent.kernel.refusals import Refusal
 from assent.ports import Picture, Single, Transaction
 from assent.stores.compacting import rewrite
 
@@ -271,6 +273,25 @@ async def test_an_erased_action_is_never_sent(house: Filled) -> None:
     assert report.rejected == 1
     assert refused.reason == "requires_approval"
     assert house.mailer.done == []
+
+
+async def test_the_notice_of_an_erased_action_that_failed_is_never_offered_for_sending(house: Filled) -> None:
+    await house.begin()
+    run = await house.stage(post(body=f"We thank {NAME} for the import."))
+    failed, owner = ActionId(run.actions[0].id), await house.owner()
+    house.provider.then = refuse
+    await house.decide(owner, run.run_id, failed, "approve", then="send")
+    for _ in range(5):
+        await house.run_jobs()
+    offered = await house.page(owner, run.run_id)
+
+    await house.eraser().erase()
+
+    decider = Decider(LOCAL_WORKSPACE, "Kim", Assurance.PERSON, "page")
+    with pytest.raises(Refusal) as refused:
+        await house.app.store.write(partial(remainder.stage_again, decider, failed, house.clock.now_ms()))
+    assert refused.value.reason == "stale_revision"
+    assert "Try again" in offered and "Try again" not in await house.page(owner, run.run_id)
 
 
 async def test_what_an_erased_person_approved_waits_again(house: Filled) -> None:

@@ -28,6 +28,7 @@ from assent.gate.records import (
     ExecutionState,
     Preflight,
     Status,
+    is_erased,
 )
 from assent.gate.rules.drift import DRIFTED
 from assent.gate.transitions import FAILED, state_of
@@ -71,12 +72,12 @@ def build_action(action: Action, left: Remainder, now_ms: int) -> Action:
 
 def stage_again(decider: Decider, action_id: ActionId, now_ms: int) -> Transaction[Action]:
     """Stage the effect of a failed action as a new action of its run, once. Raises `Refusal` unless it
-    failed."""
+    failed and still has its content."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
     if (known := action.metadata.get(AGAIN_AS)) is not None:
         found, _ = yield from actions.find(decider.workspace_id, ActionId(known))
         return found
-    if state_of(action) != FAILED:
+    if state_of(action) != FAILED or is_erased(action):
         raise Refusal(Reason.STALE_REVISION)
     effect = msgspec.structs.replace(action.effect, schedule_ms=None)  # its time has passed
     copied = _copy(action, effect, "again", now_ms)

@@ -21,6 +21,7 @@ from assent.engine.erasure.matching import collect_texts
 from assent.engine.people import notifications
 from assent.gate.records import (
     BY_HAND,
+    ERASED,
     OUTCOME_TOLD,
     PROPOSAL,
     TAKEN_DOWN,
@@ -36,9 +37,6 @@ from assent.kernel.structs import Record
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.sql.loader import statements
-
-ERASED_KEY: Final = "erased"
-"""Metadata key: when the content was erased, and why."""
 
 _KEPT: Final = (PROPOSAL, BY_HAND, OUTCOME_TOLD, TAKEN_DOWN)
 _IN_FLIGHT: Final = frozenset({ExecutionState.EXECUTING, ExecutionState.OUTCOME_UNKNOWN})
@@ -58,10 +56,6 @@ class ErasedContent(Record):
 
 def word_notice(why: str, now_ms: int) -> str:
     return f"Erased on {iso_time(now_ms)[:10]} {why}."
-
-
-def is_erased(action: Action) -> bool:
-    return ERASED_KEY in action.metadata
 
 
 def is_in_flight(action: Action) -> bool:
@@ -162,7 +156,7 @@ def _replace(action: Action, notice: str, now_ms: int) -> Action:
         view=view,
         preflight=preflight,
         schedule_ms=None,
-        metadata={**kept, ERASED_KEY: {"atMs": now_ms}},
+        metadata={**kept, ERASED: {"atMs": now_ms}},
     )
 
 

@@ -14,8 +14,8 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.audit.actions import PREFIX
 from assent.engine.core.journal import Sign
-from assent.engine.erasure.contents import BY_AGE, erase_content, is_erased
-from assent.gate.records import Action
+from assent.engine.erasure.contents import BY_AGE, erase_content
+from assent.gate.records import Action, is_erased
 from assent.gate.transitions import TERMINAL, state_of
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, WorkspaceId
 from assent.kernel.limits import DAY_MS

@@ -16,7 +16,7 @@ from assent.engine.actions.remainder import AGAIN_AS
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import suffices
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action, Assurance, Voice
+from assent.gate.records import Action, Assurance, Voice, is_erased
 from assent.gate.review_link import APPROVE, REVIEW, Scope
 from assent.gate.transitions import APPROVED, AWAITING, FAILED, RETRYABLE, UNKNOWN, state_of
 from assent.gate.views import Severity
@@ -107,6 +107,7 @@ def may_be_tried_again(effects: EffectTypes, action: Action) -> bool:
     return (
         action.view.executes == "server"
         and AGAIN_AS not in action.metadata
+        and not is_erased(action)
         and not explain_missing_type(effects, action)
     )
 
