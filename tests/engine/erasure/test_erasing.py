@@ -29,7 +29,7 @@ from assent.engine.people import members, targets
 from assent.engine.people.people import ENTROPY_BYTES, Person, Role
 from assent.engine.webhooks import subscriptions
 from assent.gate.gate import Decider, SeenVersion
-from assent.gate.records import Assurance
+from assent.gate.records import Assurance, Media
 from assent.gate.webhooks import EVENTS
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import DAY_MS
@@ -474,6 +474,28 @@ async def test_old_content_is_erased_daily_and_what_waits_stays(house: Filled) -
         assert (await house.action(each)).effect.recipients == (ADDRESS,)
     assert await house.verify() == ()
     assert (await (await house.owner()).get(f"/runs/{action.run_id}")).status_code == 200
+
+
+async def test_the_picture_of_a_published_page_stays_when_the_content_is_old(house: Filled) -> None:
+    await house.begin()
+    digest = "sha256:" + "cd" * 32
+    media = Media(kind="image", url="https://example.org/a.png", digest=digest)
+    run = await house.stage(post(media=(media,)))
+    picture = Picture(
+        content=b"\x89PNG", content_type="image/png", width=1, height=1, alt="A leaf", digest=digest
+    )
+    keep = partial(pictures.keep, LOCAL_WORKSPACE, RunId(run.run_id), (picture,), house.clock.now_ms())
+    await house.app.store.write(keep)
+    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "approve", then="send")
+    await house.run_jobs()
+    house.clock.advance(days=29)
+    await house.erase_old()
+    house.clock.advance(days=2)
+
+    erased = await house.erase_old()
+
+    assert (erased, (await house.action(run.actions[0].id)).status) == (1, "executed")
+    assert await house.app.store.read(partial(pictures.find, LOCAL_WORKSPACE, digest)) is not None
 
 
 async def test_a_clock_that_is_a_year_ahead_for_a_moment_erases_no_year(house: Filled) -> None:

@@ -30,7 +30,7 @@ from assent.gate.records import (
     Effect,
     ExecutionState,
 )
-from assent.gate.transitions import TABLE, TERMINAL, Move, path, state_of
+from assent.gate.transitions import EXECUTED, TABLE, TERMINAL, Move, path, state_of
 from assent.gate.views import View
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.structs import Record
@@ -104,6 +104,8 @@ def erase_content(
     elsewhere = {
         each.digest for other in others if other.action_id != action_id for each in other.effect.media
     }
+    if why == BY_AGE and state_of(action) == EXECUTED:
+        elsewhere |= {media.digest for media in action.effect.media}  # a page of the feed may show them
     for digest in {media.digest for effect in (action.effect, *earlier) for media in effect.media}:
         if digest and digest not in elsewhere:
             yield statements.delete_picture_use(
