@@ -17,6 +17,7 @@ from tests.surfaces import Surface
 
 from assent.app import list_components
 from assent.engine.actions import actions, decisions, remainder
+from assent.engine.actions.staging import PreparedRun
 from assent.engine.audit import log as audit_log
 from assent.engine.core import freezes, jobs, journal, tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
@@ -476,18 +477,32 @@ async def test_old_content_is_erased_daily_and_what_waits_stays(house: Filled) -
     assert (await (await house.owner()).get(f"/runs/{action.run_id}")).status_code == 200
 
 
-async def test_the_picture_of_a_published_page_stays_when_the_content_is_old(house: Filled) -> None:
+async def stage_picture(house: Filled, content: bytes) -> tuple[PreparedRun, str]:
+    """Stage and approve a post with a picture. Returns its run and the digest of the picture."""
     await house.begin()
     digest = "sha256:" + "cd" * 32
     media = Media(kind="image", url="https://example.org/a.png", digest=digest)
     run = await house.stage(post(media=(media,)))
-    picture = Picture(
-        content=b"\x89PNG", content_type="image/png", width=1, height=1, alt="A leaf", digest=digest
-    )
+    picture = Picture(content=content, content_type="image/png", width=1, height=1, alt="Leaf", digest=digest)
     keep = partial(pictures.keep, LOCAL_WORKSPACE, RunId(run.run_id), (picture,), house.clock.now_ms())
     await house.app.store.write(keep)
-    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "approve", then="send")
-    await house.run_jobs()
+    await house.decide(await house.owner(), run.run_id, run.actions[0].id, "approve")
+    return run, digest
+
+
+async def test_an_approved_post_is_rejected_if_its_picture_names_the_person(house: Filled) -> None:
+    run, digest = await stage_picture(house, b"\x89PNG tEXtTo\0" + ADDRESS.encode())
+
+    report = await house.eraser().erase()
+
+    assert (report.rejected, (await house.action(run.actions[0].id)).status) == (1, "rejected")
+    assert await house.app.store.read(partial(pictures.find, LOCAL_WORKSPACE, digest)) is None
+    assert await house.verify() == ()
+
+
+async def test_the_picture_of_a_published_page_stays_when_the_content_is_old(house: Filled) -> None:
+    run, digest = await stage_picture(house, b"\x89PNG")
+    await house.call("chieflab_execute_approved_action", actionId=run.actions[0].id)
     house.clock.advance(days=29)
     await house.erase_old()
     house.clock.advance(days=2)

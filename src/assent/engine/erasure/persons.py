@@ -26,11 +26,12 @@ from assent.engine.core import journal
 from assent.engine.core.services import Services
 from assent.engine.erasure import contents
 from assent.engine.erasure.matching import Matcher
-from assent.engine.erasure.places import ACTIONS, CONNECTIONS, EVENTS, PEOPLE, SESSIONS, TARGETS
+from assent.engine.erasure.places import ACTIONS, CONNECTIONS, EVENTS, PEOPLE, PICTURES, SESSIONS, TARGETS
 from assent.engine.people import members, targets
 from assent.engine.workflows import retention
+from assent.gate.transitions import TERMINAL, state_of
 from assent.kernel import tokens
-from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, WorkspaceId
+from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
 from assent.kernel.structs import Record, WireRecord
 from assent.ports import Row, Single, Transaction
 from assent.sql.loader import statements
@@ -148,6 +149,7 @@ class PersonEraser:
             if row.how is not How.LEAVE:
                 by_table[row.place.table].append(row.key)
         await self._learn_texts(by_table)
+        await self._reject_actions_with(by_table.get(PICTURES, ()))
         await self._erase_sessions(by_table)
         for workspace_id, provider in by_table.get(CONNECTIONS, ()):
             await self._services.connections.disconnect(
@@ -172,6 +174,15 @@ class PersonEraser:
         await self._erase_actions(by_table)
         for row in decided:
             await self._store.write(partial(self._replace_row, row))
+
+    async def _reject_actions_with(self, pictures: Iterable[Key]) -> None:
+        """Erase and reject open actions with a picture that will be deleted: they would be sent without it."""
+        for workspace, digest in pictures:
+            workspace_id = WorkspaceId(str(workspace))
+            showing = partial(_list_open_with, workspace_id, str(digest))
+            for action_id in await self._store.read(showing):
+                erased = await self._store.write(partial(self._erase_content, workspace_id, action_id))
+                self._rejected += erased is not None and erased.rejected
 
     async def _learn_texts(self, found: Mapping[str, Iterable[Key]]) -> None:
         """Read the texts of the actions that will be erased, so that their copies are found."""
@@ -219,16 +230,14 @@ class PersonEraser:
             if matcher.find(texts[2:]):
                 yield from contents.withdraw_approval(action, self._services.clock.now_ms(), by=self._by)
             return None
-        now_ms = self._services.clock.now_ms()
-        return (
-            yield from contents.erase_content(
-                workspace_id,
-                action_id,
-                contents.FOR_PERSON,
-                now_ms,
-                by=self._by,
-                sign=self._signer.sign_text,
-            )
+        return (yield from self._erase_content(workspace_id, action_id))
+
+    def _erase_content(
+        self, workspace_id: WorkspaceId, action_id: ActionId
+    ) -> Transaction[contents.ErasedContent | None]:
+        now_ms, sign = self._services.clock.now_ms(), self._signer.sign_text
+        return contents.erase_content(
+            workspace_id, action_id, contents.FOR_PERSON, now_ms, by=self._by, sign=sign
         )
 
     async def _erase_sessions(self, found: Mapping[str, Iterable[Key]]) -> None:
@@ -308,6 +317,18 @@ class PersonEraser:
 def _list_actions(found: Mapping[str, Iterable[Key]]) -> list[tuple[WorkspaceId, ActionId]]:
     named = {key[:2] for table in (ACTIONS, "action_revisions") for key in found.get(table, ())}
     return [(WorkspaceId(str(one)), ActionId(str(other))) for one, other in sorted(named)]
+
+
+def _list_open_with(workspace_id: WorkspaceId, digest: str) -> Transaction[list[ActionId]]:
+    """List the actions with a picture that could still be sent."""
+    found: list[ActionId] = []
+    for row in (yield statements.list_picture_runs(workspace_id=workspace_id, digest=digest)):
+        for action in (yield from actions.run_actions(workspace_id, RunId(row["run_id"]))):
+            if state_of(action) not in TERMINAL and any(
+                each.digest == digest for each in action.effect.media
+            ):
+                found.append(action.action_id)
+    return found
 
 
 def _judge(place: Place, row: Row, matcher: Matcher) -> How | None:

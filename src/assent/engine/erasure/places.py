@@ -14,6 +14,7 @@ ACTIONS: Final = "actions"
 EVENTS: Final = "events"
 CONNECTIONS: Final = "connections"
 PEOPLE: Final = "people"
+PICTURES: Final = "pictures"
 TARGETS: Final = "notification_targets"
 SESSIONS: Final = frozenset(
     {
@@ -75,7 +76,7 @@ PLACES: Final = (
     ),
     Place("measurements", _RUN, "body", "measurements"),
     Place("manual_metrics", "workspace_id run_id channel", "metrics source", "measurements"),
-    Place("pictures", "workspace_id digest", "content", "pictures", how=How.DELETE),
+    Place(PICTURES, "workspace_id digest", "content", "pictures", how=How.DELETE),
     Place(
         "idempotency",
         "workspace_id tool key",

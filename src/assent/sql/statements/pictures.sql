@@ -42,3 +42,7 @@ DELETE FROM picture_uses WHERE workspace_id = :workspace_id AND run_id = :run_id
 -- Delete a picture that no run shows any more.
 DELETE FROM pictures WHERE workspace_id = :workspace_id AND digest = :digest AND NOT EXISTS (
   SELECT 1 FROM picture_uses u WHERE u.workspace_id = :workspace_id AND u.digest = :digest)
+
+-- name: list_picture_runs
+-- List the runs that show a picture.
+SELECT run_id FROM picture_uses WHERE workspace_id = :workspace_id AND digest = :digest ORDER BY run_id
