@@ -29,7 +29,7 @@ from tests.processes.running import DEADLINE_SECONDS, environment, eventually, f
 from tests.serving.web.review.test_owner_link import BROWSER
 from tests.warm_shell import WarmCommands
 
-ADDRESS = "localhost:8080"
+PORT = ":8080"
 FENCE = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 SAVE = re.compile(r"Save this as \*([\w.-]+)\*:$")
 ANSWER = re.compile(r"answer \*\*(.+?)\*\*")
@@ -196,7 +196,7 @@ def play(page: str, folder: Path) -> None:
     home, work, blocks, port = folder / "home", folder / "work", folder / "blocks", free_port()
     for each in (home, work, blocks):
         each.mkdir()
-    text = (DOCS / page).read_text(encoding="utf-8").replace(ADDRESS, f"localhost:{port}")
+    text = (DOCS / page).read_text(encoding="utf-8").replace(PORT, f":{port}")
     with WarmCommands(folder / "bin") as commands:
         env = {name: value for name, value in environment({}).items() if not name.startswith("XDG_")}
         env.update(

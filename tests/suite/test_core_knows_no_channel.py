@@ -18,6 +18,7 @@ ALLOWED = {
     ("cli/people.py", "email"): "the address of a person, as a field",
     ("cli/people_file.py", "email"): "the address of a person, as a key of the file",
     ("cli/workspaces.py", "email"): "the address of a person, as a field",
+    ("engine/erasure/places.py", "email"): "the address of a person, as a column",
     ("engine/people/sign_in_mail.py", "email"): "the address of a person, as a field",
     ("kernel/reasons.py", "email"): "the argument of the sign-up tool",
     ("net/mail_server.py", "smtp"): "the scheme of a mail server's URL",

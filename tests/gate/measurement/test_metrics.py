@@ -227,7 +227,7 @@ def test_a_page_is_not_compared_with_the_channels_that_lead_to_it() -> None:
         ({"delivered": 1, "bounced": 1}, "Measure again later"),
         ({"delivered": 10, "clicked": 0}, "Tell me how often it was seen"),
         ({"delivered": 10, "openRate": 0.4}, "Tell me the clicks"),
-        ({"impressions": 500, "revenue_eur": 12.5}, "Follow up"),
+        ({"impressions": 500, "revenue_eur": 12.5}, "Post a follow-up"),
         ({"impressions": 500, "ctr": 0}, "Try another opening"),
         ({"impressions": 500, "clicks": 0.00001}, "Try another opening"),
     ],
