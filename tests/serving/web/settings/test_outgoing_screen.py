@@ -113,7 +113,7 @@ async def test_a_wrong_address_is_explained_and_kept_in_the_form_and_members_can
     house: House,
 ) -> None:
     browser = await house.owner()
-    for url, said in (("https://10.0.0.1/x", "not public"), ("http://example.org/", "Only https")):
+    for url, said in (("https://10.0.0.1/x", "not public"), ("http://example.org/", "only https")):
         answer = await send(browser, PAGE, url=url, **tick(*EVENTS))
         assert answer.status_code == 400
         assert said in answer.text and f'value="{url}"' in answer.text
