@@ -40,7 +40,7 @@ static: dev ## Only lint, types and import rules
 	@.venv/bin/ruff check --quiet .
 	@.venv/bin/ruff format --quiet --check .
 	@.venv/bin/lint-imports --no-logo
-	@.venv/bin/mypy
+	@.venv/bin/mypy --num-workers 2
 
 fast: dev ## Only the fast tests, over stdio and the embedded store, without providers and commands
 	@$(PYTEST) -m "not slow" -k "not postgres and not http-sqlite" --quiet \

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.adapters.house import House
+from tests.effort import PROVE
 from tests.processes.running import eventually
 
 pytestmark = pytest.mark.slow
@@ -86,6 +87,7 @@ def test_a_rejected_call_does_not_run_and_the_model_reads_why(example: Example, 
     assert example.ledger == []
 
 
+@pytest.mark.parametrize("example", EXAMPLES if PROVE else EXAMPLES[:1], indirect=True)
 def test_a_process_that_is_killed_after_its_claim_leaves_a_call_that_no_process_runs_again(
     example: Example, house: House
 ) -> None:

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 from playwright.async_api import expect
 from tests.chromium import closed
+from tests.effort import PROVE
 from tests.serving.web.review.browser import served
 from tests.serving.web.review.hostile import CORPUS
 from tests.serving.web.review.kit import House, post
@@ -73,7 +74,7 @@ async def past(house: House) -> Past:
     return Past(review, second, launch.run_id)
 
 
-@pytest.mark.parametrize(("width", "least"), ((320, 44), (1280, 28)))
+@pytest.mark.parametrize(("width", "least"), ((320, 44), (1280, 28)) if PROVE else ((320, 44),))
 async def test_everything_to_press_is_large_enough_for_what_presses_it(
     screen: OpenScreen, past: Past, width: int, least: int
 ) -> None:
