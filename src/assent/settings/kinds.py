@@ -36,7 +36,7 @@ class Kind(enum.Enum):
     SECRETS = "a list of secrets, newest first"
     ENDPOINT = "a web address, such as https://models.example.com/v1"
     TOKEN = "the key that the service gave out"  # noqa: S105 - a description
-    MAIL_SERVER = "smtp://user:password@host:587 or smtps://user:password@host:465"
+    MAIL_SERVER = "smtp://host:587 or smtps://host:465; a user and password go before the host"
     MAILBOX = "an e-mail address, such as ann@example.org or Ann <ann@example.org>"
 
 

@@ -165,6 +165,14 @@ async def test_looking_whether_a_webhook_is_there_posts_nothing(one: Place) -> N
         await connect(one.engine.app, "slack", one.server.hook + "x")
 
 
+async def test_an_address_that_takes_an_empty_message_is_said_to_be_no_webhook(one: Place) -> None:
+    assert isinstance(one.server, Slack)
+    one.server.plan(Outcome.GARBAGE_AFTER)
+
+    with pytest.raises(NotSent, match="took a message without a text"):
+        await connect(one.engine.app, "slack", one.server.hook)
+
+
 async def test_a_message_with_a_picture_is_not_posted_without_it(one: Place) -> None:
     connector = one.engine.services.connectors["slack"]
     picture = Media(kind="image", url="https://example.org/a.png", alt="A window")

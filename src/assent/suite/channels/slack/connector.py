@@ -91,10 +91,14 @@ class SlackConnector(NoLookUp, KeyConnector):
             named = f"{self.id}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"
             account = Account(named, self.id, f"the webhook at {host}", default=True)
             return Verified(label=account.name, accounts=(account,))
-        heard = f"HTTP {said.status}: {said.text}" if said.status is not None else said.text
-        raise not_connected(
-            f"There is no incoming webhook at this address ({heard[:MAX_DETAIL_CHARS]}). Copy it again, whole."
-        )
+        answer = f"HTTP {said.status}: {said.text}" if said.status is not None else said.text
+        heard = answer[:MAX_DETAIL_CHARS]
+        if said.status == 200:
+            raise not_connected(
+                f"This address took a message without a text ({heard}), which an incoming webhook refuses. Check "
+                "that it is the address of a webhook, whole."
+            )
+        raise not_connected(f"There is no incoming webhook at this address ({heard}). Copy it again, whole.")
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action = action_of(ctx, effect)
