@@ -18,7 +18,7 @@ import pytest
 import skillsaw
 import yaml
 from jsonschema import Draft7Validator
-from tests.processes.running import Serve, environment, eventually, free_port
+from tests.processes.running import SECRETS, Serve, environment, eventually, free_port
 
 from assent import __version__
 from assent.processes.certificates import make_certificate
@@ -138,13 +138,16 @@ def test_the_image_and_its_pods_have_no_root_and_a_root_file_system_that_is_read
 
 
 @pytest.mark.slow
-def test_the_probes_of_the_manifest_answer_by_the_address_of_a_pod(tmp_path: Path) -> None:
+def test_the_probes_of_the_manifest_answer_by_the_address_of_a_pod(
+    tmp_path: Path, own_database_url: str
+) -> None:
     documents = list(yaml.safe_load_all((DEPLOY / "kubernetes/assent.yaml").read_text()))
     (container,) = next(
         each["spec"]["template"]["spec"]["containers"] for each in documents if each["kind"] == "Deployment"
     )
     probes = {container[f"{kind}Probe"]["httpGet"]["path"] for kind in ("startup", "liveness", "readiness")}
-    with Serve(tmp_path, {"ASSENT_BASE_URL": f"https://{HOST}"}) as serve:
+    settings = {"ASSENT_BASE_URL": f"https://{HOST}", "ASSENT_DATABASE_URL": own_database_url, **SECRETS}
+    with Serve(tmp_path, settings) as serve:
         for path in sorted(probes):
             answer = httpx.get(
                 f"http://127.0.0.1:{serve.port}{path}", headers={"Host": f"10.42.0.17:{serve.port}"}
