@@ -91,7 +91,7 @@ COMMANDS: Final[dict[str, Usage]] = {
     "people apply": Usage(("{file}",), ("{file}", *NO_DATABASE), (("{file}", "--yes"),)),
     "people invite": Usage(("Ann", "--json"), ("Ann",), twice=True),
     "people list": Usage(),
-    "people remove": Usage(("nobody",), ("nobody",)),
+    "people remove": Usage(("Grace",), ("Grace",)),
     "policy show": Usage((), ("--workspace", "nowhere")),
     "policy check": Usage(("people",), ("nothing",), (("{file}",),)),
     "policy set": Usage(("people",), ("nothing",), (("{file}",),), twice=True),

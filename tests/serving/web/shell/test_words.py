@@ -36,7 +36,7 @@ def test_templates_have_no_prose() -> None:
         '<img alt="The logo of {{ name }}">',
         '<input type="submit" value="Save">',
         '{{ "runs" if is_function else "sends" }}',
-        '{{ name or "nobody" }}',
+        '{{ name or "no one" }}',
         '{{ field("name", "Your name", value) }}',
         '{{ field("name", label, hint="Your company or product.") }}',
         '{% call empty("Nothing found", text) %}{% endcall %}',
