@@ -64,13 +64,15 @@ class StillConnector:
         return None
 
 
-def world(data_dir: Path, *, one_client: bool = False) -> App:
-    """The server of a data directory, not serving anybody yet. `one_client` as in the process of a local user."""
+def world(data_dir: Path, *, one_client: bool = False, url: str = "") -> App:
+    """The server of a data directory, or of the database at `url`. It serves no one yet. `one_client` as in the process
+    of a local user."""
     given = {
         "ASSENT_DATA_DIR": str(data_dir),
         "ASSENT_RATE_LIMIT_PER_MINUTE": "100000000",
         "ASSENT_PAGE_LIMIT_PER_MINUTE": "100000000",
         "ASSENT_STORAGE_QUOTA_MB": "100000000",
+        **({"ASSENT_DATABASE_URL": url} if url else {}),
     }
     settings = load_settings({}, given).settings
     return App(settings, connectors={"still": StillConnector()}, effects=any_effects(), one_client=one_client)

@@ -2,7 +2,8 @@
 
 Ours is over HTTP with a key, with content checks, a journal and a policy; a peer has no transport, no key and no
 record of who approved (docs/performance.md says what each guarantees). All are durable before they answer. Ours and the
-peers of a store take turns; each has a file or a database of its own on the same disk.
+peers of a store take turns; each has a file or a database of its own on the same disk. With one caller, ours is also
+measured in process (`gate_world`), so that the table shows how much of the difference is the transport.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Final
 import msgspec
 import uvloop
 
+from assent.app import App
 from benchmarks.figures import Figure, Limit, NotRun, compared, in_turns, require
 from benchmarks.machine import ROOT, environment
 from benchmarks.rows.fleet_loop import (
@@ -29,7 +31,8 @@ from benchmarks.rows.fleet_loop import (
     serve_fleet,
     start_cluster,
 )
-from benchmarks.rows.gate_world import BODY, database, in_status
+from benchmarks.rows.gate_loop import inside
+from benchmarks.rows.gate_world import BODY, Insider, database, in_status, world
 from benchmarks.rows.user_loop import MANY, WARM_UP, User, post_all, serve_users
 
 PYTHON: Final = ROOT / ".peers-bench" / "bin" / "python"
@@ -104,7 +107,14 @@ def _on_sqlite(scratch: Path) -> list[Figure]:
             place = scratch / f"peer-{number}"
             place.mkdir()
             peers[peer] = _start(stack, peer, str(place))
-        return _compare("SQLite", runner, users, peers, lambda: in_status(database(data_dir), "executed"))
+        beside = scratch / "beside"
+        insider = _enter(stack, runner, world(beside, one_client=True))
+        return [
+            *_compare("SQLite", runner, users, peers, lambda: in_status(database(data_dir), "executed")),
+            *_compare_inside(
+                "SQLite", runner, insider, peers, lambda: in_status(database(beside), "executed")
+            ),
+        ]
 
 
 def _on_postgres(scratch: Path) -> list[Figure]:
@@ -119,7 +129,12 @@ def _on_postgres(scratch: Path) -> list[Figure]:
         for number, peer in enumerate(ON_POSTGRES):
             place = runner.run(create_database(url, f"peer_{number}"))
             peers[peer] = _start(stack, peer, place)
-        return _compare("PostgreSQL", runner, users, peers, lambda: runner.run(count_executed(url)))
+        own = runner.run(create_database(url, "beside"))
+        insider = _enter(stack, runner, world(scratch / "beside", url=own))
+        return [
+            *_compare("PostgreSQL", runner, users, peers, lambda: runner.run(count_executed(url))),
+            *_compare_inside("PostgreSQL", runner, insider, peers, lambda: runner.run(count_executed(own))),
+        ]
 
 
 def _start(stack: ExitStack, peer: Peer, place: str) -> PeerProcess:
@@ -127,6 +142,34 @@ def _start(stack: ExitStack, peer: Peer, place: str) -> PeerProcess:
     stack.callback(process.close)
     process.run(1, WARM_UP)
     return process
+
+
+def _enter(stack: ExitStack, runner: asyncio.Runner, app: App) -> Insider:
+    insider = Insider(app)
+    stack.callback(lambda: runner.run(app.close()))
+    runner.run(inside(insider, WARM_UP))
+    return insider
+
+
+def _compare_inside(
+    store: str,
+    runner: asyncio.Runner,
+    insider: Insider,
+    peers: dict[Peer, PeerProcess],
+    count: Callable[[], int],
+) -> list[Figure]:
+    """One caller in our process, without transport, key and post operator."""
+    work, loops = f"stage, approve, execute, 1 caller in process on {store}, time", LOOPS[1]
+    before = count()
+    sides: dict[str, Callable[[], float]] = {"ours": lambda: runner.run(inside(insider, loops)).wall}
+    sides |= {peer.name: partial(process.run, 1, loops) for peer, process in peers.items()}
+    costs = in_turns(sides, ROUNDS)
+    done = count() - before
+    require(done, loops * ROUNDS, f"{work}: actions executed")
+    return [
+        compared(work, f"{peer.name}, in process", "µs", costs["ours"], costs[peer.name], successes=done)
+        for peer in peers
+    ]
 
 
 def _compare(
