@@ -14,7 +14,9 @@ import sqlite3
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,7 +43,7 @@ def main(arguments: list[str]) -> int:
         print(f"measuring {name} …", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(prefix="assent-bench-") as scratch:
             try:
-                figures += MEASUREMENTS[name](Path(scratch))
+                figures += _measure_apart(name, Path(scratch))
             except NotRun as reason:
                 remarks.append(f"not run: {name}, because {reason}")
             except Exception as error:
@@ -55,6 +57,12 @@ def main(arguments: list[str]) -> int:
         RESULTS.write_bytes(_document(figures, remarks))
         print(f"Written to {RESULTS.relative_to(ROOT)}.")
     return int(failed or any(figure.kept is False for figure in figures))
+
+
+def _measure_apart(name: str, scratch: Path) -> list[Figure]:
+    """Measure in a process of its own: what earlier measurements left in memory would slow the later ones."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(MEASUREMENTS[name], scratch).result()
 
 
 def _document(figures: list[Figure], remarks: list[str]) -> bytes:

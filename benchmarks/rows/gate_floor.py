@@ -20,9 +20,9 @@ RUN: Final = (
 ASSET: Final = "INSERT INTO assets VALUES (?1, ?2, ?3, NULL, 'site_post', ?4, ?5, 'site', '{}', ?6)"
 ACTION: Final = (
     "INSERT INTO actions (workspace_id, action_id, run_id, asset_id, position, version, effect, digest, revision,"
-    " executor_tool, status, execution_state, preflight, created_ms, expires_ms, metadata)"
+    " executor_tool, status, execution_state, preflight, risk, created_ms, expires_ms, metadata, view, proposed_by)"
     " VALUES (?1, ?2, ?3, ?4, 0, 1, ?5, ?6, 1, 'chieflab_publish_approved_post', 'awaiting_approval', 'none', ?7, ?8,"
-    " ?9, ?10)"
+    " ?9, ?10, ?11, ?12, ?13)"
 )
 EVENT: Final = "INSERT INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
 APPROVE: Final = (
@@ -106,8 +106,8 @@ class Floor:
                         *of_action,
                         run_id,
                         asset_id,
-                        *(action[name] for name in ("effect", "digest", "preflight")),
-                        *(action[name] for name in ("created_ms", "expires_ms", "metadata")),
+                        *(action[name] for name in ("effect", "digest", "preflight", "risk", "created_ms")),
+                        *(action[name] for name in ("expires_ms", "metadata", "view", "proposed_by")),
                     ),
                 ),
                 events[0],

@@ -21,7 +21,7 @@ from benchmarks.rows.gate_world import Insider, database, in_status, world
 from benchmarks.rows.store_loop import Cost, Stopwatch, figures
 
 LOOPS: Final = 60
-ROUNDS: Final = 15
+ROUNDS: Final = 25
 WARM_UP: Final = 30
 LIMIT: Final = Limit(times=3)
 AGAINST: Final = "the same four transactions on bare sqlite3"

@@ -31,7 +31,7 @@ from assent.gate.views import Severity, View
 from assent.gate.webhooks import EVENT_AFTER
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Row, Transaction
+from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
 RISKS: Final[dict[Severity, int]] = {Severity.HIGH: 0, Severity.MEDIUM: 1, Severity.LOW: 2}
@@ -92,8 +92,7 @@ def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: 
     last, state = steps[-1]
     moved = (action.status, action.execution_state) != (state.status, state.execution)
     changed = msgspec.structs.replace(action, status=state.status, execution_state=state.execution)
-    claims = any(move is Move.CLAIM for move, _ in steps)
-    stored = yield from put_without_event(changed, sends=claims)
+    stored = yield from (put_claim if last is Move.CLAIM else put_without_event)(changed)
     edited = any(move is Move.EDIT for move, _ in steps)
     if edited or changed.effect.recipients or changed.view.facets.recipients:
         yield from recipients.follow(changed, now_ms, edited=edited)
@@ -110,33 +109,48 @@ def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: 
     return stored
 
 
-def put_without_event(changed: Action, *, sends: bool = False) -> Transaction[Action]:
-    """Store the next version of a locked action whose state stays the same. `sends`: its effect is sent next,
-    which a freeze refuses."""
+def put_without_event(changed: Action) -> Transaction[Action]:
+    """Store the next version of a locked action whose state stays the same."""
     stored = yield statements.store_action(
-        workspace_id=changed.workspace_id,
-        action_id=changed.action_id,
-        version=changed.version,
+        **_describe_attempt(changed),
         effect=_text(changed.effect),
         digest=changed.digest,
         revision=changed.revision,
         status=changed.status.value,
-        execution_state=changed.execution_state.value,
-        preflight=_text(changed.preflight),
-        risk=RISKS[changed.preflight.severity],
         expires_ms=changed.expires_ms,
         schedule_ms=changed.schedule_ms,
         approval=_text(changed.approval) if changed.approval is not None else None,
         rejection=changed.rejection,
-        attempt=_text(changed.attempt) if changed.attempt is not None else None,
         executed_ms=changed.executed_ms,
         external_id=changed.external_id,
         external_url=changed.external_url,
         metadata=_text(changed.metadata),
-        sends=int(sends),
     )
-    if not stored and sends:
+    return _follow(changed, stored)
+
+
+def put_claim(changed: Action) -> Transaction[Action]:
+    """Store the attempt of a locked action whose effect is sent next. Raises `Refusal` during a freeze."""
+    stored = yield statements.store_claim(**_describe_attempt(changed))
+    if not stored:
         yield from freezes.refuse(changed)
+    return _follow(changed, stored)
+
+
+def _describe_attempt(changed: Action) -> dict[str, Any]:
+    """Return the columns that every change may change."""
+    return {
+        "workspace_id": changed.workspace_id,
+        "action_id": changed.action_id,
+        "version": changed.version,
+        "execution_state": changed.execution_state.value,
+        "preflight": _text(changed.preflight),
+        "risk": RISKS[changed.preflight.severity],
+        "attempt": _text(changed.attempt) if changed.attempt is not None else None,
+    }
+
+
+def _follow(changed: Action, stored: Rows) -> Action:
     if not stored:
         raise RuntimeError(f"action {changed.action_id} changed while it was locked")
     return msgspec.structs.replace(changed, version=changed.version + 1)

@@ -97,7 +97,7 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
         action.attempt, fence=action.attempt.fence + 1, leased_ms=now_ms, lease_until_ms=lease_until_ms
     )
     changed = msgspec.structs.replace(action, attempt=attempt)
-    return (yield from actions.put_without_event(changed, sends=True))
+    return (yield from actions.put_claim(changed))
 
 
 def is_held(action: Action, now_ms: int) -> bool:

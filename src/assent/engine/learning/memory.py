@@ -55,7 +55,7 @@ MAX_EXCERPT: Final = 4_000
 MAX_QUERY_WORDS: Final = 12
 
 WORDS_BATCH: Final = 64
-"""How many entries are indexed at once: a batch costs little more than one entry."""
+"""How many entries are indexed at once, on average: a batch costs little more than one entry."""
 
 
 class Entry(WireRecord, kw_only=True):
@@ -115,8 +115,7 @@ def remember(workspace_id: WorkspaceId, entry: NewEntry, now_ms: int) -> Transac
     )
     if not made:
         return None
-    number = made[0]["number"]
-    if number is not None and number % WORDS_BATCH == 0:
+    if entropy[0] % WORDS_BATCH == 0:
         yield statements.index_brain_words()
     return entry_id
 

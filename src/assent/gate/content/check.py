@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import islice
 from typing import Any, Final, Literal
 
 import msgspec
@@ -268,15 +267,21 @@ POINTER_WORDS: Final = 14
 
 def find_pointer(parts: Parts) -> str | None:
     """Return the text if it only says where the real text is: words that point or name records."""
-    tokens = list(islice(_TOKEN.finditer(parts.text[:400]), POINTER_WORDS + 1))
-    if len(parts.text) > 400 or not 0 < len(tokens) <= POINTER_WORDS:
+    if len(parts.text) > 400:
         return None
-    named = [each.lastgroup is not None for each in tokens]
-    said = [each[0].casefold() for each, known in zip(tokens, named, strict=True) if not known]
-    if not all(word in _IN_POINTERS or word.isdigit() for word in said):
-        return None
+    named, said = 0, []
+    for token in _TOKEN.finditer(parts.text):
+        word = token[0].casefold()
+        if token.lastgroup is not None:
+            named += 1
+        elif word in _IN_POINTERS or word.isdigit():
+            said.append(word)
+        else:
+            return None
+        if named + len(said) > POINTER_WORDS:
+            return None
     points = not _POINTS.isdisjoint(said) and not _RECORDS.isdisjoint(said)
-    return parts.text if any(named) or (points and len(said) > 1) else None
+    return parts.text if named or (points and len(said) > 1) else None
 
 
 def find_slot(parts: Parts) -> str | None:

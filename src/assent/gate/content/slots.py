@@ -92,7 +92,7 @@ def find_stand_in(text: str) -> str | None:
 def find_open(text: str, *, explained: bool) -> Iterator[str]:
     """Yield the unfilled slots: the explained ones if `explained`, else the others."""
     folded = text.lower()
-    if not any(mark in folded for mark in _MARKS):
+    if not any(map(folded.__contains__, _MARKS)):
         return
     for pattern in _OPEN:
         for match in pattern.finditer(text):

@@ -126,6 +126,8 @@ _OFFER: Final = sign(
     r"\bwould you like me to (?:adjust|make|write|change|shorten|add|create)\b",
     r"\bfeel free to (?:adjust|edit|tweak|modify) (?:it|this|the (?:tone|text|post|draft))\b",
 )
+_OFFERS: Final = ("let me know", "would you", "feel free")
+"""Every match of `_OFFER` begins with one of these, in any case."""
 _GREETING: Final = sign(r"\W{0,3}(?:hi|hello|dear|hey|hallo|liebe|hola|bonjour|ciao|good morning)\b")
 _SPEAKER: Final = re.compile(
     r"\b(?:us|[Yy]ours?|[Yy]ou|[Ww]ir|[Mm]ein\w{0,2}|[Ii]ch|[Dd]ein\w{0,2}|[Ee]uer|[Ee]ure\w?|[Nn]ous|[Jj]e|vo(?:tre|s)|"
@@ -179,8 +181,9 @@ def _suspect(text: str) -> tuple[str, ...]:
     parts = parse(text)
     if not parts.text.strip():
         return ()
-    found = [*_suspect_opening(parts), *_suspect_body(parts)]
-    if len(parts.text) <= BRIEF_CHARS and _is_brief(parts):
+    speaks = _speaks(parts)
+    found = [*_suspect_opening(parts, speaks), *_suspect_body(parts)]
+    if not speaks and len(parts.text) <= BRIEF_CHARS and _is_brief(parts):
         found.append((BRIEF, parts.text))
     return tuple(dict.fromkeys(warning.format(cut_excerpt(passage)) for warning, passage in found))[:MOST]
 
@@ -188,9 +191,9 @@ def _suspect(text: str) -> tuple[str, ...]:
 _suspect_once: Final = lru_cache(maxsize=64)(_suspect)
 
 
-def _suspect_opening(parts: Parts) -> list[tuple[str, str]]:
+def _suspect_opening(parts: Parts, speaks: bool) -> list[tuple[str, str]]:
     first, opening = parts.lines[0], parts.unquoted[:400].lstrip("#*_>- \n\t(")
-    if not _speaks(parts):
+    if not speaks:
         if _IS_NOTE.match(opening):
             return [(NOTE, first)]
         if asks_for_text(opening.split("\n")[0]):
@@ -221,18 +224,17 @@ def _suspect_body(parts: Parts) -> list[tuple[str, str]]:
     found = [
         (warning, match[0])
         for warning, parts_of, sign in _ANYWHERE
-        if any(part in folded for part in parts_of) and (match := sign.search(head)) is not None
+        if any(map(folded.__contains__, parts_of)) and (match := sign.search(head)) is not None
     ]
     found += [(LEFT, slot) for slot in islice(slots.find_open(head, explained=True), 1)]
     # People end their e-mails in the same way.
-    if not _GREETING.match(parts.text) and (offer := _OFFER.search(parts.unquoted[-600:])) is not None:
-        found.append((CHAT, offer[0]))
+    end = parts.unquoted[-600:]
+    if any(map(end.lower().__contains__, _OFFERS)) and not _GREETING.match(parts.text):
+        found += [(CHAT, offer[0]) for offer in islice(_OFFER.finditer(end), 1)]
     return found
 
 
 def _is_brief(parts: Parts) -> bool:
     """Whether a text without a first person has several signs of a brief."""
-    if _speaks(parts):
-        return False
     signs = sum(sign.search(parts.unquoted) is not None for sign in _SIGNS)
     return signs >= BRIEF_SIGNS - (len(parts.text) <= SHORT_BRIEF_CHARS)

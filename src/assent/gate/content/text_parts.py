@@ -17,7 +17,8 @@ HEAD_CHARS: Final = 6_000
 LINE_CHARS: Final = 1_000
 SENTENCE_CHARS: Final = 400
 
-_BREAKS: Final = frozenset("\r\x0b\x0c\x85\u2028\u2029")
+_ASCII_BREAKS: Final = "\r\x0b\x0c"
+_BREAKS: Final = frozenset((*_ASCII_BREAKS, "\x85", "\u2028", "\u2029"))
 _JOINERS: Final = frozenset(("\u034f", *map(chr, range(0xFE00, 0xFE10))))
 _BLANKS: Final = frozenset("\u115f\u1160\u3164\uffa0\u2800\ufffc\ufffd\U0001d159")
 """Characters that Unicode counts as letters or symbols and that look blank."""
@@ -43,7 +44,9 @@ _QUOTED_LINE: Final = re.compile(r"^[ \t]{0,3}>[^\n]*", re.MULTILINE)
 _STAND_IN: Final = "“”"
 _PAIRS: Final = {'"': '"', "“": "”", "„": "“", "«": "»", "「": "」"}
 _MARKS: Final = re.compile(r"(?:[#>*_•–—+\-|~=\s]|\d{1,2}[.)]\s|\[[ xX]\]\s)*+")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])[\"'”’)*_]{0,3}\s+|[。！？؟।]+|\n")
+# A search is fast for a pattern that begins with one of a few characters. A sentence ends where the group matches, or
+# before the pattern.
+_SENTENCE_END: Final = re.compile(r"[.!?。！？؟।\n](?:(?<=[.!?])()[\"'”’)*_]{0,3}\s+|(?<![.!?]))")
 _MACHINE_KEY: Final = re.compile(r"[a-z]+(?:_[a-z0-9]+)+|[a-z]+(?:[A-Z][a-z0-9]*)+")
 _BAR: Final = re.compile(r" [|·] ")
 _RULER: Final = re.compile(r"[-+=|*_~ :]{3,}")
@@ -69,7 +72,7 @@ class TextField(NamedTuple):
 
 def fold(text: str) -> str:
     """Unify breaks and spaces, drop invisible characters, turn styled letters into ASCII."""
-    if text.isascii() and _BREAKS.isdisjoint(text):
+    if text.isascii() and not any(map(text.__contains__, _ASCII_BREAKS)):
         return text
     swaps: dict[int, str | None] = {}
     for char in set(text):
@@ -186,7 +189,7 @@ class Parts:
         text = self.text
         if "`" in text or "~~~" in text:
             text = _CODE.sub(_STAND_IN, text)
-        if any(mark in text for mark in '"“„«「『‘'):
+        if any(map(text.__contains__, '"“„«「『‘')):
             text = _QUOTED.sub(_STAND_IN, text)
         return _QUOTED_LINE.sub("", text) if ">" in text else text
 
@@ -200,10 +203,13 @@ class Parts:
         return lines or [self.head[:LINE_CHARS]]
 
     def _split_sentences(self) -> list[str]:
-        found = (
-            without_marks(each)[:SENTENCE_CHARS].strip(" \t*_") for each in _SENTENCE_END.split(self.head)
-        )
-        return [each for each in found if each]
+        found, start = [], 0
+        for end in _SENTENCE_END.finditer(self.head):
+            found.append(self.head[start : max(end.start(), end.end(1))])
+            start = end.end()
+        found.append(self.head[start:])
+        cut = (without_marks(each)[:SENTENCE_CHARS].strip(" \t*_") for each in found)
+        return [each for each in cut if each]
 
 
 parse: Final = lru_cache(maxsize=64)(Parts)

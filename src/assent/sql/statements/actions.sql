@@ -106,15 +106,21 @@ WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 FOR UPDATE OF a
 
 -- name: store_action [counted]
--- Compare and set on the version, so that the judged state is the one that is replaced. What sends is stored only where
--- no freeze is: the condition is part of the change, so that no freeze comes between.
+-- Compare and set on the version, so that the judged state is the one that is replaced.
 UPDATE actions SET version = :version + 1, effect = :effect, digest = :digest, revision = :revision, status = :status,
   execution_state = :execution_state, preflight = :preflight, risk = :risk, expires_ms = :expires_ms,
   schedule_ms = :schedule_ms, approval = :approval, rejection = :rejection, attempt = :attempt, executed_ms = :executed_ms, external_id = :external_id,
   external_url = :external_url, metadata = :metadata
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :version
-  AND (:sends = 0 OR NOT EXISTS (
-    SELECT 1 FROM freezes f WHERE f.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000')))
+RETURNING version
+
+-- name: store_claim [counted]
+-- As store_action, for an attempt that sends next: only where no freeze is. The condition is part of the change, so that
+-- no freeze comes between. The status stays, so the indexes of what is approved stay as they are.
+UPDATE actions SET version = :version + 1, execution_state = :execution_state, preflight = :preflight, risk = :risk,
+  attempt = :attempt
+WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :version AND NOT EXISTS (
+  SELECT 1 FROM freezes f WHERE f.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000'))
 RETURNING version
 
 -- name: list_action_versions [sqlite]

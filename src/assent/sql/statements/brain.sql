@@ -1,20 +1,11 @@
--- name: insert_brain_entry [sqlite]
--- Insert a memory, once per natural key, and return its number.
+-- name: insert_brain_entry [counted]
+-- Insert a memory, once per natural key.
 INSERT INTO brain_entries (workspace_id, entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id,
                            facts, natural_key, created_ms)
 VALUES (:workspace_id, :entry_id, :tenant_id, :kind, :body, :state, :source, :channel, :run_id, :action_id,
         :facts, :natural_key, :created_ms)
 ON CONFLICT (workspace_id, natural_key) DO NOTHING
-RETURNING number
-
--- name: insert_brain_entry [postgres]
--- Insert a memory, once per natural key. Its words are a generated column, so the index needs no number.
-INSERT INTO brain_entries (workspace_id, entry_id, tenant_id, kind, body, state, source, channel, run_id, action_id,
-                           facts, natural_key, created_ms)
-VALUES (:workspace_id, :entry_id, :tenant_id, :kind, :body, :state, :source, :channel, :run_id, :action_id,
-        :facts, :natural_key, :created_ms)
-ON CONFLICT (workspace_id, natural_key) DO NOTHING
-RETURNING NULL AS number
+RETURNING entry_id
 
 -- name: index_brain_words [sqlite, skipped on postgres]
 -- Index the words of memories that were added since the last time. FTS5 stores the size of every indexed text by its
