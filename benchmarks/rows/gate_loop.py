@@ -20,8 +20,8 @@ from benchmarks.rows.gate_floor import Floor
 from benchmarks.rows.gate_world import Insider, database, in_status, world
 from benchmarks.rows.store_loop import Cost, Stopwatch, figures
 
-LOOPS: Final = 60
-ROUNDS: Final = 25
+LOOPS: Final = 30
+ROUNDS: Final = 51
 WARM_UP: Final = 30
 LIMIT: Final = Limit(times=3)
 AGAINST: Final = "the same four transactions on bare sqlite3"

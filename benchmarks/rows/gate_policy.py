@@ -21,8 +21,8 @@ from benchmarks.figures import Figure, Limit, compared, in_turns, require
 from benchmarks.rows.gate_world import Insider, database, in_status, world
 from benchmarks.rows.store_loop import Cost, Stopwatch
 
-APPROVALS: Final = 60
-ROUNDS: Final = 25
+APPROVALS: Final = 30
+ROUNDS: Final = 51
 LIMIT: Final = Limit(times=1.05)
 PERSON: Final = {"assurance": "person", "approvers": 2}
 RULES: Final[list[dict[str, Any]]] = [

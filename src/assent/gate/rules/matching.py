@@ -76,7 +76,14 @@ class Match(WireRecord, kw_only=True, omit_defaults=True):
 
 def match_action(match: Match, action: Action) -> Matched:
     """Judge all conditions of a rule: one that is false decides, then one that is unknown."""
-    return _conjoin(_judge_each(match, action))
+    # Every action has these values, and they decide most rules.
+    named = (
+        (not match.risk or action.preflight.severity in match.risk)
+        and (not match.channel or action.effect.channel in match.channel)
+        and (not match.effect or action.effect.type in match.effect)
+        and (match.reversible is None or action.view.reversible is match.reversible)
+    )
+    return named and _conjoin(_judge_others(match, action))
 
 
 def _conjoin(judged: Iterator[Matched]) -> Matched:
@@ -89,16 +96,8 @@ def _conjoin(judged: Iterator[Matched]) -> Matched:
     return found
 
 
-def _judge_each(match: Match, action: Action) -> Iterator[Matched]:
+def _judge_others(match: Match, action: Action) -> Iterator[Matched]:
     effect, facets = action.effect, action.view.facets
-    if match.effect:
-        yield effect.type in match.effect
-    if match.channel:
-        yield effect.channel in match.channel
-    if match.risk:
-        yield action.preflight.severity in match.risk
-    if match.reversible is not None:
-        yield action.view.reversible is match.reversible
     if match.operator or match.caller:
         proposal = read_proposal(action)
         if match.operator:
