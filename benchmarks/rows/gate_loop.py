@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +17,7 @@ import uvloop
 
 from assent.stores.sqlite import SqliteStore
 from benchmarks.figures import Figure, Limit, in_turns, require
+from benchmarks.rows.gate_account import explain_loop
 from benchmarks.rows.gate_floor import Floor
 from benchmarks.rows.gate_world import Insider, database, in_status, world
 from benchmarks.rows.store_loop import Cost, Stopwatch, figures
@@ -24,6 +26,8 @@ LOOPS: Final = 30
 ROUNDS: Final = 51
 WARM_UP: Final = 30
 LIMIT: Final = Limit(times=3)
+TARGET: Final = 2.6
+"""What was aimed at. The note on the row says by measurement why it is not reached."""
 AGAINST: Final = "the same four transactions on bare sqlite3"
 
 
@@ -43,6 +47,7 @@ def measure(scratch: Path) -> list[Figure]:
         done = [in_status(path, "executed") for path in (database(scratch), floor.path)]
         for count, side in zip(done, ("in process", AGAINST), strict=True):
             require(count, LOOPS * ROUNDS + WARM_UP, f"stage, approve, execute, {side}: actions executed")
+        account = explain_loop(runner, scratch / "account", partial(floor_beside, runner))
         return figures(
             "stage, approve, execute, 1 caller in process",
             AGAINST,
@@ -50,6 +55,7 @@ def measure(scratch: Path) -> list[Figure]:
             costs["theirs"],
             successes=done[0],
             limit=LIMIT,
+            note=f"why not {TARGET:g}×: a loop has {account}",
         )
 
 

@@ -113,8 +113,9 @@ def figures(
     *,
     successes: int,
     limit: Limit | None,
+    note: str = "",
 ) -> list[Figure]:
-    """The time per transaction, which has a limit, and the CPU time, which a busy disk does not blur."""
+    """The time per transaction, which has a limit and the note, and the CPU time, which a busy disk does not blur."""
     return [
         compared(
             f"{work}, {kind}",
@@ -124,6 +125,7 @@ def figures(
             [cost[index] for cost in theirs],
             successes=successes,
             limit=limit if kind == "time" else None,
+            note=note if kind == "time" else "",
         )
         for index, kind in enumerate(("time", "CPU"))
     ]

@@ -33,7 +33,7 @@ from benchmarks.rows.store_loop import (
     through,
 )
 
-LIMITS: Final = {1: Limit(times=3), 16: Limit(times=2.5), 64: Limit(times=2.5)}
+LIMITS: Final = {1: Limit(times=3), 16: Limit(times=2.5), 64: Limit(times=2.3)}
 
 
 def measure(scratch: Path) -> list[Figure]:
