@@ -87,14 +87,11 @@ async def _loops(insider: Insider) -> None:
 def _account(path: Path, run: Callable[[], None]) -> Account:
     for _ in range(3):
         run()  # until the log has its full length and is written again from its beginning
-    before = [_read(each) for each in OPEN]
+    before = _add_up()
     began = time.perf_counter()
     run()
     wall = time.perf_counter() - began
-    statements, commits, others = (
-        sum(now[kind] - then[kind] for now, then in zip(map(_read, OPEN), before, strict=True)) / LOOPS
-        for kind in range(3)
-    )
+    statements, commits, others = ((now - then) / LOOPS for now, then in zip(_add_up(), before, strict=True))
     # The log is as long as its pages only right after it was emptied; then it grows, which slows the commits.
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -103,5 +100,10 @@ def _account(path: Path, run: Callable[[], None]) -> Account:
     return Account(statements, pages / LOOPS, wall / LOOPS * 1e6, commits * 1e6, others * 1e6)
 
 
-def _read(connection: CountingConnection) -> tuple[float, float, float]:
-    return connection.statements, connection.seconds["commits"], connection.seconds["others"]
+def _add_up() -> tuple[int, float, float]:
+    """Return the statements, and the seconds of commits and of others, of all connections."""
+    return (
+        sum(each.statements for each in OPEN),
+        sum(each.seconds["commits"] for each in OPEN),
+        sum(each.seconds["others"] for each in OPEN),
+    )
