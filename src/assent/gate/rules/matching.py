@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import Any, Final
 
+import msgspec
+
 from assent.gate.mail import reached_addresses
 from assent.gate.records import Action, read_proposal
 from assent.gate.views import Severity
-from assent.kernel.structs import WireRecord
+from assent.kernel.structs import Record, WireRecord
 
 Scalar = bool | int | str
 """A value in a rule. Numbers with a fraction are texts of digits, so that they stay exact."""
@@ -74,16 +76,35 @@ class Match(WireRecord, kw_only=True, omit_defaults=True):
     arguments: tuple[ArgumentCondition, ...] = ()
 
 
-def match_action(match: Match, action: Action) -> Matched:
-    """Judge all conditions of a rule: one that is false decides, then one that is unknown."""
-    # Every action has these values, and they decide most rules.
-    named = (
-        (not match.risk or action.preflight.severity in match.risk)
-        and (not match.channel or action.effect.channel in match.channel)
-        and (not match.effect or action.effect.type in match.effect)
-        and (match.reversible is None or action.view.reversible is match.reversible)
+class Name(Record):
+    """The values that every action has, and that decide most rules. Few are different."""
+
+    severity: Severity
+    channel: str
+    type: str
+    reversible: bool
+
+    @classmethod
+    def of(cls, action: Action) -> Name:
+        effect = action.effect
+        return cls(action.preflight.severity, effect.channel, effect.type, action.view.reversible)
+
+
+def match_name(match: Match, name: Name) -> Matched:
+    """Judge the conditions on these values. None if they hold and there are others (`match_others`)."""
+    holds = (
+        (not match.risk or name.severity in match.risk)
+        and (not match.channel or name.channel in match.channel)
+        and (not match.effect or name.type in match.effect)
+        and (match.reversible is None or name.reversible is match.reversible)
     )
-    return named and _conjoin(_judge_others(match, action))
+    others = msgspec.structs.replace(match, risk=(), channel=(), effect=(), reversible=None)
+    return None if holds and others != Match() else holds
+
+
+def match_others(match: Match, action: Action) -> Matched:
+    """Judge all other conditions of a rule: one that is false decides, then one that is unknown."""
+    return _conjoin(_judge_others(match, action))
 
 
 def _conjoin(judged: Iterator[Matched]) -> Matched:
