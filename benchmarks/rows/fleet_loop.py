@@ -23,6 +23,7 @@ from tests.postgres_server import Cluster, binaries
 from benchmarks.figures import Figure, NotRun, compared, in_turns, require
 from benchmarks.machine import assent, free_port, serving
 from benchmarks.rows.gate_http import Line
+from benchmarks.rows.gate_world import SECRETS
 from benchmarks.rows.tool_call import new_key
 from benchmarks.rows.user_loop import LOOPS_A_SECOND, MANY, NOTIFY, User, post_all
 
@@ -98,8 +99,7 @@ def serve_fleet(
         "ASSENT_DATABASE_URL": url,
         "ASSENT_RATE_LIMIT_PER_MINUTE": "100000000",
         "ASSENT_STORAGE_QUOTA_MB": "100000000",
-        "RUN_TOKEN_SECRET": "a run token secret for the benchmarks, long enough",
-        "ASSENT_SECRET": "a master secret for the benchmarks only, long enough",
+        **SECRETS,
     }
     key = ""
     for number, port in enumerate(ports):

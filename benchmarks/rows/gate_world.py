@@ -37,6 +37,10 @@ BODY: Final = (
 STAGE: Final = "testing_stage"
 APPROVE: Final = "chieflab_approve_action"
 EXECUTE: Final = PUBLISH
+SECRETS: Final = {
+    "RUN_TOKEN_SECRET": "a run token secret for the benchmarks, long enough",
+    "ASSENT_SECRET": "a master secret for the benchmarks only, long enough",
+}
 _numbers: Final = count(2)
 LOCAL: Final = LOCAL_PRINCIPAL.workspace_id
 
@@ -72,7 +76,7 @@ def world(data_dir: Path, *, one_client: bool = False, url: str = "") -> App:
         "ASSENT_RATE_LIMIT_PER_MINUTE": "100000000",
         "ASSENT_PAGE_LIMIT_PER_MINUTE": "100000000",
         "ASSENT_STORAGE_QUOTA_MB": "100000000",
-        **({"ASSENT_DATABASE_URL": url} if url else {}),
+        **({"ASSENT_DATABASE_URL": url, **SECRETS} if url else {}),
     }
     settings = load_settings({}, given).settings
     return App(settings, connectors={"still": StillConnector()}, effects=any_effects(), one_client=one_client)

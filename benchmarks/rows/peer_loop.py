@@ -43,7 +43,7 @@ AHEAD: Final = Limit(times=1)
 
 
 class Peer(msgspec.Struct, frozen=True):
-    """Another framework's loop, and the limit that ours is held to."""
+    """Another framework's loop, and the limit that ours is held to with several callers."""
 
     name: str
     script: str
@@ -107,14 +107,10 @@ def _on_sqlite(scratch: Path) -> list[Figure]:
             place = scratch / f"peer-{number}"
             place.mkdir()
             peers[peer] = _start(stack, peer, str(place))
-        beside = scratch / "beside"
-        insider = _enter(stack, runner, world(beside, one_client=True))
-        return [
-            *_compare("SQLite", runner, users, peers, lambda: in_status(database(data_dir), "executed")),
-            *_compare_inside(
-                "SQLite", runner, insider, peers, lambda: in_status(database(beside), "executed")
-            ),
-        ]
+        insider = _enter(stack, runner, world(scratch / "beside", one_client=True))
+        return _compare(
+            "SQLite", runner, users, insider, peers, lambda: in_status(database(data_dir), "executed")
+        )
 
 
 def _on_postgres(scratch: Path) -> list[Figure]:
@@ -131,10 +127,7 @@ def _on_postgres(scratch: Path) -> list[Figure]:
             peers[peer] = _start(stack, peer, place)
         own = runner.run(create_database(url, "beside"))
         insider = _enter(stack, runner, world(scratch / "beside", url=own))
-        return [
-            *_compare("PostgreSQL", runner, users, peers, lambda: runner.run(count_executed(url))),
-            *_compare_inside("PostgreSQL", runner, insider, peers, lambda: runner.run(count_executed(own))),
-        ]
+        return _compare("PostgreSQL", runner, users, insider, peers, lambda: runner.run(count_executed(url)))
 
 
 def _start(stack: ExitStack, peer: Peer, place: str) -> PeerProcess:
@@ -151,54 +144,44 @@ def _enter(stack: ExitStack, runner: asyncio.Runner, app: App) -> Insider:
     return insider
 
 
-def _compare_inside(
-    store: str,
-    runner: asyncio.Runner,
-    insider: Insider,
-    peers: dict[Peer, PeerProcess],
-    count: Callable[[], int],
-) -> list[Figure]:
-    """One caller in our process, without transport, key and post operator."""
-    work, loops = f"stage, approve, execute, 1 caller in process on {store}, time", LOOPS[1]
-    before = count()
-    sides: dict[str, Callable[[], float]] = {"ours": lambda: runner.run(inside(insider, loops)).wall}
-    sides |= {peer.name: partial(process.run, 1, loops) for peer, process in peers.items()}
-    costs = in_turns(sides, ROUNDS)
-    done = count() - before
-    require(done, loops * ROUNDS, f"{work}: actions executed")
-    return [
-        compared(work, f"{peer.name}, in process", "µs", costs["ours"], costs[peer.name], successes=done)
-        for peer in peers
-    ]
-
-
 def _compare(
     store: str,
     runner: asyncio.Runner,
     users: list[User],
+    insider: Insider,
     peers: dict[Peer, PeerProcess],
     count: Callable[[], int],
 ) -> list[Figure]:
     found: list[Figure] = []
     for callers, loops in LOOPS.items():
-        sides = {peer.name: partial(process.run, callers, loops) for peer, process in peers.items()}
+        sides: dict[str, Callable[[], float]] = {
+            peer.name: partial(process.run, callers, loops) for peer, process in peers.items()
+        }
         for side in sides.values():
             side()
         work = f"post, approve, execute, {callers} caller{'s' * (callers > 1)} over HTTP on {store}, time"
+        sides["ours"] = partial(run, runner, users[:callers], loops)
+        if callers == 1:
+            sides["inside"] = lambda loops=loops: runner.run(inside(insider, loops)).wall  # type: ignore[misc]
         before = count()
-        costs = in_turns({"ours": partial(run, runner, users[:callers], loops), **sides}, ROUNDS)
+        costs = in_turns(sides, ROUNDS)
         done = count() - before
         require(done, callers * loops * ROUNDS, f"{work}: actions executed")
-        found += [
-            compared(
-                work,
-                f"{peer.name}, in process",
+        for peer in peers:
+            against, theirs = f"{peer.name}, in process", costs[peer.name]
+            if callers > 1:
+                found.append(
+                    compared(work, against, "µs", costs["ours"], theirs, successes=done, limit=peer.limit)
+                )
+                continue
+            alike = compared(
+                f"stage, approve, execute, 1 caller in process on {store}, time",
+                against,
                 "µs",
-                costs["ours"],
-                costs[peer.name],
-                successes=done,
-                limit=peer.limit,
+                costs["inside"],
+                theirs,
+                successes=loops * ROUNDS,
             )
-            for peer in peers
-        ]
+            note = f"in process, without HTTP, key and post operator, {alike.ratio:.2f}×"
+            found += [compared(work, against, "µs", costs["ours"], theirs, successes=done, note=note), alike]
     return found
