@@ -15,7 +15,7 @@ from functools import lru_cache, reduce
 from typing import Final
 
 from assent.gate.records import Action, Approval, Assurance, Voice, read_proposal
-from assent.gate.rules.matching import Match, Matched, Name, match_name, match_others
+from assent.gate.rules.matching import CommonValues, Match, Matched, match_common, match_others
 from assent.gate.views import Severity
 from assent.kernel import canonical
 from assent.kernel.structs import WireRecord
@@ -88,8 +88,8 @@ class Policy(WireRecord, omit_defaults=True, cache_hash=True):
         severity = action.preflight.severity
         if not self.rules:
             return self.require_for_risk(severity) or find_strictest(self)
-        named = zip(self.rules, _match_names(self, Name.of(action)), strict=True)
-        matched = [match_others(rule.when, action) if found is None else found for rule, found in named]
+        judged = zip(self.rules, _match_rules(self, CommonValues.of(action)), strict=True)
+        matched = [match_others(rule.when, action) if found is None else found for rule, found in judged]
         return _combine(self, severity, tuple(matched))
 
     def require_for_risk(self, severity: Severity) -> Requirement | None:
@@ -100,9 +100,9 @@ class Policy(WireRecord, omit_defaults=True, cache_hash=True):
 
 
 @lru_cache(maxsize=256)
-def _match_names(policy: Policy, name: Name) -> tuple[Matched, ...]:
+def _match_rules(policy: Policy, values: CommonValues) -> tuple[Matched, ...]:
     """Judge each rule by the values that every action has; cached, since they are few."""
-    return tuple(match_name(rule.when, name) for rule in policy.rules)
+    return tuple(match_common(rule.when, values) for rule in policy.rules)
 
 
 @lru_cache(maxsize=256)

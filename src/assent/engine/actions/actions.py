@@ -138,7 +138,7 @@ def put_claim(changed: Action) -> Transaction[Action]:
 
 
 def _describe_attempt(changed: Action) -> dict[str, Any]:
-    """Return the columns that every change may change."""
+    """Return the columns that a claim changes, which are also part of every other change."""
     return {
         "workspace_id": changed.workspace_id,
         "action_id": changed.action_id,

@@ -76,8 +76,8 @@ class Match(WireRecord, kw_only=True, omit_defaults=True):
     arguments: tuple[ArgumentCondition, ...] = ()
 
 
-class Name(Record):
-    """The values that every action has, and that decide most rules. Few are different."""
+class CommonValues(Record):
+    """The values that every action has. They decide most rules, and few combinations occur."""
 
     severity: Severity
     channel: str
@@ -85,18 +85,18 @@ class Name(Record):
     reversible: bool
 
     @classmethod
-    def of(cls, action: Action) -> Name:
+    def of(cls, action: Action) -> CommonValues:
         effect = action.effect
         return cls(action.preflight.severity, effect.channel, effect.type, action.view.reversible)
 
 
-def match_name(match: Match, name: Name) -> Matched:
+def match_common(match: Match, values: CommonValues) -> Matched:
     """Judge the conditions on these values. None if they hold and there are others (`match_others`)."""
     holds = (
-        (not match.risk or name.severity in match.risk)
-        and (not match.channel or name.channel in match.channel)
-        and (not match.effect or name.type in match.effect)
-        and (match.reversible is None or name.reversible is match.reversible)
+        (not match.risk or values.severity in match.risk)
+        and (not match.channel or values.channel in match.channel)
+        and (not match.effect or values.type in match.effect)
+        and (match.reversible is None or values.reversible is match.reversible)
     )
     others = msgspec.structs.replace(match, risk=(), channel=(), effect=(), reversible=None)
     return None if holds and others != Match() else holds
