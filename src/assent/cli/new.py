@@ -161,6 +161,11 @@ from MODULE import SENT, refund
 ARGUMENTS = {"customer": "cus_1", "amount": "12.50 EUR", "reason": "It arrived broken."}
 
 
+@pytest.fixture(autouse=True)
+def nothing_sent():
+    SENT.clear()
+
+
 def test_a_reviewer_sees_every_argument():
     prepared = prepare(refund, ARGUMENTS)
     assert prepared.view.title == "Refund 12.50 EUR to cus_1"

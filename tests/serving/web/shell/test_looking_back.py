@@ -498,12 +498,16 @@ async def test_checking_the_journal_says_that_it_holds_and_where_it_does_not(wor
 async def test_a_session_whose_steps_were_changed_is_not_taken_out(world: World) -> None:
     other = await stories.second_run(world.house, "To be damaged")
     with closing(connect(world.database)) as database:
-        database.execute("UPDATE workflow_nodes SET notes = 'x' WHERE run_id = ? AND node = 1", (other,))
+        of_node = "WHERE run_id = ? AND node = 1"
+        kept = database.execute(f"SELECT notes FROM workflow_nodes {of_node}", (other,)).fetchone()[0]
+        database.execute(f"UPDATE workflow_nodes SET notes = 'x' {of_node}", (other,))
         database.commit()
-    for path in ("/export", "/markdown", "/print"):
-        answer = await world.owner.get(f"/sessions/{other}{path}")
-        assert answer.status_code == 409
-        assert "differs from its event log" in answer.text
+        for path in ("/export", "/markdown", "/print"):
+            answer = await world.owner.get(f"/sessions/{other}{path}")
+            assert answer.status_code == 409
+            assert "differs from its event log" in answer.text
+        database.execute(f"UPDATE workflow_nodes SET notes = ? {of_node}", (kept, other))
+        database.commit()
 
 
 async def test_a_long_note_is_shown_whole_and_as_it_is(world: World) -> None:

@@ -82,6 +82,7 @@ async def test_keys_are_made_and_ended_and_the_policy_is_changed(screen: OpenScr
     await expect(at.page.locator("main")).to_contain_text("High risk needs 2 different signed-in people.")
     await at.page.get_by_text("Your agent may pass on your yes.").first.click()
     await at.page.get_by_role("button", name="Save the policy").click()
+    await expect(at.page.locator("main")).not_to_contain_text("High risk needs 2 different signed-in people.")
 
 
 async def test_links_that_have_ended_say_how_to_get_a_fresh_one(screen: OpenScreen, house: House) -> None:
