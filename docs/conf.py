@@ -16,6 +16,7 @@ html_title = "Assent"
 root_doc = "docs/index"
 include_patterns = ["docs/**", "*.md"]
 exclude_patterns = [
+    ".*",
     "AGENTS.md",
     "README.md",
     *(folder.name for folder in ROOT.iterdir() if folder.is_dir() and folder.name != "docs"),
