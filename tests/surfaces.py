@@ -102,7 +102,7 @@ class Surface:
 
     async def new_workspace(self, name: str = "acme", *, mode: KeyMode = "live", **options: Any) -> IssuedKey:
         """A workspace with a key, made as the command line makes it."""
-        services = self.app.services
+        services = self.app.owner_services
         now_ms = self.clock.now_ms()
         workspace_id = WorkspaceId(services.new_id(now_ms))
         entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
@@ -198,6 +198,7 @@ def settings_for(database_url: str, data_dir: Path, **changes: Any) -> Settings:
         "page_limit_per_minute": 100_000,
         "storage_quota_mb": 100_000,
         "undo_seconds": 0,
+        "owner_workspaces": ("all",),  # each test has a workspace of its own
         **changes,
     }
     return Settings(**given)

@@ -110,13 +110,13 @@ async def _long_run(app: App, nodes: int) -> str:
     minutes on a busy disk."""
     compiled = app.workflows.find("bench-loop")
     require(int(isinstance(compiled, Compiled)), 1, "the workflow compiles")
-    run_id = RunId(app.services.new_id(app.clock.now_ms()))
+    run_id = RunId(app.owner_services.new_id(app.clock.now_ms()))
     call = WorkflowCall(
         workspace_id=LOCAL_PRINCIPAL.workspace_id,
         principal=LOCAL_PRINCIPAL,
         keys=app.keys.workflow_tokens,
         now_ms=app.clock.now_ms(),
-        new_id=app.services.new_id,
+        new_id=app.owner_services.new_id,
         seals=app.keys.seals,
         review_url=lambda run_id: "",
         grade_tool=lambda tool: Severity.LOW,

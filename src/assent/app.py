@@ -7,14 +7,15 @@ at its first use: it is migrated, has the default workspace, and the secrets are
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 import os
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
 
 import msgspec
 
@@ -47,7 +48,7 @@ from assent.processes.heads import Heads, StoreBehind
 from assent.processes.secret_checks import SecretMismatch, check_secrets
 from assent.processes.server_notes import ServerNotes
 from assent.processes.system_clock import SystemClock
-from assent.settings.load import Settings, SettingsError
+from assent.settings.load import DEFAULTS, EVERY_WORKSPACE, Settings, SettingsError
 from assent.settings.reaching import phone_url
 from assent.settings.secret_files import resolve_secrets
 from assent.settings.welcome import client_entry, in_shell, own_command, stdio_command
@@ -64,8 +65,31 @@ if TYPE_CHECKING:
 log = logging.getLogger("assent.app")
 
 
+OWNED: Final = (
+    "allow_hosts",
+    "google_client_id",
+    "google_client_secret",
+    "hubspot_client_id",
+    "hubspot_client_secret",
+    "model_api_key",
+    "model_name",
+    "model_url",
+    "smtp_from",
+    "smtp_url",
+)
+"""Settings that serve the owner's workspaces alone; any other workspace has the defaults. Operators, `[effect.*]`
+and workflow folders are the owner's, too."""
+
 WITHHELD: Final = frozenset({"secrets", "run_token_secrets", "api_key", "database_url", "oidc_client_secret"})
 """Settings that no extension reads."""
+
+
+class SuiteProcess(BundleProcess, Protocol):
+    """The suite in one process."""
+
+    def with_settings(self, settings: Mapping[str, Any]) -> BundleProcess:
+        """Return the suite of other workspaces in the same process, by other settings."""
+        ...
 
 
 class WrapProcess(BundleProcess, Protocol):
@@ -115,16 +139,19 @@ class App:
         self.callers = SeenCallers(self.store)
         self._added: dict[str, Connector] = {}
         """The connectors of extensions, once they are made."""
+        self._given = connectors
+        self._own_effects = cache(lambda: effects or _make_effects())
+        self._shared_settings = msgspec.structs.replace(settings, **{name: DEFAULTS[name] for name in OWNED})
         self.services = Services(
             store=self.store,
             clock=self.clock,
             entropy=os.urandom,
             keys=self.keys,
             vault=self.vault,
-            make_connectors=lambda: self._make_connectors(connectors),
-            make_effects=lambda: self._make_effects(effects),
+            make_connectors=self._make_shared_connectors,
+            make_effects=self._own_effects,
             connections=self.connections,
-            workflows=lambda: self.workflows,
+            workflows=lambda: self.shared_workflows,
             verify_journal=self._verify_journal,
             make_notifiers=lambda: (each for bundle in self.bundles for each in bundle.make_notifiers()),
             limits=make_limits(settings, self.store),
@@ -138,8 +165,8 @@ class App:
                 client_entry=partial(client_entry, stdio_command(settings)),
                 phone_url=phone_url(settings),
             ),
-            outgoing=make_outgoing(settings, self.clock, lambda: self.services.connectors),
-            bundle=lambda: self.suite,
+            outgoing=self._make_outgoing(()),
+            bundle=lambda: self.shared_suite,
             background=Background(
                 wake_jobs=lambda: self.wake_jobs(),
                 waits=self.waits,
@@ -147,27 +174,48 @@ class App:
                 callers=self.callers,
                 record_head=self.heads.wake,
             ),
+            for_workspace=self._services_for,
         )
+        self.owner_services = dataclasses.replace(
+            self.services,
+            make_connectors=self._make_connectors,
+            make_effects=self._make_effects,
+            workflows=lambda: self.workflows,
+            outgoing=self._make_outgoing(settings.allow_hosts),
+            bundle=lambda: self.suite,
+            owned=True,
+        )
+        """The services of the owner's workspaces, with everything that the settings bring."""
         self.wake_jobs: Callable[[], None] = lambda: None
         """Set by the code that runs the jobs in this process."""
 
+    def owns(self, workspace_id: WorkspaceId | None) -> bool:
+        """Whether a workspace is one of the owner's, which use what the settings bring. None stands for a
+        caller without a workspace, who has what every workspace has."""
+        named = self.settings.owner_workspaces or (tenancy.LOCAL_WORKSPACE,)
+        return workspace_id in named or EVERY_WORKSPACE in named
+
+    def _services_for(self, workspace_id: WorkspaceId | None) -> Services:
+        return self.owner_services if self.owns(workspace_id) else self.services
+
     @cached_property
-    def suite(self) -> BundleProcess:
+    def suite(self) -> SuiteProcess:
         """The suite in this process, loaded at the first use."""
-        return self._start_bundle(SUITE)
+        return cast(SuiteProcess, load_bundle(SUITE).start(self.owner_services, _show_bundle(self.settings)))
+
+    @cached_property
+    def shared_suite(self) -> BundleProcess:
+        """The suite of any other workspace: without the settings that are the owner's."""
+        return self.suite.with_settings(_show_bundle(self._shared_settings))
 
     @cached_property
     def wrap(self) -> WrapProcess:
         """Wrapping in this process, loaded at the first use."""
-        return cast(WrapProcess, self._start_bundle(WRAP))
+        return cast(WrapProcess, load_bundle(WRAP).start(self.services, _show_bundle(self.settings)))
 
     @property
     def bundles(self) -> tuple[BundleProcess, ...]:
         return self.suite, self.wrap
-
-    def _start_bundle(self, name: str) -> BundleProcess:
-        values = msgspec.structs.asdict(self.settings)
-        return load_bundle(name).start(self.services, {k: v for k, v in values.items() if k not in WITHHELD})
 
     @cached_property
     def workflows(self) -> WorkflowLibrary:
@@ -177,6 +225,13 @@ class App:
         return WorkflowLibrary(
             [self.settings.data_dir / "workflows", *map(Path, self.settings.workflow_dirs)]
         )
+
+    @cached_property
+    def shared_workflows(self) -> WorkflowLibrary:
+        """The library of the built-in workflows alone."""
+        from assent.engine.workflows.library import WorkflowLibrary
+
+        return WorkflowLibrary([])
 
     def _read_secrets(self) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
         """Return the run token secret and the master secret; creates them if that is allowed.
@@ -214,8 +269,8 @@ class App:
                 self._extensions = load_operators(self.settings)
             return self._extensions
 
-    def _make_effects(self, given: EffectTypes | None) -> EffectTypes:
-        own, found = given or _make_effects(), self.extensions
+    def _make_effects(self) -> EffectTypes:
+        own, found = self._own_effects(), self.extensions
         if not found.operators:
             return own
         from assent.extensions.wiring import list_connectors, list_types
@@ -223,22 +278,40 @@ class App:
         names = {each.id: each.label for each in found.operators}
         return own.extend(list_types(found), list_connectors(found), names)
 
-    def _make_connectors(self, given: Mapping[str, Connector] | None) -> Mapping[str, Connector]:
-        own = self._make_own_connectors() if given is None else given
+    def _make_shared_connectors(self) -> Mapping[str, Connector]:
+        return self._make_own_connectors(self.shared_suite) if self._given is None else self._given
+
+    def _make_connectors(self) -> Mapping[str, Connector]:
+        own = self._make_own_connectors(self.suite) if self._given is None else self._given
         if not self.extensions.operators:
             return own
         from assent.extensions.wiring import make_connectors
 
         hosts = self.settings.allow_hosts
-        self._added = make_connectors(self.extensions, lambda: self.services, hosts, os.environ)
+        self._added = make_connectors(self.extensions, lambda: self.owner_services, hosts, os.environ)
         return {**own, **self._added}
 
-    def _make_own_connectors(self) -> dict[str, Connector]:
+    def _make_own_connectors(self, suite: BundleProcess) -> dict[str, Connector]:
         from assent.engine.connections.manual import ManualConnector
         from assent.engine.connections.registering import register
 
-        own = (connector for bundle in self.bundles for connector in bundle.make_connectors())
-        return register((ManualConnector(), *own))
+        return register((ManualConnector(), *suite.make_connectors(), *self._wrap_connectors))
+
+    @cached_property
+    def _wrap_connectors(self) -> tuple[Connector, ...]:
+        """Made once: they hold the processes of wrapped servers."""
+        return tuple(self.wrap.make_connectors())
+
+    def _make_outgoing(self, allow_hosts: tuple[str, ...]) -> Outgoing:
+        notes = ServerNotes(self.settings, self.clock, lambda: self.owner_services.connectors)
+        return Outgoing(
+            fetch_page=partial(fetch_page, allow_hosts),
+            screen_webhook=partial(screen_webhook, allow_hosts),
+            webhook_host=webhook_host,
+            post_webhook=partial(post_webhook, allow_hosts),
+            can_send_notes=notes.can_send,
+            send_note=notes.send,
+        )
 
     async def _finish_renewals(self) -> None:
         """Wait for the token renewals of extensions that are in flight."""
@@ -271,7 +344,7 @@ class App:
             await reseal(self.store, self.vault)
         now_ms = self.clock.now_ms()
         await seal_approvals(self.store, self.keys.seals, now_ms)
-        await fill_views(self.store, lambda: self.services.effects, self.services.links.base_url)
+        await fill_views(self.store, lambda: self.owner_services.effects, self.services.links.base_url)
         restore = restore or await self.heads.find_restore()
         if restore is not None:
             await self._hold(restore)
@@ -283,7 +356,7 @@ class App:
         """Record a restore and hold what may have been sent after the backup."""
         from assent.engine.recovery import holding
 
-        connectors, now_ms = self.services.connectors, self.clock.now_ms()
+        connectors, now_ms = self.owner_services.connectors, self.clock.now_ms()
         new_id = partial(self.services.new_id, now_ms)
         self.restored = await self.store.write(lambda: holding.hold(restore, connectors, new_id, now_ms))
         log.error("%s", self.restored.describe())
@@ -302,7 +375,7 @@ class App:
         await self.callers.close()
         await self.executions.finish()
         await self._finish_renewals()
-        for name in vars(self).keys() & {"suite", "wrap"}:
+        for name in vars(self).keys() & {"shared_suite", "suite", "wrap"}:
             await getattr(self, name).close()
         await self.heads.close()
         await self.store.close()
@@ -372,18 +445,10 @@ def make_limits(settings: Settings, store: Store) -> Limits:
     )
 
 
-def make_outgoing(
-    settings: Settings, clock: Clock, connectors: Callable[[], Mapping[str, Connector]]
-) -> Outgoing:
-    notes = ServerNotes(settings, clock, connectors)
-    return Outgoing(
-        fetch_page=partial(fetch_page, settings.allow_hosts),
-        screen_webhook=partial(screen_webhook, settings.allow_hosts),
-        webhook_host=webhook_host,
-        post_webhook=partial(post_webhook, settings.allow_hosts),
-        can_send_notes=notes.can_send,
-        send_note=notes.send,
-    )
+def _show_bundle(settings: Settings) -> dict[str, Any]:
+    """Return the settings that a bundle reads."""
+    values = msgspec.structs.asdict(settings)
+    return {name: value for name, value in values.items() if name not in WITHHELD}
 
 
 def prices(listed: tuple[str, ...]) -> dict[str, int]:

@@ -95,7 +95,7 @@ class House:
             found, _ = await app.store.read(lambda: actions.find(LOCAL_WORKSPACE, ActionId(action_id)))
             now_ms = app.clock.now_ms()
             if edited:
-                prepared = await prepare_edit(app.services, found, {"arguments": edited})
+                prepared = await prepare_edit(app.owner_services, found, {"arguments": edited})
                 found = await app.store.write(
                     lambda: decisions.edit(ADA, found.action_id, prepared, ANY_CONTENT, no_link, now_ms)
                 )

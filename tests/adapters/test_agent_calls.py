@@ -67,7 +67,7 @@ async def test_an_approved_call_is_handed_out_once_with_exactly_its_arguments_an
     surface.clock.advance(seconds=LEASE_SECONDS)
     await surface.run_jobs()
     assert await surface.where(action_id) == "executed"
-    verdict = await surface.app.services.verify_journal(surface.workspace_id)
+    verdict = await surface.app.owner_services.verify_journal(surface.workspace_id)
     assert verdict.ok, verdict
 
 

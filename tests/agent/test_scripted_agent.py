@@ -45,7 +45,7 @@ class Scene:
 
     async def key(self, scopes: tuple[str, ...] = SCOPES) -> None:
         """A key of the workspace whose owner the person is."""
-        services, now_ms = self.surface.app.services, self.surface.clock.now_ms()
+        services, now_ms = self.surface.app.owner_services, self.surface.clock.now_ms()
         entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
         await self.surface.app.prepare()
         issued = await self.surface.app.store.write(

@@ -22,7 +22,7 @@ def queued(data_dir: Path, workspace_id: str) -> str:
         settings = load_settings({"data_dir": str(data_dir)}, {"HOME": str(data_dir)}).settings
         async with open_app(settings) as app:
             now_ms = app.clock.now_ms()
-            made = app.services.new_id(now_ms), RunId(app.services.new_id(now_ms))
+            made = app.owner_services.new_id(now_ms), RunId(app.owner_services.new_id(now_ms))
             enqueue = partial(webhooks.enqueue, WorkspaceId(workspace_id), *made)
             await app.store.write(
                 partial(enqueue, "launch_product.completed", "https://example.org/h?key=s3cret", {}, now_ms)

@@ -107,7 +107,7 @@ async def test_calls_that_were_refused_do_not_count(surface: Surface) -> None:
 @pytest.mark.rule("E83")
 async def test_the_limit_is_a_workspace_s_own_and_shared_by_its_keys(surface: Surface) -> None:
     busy, quiet = await surface.new_workspace(), await surface.new_workspace()
-    services, now_ms = surface.app.services, surface.clock.now_ms()
+    services, now_ms = surface.app.owner_services, surface.clock.now_ms()
     entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
     second = await surface.app.store.write(
         lambda: tenancy.issue_key(busy.workspace_id, entropy, now_ms, by="test")

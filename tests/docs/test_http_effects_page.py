@@ -83,7 +83,7 @@ async def test_the_settings_of_the_page_refund_a_customer_once(
         await gate.approve_as(Assurance.PERSON, action_id)
         done = await gate.done(EXECUTE, actionId=action_id)
         assert (done["externalId"], done["externalUrl"]) == ("re_1", "https://pay.example/re_1")
-        secret = await signing_secret(app.services, gate.workspace_id)
+        secret = await signing_secret(app.owner_services, gate.workspace_id)
     finally:
         await gate.close()
 

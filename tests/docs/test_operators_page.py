@@ -133,8 +133,9 @@ class Server:
         payload: dict[str, Any] = answer.json()
         return payload
 
-    def get(self, path: str) -> Any:
-        return httpx.get(self.base_url + path, timeout=DEADLINE_SECONDS).json()
+    def get(self, path: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {self.key}"}
+        return httpx.get(self.base_url + path, headers=headers, timeout=DEADLINE_SECONDS)
 
 
 @pytest.fixture(scope="module")
@@ -198,10 +199,10 @@ def test_the_code_of_the_page_is_a_gated_tool(server: Server, api: FarSide) -> N
 
     kinds = {event["kind"] for event in server.call(AUDIT, runId=run_id)["events"]}
     assert {"run_prepared", "action_approve", "action_claim", "action_succeed"} <= kinds
-    schema = server.get("/openapi.json")["paths"][f"/api/tools/{TOOL}"]["post"]
+    schema = server.get("/openapi.json").json()["paths"][f"/api/tools/{TOOL}"]["post"]
     assert schema["summary"] or schema["description"]
-    assert "acme-billing" in [each["id"] for each in server.get("/.well-known/mcp.json")["operators"]]
-    assert TOOL in httpx.get(f"{server.base_url}/llms.txt").text
+    assert "acme-billing" in [each["id"] for each in server.get("/.well-known/mcp.json").json()["operators"]]
+    assert TOOL in server.get("/llms.txt").text
 
 
 @pytest.mark.slow

@@ -44,7 +44,7 @@ class Newsroom(Gate):
             transport=self.wire, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
         )
         await self.app.prepare()
-        services, now_ms = self.app.services, self.clock.now_ms()
+        services, now_ms = self.app.owner_services, self.clock.now_ms()
         entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
         issued = await self.app.store.write(
             lambda: tenancy.issue_key(LOCAL_WORKSPACE, entropy, now_ms, by="test")

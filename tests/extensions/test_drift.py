@@ -117,7 +117,7 @@ async def test_a_price_of_the_list_that_changed_is_refused_and_the_new_one_is_ch
 ) -> None:
     action_id = await stage(surface, RING)
     await surface.done(APPROVE, actionId=action_id)
-    prices: Any = surface.app.services.limits.credit_prices
+    prices: Any = surface.app.owner_services.limits.credit_prices
     prices["acme_pages_ring"] = 5
     refused = await surface.denied(EXECUTE, actionId=action_id)
     assert [(each["path"], each["expected"], each["got"]) for each in refused["problems"]] == [

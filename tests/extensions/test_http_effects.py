@@ -133,7 +133,7 @@ async def test_a_request_is_sent_once_with_the_approved_arguments_and_both_signa
     assert asked.headers["authorization"] == f"Bearer {SECRET}"
     assert asked.headers["assent-action-id"] == action["id"]
     assert asked.headers["webhook-id"] == f"{action['id']}:1"
-    secret = await signing_secret(surface.app.services, surface.workspace_id)
+    secret = await signing_secret(surface.app.owner_services, surface.workspace_id)
     plain = hmac.digest(secret.encode(), asked.body, hashlib.sha256).hex()
     assert asked.headers["x-chieflab-signature"] == f"sha256={plain}"
     signed = ".".join((asked.headers["webhook-id"], asked.headers["webhook-timestamp"], asked.body.decode()))
@@ -308,7 +308,7 @@ async def test_after_a_change_of_the_address_a_person_approves_again(
     await store_secret(surface)
     action_id = await approve(surface)
     (effect,) = surface.app.extensions.effects
-    connector: Any = surface.app.services.connectors[effect.tool]
+    connector: Any = surface.app.owner_services.connectors[effect.tool]
     connector._request = msgspec.structs.replace(connector._request, url=f"{side.url()}other")
     refused = await surface.denied(EXECUTE, actionId=action_id)
     assert refused["reason"] == "requires_approval"

@@ -79,13 +79,15 @@ def test_flags_name_operators_and_doctor_names_the_bad_ones(tmp_path: Path, name
 def test_a_served_operator_is_named_at_the_start_and_the_server_conforms(tmp_path: Path, named: str) -> None:
     settings = {"ASSENT_OPERATORS": named, "ASSENT_RATE_LIMIT_PER_MINUTE": "10000"}
     with Serve(tmp_path / "data", settings) as server:
-        metadata = httpx.get(f"{server.base_url}/.well-known/mcp.json").json()
-        assert "bell" in [each["id"] for each in metadata["operators"]]
-        made = [*ASSENT, "workspace", "create", "acme", "--json", "--data-dir", str(tmp_path / "data")]
+        made = [*ASSENT, "keys", "create", "--json", "--data-dir", str(tmp_path / "data")]
+        more = [*ASSENT, "workspace", "create", "acme", "--json", "--data-dir", str(tmp_path / "data")]
         keys = [
-            json.loads(run(made, env=environment({}), capture_output=True, check=True).stdout)["apiKey"]
-            for _ in range(2)
+            json.loads(run(each, env=environment({}), capture_output=True, check=True).stdout)["apiKey"]
+            for each in (made, more)
         ]
+        for headers, listed in (({}, False), ({"Authorization": f"Bearer {keys[0]}"}, True)):
+            metadata = httpx.get(f"{server.base_url}/.well-known/mcp.json", headers=headers).json()
+            assert ("bell" in [each["id"] for each in metadata["operators"]]) is listed
         done = run(
             [*ASSENT, "conform", server.base_url, "--key-stdin", "--json"],
             env=environment({}),

@@ -176,7 +176,7 @@ async def test_an_action_whose_operator_is_gone_is_shown_and_not_executed(
 ) -> None:
     action_id = await stage(surface)
     await approve(surface, action_id)
-    services = surface.app.services
+    services = surface.app.owner_services
     without = {name: each for name, each in services.connectors.items() if not name.startswith("acme")}
     monkeypatch.setitem(services.__dict__, "connectors", without)
     types = [each for each in services.effects.types.values() if each.operator != "acme-billing"]
@@ -272,11 +272,11 @@ async def test_the_texts_of_a_form_become_values_of_the_schema(
 ) -> None:
     action_id = await stage(surface, tool, **given)
     action = await surface.stored(action_id)
-    edited = await editing.edit_effect(surface.app.services, action.effect, {"arguments": typed})
+    edited = await editing.edit_effect(surface.app.owner_services, action.effect, {"arguments": typed})
     assert edited.arguments == value
     assert [field.name for field in action.view.fields] == [f"arguments.{name}" for name in value]
     with pytest.raises(Refusal):
-        await editing.edit_effect(surface.app.services, action.effect, {"arguments": {"times": "many"}})
+        await editing.edit_effect(surface.app.owner_services, action.effect, {"arguments": {"times": "many"}})
 
 
 async def test_an_effect_is_measured_by_its_own_function(surface: Gate, shop: Any) -> None:

@@ -113,7 +113,7 @@ Ask = Callable[[str, dict[str, Any]], Awaitable[dict[str, Any] | None]]
 
 def asking(app: App) -> Ask:
     """The calls of the local user, without a transport."""
-    edge = Edge(lambda: CATALOG, app.services)
+    edge = Edge(lambda: CATALOG, app.owner_services)
     context = RequestContext(Credentials(local=LOCAL_PRINCIPAL), "127.0.0.1", "proof")
 
     async def ask(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

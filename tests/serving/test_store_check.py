@@ -21,7 +21,7 @@ class Counted:
     def __init__(self, surface: Surface, monkeypatch: pytest.MonkeyPatch) -> None:
         self.writes = 0
         self.full = False
-        store = surface.app.services.store
+        store = surface.app.owner_services.store
         write = store.write
 
         async def counted(begin: Any) -> Any:
@@ -38,7 +38,7 @@ async def test_it_fails_while_writes_do_and_recovers(
 ) -> None:
     monkeypatch.setattr(store_check, "PROBE_SECONDS", 0.0)
     await surface.app.prepare()
-    store, check = Counted(surface, monkeypatch), StoreCheck(surface.app.services)
+    store, check = Counted(surface, monkeypatch), StoreCheck(surface.app.owner_services)
     await check.check()
     store.full = True
     with pytest.raises(StoreUnavailable):
@@ -51,7 +51,7 @@ async def test_it_fails_while_writes_do_and_recovers(
 async def test_many_who_ask_share_one_write(surface: Surface, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(store_check, "PROBE_SECONDS", 3600.0)
     await surface.app.prepare()
-    store, check = Counted(surface, monkeypatch), StoreCheck(surface.app.services)
+    store, check = Counted(surface, monkeypatch), StoreCheck(surface.app.owner_services)
     await asyncio.gather(*(check.check() for _ in range(50)))
     for _ in range(50):
         await check.check()

@@ -6,6 +6,7 @@ which the list of processes would show, and never written unsealed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -21,6 +22,7 @@ from assent.gate.connection import Connection
 
 if TYPE_CHECKING:
     from assent.app import App
+    from assent.ports import Connector
 
 MAX_KEY_CHARS: Final = 512
 """Longer than any provider's key. Longer input is something else."""
@@ -74,9 +76,10 @@ def connect(
             ) from None
 
     async def wire(app: App) -> Connection:
-        connector = _key_checked(app, provider)
         found = await find_workspace(app, workspace)
-        if app.services.effects.connector(provider).auth_mode == "password" and sender is None:
+        services = app.services.for_workspace(found.workspace_id)
+        connector = _key_checked(services.connectors, provider)
+        if services.effects.connector(provider).auth_mode == "password" and sender is None:
             raise Failure(
                 'A mail server sends in the name of an address, and none is given.\nAdd: --from "Ann <ann@example.org>"'
             )
@@ -108,11 +111,11 @@ def connect(
             made = await app.connections.choose(found.workspace_id, provider, account, by=BY)
         return made
 
-    def _key_checked(app: App, name: str) -> KeyChecked:
-        connector: object = app.services.connectors.get(name)
+    def _key_checked(connectors: Mapping[str, Connector], name: str) -> KeyChecked:
+        connector: object = connectors.get(name)
         if isinstance(connector, KeyChecked):
             return connector
-        by_key = sorted(each for each, one in app.services.connectors.items() if isinstance(one, KeyChecked))
+        by_key = sorted(each for each, one in connectors.items() if isinstance(one, KeyChecked))
         where = f"{pages_address(session.settings) or session.settings.base_url}/connect/{name}"
         other = f"\nIt is connected in a browser: {where}" if connector is not None else ""
         raise Failure(f"{name!r} is not connected by a key. Possible: {', '.join(by_key)}.{other}")

@@ -149,7 +149,7 @@ async def _run_or_fail(app: App, begin: Any, *, write: bool = False) -> Policy:
 
 def _list_unknown(app: App, policy: Policy) -> list[str]:
     """Name what the rules match on and this server does not have, which may be a spelling mistake."""
-    effects = app.services.effects
+    effects = app.owner_services.effects
     lines = []
     for rule in policy.rules:
         for kind, named, known in (

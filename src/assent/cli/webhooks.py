@@ -196,7 +196,8 @@ def subscribe(
     """Post the events of a workspace's actions to an address, all of them unless you name some."""
 
     async def make(app: App, found: Workspace) -> dict[str, Any]:
-        begin = subscriptions.add(app.services, found.workspace_id, url, event or EVENTS, by=BY)
+        services = app.services.for_workspace(found.workspace_id)
+        begin = subscriptions.add(services, found.workspace_id, url, event or EVENTS, by=BY)
         made = await _explain_unfit(app.store.write(begin))
         return {"workspaceId": found.workspace_id, "subscriptionId": made}
 

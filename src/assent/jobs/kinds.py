@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from functools import partial
+from collections.abc import Awaitable, Callable
 
 from assent.app import App
 from assent.engine.actions import reconciliation, sending
@@ -14,6 +14,7 @@ from assent.engine.audit.log import Signer
 from assent.engine.core import idempotency as once
 from assent.engine.core import jobs, signup
 from assent.engine.core.jobs import Handler, Job, JobKind
+from assent.engine.core.services import Services
 from assent.engine.erasure.retention import ERASE_JOB, erase_old_content
 from assent.engine.learning import pictures
 from assent.engine.learning.measurement import MEASURE_JOB, measure_job
@@ -34,21 +35,26 @@ log = logging.getLogger("assent.jobs")
 
 def job_kinds(app: App) -> dict[str, JobKind]:
     """Return the table of kinds."""
-    store, clock, services = app.store, app.clock, app.services
+    store, clock, in_flight = app.store, app.clock, webhooks.InFlight()
+
+    def serve(handle: Callable[[Services, Job], Awaitable[bool | None]]) -> Handler:
+        """Give a handler the services of the job's workspace."""
+        return lambda job: handle(app.services.for_workspace(job.workspace_id), job)
+
     return {
-        SEND_JOB: JobKind(partial(sending.send, services)),
-        MEASURE_JOB: JobKind(partial(measure_job, services), lost_workers=jobs.MANY_LOST_WORKERS),
-        RECONCILE_JOB: JobKind(
-            partial(reconciliation.reconcile, services), lost_workers=jobs.MANY_LOST_WORKERS
-        ),
+        SEND_JOB: JobKind(serve(sending.send)),
+        MEASURE_JOB: JobKind(serve(measure_job), lost_workers=jobs.MANY_LOST_WORKERS),
+        RECONCILE_JOB: JobKind(serve(reconciliation.reconcile), lost_workers=jobs.MANY_LOST_WORKERS),
         webhooks.DELIVER_JOB: JobKind(
-            partial(webhooks.deliver, services, webhooks.InFlight()),
+            serve(lambda services, job: webhooks.deliver(services, in_flight, job)),
             retry_delays_ms=RETRY_DELAYS_MS,
             apart=True,
         ),
-        CONTINUE_JOB: JobKind(partial(long_runs.finish, services, _tool), apart=True),
-        sign_in_mail.MAIL_JOB: JobKind(partial(sign_in_mail.send, services), apart=True),
-        notifications.NOTIFY_JOB: JobKind(partial(notifications.notify_target, services), apart=True),
+        CONTINUE_JOB: JobKind(
+            serve(lambda services, job: long_runs.finish(services, _tool, job)), apart=True
+        ),
+        sign_in_mail.MAIL_JOB: JobKind(serve(sign_in_mail.send), apart=True),
+        notifications.NOTIFY_JOB: JobKind(serve(notifications.notify_target), apart=True),
         "remind_people": JobKind(sweeping(store, clock, reminders.enqueue_due), every_ms=reminders.EVERY_MS),
         "forget_reminders": JobKind(sweeping(store, clock, reminders.forget_old), every_ms=HOUR_MS),
         "forget_notifications": JobKind(

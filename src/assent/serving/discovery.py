@@ -32,7 +32,7 @@ def operators() -> tuple[dict[str, Any], ...]:
 
 
 class Documents:
-    """The discovery documents of one server."""
+    """The discovery documents of one server, for callers that see these tools and operators."""
 
     def __init__(self, catalog: Catalog, base_url: str, operators: tuple[dict[str, Any], ...] = ()) -> None:
         self._catalog = catalog

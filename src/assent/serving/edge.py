@@ -124,6 +124,8 @@ class Incoming:
     caller: Principal | None = None
     """Set once the key is checked."""
     let_in: bool = False
+    owned: bool = False
+    """Whether the caller has the owner's tools, too; set with the caller."""
 
     @property
     def label(self) -> str:
@@ -192,8 +194,18 @@ class Edge:
 
     @cached_property
     def catalog(self) -> Catalog:
-        """The tool catalog. Imported at its first use, because a handshake needs no tools."""
+        """Every tool of the server. Imported at its first use, because a handshake needs no tools."""
         return self._load_catalog()
+
+    def catalog_for(self, caller: Principal | None) -> Catalog:
+        """The tools that a caller can see and call; without a key those that every workspace has (E50)."""
+        return self._choose(owned=self._services_for(caller).owned)
+
+    def _choose(self, *, owned: bool) -> Catalog:
+        return self.catalog if owned else self.catalog.shared
+
+    def _services_for(self, caller: Principal | None) -> Services:
+        return self.services.for_workspace(caller.workspace_id if caller is not None else None)
 
     async def answer(
         self, name: str, arguments: Any, context: RequestContext, meta: Mapping[str, Any] | None = None
@@ -210,11 +222,11 @@ class Edge:
     async def _answer_and_count(self, call: Incoming) -> Answer:
         begun = time.perf_counter()
         answer = await self._answer(call)
-        toolsets, tool = toolsets_of(call.caller), call.tool
-        listed = self.catalog.offered if toolsets is None else self.catalog.names_in(toolsets)
+        toolsets, tool, catalog = toolsets_of(call.caller), call.tool, self._choose(owned=call.owned)
+        listed = catalog.offered if toolsets is None else catalog.names_in(toolsets)
         offered = listed if call.context.offered is None else call.context.offered
         if not offered.issuperset(NAMED.findall(answer.text)):
-            answer = replace(answer, text=drop_unoffered(answer.text, self.catalog, offered))
+            answer = replace(answer, text=drop_unoffered(answer.text, catalog, offered))
         if answer.is_error and tool is not None and tool.tell_refusal is not None:
             answer = replace(answer, prose=tool.tell_refusal(answer.value))
         self.outcomes[(call.label, answer.outcome)] += 1
@@ -269,8 +281,12 @@ class Edge:
 
     async def _run(self, call: Incoming) -> Any:
         """Let a call in and run its tool. Without a key only public tools run (E84)."""
-        services, tool = self.services, call.tool
         principal = await self.authenticate(call.context.credentials)
+        services = self._services_for(principal)
+        call.owned = services.owned
+        if call.tool is not None and call.tool.owned and not call.owned:
+            call.tool = None  # for this caller there is no such tool
+        tool = call.tool
         dialog = call.context.dialog if services.limits.client_dialog_seconds else None
         if principal is not None and principal.client_dialog and dialog is None:
             principal = msgspec.structs.replace(principal, client_dialog=False)
@@ -283,7 +299,7 @@ class Edge:
             await limits.rate_limiter.count(window, principal.workspace_id, "", now_ms)
         call.let_in = True
         if tool is None:
-            raise self._unknown(call.name)
+            raise self._unknown(call)
         if services.links.find_pages is not None:
             await services.links.find_pages()
         try:
@@ -311,10 +327,10 @@ class Edge:
         address = links.page_address() if note is not None else None
         return answer if address is None or address not in answer.text else replace(answer, note=note)
 
-    def _unknown(self, name: str) -> Refusal:
-        close = self.catalog.suggest(name)
+    def _unknown(self, call: Incoming) -> Refusal:
+        close = self._choose(owned=call.owned).suggest(call.name)
         suggestion = f" (did you mean {close}?)" if close is not None else ""
-        return Refusal(Reason.UNKNOWN_TOOL, facts={"tool": repr(name[:80]), "suggestion": suggestion})
+        return Refusal(Reason.UNKNOWN_TOOL, facts={"tool": repr(call.name[:80]), "suggestion": suggestion})
 
 
 _TEXT: Final = msgspec.json.Encoder()

@@ -247,7 +247,7 @@ class McpEndpoint:
     """`/api/mcp` and `/mcp`: JSON-RPC 2.0 over POST (E58, E75)."""
 
     def __init__(
-        self, messages: McpServer, metadata: Callable[[], Awaitable[bytes]], *, trust_proxy: bool
+        self, messages: McpServer, metadata: Callable[[Scope], Awaitable[bytes]], *, trust_proxy: bool
     ) -> None:
         self._messages = messages
         self._metadata = metadata
@@ -258,7 +258,7 @@ class McpEndpoint:
         accept = ",".join(value.lower() for name, value in headers if name == "accept")
         only_events = EVENTS in accept and not _accepts_json(accept)
         if scope["method"] in ("GET", "HEAD") and not only_events:
-            await respond(send, 200, await self._metadata() if scope["method"] == "GET" else b"")
+            await respond(send, 200, await self._metadata(scope) if scope["method"] == "GET" else b"")
             return
         if scope["method"] != "POST":
             # GET for an event stream, DELETE of a session: neither exists on a server without

@@ -289,10 +289,11 @@ class McpServer:
         caller = await self._edge.check_key(exchange.context.credentials, required=not self._open_discovery)
         if isinstance(caller, Answer):
             raise refuse_at_gate(exchange, caller)
-        toolsets = toolsets_of(caller)
-        listed = {"resultType": COMPLETE, "tools": self._edge.catalog.listing(toolsets)}
+        toolsets, catalog = toolsets_of(caller), self._edge.catalog_for(caller)
+        listed = {"resultType": COMPLETE, "tools": catalog.listing(toolsets)}
         # A list that depends on the key must not be cached for others.
-        return listed if toolsets is None else {**listed, "cacheScope": "private"}
+        shared = toolsets is None and catalog is catalog.shared
+        return listed if shared else {**listed, "cacheScope": "private"}
 
     async def _call_tool(self, ctx: Any, params: CallToolRequestParams) -> dict[str, Any]:
         """Call a tool for a caller that sees wrapped servers, through the SDK."""

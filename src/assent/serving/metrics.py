@@ -17,7 +17,7 @@ from assent import __version__
 from assent.engine.audit import copies
 from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
 from assent.ports import Store, StoreUnavailable, Transaction
-from assent.serving.edge import Edge
+from assent.serving.edge import Edge, Latency
 from assent.sql.loader import statements
 
 MEDIA_TYPE: Final = "text/plain; version=0.0.4"
@@ -34,8 +34,12 @@ def may_read(authorization: str, key: str | None, base_url: str) -> bool:
     return hmac.compare_digest(given.encode(), key.encode())
 
 
-async def write_metrics(edge: Edge, requests: Counter[tuple[str, str]]) -> str:
-    """Return every metric as text. While the store is unavailable, its part is left out and `assent_store_up` is 0."""
+async def write_metrics(edge: Edge, requests: Counter[tuple[str, str]], *, with_key: bool) -> str:
+    """Return every metric as text. While the store is unavailable, its part is left out and `assent_store_up` is 0.
+    Without the key the owner's tools are left out: their names are the owner's."""
+    hidden = () if with_key else {tool.name for tool in edge.catalog.tools if tool.owned}
+    outcomes = {key: n for key, n in edge.outcomes.items() if key[0] not in hidden}
+    latencies = {tool: each for tool, each in edge.latencies.items() if tool not in hidden}
     lines = [
         *_family("build_info", "gauge", [({"version": __version__}, 1)]),
         *_family(
@@ -46,9 +50,9 @@ async def write_metrics(edge: Edge, requests: Counter[tuple[str, str]]) -> str:
         *_family(
             "tool_calls_total",
             "counter",
-            [({"tool": tool, "outcome": outcome}, n) for (tool, outcome), n in sorted(edge.outcomes.items())],
+            [({"tool": tool, "outcome": outcome}, n) for (tool, outcome), n in sorted(outcomes.items())],
         ),
-        *_write_latency(edge),
+        *_write_latency(latencies),
     ]
     store, now_ms = edge.services.store, edge.services.clock.now_ms()
     try:
@@ -95,10 +99,10 @@ def _read_state(now_ms: int) -> Transaction[dict[str, list[tuple[dict[str, str],
     }
 
 
-def _write_latency(edge: Edge) -> Iterator[str]:
+def _write_latency(latencies: Mapping[str, Latency]) -> Iterator[str]:
     name = "assent_tool_call_seconds"
     yield f"# TYPE {name} histogram"
-    for tool, latency in sorted(edge.latencies.items()):
+    for tool, latency in sorted(latencies.items()):
         for bound, count in latency.cumulate():
             yield f'{name}_bucket{{tool="{tool}",le="{bound}"}} {count}'
         yield f'{name}_sum{{tool="{tool}"}} {latency.seconds:.6f}'

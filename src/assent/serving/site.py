@@ -11,14 +11,22 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from assent import __version__
 from assent.engine.audit import boundary
+from assent.engine.core.tenancy import Principal
 from assent.ports import StoreUnavailable
 from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
-from assent.serving.http import AllowedPeers, Guard, McpEndpoint, RestEndpoint
+from assent.serving.http import (
+    AllowedPeers,
+    Guard,
+    McpEndpoint,
+    RestEndpoint,
+    credentials_in,
+    read_headers,
+)
 from assent.serving.mcp import McpServer
 from assent.serving.metrics import MEDIA_TYPE, may_read, write_metrics
 from assent.serving.store_check import StoreCheck
@@ -28,13 +36,15 @@ from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
 log = logging.getLogger("assent.site")
 
 MCP_PATHS: Final = ("/api/mcp", "/api/mcp/", "/mcp", "/mcp/")
-DAY_CACHE: Final = {"Cache-Control": "public, max-age=300"}
+PLAIN_TEXT: Final = "text/plain; charset=utf-8"
+Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def build_site(
     edge: Edge,
     messages: McpServer,
     documents: Documents,
+    owned: Documents,
     pages: list[BaseRoute],
     *,
     peers: AllowedPeers,
@@ -45,19 +55,39 @@ def build_site(
     lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
 ) -> ASGIApp:
     """Build the ASGI app. Its only state is the counters of `/metrics` and the last check of `/readyz`.
+    `documents` are for everyone, `owned` for keys of the owner's workspaces (E50).
     `draining` returns whether this process is about to stop and wants no new connections. `lost` answers
     unknown addresses."""
     counts: Counter[tuple[str, str]] = Counter()
     store = StoreCheck(edge.services)
 
-    async def metadata() -> bytes:
+    async def metadata(found: Documents) -> bytes:
         try:
             claims = await edge.services.store.read(boundary.describe_claims)
         except StoreUnavailable:
             claims = None
-        return documents.metadata(claims)
+        return found.metadata(claims)
 
-    mcp = McpEndpoint(messages, metadata, trust_proxy=trust_proxy)
+    async def choose(scope: Scope) -> Documents:
+        """A wrong key gets the documents for everyone: a client reads here how to get a key."""
+        given = credentials_in(read_headers(scope))
+        caller = await edge.check_key(given, required=False) if given.api_key else None
+        catalog = edge.catalog_for(caller if isinstance(caller, Principal) else None)
+        return documents if catalog is edge.catalog.shared else owned
+
+    def send_document(make: Callable[[Documents], Awaitable[bytes]], media_type: str) -> Endpoint:
+        async def send(request: Request) -> Response:
+            found = await choose(request.scope)
+            cached = "public, max-age=300" if found is documents else "private, no-store"
+            headers = {"Cache-Control": cached, "Vary": "Authorization"}
+            return Response(await make(found), media_type=media_type, headers=headers)
+
+        return send
+
+    async def describe(scope: Scope) -> bytes:
+        return await metadata(await choose(scope))
+
+    mcp = McpEndpoint(messages, describe, trust_proxy=trust_proxy)
 
     async def readyz(request: Request) -> Response:
         if draining():
@@ -73,16 +103,18 @@ def build_site(
     async def metrics(request: Request) -> Response:
         if not may_read(request.headers.get("authorization", ""), metrics_key, base_url):
             return PlainTextResponse("The metrics need the key of ASSENT_METRICS_KEY.\n", 401)
-        return PlainTextResponse(await write_metrics(edge, counts), media_type=MEDIA_TYPE)
+        return PlainTextResponse(
+            await write_metrics(edge, counts, with_key=metrics_key is not None), media_type=MEDIA_TYPE
+        )
 
     routes: list[BaseRoute] = [
         *(Route(path, mcp, methods=["GET", "POST", "DELETE", "PUT", "PATCH"]) for path in MCP_PATHS),
         Route("/api/tools/{name}", RestEndpoint(edge, trust_proxy=trust_proxy)),
-        Route("/.well-known/mcp.json", _document(metadata, "application/json")),
-        Route("/openapi.json", _document(_ready(lambda: documents.openapi), "application/json")),
-        Route(SCHEMA_PATH, _document(_ready(definition_schema), "application/schema+json")),
-        Route("/llms.txt", _document(_ready(lambda: documents.llms), "text/plain; charset=utf-8")),
-        Route("/llms-full.txt", _document(_ready(lambda: documents.llms_full), "text/plain; charset=utf-8")),
+        Route("/.well-known/mcp.json", send_document(metadata, "application/json")),
+        Route("/openapi.json", send_document(_ready(lambda found: found.openapi), "application/json")),
+        Route(SCHEMA_PATH, send_document(_ready(lambda _: definition_schema()), "application/schema+json")),
+        Route("/llms.txt", send_document(_ready(lambda found: found.llms), PLAIN_TEXT)),
+        Route("/llms-full.txt", send_document(_ready(lambda found: found.llms_full), PLAIN_TEXT)),
         Route("/healthz", _healthz),
         Route("/readyz", readyz),
         Route("/metrics", metrics),
@@ -95,20 +127,11 @@ def build_site(
     return Guard(site, peers=peers, counts=counts, draining=draining)
 
 
-def _ready(make: Callable[[], bytes]) -> Callable[[], Awaitable[bytes]]:
-    async def give() -> bytes:
-        return make()
+def _ready(make: Callable[[Documents], bytes]) -> Callable[[Documents], Awaitable[bytes]]:
+    async def give(found: Documents) -> bytes:
+        return make(found)
 
     return give
-
-
-def _document(
-    make: Callable[[], Awaitable[bytes]], media_type: str
-) -> Callable[[Request], Awaitable[Response]]:
-    async def send(request: Request) -> Response:
-        return Response(await make(), media_type=media_type, headers=DAY_CACHE)
-
-    return send
 
 
 async def _healthz(request: Request) -> Response:

@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from assent.kernel.ids import is_uuid
 from assent.kernel.limits import (
     CLIENT_DIALOG_SECONDS,
     HELD_AFTER,
@@ -83,6 +84,7 @@ class Settings(Record, kw_only=True):
     credit_prices: tuple[str, ...] = ()
     agent_risks: tuple[str, ...] = ()
     workflow_dirs: tuple[str, ...] = ()
+    owner_workspaces: tuple[str, ...] | None = None
     wrap_config: Path | None = None
     wrap_rules: Path | None = None
     wrap_workspaces: tuple[str, ...] = ()
@@ -145,6 +147,9 @@ class Settings(Record, kw_only=True):
 DEFAULTS: Final[Mapping[str, Any]] = {each.name: each.default for each in msgspec.structs.fields(Settings)}
 """The default of each setting; `NODEFAULT` for one that depends on others."""
 
+EVERY_WORKSPACE: Final = "all"
+"""As `owner_workspaces`: whatever the settings bring serves every workspace."""
+
 SQLITE_SCHEME: Final = "sqlite:///"
 """Prefix of the path, which is absolute once settings are loaded."""
 
@@ -190,6 +195,7 @@ def load_settings(flags: Mapping[str, object], environ: Mapping[str, str] | None
         values[gathered] = _gather(BY_NAME[current].env, BY_NAME[previous].env, newest, earlier)
     warnings += _fit_timeout_into_lease(values)
     _check_oidc(values)
+    _check_owner_workspaces(values["owner_workspaces"] or ())
     in_file = reader.sources["database_url"].startswith("file ")
     settings = Settings(
         **values, effects=file_values.get(EFFECTS), config_file=config_file, database_in_file=in_file
@@ -269,6 +275,15 @@ def _check_oidc(values: Mapping[str, Any]) -> None:
         raise SettingsError(
             "oidc_issuer is set, but no setting says who may sign in with it.\n"
             "Set oidc_domains, oidc_owners or oidc_members."
+        )
+
+
+def _check_owner_workspaces(listed: tuple[str, ...]) -> None:
+    """Refuse names: another workspace could take one, ids are given once."""
+    if wrong := [each for each in listed if each != EVERY_WORKSPACE and not is_uuid(each)]:
+        raise SettingsError(
+            f"owner_workspaces has {wrong[0]!r}, which is not the id of a workspace.\n"
+            f"Write ids, which `assent workspace list` shows, or {EVERY_WORKSPACE!r} for every workspace."
         )
 
 

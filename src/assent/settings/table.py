@@ -241,6 +241,14 @@ TABLE: Final = (
         kind=Kind.FILE,
         doc="A client's file with `mcpServers`: the keys of `wrap_workspaces` see these tools; see [wrap.md](wrap.md).",
     ),
+    Setting(
+        name="owner_workspaces",
+        kind=Kind.NAMES,
+        default_text="the default workspace",
+        doc="The ids of the workspaces that use what these settings bring: `operators`, `[effect.NAME]`, the clients "
+        "of providers, `smtp_url` as a way to send, the model, `workflow_dirs`, `allow_hosts`. Any other workspace "
+        "neither sees nor reaches them. `all` means every workspace, also one that a stranger signs up for.",
+    ),
     Setting(name="wrap_rules", kind=Kind.FILE, doc="Rules for the tools of `wrap_config`, in TOML."),
     Setting(name="wrap_workspaces", kind=Kind.NAMES, doc="The ids of workspaces that use `wrap_config`."),
     Setting(
@@ -295,7 +303,8 @@ TABLE: Final = (
     Setting(
         name="smtp_url",
         kind=Kind.MAIL_SERVER,
-        doc="The mail server of workspaces that have connected none of their own. `smtp://` encrypts with STARTTLS "
+        doc="The mail server of the owner's workspaces that have connected none of their own, and of the server's own "
+        "mail. `smtp://` encrypts with STARTTLS "
         "(`?starttls=never` does not), `smtps://` from the start; special characters of user and "
         "password percent-encoded.",
     ),

@@ -24,10 +24,19 @@ class Suite:
         self._services = services
         self._settings = settings
         self._connectors: tuple[Connector, ...] = ()
+        self._owner: Suite | None = None
+
+    def with_settings(self, settings: Mapping[str, Any]) -> Suite:
+        """Return the suite of other workspaces. The sites stay one: they count visitors in memory."""
+        other = Suite(self._services, settings)
+        other._owner = self
+        return other
 
     @cached_property
     def site(self) -> Site:
         """The public sites of the workspaces."""
+        if self._owner is not None:
+            return self._owner.site
         from assent.suite.site.hosting import Site
 
         return Site(self._services)
@@ -57,7 +66,7 @@ class Suite:
         """Prepare one page for the workspace's own site."""
         from assent.suite.sample import prepare
 
-        return await prepare(self._services, principal)
+        return await prepare(self._services.for_workspace(principal.workspace_id), principal)
 
     def preload(self) -> None:
         """Import every connector and the types of every channel."""
@@ -74,7 +83,7 @@ class Suite:
 
             for access in filter(None, map(find_access, self._connectors)):
                 await access.finish()
-        if "site" in vars(self):
+        if "site" in vars(self) and self._owner is None:
             await self.site.close()
 
 

@@ -76,6 +76,13 @@ class Catalog:
         }
         self.by_name: Mapping[str, Tool] = olds | named
         """The tool of every name that resolves; `chiefmo_x` is `chieflab_x` (C5)."""
+        owned = any(tool.owned for tool in self.tools)
+        self.shared: Catalog = (
+            Catalog((each for each in self.tools if not each.owned), toolsets=self.toolsets)
+            if owned
+            else self
+        )
+        """The tools that every workspace has."""
         self._listings: dict[frozenset[Toolset], list[dict[str, Any]]] = {}
         self.offered = self.names_in(self.toolsets)
         """The names in the default list."""

@@ -46,6 +46,7 @@ def make_message_tool(channel: ChannelEffect) -> Tool:
         reply=PreparedRun,
         handler=partial(prepare, channel),
         scope="runs:write",
+        owned=True,
     )
 
 

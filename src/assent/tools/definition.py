@@ -171,3 +171,5 @@ class Tool:
     """Returns the text before a refusal, for tools that answer with text first (W76)."""
     legacy_names: tuple[str, ...] = field(default=())
     """Old names that are listed; any other `chiefmo_` name resolves without being listed."""
+    owned: bool = False
+    """Whether only the owner's workspaces have it (`Services.for_workspace`): the tools of the settings' operators."""

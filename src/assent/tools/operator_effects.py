@@ -47,6 +47,7 @@ def make_tool(effect: EffectFunction) -> Tool:
         reply=PreparedRun,
         handler=partial(prepare, effect),
         scope="runs:write",
+        owned=True,
     )
 
 

@@ -266,7 +266,7 @@ class Gate(Surface):
 
     async def key_with(self, *scopes: str) -> str:
         """A second key of this workspace that may do only so much."""
-        services, now_ms = self.app.services, self.clock.now_ms()
+        services, now_ms = self.app.owner_services, self.clock.now_ms()
         entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
         issued = await self.app.store.write(
             lambda: tenancy.issue_key(self.workspace_id, entropy, now_ms, scopes=scopes, by="test")
@@ -292,7 +292,7 @@ class Gate(Surface):
         order = ExecutionOrder(
             workspace_id=self.workspace_id, action_id=ActionId(action_id), tool=tool, by="nobody", key=key
         )
-        claimed = await execution.claim_action(self.app.services, order)
+        claimed = await execution.claim_action(self.app.owner_services, order)
         assert isinstance(claimed, Action)
         return claimed
 

@@ -20,7 +20,7 @@ ALL = tenancy.SCOPES
 
 async def rotated(gate: Gate, key: str) -> str:
     """The key that a human gets in its place."""
-    services, now_ms = gate.app.services, gate.clock.now_ms()
+    services, now_ms = gate.app.owner_services, gate.clock.now_ms()
     entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
     public = tenancy.parse_key(key)
     assert public is not None

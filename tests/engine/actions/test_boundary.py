@@ -56,7 +56,7 @@ async def test_where_an_agent_can_sign_in_no_approval_is_claimed_as_a_persons(su
         assert (approved["facts"]["assurance"], approved["facts"]["claimed"]) == (assurance, "agent")
     found = await discovered(surface)
     assert (found["mostClaimed"], found["boundary"]) == ("agent", "open")
-    assert (await surface.app.services.verify_journal(None)).ok
+    assert (await surface.app.owner_services.verify_journal(None)).ok
     assert (await surface.record(before["id"]))["assurance"] == "person"
 
 

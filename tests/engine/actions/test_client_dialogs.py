@@ -47,7 +47,7 @@ def has_dialog(surface: Gate, mode: str) -> bool:
 async def silent_key(surface: Gate) -> str:
     """A key whose client is asked nothing."""
     entropy = KeyEntropy(
-        surface.app.services.entropy(KEY_ID_BYTES), surface.app.services.entropy(SECRET_BYTES)
+        surface.app.owner_services.entropy(KEY_ID_BYTES), surface.app.owner_services.entropy(SECRET_BYTES)
     )
     issued = await surface.app.store.write(
         lambda: tenancy.issue_key(
@@ -282,7 +282,7 @@ async def test_a_key_can_switch_the_dialog_off_also_after_its_rotation(surface: 
     ids = tenancy.parse_key(key)
     assert ids is not None
     entropy = KeyEntropy(
-        surface.app.services.entropy(KEY_ID_BYTES), surface.app.services.entropy(SECRET_BYTES)
+        surface.app.owner_services.entropy(KEY_ID_BYTES), surface.app.owner_services.entropy(SECRET_BYTES)
     )
     rotated = await surface.app.store.write(
         lambda: tenancy.rotate_key(ids.workspace_id, ids.key_id, entropy, surface.clock.now_ms(), by="test")
@@ -392,7 +392,7 @@ async def test_an_answer_that_comes_too_late_is_none(surface: Gate) -> None:
     action_id = await surface.staged()
     async with agent(surface, MODERN, saying("cancel")) as asking:
         state = await asking.open_dialog(action_id)
-        surface.clock.advance(seconds=surface.app.services.limits.client_dialog_seconds)
+        surface.clock.advance(seconds=surface.app.owner_services.limits.client_dialog_seconds)
         await requires_link(surface, await asking.answer(state, action_id), action_id)
 
 
@@ -411,7 +411,7 @@ on_stdio = pytest.mark.parametrize("transport", ["stdio"])
 
 
 def be_impatient(surface: Gate, seconds: float) -> None:
-    services = surface.app.services
+    services = surface.app.owner_services
     limits = dataclasses.replace(services.limits, client_dialog_seconds=seconds)
     vars(surface.app)["services"] = surface.surfaces.edge.services = dataclasses.replace(
         services, limits=limits

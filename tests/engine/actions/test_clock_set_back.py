@@ -80,7 +80,9 @@ async def test_a_call_in_flight_is_not_sent_beside_itself_after_the_clock_was_se
         assert refused["reason"] == "execution_in_progress", tool
     drifted = await surface.stored(action_id)
     with pytest.raises(Refusal) as held:
-        await observing.send_back(surface.app.services, drifted, Observation(), (), by="Ada", via="page")
+        await observing.send_back(
+            surface.app.owner_services, drifted, Observation(), (), by="Ada", via="page"
+        )
     assert held.value.reason is Reason.EXECUTION_IN_PROGRESS
     arrives.set()
     await first
@@ -155,7 +157,7 @@ async def test_a_workspace_is_not_locked_out_because_the_clock_was_set_back(surf
 
 async def test_jobs_that_come_too_early_wait_for_their_time(surface: Gate) -> None:
     """Each was claimed when its time had come, and runs when it has not: the clock was set back between."""
-    services, kinds = surface.app.services, job_kinds(surface.app)
+    services, kinds = surface.app.owner_services, job_kinds(surface.app)
     scheduled = await surface.approved(scheduleFor=iso_time(surface.clock.now_ms() + HOUR_MS))
     sent = await surface.approved()
     await surface.done(EXECUTE, actionId=sent)
@@ -230,10 +232,10 @@ async def test_processes_whose_clocks_differ_refuse_no_call_for_longer_than_a_wi
     for gate in (ahead, behind):
         with pytest.raises(Refusal):
             for _ in range(21):
-                await gate.app.services.limits.rate_limiter.count(
+                await gate.app.owner_services.limits.rate_limiter.count(
                     window, gate.workspace_id, "", gate.clock.now_ms()
                 )
-    limiter = behind.app.services.limits.rate_limiter
+    limiter = behind.app.owner_services.limits.rate_limiter
     with pytest.raises(Refusal) as refused:
         await limiter.count(window, behind.workspace_id, "", now_ms)
     assert refused.value.retry_after_seconds is not None

@@ -44,7 +44,7 @@ BLOW: dict[str, Any] = {"channel": "horn", "verb": "blow"}
 def band(surface: Gate, monkeypatch: pytest.MonkeyPatch) -> Gate:
     known = any_effects()
     types = EffectTypes((*known.types.values(), BELL, HORN), known.connectors.values())
-    monkeypatch.setitem(surface.app.services.__dict__, "effects", types)
+    monkeypatch.setitem(surface.app.owner_services.__dict__, "effects", types)
     return surface
 
 

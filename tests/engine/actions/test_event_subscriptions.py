@@ -39,7 +39,7 @@ def side() -> Iterator[FarSide]:
 
 
 async def subscribe(gate: Gate, url: str, *events: str) -> str:
-    services = gate.app.services
+    services = gate.app.owner_services
     begin = subscriptions.add(services, gate.workspace_id, url, events or EVENTS, by="Ada")
     return await gate.app.store.write(begin)
 
@@ -233,7 +233,7 @@ async def test_an_event_is_signed_both_ways_also_after_the_secret_was_rotated(
     side.answers["/hook"] = Answer(status=500)
     await surface.staged()
     await surface.run_jobs()
-    services, workspace_id = surface.app.services, surface.workspace_id
+    services, workspace_id = surface.app.owner_services, surface.workspace_id
     before = await webhooks.signing_secret(services, workspace_id)
     after = await webhooks.signing_secret(services, workspace_id, rotate=True)
     side.answers.clear()
@@ -388,7 +388,7 @@ async def test_while_a_failing_address_is_tried_its_other_deliveries_are_deferre
     for _ in range(3):
         await surface.staged()
     in_flight = InFlight()
-    handler = partial(webhooks.deliver, surface.app.services, in_flight)
+    handler = partial(webhooks.deliver, surface.app.owner_services, in_flight)
     kinds = {webhooks.DELIVER_JOB: JobKind(handler, retry_delays_ms=RETRY_DELAYS_MS)}
     runner = Runner(surface.app.store, surface.clock, kinds, worker="test")
     with in_flight.hold(surface.workspace_id, "127.0.0.1", fails=False):

@@ -45,7 +45,7 @@ async def test_every_executor_is_refused_and_the_approval_stays(surface: Gate) -
         workspace_id=surface.workspace_id, action_id=ActionId(action_id), tool=EXECUTE_TOOL, by="test"
     )
     with pytest.raises(Refusal) as refused:
-        await execution.hand_out(surface.app.services, order)
+        await execution.hand_out(surface.app.owner_services, order)
     assert refused.value.reason is Reason.FROZEN
     assert surface.calls == 1
     again = await surface.done(EXECUTE, actionId=sent_before, idempotencyKey="before the freeze")
@@ -119,7 +119,7 @@ async def test_a_freeze_of_the_server_holds_in_every_workspace_and_is_in_the_jou
 
     rows = await surface.app.store.read(events)
     assert sorted(row["kind"] for row in rows) == ["sending_frozen"] * 2 + ["sending_resumed"] * 2
-    assert (await surface.app.services.verify_journal(None)).ok
+    assert (await surface.app.owner_services.verify_journal(None)).ok
 
 
 async def test_after_the_command_returns_no_claim_commits(surface: Gate) -> None:

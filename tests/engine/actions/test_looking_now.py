@@ -83,7 +83,7 @@ async def test_killed_workers_neither_use_up_nor_repeat_a_measurement(
     surface.clock.advance(days=2)
     last = await lose_workers(surface, MEASURE_JOB)
     if last_measures:
-        await measure_job(surface.app.services, last)
+        await measure_job(surface.app.owner_services, last)
     surface.clock.advance(seconds=JOB_LEASE_MS / 1000)
     await surface.run_jobs()
     events = await surface.events((await surface.stored(action_id)).run_id)

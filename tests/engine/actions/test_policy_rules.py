@@ -41,7 +41,7 @@ async def invite_people(surface: Gate) -> dict[str, str]:
     """Create three people. Returns the ids by name."""
     found = {}
     for name, role in PEOPLE.items():
-        person_id = surface.app.services.new_id(surface.clock.now_ms())
+        person_id = surface.app.owner_services.new_id(surface.clock.now_ms())
         # An owner decides in every workspace: no other test may want this name.
         person = Person(person_id, f"{name} {person_id}", role, f"{person_id}@example.org")
 
@@ -237,7 +237,7 @@ async def test_a_person_who_edited_it_may_not_approve_it_alone(surface: Gate) ->
     await save(surface, {"preset": "relay", "rule": [rule]})
     action_id = await surface.staged()
     bob = Decider(surface.workspace_id, "bob", Assurance.PERSON, "page", ids["bob"], None, "member")
-    await edit_as(surface.app.services, bob, ActionId(action_id), {"body": OTHER})
+    await edit_as(surface.app.owner_services, bob, ActionId(action_id), {"body": OTHER})
     with pytest.raises(Refusal):
         await say_yes(surface, action_id, "bob", ids["bob"], "passkey")
     await say_yes(surface, action_id, "ada", ids["ada"], "person")

@@ -146,7 +146,7 @@ class Machine(RuleBasedStateMachine):
             provider.seen.clear()
         # What earlier examples left to be looked into is not this one's.
         self.world.run(self.world.app.store.write(Single(NO_JOBS)))
-        services = self.world.app.services
+        services = self.world.app.owner_services
         self.workspace = WorkspaceId(services.new_id(self.clock.now_ms()))
         self.principal = msgspec.structs.replace(LOCAL_PRINCIPAL, workspace_id=self.workspace)
         self.believed: list[Believed] = []
@@ -200,7 +200,7 @@ class Machine(RuleBasedStateMachine):
         self.world.actions += 1
         request = Request(principal=self.principal, operator="test", tool="stage", inputs={})
         wanted = preparation(Staging(effects=[StageEffect(body=text, connector=connector)]))
-        run = self.world.run(staging.stage(self.world.app.services, request, wanted, PreparedRun))
+        run = self.world.run(staging.stage(self.world.app.owner_services, request, wanted, PreparedRun))
         self.believed.append(Believed(ActionId(run.actions[0].id), connector, text, staged=text))
         if approved:
             self.decide_approval(self.believed[-1], "current")
@@ -259,7 +259,9 @@ class Machine(RuleBasedStateMachine):
 
     def decide_edit(self, one: Believed, text: str) -> None:
         now_ms, decider = self.clock.now_ms(), self.decider()
-        prepared = self.world.run(prepare(self.world.app.services, decider, one.action_id, {"body": text}))
+        prepared = self.world.run(
+            prepare(self.world.app.owner_services, decider, one.action_id, {"body": text})
+        )
         done = self.attempt(
             lambda: decisions.edit(decider, one.action_id, prepared, SeenVersion(), _no_link, now_ms)
         )
@@ -338,7 +340,7 @@ class Machine(RuleBasedStateMachine):
         answer: Executed | Refusal | None = None
         with armed({place: crash} if place is not None else {}), contextlib.suppress(Crash):
             try:
-                answer = self.world.run(execution.execute(self.world.app.services, order))
+                answer = self.world.run(execution.execute(self.world.app.owner_services, order))
             except Refusal as refusal:
                 answer = refusal
         provider.plan.clear()
@@ -381,7 +383,7 @@ class Machine(RuleBasedStateMachine):
                 key=f"{one.key} {one.action_id}",
             )
             try:
-                answer = self.world.run(execution.execute(self.world.app.services, order))
+                answer = self.world.run(execution.execute(self.world.app.owner_services, order))
             except Refusal as refusal:
                 answer = refusal
         one.answers[one.key] = encoded(answer)

@@ -160,7 +160,7 @@ async def walk(agent: Recorded, folder: Path) -> None:
     made, digest = files.read(raw), files.digest_of(raw)
     await app.store.write(
         lambda: bundles.import_session(
-            of, made, digest, app.keys.workflow_tokens, app.services.new_id, now_ms
+            of, made, digest, app.keys.workflow_tokens, app.owner_services.new_id, now_ms
         )
     )
 

@@ -110,7 +110,7 @@ def _names_person(value: object) -> bool:
 def open_house(database_url: str, folder: Path) -> Filled:
     connectors: dict[str, Any] = {}
     made = Filled(database_url, folder, connectors=connectors, workflow_dirs=(str(folder / "flows"),))
-    connectors |= made.app._make_own_connectors()
+    connectors |= made.app._make_own_connectors(made.app.suite)
     connectors |= {"zernio": made.provider, "smtp": made.mailer}
     return made
 

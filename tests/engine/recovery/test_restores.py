@@ -105,7 +105,7 @@ class House:
             connection.execute("DELETE FROM deployment_facts WHERE name = 'backup'")
 
     async def verdict(self) -> audit_log.Verdict:
-        return await self.gate.app.services.verify_journal(None)
+        return await self.gate.app.owner_services.verify_journal(None)
 
 
 @pytest.fixture

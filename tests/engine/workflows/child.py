@@ -41,7 +41,11 @@ async def serve(url: str, data_dir: str, order: dict[str, Any], ready: int, go: 
     await app.prepare()
     request, handler = TOOLS[order["tool"]]
     call = Call(
-        services=app.services, caller=LOCAL_PRINCIPAL, address="", request_id="", now_ms=app.clock.now_ms()
+        services=app.owner_services,
+        caller=LOCAL_PRINCIPAL,
+        address="",
+        request_id="",
+        now_ms=app.clock.now_ms(),
     )
     os.write(ready, b"r")
     os.read(go, 1)

@@ -131,7 +131,12 @@ async def test_the_tokens_of_branches_in_a_kept_answer_are_those_of_the_importin
     await play.surface.sign_in()
     imported = await app.store.write(
         lambda: bundles.import_session(
-            play.workspace_id, files.read(raw), "d", app.keys.workflow_tokens, app.services.new_id, now_ms
+            play.workspace_id,
+            files.read(raw),
+            "d",
+            app.keys.workflow_tokens,
+            app.owner_services.new_id,
+            now_ms,
         )
     )
     found = (await play.ask("workflow_resume", sessionId=imported.session_id)).payload["resumed"]

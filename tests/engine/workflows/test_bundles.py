@@ -59,7 +59,7 @@ async def imported(play: Player, raw: bytes, into: WorkspaceId | None = None) ->
     made, digest = files.read(raw), files.digest_of(raw)
     return await app.store.write(
         lambda: bundles.import_session(
-            of, made, digest, app.keys.workflow_tokens, app.services.new_id, now_ms
+            of, made, digest, app.keys.workflow_tokens, app.owner_services.new_id, now_ms
         )
     )
 

@@ -89,7 +89,7 @@ async def test_the_decision_about_a_step_is_announced_to_subscribers_once(play: 
     app, workspace_id = play.surface.app, play.surface.workspace_id
     assert workspace_id is not None
     url = "https://hooks.example.org/in"
-    await app.store.write(subscriptions.add(app.services, workspace_id, url, EVENTS, by="Ada"))
+    await app.store.write(subscriptions.add(app.owner_services, workspace_id, url, EVENTS, by="Ada"))
     at = await at_gate(play)
     refusal = await asked(play, at, **NOTES)
     await asked(play, at, **NOTES)

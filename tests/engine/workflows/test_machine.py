@@ -209,7 +209,7 @@ class Workflows(RuleBasedStateMachine):
                     files.read(raw),
                     files.digest_of(raw),
                     app.keys.workflow_tokens,
-                    app.services.new_id,
+                    app.owner_services.new_id,
                     now_ms,
                 )
             )

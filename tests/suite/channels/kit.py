@@ -42,7 +42,7 @@ WANTED = {"zernio": POST, "resend": MAIL}
 
 async def connect(app: App, provider: str, workspace_id: WorkspaceId = LOCAL_WORKSPACE) -> Connection:
     """As the command line and the page do it: ask the provider, then keep the key."""
-    connector: object = app.services.connectors[provider]
+    connector: object = app.owner_services.connectors[provider]
     assert isinstance(connector, KeyChecked)
     verified = await connector.verify(KEYS[provider], 10)
     return await app.connections.save(

@@ -76,7 +76,7 @@ async def connect(
     app: App, provider: str, key: str, workspace_id: WorkspaceId = LOCAL_WORKSPACE
 ) -> Connection:
     """As the command line and the page do it: ask the provider, then keep the key."""
-    connector: object = app.services.connectors[provider]
+    connector: object = app.owner_services.connectors[provider]
     assert isinstance(connector, KeyChecked)
     verified = await connector.verify(key, 10)
     new = NewConnection(
@@ -96,7 +96,7 @@ async def keeps_its_promises(place: Place, effect: Effect, key: str) -> None:
     async def effects() -> int:
         return len(place.effects())
 
-    await check_connector(app.services.connectors[provider], effect=effect, effects=effects)
+    await check_connector(app.owner_services.connectors[provider], effect=effect, effects=effects)
     assert await effects() == 1
 
 

@@ -287,7 +287,7 @@ async def test_a_send_that_was_queued_before_connecting_asks_again_and_sends_not
         created_ms=0,
         finished_ms=None,
     )
-    services = hosted.app.services
+    services = hosted.app.owner_services
     with pytest.raises(JobFailed):
         await sending.send(services, job)
     await hosted.connect("zernio")  # and the job is tried again

@@ -305,7 +305,7 @@ async def test_what_a_person_noted_for_a_channel_counts_once_for_two_messages(ho
     [action] = await house.app.store.read(lambda: actions.run_actions(house.workspace, run_id))
     noted = Reading(source="by hand", channel="linkedin", status="ok", metrics={"points": 3})
 
-    found = await measurement.read_all(house.app.services, (action, action), {"linkedin": noted}, {}, 0)
+    found = await measurement.read_all(house.app.owner_services, (action, action), {"linkedin": noted}, {}, 0)
 
     assert found == (noted,)
     assert assess((noted, noted), EffectTypes(effect_types())).totals == {"points": 6}

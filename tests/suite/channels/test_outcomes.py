@@ -245,7 +245,7 @@ async def test_a_key_that_was_revoked_mid_run_asks_for_a_new_connection(
 async def test_both_keep_the_contract_of_a_connector(tmp_path: Path, provider: str) -> None:
     async with serving(new_sqlite(tmp_path / "assent.db"), tmp_path) as providers:
         app = providers.engine.app
-        connector = app.services.connectors[provider]
+        connector = app.owner_services.connectors[provider]
         effect = _effect(provider)
         workspace = claim_action(effect, number=2).workspace_id
         await app.store.write(partial(tenancy.create_workspace, workspace, "kit", 1, by="kit"))
@@ -286,7 +286,7 @@ async def test_an_unreachable_provider_is_definitely_not_sent(tmp_path: Path) ->
     async with serving(url, tmp_path) as providers:
         ids = [await providers.approved(provider) for provider in KEYS]
         app = providers.engine.app
-        connectors: Any = app.services.connectors
+        connectors: Any = app.owner_services.connectors
         connectors["zernio"].client._url = connectors["resend"]._url = "http://127.0.0.1:1"
         for action_id in ids:
             await providers.refused(action_id, Reason.CONNECTOR_FAILED)

@@ -68,7 +68,7 @@ class Everything:
 
 
 async def _connect_bluesky(app: App, workspace_id: Any) -> None:
-    connector: object = app.services.connectors["bluesky"]
+    connector: object = app.owner_services.connectors["bluesky"]
     assert isinstance(connector, KeyChecked)
     verified = await connector.verify(bluesky.KEY, 10)
     new = NewConnection(

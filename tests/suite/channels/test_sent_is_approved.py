@@ -240,14 +240,14 @@ class World:
     async def perform(self, effect: Effect) -> bool:
         """Send it; whether it was sent."""
         if effect.connector not in ("smtp", "site", "manual"):
-            connector: Any = self.app.services.connectors[effect.connector]
+            connector: Any = self.app.owner_services.connectors[effect.connector]
             target = (await connector.addressed(LOCAL_WORKSPACE, effect)).target
             effect = msgspec.structs.replace(effect, target=target)
         action = msgspec.structs.replace(
             claim_action(effect, number=next(self.numbers)), workspace_id=LOCAL_WORKSPACE
         )
         try:
-            done = await perform_claimed(self.app.services.connectors[effect.connector], action, 30)
+            done = await perform_claimed(self.app.owner_services.connectors[effect.connector], action, 30)
         except NotSent as refused:
             assert refused.reason is not Reason.MISSING_CONNECTOR or effect.connector == "manual", refused
             return False

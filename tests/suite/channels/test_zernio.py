@@ -296,7 +296,7 @@ async def test_accounts_that_appear_at_the_provider_are_found(here: Providers) -
 async def test_a_thread_goes_out_as_a_thread(here: Providers) -> None:
     parts = ["First. 1/2", "Second. 2/2"]
     action_id = await here.approved("zernio", channel="x", body="\n\n".join(parts))
-    await edit(here.engine.app.services, HUMAN, action_id, {"details": {"thread": parts}})
+    await edit(here.engine.app.owner_services, HUMAN, action_id, {"details": {"thread": parts}})
     await here.engine.approve(action_id)
     await here.done(action_id)
     (sent,) = here.zernio.posts["post_1"]["platforms"]

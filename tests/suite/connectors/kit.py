@@ -36,7 +36,7 @@ class Engine:
 
     def __init__(self, app: App, clock: ManualClock) -> None:
         self.app = app
-        self.services = app.services
+        self.services = app.owner_services
         self.clock = clock
 
     async def approved(self, wanted: Wanted) -> ActionId:
@@ -55,7 +55,7 @@ class Engine:
         )
 
     async def edit(self, action_id: ActionId, **changes: Any) -> Action:
-        return await edit(self.app.services, PERSON, action_id, changes)
+        return await edit(self.app.owner_services, PERSON, action_id, changes)
 
     async def reject(self, action_id: ActionId) -> Action:
         return await self.app.store.write(

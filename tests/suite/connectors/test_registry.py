@@ -62,4 +62,4 @@ WRAPPED = {"mcp", "mcp-repeatable", "mcp-tools", "agent"}
 def test_the_list_is_what_a_fresh_server_has(tmp_path: Path) -> None:
     app = App(settings_for(new_sqlite(tmp_path / "assent.db"), tmp_path))
     listed = {info.id for info in CONNECTORS} | WRAPPED
-    assert listed == set(app.services.connectors) >= {"site", "manual", "smtp", "ga4", "hubspot"}
+    assert listed == set(app.owner_services.connectors) >= {"site", "manual", "smtp", "ga4", "hubspot"}

@@ -77,7 +77,7 @@ class Loop(Surface):
 
     async def key_with(self, *scopes: str) -> str:
         """Another key of this workspace that may do only so much."""
-        services, now_ms, workspace_id = self.app.services, self.clock.now_ms(), self.workspace_id
+        services, now_ms, workspace_id = self.app.owner_services, self.clock.now_ms(), self.workspace_id
         assert workspace_id is not None
         entropy = KeyEntropy(services.entropy(KEY_ID_BYTES), services.entropy(SECRET_BYTES))
         issued = await self.app.store.write(
@@ -96,8 +96,8 @@ async def loop(transport: str, database_url: str, tmp_path: Path) -> AsyncIterat
     settings = settings_for(database_url, tmp_path, allow_hosts=("127.0.0.1",))
     app = App(settings, clock=clock)
     zernio, mail = Recording("zernio"), Recording("smtp")
-    connectors = {**app.services.connectors, "zernio": zernio, "smtp": mail}
-    app.services = dataclasses.replace(app.services, make_connectors=lambda: connectors)
+    connectors = {**app.owner_services.connectors, "zernio": zernio, "smtp": mail}
+    app.owner_services = dataclasses.replace(app.owner_services, make_connectors=lambda: connectors)
     client = Loop(app, Surfaces(app), clock, transport)
     client.zernio, client.mail = zernio, mail
     await client.sign_in()

@@ -164,9 +164,9 @@ async def test_a_source_of_whole_runs_is_asked_and_one_that_is_not_connected_is_
                 source="ga4", channel="web", status="ok", metrics={"sessions": 60, "conversions": 0}
             )
 
-    connectors: dict[str, Any] = {**loop.app.services.connectors, "ga4": Analytics()}
-    services = dataclasses.replace(loop.app.services, make_connectors=lambda: connectors)
-    loop.app.services = loop.surfaces.edge.services = services
+    connectors: dict[str, Any] = {**loop.app.owner_services.connectors, "ga4": Analytics()}
+    services = dataclasses.replace(loop.app.owner_services, make_connectors=lambda: connectors)
+    loop.app.owner_services = loop.surfaces.edge.services = services
 
     [finding] = (await diagnosed(loop))["diagnosis"]["findings"]
 

@@ -41,13 +41,13 @@ class SlowPage:
         self.here = asyncio.Event()
         markup = "<title>Ledgerleaf</title><h1>Bookkeeping for clubs</h1><p>It is fast.</p>"
         self.page: FetchedPage | FetchRefused = FetchedPage(url=PAGE, content_type="text/html", text=markup)
-        made = loop.app.services
+        made = loop.app.owner_services
         services = dataclasses.replace(
             made,
             outgoing=dataclasses.replace(made.outgoing, fetch_page=self.read),
             limits=dataclasses.replace(made.limits, long_run_seconds=patience_seconds),
         )
-        loop.app.services = loop.surfaces.edge.services = services
+        loop.app.owner_services = loop.surfaces.edge.services = services
 
     async def read(self, url: str) -> FetchedPage:
         self.reads += 1
@@ -158,7 +158,7 @@ async def test_a_run_that_two_processes_finish_ends_once(loop: Loop, side: FarSi
     run = await loop.app.store.read(lambda: actions.find_run(workspace, RunId(early["runId"])))
     assert run is not None
 
-    await long_runs.fail(loop.app.services, run, Refusal(Reason.INTERNAL_ERROR))
+    await long_runs.fail(loop.app.owner_services, run, Refusal(Reason.INTERNAL_ERROR))
     await loop.due()
 
     assert len(side.asked) == 1
@@ -173,8 +173,9 @@ async def test_a_bug_in_a_long_run_is_tried_again_and_in_the_end_said(loop: Loop
     async def broken(url: str) -> FetchedPage:
         raise KeyError("a bug")
 
-    loop.app.services = dataclasses.replace(
-        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, fetch_page=broken)
+    loop.app.owner_services = dataclasses.replace(
+        loop.app.owner_services,
+        outgoing=dataclasses.replace(loop.app.owner_services.outgoing, fetch_page=broken),
     )
     for _ in STANDARD_RETRIES_MS:
         await loop.due()

@@ -46,7 +46,7 @@ async def test_a_worker_that_lost_the_measurement_stores_nothing_of_it(loop: Loo
     run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
     await loop.approve_and_send(run["actions"][0]["id"])
     loop.clock.advance(hours=25)
-    services, store = loop.app.services, loop.app.store
+    services, store = loop.app.owner_services, loop.app.store
     kinds = {MEASURE_JOB: job_kinds(loop.app)[MEASURE_JOB]}
     [lost] = await store.write(partial(jobs.claim_due, kinds, loop.clock.now_ms(), 1, "first"))
     assert lost.lease_until_ms is not None

@@ -22,7 +22,7 @@ async def test_a_configured_model_writes_where_the_agent_brought_nothing(loop: L
         assert isinstance(made, Composed)
         return Composed(channel=channel, body="Written by the model.", title="From the model", source="model")
 
-    suite = find_suite(loop.app.services)
+    suite = find_suite(loop.app.owner_services)
     suite.drafting = dataclasses.replace(suite.drafting, write_draft=model)
 
     run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload

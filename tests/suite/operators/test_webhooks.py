@@ -59,7 +59,7 @@ async def workspace_of(loop: Loop) -> WorkspaceId:
 
 
 async def secret_of(loop: Loop, **options: Any) -> str:
-    return await webhooks.signing_secret(loop.app.services, await workspace_of(loop), **options)
+    return await webhooks.signing_secret(loop.app.owner_services, await workspace_of(loop), **options)
 
 
 async def log_of(loop: Loop) -> tuple[DeliveryRecord, tuple[Try, ...]]:
@@ -92,8 +92,9 @@ def bare(answer: dict[str, Any]) -> dict[str, Any]:
 def impatient(loop: Loop, seconds: float = 0.3) -> None:
     """Wait for nobody longer than this."""
     post = partial(post_webhook, HERE, timeout_seconds=seconds)
-    loop.app.services = dataclasses.replace(
-        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, post_webhook=post)
+    loop.app.owner_services = dataclasses.replace(
+        loop.app.owner_services,
+        outgoing=dataclasses.replace(loop.app.owner_services.outgoing, post_webhook=post),
     )
 
 
@@ -344,19 +345,21 @@ async def test_a_repeated_call_posts_once_and_a_refused_one_nothing(loop: Loop, 
 async def test_what_was_posted_by_a_process_that_died_is_posted_again_under_the_same_id(
     loop: Loop, side: FarSide
 ) -> None:
-    alive = loop.app.services.outgoing.post_webhook
+    alive = loop.app.owner_services.outgoing.post_webhook
 
     async def dies(url: str, body: bytes, headers: Any) -> WebhookReply:
         await alive(url, body, headers)
         raise StoreUnavailable("this process is gone before it can write the answer down")
 
     await launched(loop, side.url("/hook"))
-    loop.app.services = dataclasses.replace(
-        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, post_webhook=dies)
+    loop.app.owner_services = dataclasses.replace(
+        loop.app.owner_services,
+        outgoing=dataclasses.replace(loop.app.owner_services.outgoing, post_webhook=dies),
     )
     await Runner(loop.app.store, loop.clock, job_kinds.job_kinds(loop.app), worker="dies").run_due_once()
-    loop.app.services = dataclasses.replace(
-        loop.app.services, outgoing=dataclasses.replace(loop.app.services.outgoing, post_webhook=alive)
+    loop.app.owner_services = dataclasses.replace(
+        loop.app.owner_services,
+        outgoing=dataclasses.replace(loop.app.owner_services.outgoing, post_webhook=alive),
     )
     loop.clock.advance(seconds=10)
     await loop.due()
@@ -384,7 +387,9 @@ async def test_a_rotated_secret_signs_what_was_queued_before_too(loop: Loop, sid
 async def test_of_many_who_need_the_first_secret_all_get_the_same(loop: Loop) -> None:
     workspace_id = await workspace_of(loop)
 
-    made = await asyncio.gather(*(webhooks.signing_secret(loop.app.services, workspace_id) for _ in range(8)))
+    made = await asyncio.gather(
+        *(webhooks.signing_secret(loop.app.owner_services, workspace_id) for _ in range(8))
+    )
 
     assert len(set(made)) == 1
 

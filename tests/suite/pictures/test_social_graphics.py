@@ -172,7 +172,7 @@ async def test_a_drawer_that_fails_holds_no_launch_up(
     async def broken(work: PictureJob) -> PictureResult:
         raise PicturesFailed("out of ink")
 
-    suite = find_suite(surface.app.services)
+    suite = find_suite(surface.app.owner_services)
     suite.drafting = dataclasses.replace(suite.drafting, make_pictures=broken)
 
     run = await launch(surface, channels=["linkedin"])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from assent.kernel.structs import Record
 from assent.ports import Store, Transaction
-from assent.settings.load import Settings, SettingsError
+from assent.settings.load import EVERY_WORKSPACE, Settings, SettingsError
 from assent.settings.welcome import in_shell, own_command
 
 if TYPE_CHECKING:
@@ -127,6 +127,25 @@ async def _connections(settings: Settings, store: Store) -> DoctorCheck:
     return DoctorCheck("connections", True, ", ".join(counts) or "no provider is connected", fix)
 
 
+async def _owner(settings: Settings, store: Store) -> DoctorCheck:
+    """Show which workspaces use the operators, effects and mail server of the settings."""
+    from assent.engine.core import tenancy
+
+    named = settings.owner_workspaces or (tenancy.LOCAL_WORKSPACE,)
+    what = "the operators, effects, provider clients and mail server of the settings serve"
+    if EVERY_WORKSPACE in named:
+        fix = "Name workspaces in owner_workspaces, or close sign-up with signups_per_hour = 0."
+        is_open = settings.signups_per_hour > 0
+        more = ", and sign-up is open: a stranger's workspace uses them, too" if is_open else ""
+        return DoctorCheck("owner", not is_open, f"{what} every workspace{more}", fix if is_open else None)
+    names = {str(place.workspace_id): place.name for place in await store.read(tenancy.list_workspaces)}
+    shown = ", ".join(f"“{names[each]}”" if each in names else each for each in named)
+    if missing := [each for each in named if each not in names and each != tenancy.LOCAL_WORKSPACE]:
+        fix = f"Correct owner_workspaces; the ids are in: {paste(settings, 'workspace', 'list')}"
+        return DoctorCheck("owner", False, f"there is no workspace {missing[0]}", fix)
+    return DoctorCheck("owner", True, f"{what} {shown} and no other workspace")
+
+
 async def _storage(settings: Settings, store: Store) -> DoctorCheck:
     """Show the daily storage limit and the workspace that used most of it today."""
     from assent.engine.core import quota, tenancy
@@ -211,6 +230,7 @@ LOOKS: Final[tuple[tuple[str, Look], ...]] = (
     ("boundary", _boundary),
     ("jobs", _jobs),
     ("connections", _connections),
+    ("owner", _owner),
     ("storage", _storage),
     ("audit copies", _copies),
     ("restores", _restores),

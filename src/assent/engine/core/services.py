@@ -162,6 +162,13 @@ class Services:
     bundle: Callable[[], object]
     """Returns the built-in extension in this process, for its own tools."""
     background: Background
+    for_workspace: Callable[[WorkspaceId | None], Services]
+    """Returns the services of a workspace. What the settings bring (operators, effects, provider clients, the mail
+    server, the model, workflows, private hosts) serves the owner's workspaces; any other workspace, and a caller
+    without one, has the server as it would be without those settings. Code that does not ask has only what every
+    workspace has, so a forgotten call hides the owner's effects instead of lending them."""
+    owned: bool = False
+    """Whether these are the services of the owner's workspaces."""
 
     @cached_property
     def connectors(self) -> Mapping[str, Connector]:

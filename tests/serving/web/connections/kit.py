@@ -102,7 +102,7 @@ class Connected:
 
 
 def access_of(app: App, provider: str) -> OAuthAccess:
-    access = find_access(app.services.connectors[provider])
+    access = find_access(app.owner_services.connectors[provider])
     assert access is not None
     return access
 

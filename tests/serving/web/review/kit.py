@@ -182,7 +182,7 @@ class House:
             connectors=None if built_in else own if connectors is None else connectors,
             effects=effects or any_effects(),
         )
-        self.services = self.app.services
+        self.services = self.app.owner_services
         self.doors: Any = None
         self.surfaces = Surfaces(self.app)
         self.site = self.surfaces.site()

@@ -36,7 +36,7 @@ class Town:
     def __init__(self, house: House) -> None:
         self.house = house
         self.mailed: list[tuple[str, str]] = []
-        house.app.services = dataclasses.replace(
+        house.app.owner_services = dataclasses.replace(
             house.services, outgoing=dataclasses.replace(house.services.outgoing, send_note=self._send)
         )
 

@@ -31,7 +31,7 @@ class Posts:
     def replace_post(self, house: House, post: Any) -> None:
         """Handed over once by the composition root; a test stands in for the network."""
         outgoing = dataclasses.replace(house.services.outgoing, post_webhook=post, send_note=self.mail)
-        house.services = house.app.services = dataclasses.replace(house.services, outgoing=outgoing)
+        house.services = house.app.owner_services = dataclasses.replace(house.services, outgoing=outgoing)
         house.surfaces = Surfaces(house.app)
         house.site = house.surfaces.site()
 
@@ -171,7 +171,7 @@ class Pager:
 
 def register(house: House, *notifiers: Pager) -> None:
     replaced = dataclasses.replace(house.services, make_notifiers=lambda: notifiers)
-    house.app.services = house.services = replaced
+    house.app.owner_services = house.services = replaced
     house.surfaces = Surfaces(house.app)
     house.site = house.surfaces.site()
 

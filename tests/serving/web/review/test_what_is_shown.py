@@ -26,7 +26,7 @@ PICTURE = Media(
 
 async def edit_as_agent(house: House, action_id: str, **changes: Any) -> None:
     decider = Decider(LOCAL_WORKSPACE, "key:0011223344556677", Assurance.AGENT, "chat")
-    await edit(house.app.services, decider, ActionId(action_id), changes)
+    await edit(house.app.owner_services, decider, ActionId(action_id), changes)
 
 
 async def test_what_is_decided_together_is_shown_with_its_picture_link_target_and_details(

@@ -46,9 +46,9 @@ async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
 @pytest.fixture
 def receiver(house: House) -> Receiver:
     made = Receiver()
-    services = house.app.services
+    services = house.app.owner_services
     outgoing = dataclasses.replace(services.outgoing, post_webhook=made.post)
-    house.app.services = dataclasses.replace(services, outgoing=outgoing)
+    house.app.owner_services = dataclasses.replace(services, outgoing=outgoing)
     return made
 
 

@@ -377,5 +377,5 @@ async def _open_books(house: House, lesson: str) -> PreparedRun:
     )
     colleague = Decider(LOCAL_WORKSPACE, "Tomasz Nowak", Assurance.PERSON, "review page", "tomasz")
     text = BOOKS.replace("It is not a story about being good.", "This is not a story about being good.")
-    await edit(house.app.services, colleague, ActionId(run.actions[1].id), {"body": text})
+    await edit(house.app.owner_services, colleague, ActionId(run.actions[1].id), {"body": text})
     return run

@@ -195,7 +195,7 @@ class ReviewPages:
             changes = await self._services.store.read(read)
         except (BadFields, PageRefused, Refusal):
             return None
-        return await editing.prepare_edit(self._services, action, changes)
+        return await editing.prepare_edit(self._services.for_workspace(action.workspace_id), action, changes)
 
     async def _refuse_unready(self, request: Request, decision: str, form: dict[str, str]) -> None:
         """Refuse to approve or send an action that is not ready. If its account can be bound now,
@@ -203,18 +203,19 @@ class ReviewPages:
         if decision not in ("approve", "send", "publish"):
             return
         viewer, action = await self._find_action(request)
-        refuse_missing_type(self._services.effects, action)
+        services = self._services.for_workspace(action.workspace_id)
+        refuse_missing_type(services.effects, action)
         if decision == "publish":
             return
-        readiness = await review_problems.read_readiness(self._services, action)
+        readiness = await review_problems.read_readiness(services, action)
         sends = decision == "send" or form.get("then") == "send" or sends_at_once(action)
         by = viewer.session.person.name if viewer.session is not None else VIA
         if readiness is None or readiness.ready:
             if permits(viewer.scope, decision, send_now=sends):
-                await observing.check_before_approval(self._services, action, by=by, via=VIA)
+                await observing.check_before_approval(services, action, by=by, via=VIA)
             return
         if permits(viewer.scope, decision, send_now=sends):
-            bound, readiness = await blocked.bind(self._services, action, by=by, via=VIA)
+            bound, readiness = await blocked.bind(services, action, by=by, via=VIA)
             if bound is not None:
                 raise NowBound(blocked.describe_binding(bound))
         if sends and not readiness.ready:
@@ -292,10 +293,12 @@ class ReviewPages:
             waiting = 0
             if viewer.session is not None:
                 waiting = yield from members.count_waiting(viewer.session.person, now_ms)
-            found = yield from review.read_review(viewer.run, self._services.effects)
+            effects = self._services.for_workspace(viewer.run.workspace_id).effects
+            found = yield from review.read_review(viewer.run, effects)
             return viewer, found, waiting, (yield from review_after.find_decided(request, viewer, found))
 
         viewer, found, waiting, decided = await store.read(look)
+        services = self._services.for_workspace(viewer.run.workspace_id)
         nonces = await self._nonces()
         browser = nonces.browser(request)
 
@@ -310,7 +313,7 @@ class ReviewPages:
             name,
             now_ms,
             nonce,
-            self._services.effects,
+            services.effects,
             tried,
             viewer.approver,
             {each.action_id: seen[end] for each in found.actions if (end := _short(each)) in seen},
@@ -319,7 +322,7 @@ class ReviewPages:
             viewer.role,
             viewer.reach,
         )
-        readiness = await review_problems.read_readiness_of_run(self._services, found)
+        readiness = await review_problems.read_readiness_of_run(services, found)
         cards = await run_apart(review_view.cards, found, readiness, looking)
         look_again = review_after.look_again(request, cards) if tried is None else None
         values = {
@@ -336,7 +339,7 @@ class ReviewPages:
             "loose_pictures": review_pictures.list_unattached(found),
             "tried": tried,
             "goal": describe_run(found.run.inputs),
-            "operator": self._services.effects.operators.get(found.run.operator, found.run.operator),
+            "operator": services.effects.operators.get(found.run.operator, found.run.operator),
             "progress": review_view.count_progress(cards),
             "rest": review_view.list_rest(found, cards),
             "batch_nonce": self._batch_nonce(nonces, browser, viewer, now_ms),
@@ -346,7 +349,7 @@ class ReviewPages:
             if tried is None
             else None,
             "looks_again": look_again is not None,
-            "askable": review_after.list_askable(self._services.connectors, found),
+            "askable": review_after.list_askable(services.connectors, found),
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
         headers = {"Refresh": look_again} if look_again is not None else {}
@@ -373,7 +376,8 @@ class ReviewPages:
     async def edit(self, request: Request, form: dict[str, str] | None = None) -> Response:
         """The edit page, with limits and differences. Changes nothing."""
         viewer, action = await self._find_action(request)
-        has_form = action.view.fields and not explain_missing_type(self._services.effects, action)
+        services = self._services.for_workspace(action.workspace_id)
+        has_form = action.view.fields and not explain_missing_type(services.effects, action)
         if not permits(viewer.scope, "edit") or not has_form:
             return see_other(f"/runs/{action.run_id}")
         now_ms = self._services.clock.now_ms()
@@ -383,7 +387,7 @@ class ReviewPages:
         place = await self._services.store.read(partial(tenancy.get_workspace, action.workspace_id))
         trial = EditTrial()
         if form is not None:
-            trial = await review_edit.try_edit(self._services, action, form)
+            trial = await review_edit.try_edit(services, action, form)
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
             "entries": self._entries,

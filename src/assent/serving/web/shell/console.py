@@ -353,12 +353,13 @@ class Console:
         if not places:
             raise PageRefused(NO_WORKSPACE)
         nonces = FormNonces((await self._keys()).forms, self._services.entropy, base_url=self._base_url)
+        place = _choose(places, wished)
         return Visit(
             request=request,
-            services=self._services,
+            services=self._services.for_workspace(place.workspace_id),
             session=session,
             places=places,
-            place=_choose(places, wished),
+            place=place,
             waiting=waiting,
             position=position,
             now_ms=now_ms,

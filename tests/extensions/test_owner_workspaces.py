@@ -1,0 +1,251 @@
+"""What the settings bring serves the owner's workspaces. Any other workspace, and a caller without a key, neither sees
+nor reaches it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
+from tests.extensions.conftest import BILLING, gate_with
+from tests.net.far_side import FarSide, far_side
+from tests.suite.connectors.mail_server import Inbox, mail_server
+
+from assent.app import OWNED
+from assent.engine.actions.decisions import SEND_JOB
+from assent.engine.core import jobs, tenancy
+from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.gate.records import Assurance
+from assent.jobs.kinds import job_kinds
+from assent.kernel.ids import WorkspaceId
+from assent.settings.kinds import Kind
+from assent.settings.load import SettingsError, load_settings
+from assent.settings.providers import PROVIDERS
+
+pytestmark = pytest.mark.own_database
+
+NOTE: Final = "acme_billing_note"
+RESTART: Final = "restart_request"
+SENDER: Final = "post@owner.example"
+WORKFLOW: Final = "owner-procedure"
+MARKS: Final = ("acme_billing", "acme-billing", RESTART, SENDER, WORKFLOW, "owner-client", "owner-model")
+"""Words that only the owner's settings bring."""
+DOCUMENTS: Final = (
+    "/.well-known/mcp.json",
+    "/api/mcp",
+    "/openapi.json",
+    "/llms.txt",
+    "/llms-full.txt",
+    "/for-agents",
+    "/metrics",
+)
+
+
+@pytest.fixture
+def side() -> Iterator[FarSide]:
+    with far_side() as made:
+        yield made
+
+
+@asynccontextmanager
+async def running(
+    transport: str, database_url: str, folder: Path, side: FarSide, **changes: Any
+) -> AsyncIterator[tuple[Gate, Inbox]]:
+    """A server with an operator, an HTTP effect, a mail server, OAuth clients, a model and a workflow."""
+    flows = folder / "flows"
+    flows.mkdir(exist_ok=True)
+    steps = [{"id": "one", "title": "One", "prompt": "Do one."}]
+    definition = {
+        "id": WORKFLOW,
+        "name": WORKFLOW,
+        "version": "1.0.0",
+        "description": "Ours.",
+        "steps": steps,
+    }
+    (flows / "own.json").write_text(json.dumps(definition))
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        given: dict[str, Any] = {
+            "effects": {
+                "restart": {
+                    "url": side.url("/admin/{what}"),
+                    "description": "Restart a machine. USE WHEN the user asks to restart it.",
+                    "arguments": {"type": "object", "properties": {"what": {"type": "string"}}},
+                    "risk": "low",
+                }
+            },
+            "allow_hosts": ("127.0.0.1",),
+            "smtp_url": f"smtp://127.0.0.1:{port}?starttls=never",
+            "smtp_from": SENDER,
+            "google_client_id": "owner-client",
+            "google_client_secret": "x",
+            "hubspot_client_id": "owner-client",
+            "hubspot_client_secret": "x",
+            "model_url": side.url("/v1"),
+            "model_name": "owner-model",
+            "workflow_dirs": (str(flows),),
+            "owner_workspaces": None,
+            **changes,
+        }
+        gate = gate_with((str(BILLING),), database_url, folder, transport, **given)
+        try:
+            yield gate, inbox
+        finally:
+            await gate.close()
+
+
+async def make_key(gate: Gate, workspace_id: WorkspaceId) -> str:
+    """A key for a workspace that exists, as `assent keys create` makes it."""
+    app, now_ms = gate.app, gate.clock.now_ms()
+    entropy = KeyEntropy(app.services.entropy(KEY_ID_BYTES), app.services.entropy(SECRET_BYTES))
+    issued = await app.store.write(lambda: tenancy.issue_key(workspace_id, entropy, now_ms, by="test"))
+    return issued.api_key
+
+
+async def read_everything(gate: Gate, key: str | None) -> str:
+    """What a caller reads without acting: lists, documents, pages, connectors, workflows."""
+    headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
+    texts = [(await gate.http.get(path, headers=headers)).text for path in DOCUMENTS]
+    gate.key = key
+    texts.append(json.dumps(await gate.rpc("tools/list")))
+    for tool in ("chieflab_list_connectors", "workflow_list", "chieflab_status", "chieflab_help"):
+        texts.append(json.dumps((await gate.call(tool)).message))
+    for provider in ("hubspot", "ga4", "smtp"):
+        texts.append(
+            json.dumps((await gate.call("chieflab_connect_provider", {"provider": provider})).message)
+        )
+    return "\n".join(texts)
+
+
+def wrote(side: FarSide) -> list[str]:
+    return [each.path for each in side.asked]
+
+
+@pytest.mark.rule("E50")
+@pytest.mark.every_surface
+async def test_only_the_owner_s_workspace_sees_what_the_settings_bring(
+    transport: str, database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    async with running(transport, database_url, tmp_path, side) as (gate, _):
+        guest = (await gate.new_workspace("guest")).api_key
+        owner = await make_key(gate, LOCAL_WORKSPACE)
+        await gate.call(NOTE, {"text": "A first call, which the metrics count."}, key=owner)
+
+        own = await read_everything(gate, owner)
+        assert {mark for mark in MARKS if mark in own} >= {"acme_billing", "acme-billing", RESTART, WORKFLOW}
+        for key in (guest, None):
+            read = await read_everything(gate, key)
+            assert [mark for mark in MARKS if mark in read] == []
+
+
+@pytest.mark.every_surface
+async def test_a_guest_s_call_of_an_owner_s_tool_is_a_call_of_an_unknown_tool(
+    transport: str, database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    async with running(transport, database_url, tmp_path, side) as (gate, _):
+        guest = (await gate.new_workspace("guest")).api_key
+        for key in (guest, None):
+            gate.key = key
+            headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
+            for tool in (NOTE, RESTART, "acme_billing_nothing"):
+                refused = await gate.call(tool, {"text": "x", "what": "x"})
+                assert refused.reason == "unknown_tool"
+                assert "acme_billing_note" not in json.dumps(refused.message).replace(tool, "")
+                rest = await gate.http.post(f"/api/tools/{tool}", json={}, headers=headers)
+                assert rest.json()["reason"] == "unknown_tool"
+        assert wrote(side) == []
+
+
+async def test_a_guest_s_mail_needs_a_mail_server_of_its_own(
+    transport: str, database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    mail = {"to": ["ann@example.org"], "subject": "Hello", "body": "We have moved to the second floor."}
+    async with running(transport, database_url, tmp_path, side) as (gate, inbox):
+        guest = await gate.new_workspace("guest")
+        gate.key, gate.workspace_id = guest.api_key, guest.workspace_id
+        prepared = await gate.call("chieflab_send", mail)
+        assert SENDER not in json.dumps(prepared.message)
+        for each in prepared.payload["actions"]:
+            await gate.approve_as(Assurance.PERSON, each["id"])
+            assert (await gate.call(EXECUTE, {"actionId": each["id"]})).is_error
+        assert inbox.taken == []
+
+        gate.key, gate.workspace_id = await make_key(gate, LOCAL_WORKSPACE), LOCAL_WORKSPACE
+        (action,) = (await gate.done("chieflab_send", **mail))["actions"]
+        await gate.approve_as(Assurance.PERSON, action["id"])
+        await gate.done(EXECUTE, actionId=action["id"])
+        assert SENDER in inbox.raw().decode()
+
+
+async def test_a_guest_reaches_no_private_host_of_the_settings(
+    transport: str, database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    async with running(transport, database_url, tmp_path, side) as (gate, _):
+        owner = await make_key(gate, LOCAL_WORKSPACE)
+        launch = {"productUrl": side.url("/product"), "goal": "Announce the second floor"}
+        for key in ((await gate.new_workspace("guest")).api_key, None):
+            await gate.call("chieflab_launch_product", launch, key=key)
+        assert wrote(side) == []
+        await gate.call("chieflab_launch_product", launch, key=owner)
+        assert "/product" in wrote(side)
+
+
+@pytest.mark.every_surface
+async def test_an_approval_from_before_the_settings_named_the_owner_fires_nothing(
+    transport: str, database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    """Actions that were approved while the operators served every workspace, and a schedule among them."""
+    async with running(transport, database_url, tmp_path, side, owner_workspaces=("all",)) as (gate, _):
+        guest = await gate.new_workspace("guest")
+        gate.key, gate.workspace_id = guest.api_key, guest.workspace_id
+        made = [(await gate.done(RESTART, what="prod"))["actions"][0]["id"] for _ in range(3)]
+        for action_id in made[:2]:
+            await gate.approve_as(Assurance.PERSON, action_id)
+        key, clock = gate.key, gate.clock
+
+    async with running(transport, database_url, tmp_path, side) as (gate, _):
+        gate.key, gate.workspace_id = key, guest.workspace_id
+        gate.clock.advance(seconds=(clock.now_ms() - gate.clock.now_ms()) / 1000 + 60)
+        assert (await gate.denied(EXECUTE, actionId=made[0]))["reason"] == "provider_not_live"
+        assert (await gate.denied(APPROVE, actionId=made[2]))["reason"] == "provider_not_live"
+
+        now_ms = gate.clock.now_ms()
+        payload = {"actionId": made[1]}
+        await gate.app.store.write(
+            lambda: jobs.enqueue(guest.workspace_id, SEND_JOB, "k", payload, due_ms=now_ms, now_ms=now_ms)
+        )
+        kinds = job_kinds(gate.app)
+        due = await gate.app.store.write(lambda: jobs.claim_due(kinds, now_ms, 10, "test"))
+        (job,) = [each for each in due if each.payload == payload]
+        await kinds[job.kind].run(job)
+        assert wrote(side) == []
+
+
+async def test_named_workspaces_are_the_owner_s_and_the_default_one_is_not_unless_named(
+    transport: str, database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    async with running(transport, database_url, tmp_path, side) as (gate, _):
+        team = await gate.new_workspace("team")
+        key = await make_key(gate, LOCAL_WORKSPACE)
+    async with running(transport, database_url, tmp_path, side, owner_workspaces=(team.workspace_id,)) as (
+        gate,
+        _,
+    ):
+        assert not (await gate.call(NOTE, {"text": "Hello"}, key=team.api_key)).is_error
+        assert (await gate.call(NOTE, {"text": "Hello"}, key=key)).reason == "unknown_tool"
+
+
+def test_every_credential_of_the_settings_is_the_owner_s() -> None:
+    """A new provider with a token in the settings has to be listed, too."""
+    tokens = {each.name for each in PROVIDERS if each.kind in (Kind.TOKEN, Kind.MAIL_SERVER)}
+    assert tokens <= set(OWNED)
+
+
+@pytest.mark.parametrize("wrong", ["acme", "local", "All", "00000000-0000-7000-8000-00000000000g"])
+def test_a_name_in_place_of_an_id_is_refused(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(SettingsError, match="owner_workspaces"):
+        load_settings({"data_dir": str(tmp_path)}, {"ASSENT_OWNER_WORKSPACES": wrong, "HOME": str(tmp_path)})
