@@ -82,6 +82,7 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "sending",
         "jobs",
         "connections",
+        "owner",
         "storage",
         "audit copies",
         "restores",
@@ -92,10 +93,25 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "boundary",
         "limit of a local server",
     }
-    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 18
+    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 19
     assert "same OS user" in checks(done)["limit of a local server"]["detail"]
     assert done.data["sources"]["port"] == "environment ASSENT_PORT"
     assert sorted(data_dir.iterdir()) == before
+
+
+def test_whom_the_settings_serve_is_said_and_a_stranger_among_them_is_a_fault(
+    assent: Assent, data_dir: Path, free_port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assent("init")
+    assert "“local”" in checks(assent("doctor", "--json"))["owner"]["detail"]
+    for named, signups, bad in (
+        ("all", "5", ["owner"]),
+        ("all", "0", []),
+        ("019a0000-0000-7000-8000-000000000000", "0", ["owner"]),
+    ):
+        monkeypatch.setenv("ASSENT_OWNER_WORKSPACES", named)
+        monkeypatch.setenv("ASSENT_SIGNUPS_PER_HOUR", signups)
+        assert failing(assent("doctor", "--json")) == bad
 
 
 def test_the_text_says_the_same(assent: Assent, data_dir: Path, free_port: int) -> None:
