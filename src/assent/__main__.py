@@ -50,7 +50,7 @@ def _before_command(arguments: Sequence[str]) -> list[str]:
     return words[: words.index("--")] if "--" in words else words
 
 
-WRAP_FLAGS: Final = ("--config", "--rules", "--name")
+WRAP_FLAGS: Final = ("--config", "--rules", "--name", "--env")
 WRAP_SWITCHES: Final = frozenset({"--trust", "--observe"})
 
 
@@ -62,7 +62,7 @@ def run_wrap(arguments: Sequence[str]) -> int:
     before = _before_command(words)
     switches = WRAP_SWITCHES & set(before)
     try:
-        options, rest = take_values([word for word in before if word not in WRAP_SWITCHES], WRAP_FLAGS)
+        given, rest = take_values([word for word in before if word not in WRAP_SWITCHES], WRAP_FLAGS)
         flags, debug = parse_stdio_flags(rest, "wrap")
         settings = load_settings(flags).settings
     except BadUsage as bad:
@@ -75,7 +75,10 @@ def run_wrap(arguments: Sequence[str]) -> int:
     from assent.processes import wrapping
 
     try:
-        order = wrapping.read_order(words[len(before) + 1 :], options, switches, os.environ)
+        named = given.pop("--env", [])
+        options = {flag: values[-1] for flag, values in given.items()}
+        words = words[len(before) + 1 :]
+        order = wrapping.read_order(words, options, switches, os.environ, named=named)
         return wrapping.wrap(settings, order)
     except wrapping.CannotWrap as error:
         _say_usage(error, "wrap")
@@ -91,9 +94,9 @@ def run_wrap(arguments: Sequence[str]) -> int:
         return 1
 
 
-def take_values(arguments: Sequence[str], names: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+def take_values(arguments: Sequence[str], names: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
     """Return the values of these flags, and the other arguments."""
-    found: dict[str, str] = {}
+    found: dict[str, list[str]] = {}
     rest: list[str] = []
     waiting = iter(arguments)
     for argument in waiting:
@@ -104,7 +107,7 @@ def take_values(arguments: Sequence[str], names: Sequence[str]) -> tuple[dict[st
         given = value if equals else next(waiting, None)
         if given is None:
             raise BadUsage(f"{name} needs a value.")
-        found[name] = given
+        found.setdefault(name, []).append(given)
     return found, rest
 
 

@@ -18,11 +18,11 @@ from assent.settings.load import load_settings
 from assent.wrap.gated import HOLD_SECONDS
 from assent.wrap.gateway import read_files
 from assent.wrap.pace import CALLS
-from assent.wrap.profiles import RULE_KEYS, Profile, read_config, read_rules
+from assent.wrap.profiles import RULE_KEYS, Profile, decode_order, read_config, read_rules
 from assent.wrap.profiles import read_order as read_profile
 
 PAGE = "wrap.md"
-TOKEN = {"TRACKER_TOKEN": "theirs"}
+VARIABLES = {"TRACKER_TOKEN": "theirs", "TARGET": "staging", "PATH": "/usr/bin", "OTHER": "not theirs"}
 
 
 def test_every_block_of_the_page_is_executed_here() -> None:
@@ -36,11 +36,12 @@ def order(command: str, folder: Path) -> Profile:
     assert (program, subcommand) == ("assent", "wrap")
     before, _, behind = " ".join(words).partition("-- ")
     switches = WRAP_SWITCHES & set(before.split())
-    options, rest = take_values([word for word in before.split() if word not in switches], WRAP_FLAGS)
+    given, rest = take_values([word for word in before.split() if word not in switches], WRAP_FLAGS)
     assert rest == []
-    named = {flag: str(folder / value) for flag, value in options.items()}
-    made = read_order(behind.split(), named, frozenset(switches), TOKEN)
-    return read_profile(msgspec.json.encode(made))
+    named = given.pop("--env", [])
+    files = {flag: str(folder / value) for flag, (value,) in given.items()}
+    made = read_order(behind.split(), files, frozenset(switches), VARIABLES, named=named)
+    return read_profile(decode_order(msgspec.json.encode(made)))
 
 
 def test_the_first_command_wraps_a_trusted_server(tmp_path: Path) -> None:
@@ -79,7 +80,7 @@ def test_the_files_of_the_page_are_read_by_the_third_command_and_by_the_settings
     assert read_files(tmp_path / "mcp.json", tmp_path / "rules.toml").rules == profile.rules
     assert tomllib.loads(block_of(PAGE, "toml", 1)).keys() == {"files", "tracker"}
     assert read_rules("", frozenset({"files"})) == {}
-    assert len(read_config(block_of(PAGE, "json"), TOKEN)) == len(
+    assert len(read_config(block_of(PAGE, "json"), VARIABLES, "/")) == len(
         json.loads(block_of(PAGE, "json"))["mcpServers"]
     )
 

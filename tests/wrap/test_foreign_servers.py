@@ -120,16 +120,6 @@ async def test_a_hidden_tool_is_neither_listed_nor_called_and_a_rule_lets_a_writ
     await client.close()
 
 
-async def test_a_server_gets_its_own_secrets_and_none_of_ours(wrapped: Wrapped) -> None:
-    mine = {"NOTES_TOKEN": "for the notes", "ASSENT_SECRET": "ours", "PATH": "/usr/bin:/bin"}
-    client = await wrapped.open(trust=True, environment=mine)
-    listed = json.dumps(await client.request("tools/list"))
-    (start,) = wrapped.starts
-    assert (start["secret"], start["own"]) == ("for the notes", None)
-    assert "for the notes" not in listed
-    await client.close()
-
-
 @pytest.mark.parametrize("behaviour", ["die", "megabytes", "flood", "garbage"])
 async def test_a_server_that_misbehaves_is_named_ended_and_started_again(
     wrapped: Wrapped, client: FrontClient, behaviour: str
@@ -266,7 +256,7 @@ async def test_a_server_over_http_is_wrapped_in_either_era(wrapped: Wrapped, era
     url = f"http://127.0.0.1:{int(await process.stdout.readline())}/mcp"
     config = {"mcpServers": {"notes": {"url": url, "headers": {"Authorization": "Bearer ${NOTES_TOKEN}"}}}}
     variables = {"NOTES_TOKEN": "theirs"}
-    client = await wrapped.open(command=[], config=json.dumps(config), environment=variables, trust=True)
+    client = await wrapped.open(command=[], config=json.dumps(config), variables=variables, trust=True)
     try:
         assert said(await client.call("look", path="a")) == "nothing there"
         answer = client.start_call("store", path="a", content="b")

@@ -276,7 +276,7 @@ async def test_the_question_names_the_call_and_shows_every_argument_with_the_dif
     (waiting,) = await wrapped.until_waiting()
     view = (await wrapped.stored(waiting["id"])).view
     assert view.title == "Write a.txt"
-    (diff,) = view.blocks
+    _, diff = view.blocks
     assert (getattr(diff, "before", ""), getattr(diff, "after", "")) == ("before\\n", "after\\n")
     await client.close()
 

@@ -120,6 +120,10 @@ def wrap(
     name: Annotated[
         str | None, typer.Option("--name", metavar="NAME", help="The server's name in questions and rules.")
     ] = None,
+    env: Annotated[
+        list[str] | None,
+        typer.Option("--env", metavar="NAME", help="A variable that the server gets, too. May be repeated."),
+    ] = None,
     trust: Annotated[
         bool, typer.Option("--trust", help="Believe the server which of its tools only read: those pass.")
     ] = False,
@@ -145,7 +149,9 @@ def wrap(
     chosen = frozenset(flag for flag, is_set in switches.items() if is_set)
     settings = load_settings({"data_dir": data_dir} if data_dir is not None else {}).settings
     try:
-        return wrapping.wrap(settings, wrapping.read_order(list(server or ()), options, chosen, os.environ))
+        words, named = list(server or ()), env or ()
+        order = wrapping.read_order(words, options, chosen, os.environ, named=named)
+        return wrapping.wrap(settings, order)
     except wrapping.CannotWrap as error:
         raise Failure(str(error)) from None
 

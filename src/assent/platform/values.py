@@ -36,3 +36,7 @@ from assent.kernel.structs import from_row as from_row
 from assent.kernel.texts import truncate as truncate
 from assent.kernel.times import iso_time as iso_time
 from assent.kernel.times import parse_time as parse_time
+from assent.kernel.variables import OWN as OWN
+from assent.kernel.variables import REFERENCE as REFERENCE
+from assent.kernel.variables import list_unpassed as list_unpassed
+from assent.kernel.variables import select_passed as select_passed

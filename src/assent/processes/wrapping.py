@@ -17,12 +17,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
+from assent.kernel.variables import OWN, REFERENCE, list_unpassed, select_passed
 from assent.processes.front_socket import find_socket
 from assent.processes.listening import leadership_of, listen, other_ports
 from assent.settings.load import Settings
@@ -36,6 +37,8 @@ ENDED_SECONDS: Final = 3.0
 """How long a server that ended at once may have given way to another."""
 LOG: Final = "serve.log"
 SERVER_ERROR: Final = -32000
+SAID_HERE: Final = "notifications/message"
+"""What the server tells the person at this process, whose client keeps it in a log."""
 LOST: Final = (
     "The Assent server stopped while this call was open. If the call waited for approval, it still does: "
     "chieflab_list_pending_actions shows it. Do not repeat a call that may have been made."
@@ -59,6 +62,11 @@ class WrapOrder(msgspec.Struct, kw_only=True, rename="camel"):
     rules_path: str = ""
     cwd: str = ""
     environment: dict[str, str] = {}
+    """The variables that the servers get: those of a fixed list, and the named ones."""
+    variables: dict[str, str] = {}
+    """The variables that the client's file names."""
+    unpassed: list[str] = []
+    """The names of all others that a server may need."""
     trust: bool = False
     observe: bool = False
 
@@ -157,6 +165,9 @@ class Front:
                 *lines, rest = (rest + chunk).split(b"\n")
                 for line in lines:
                     head = _peek(line)
+                    if head.method == SAID_HERE:
+                        _say(msgspec.json.decode(line)["params"]["data"])
+                        continue
                     if head.method is None and head.id is not msgspec.UNSET:
                         self._open.discard(head.id)
                     self._write(line + b"\n")
@@ -266,8 +277,10 @@ def read_order(
     flags: frozenset[str],
     environ: Mapping[str, str],
     read: Callable[[Path], str] = Path.read_text,
+    *,
+    named: Sequence[str] = (),
 ) -> WrapOrder:
-    """Return what a command line asks to wrap. Raises `CannotWrap`."""
+    """Return what a command line asks to wrap. `named` are the values of `--env`. Raises `CannotWrap`."""
     if bool(words) == ("--config" in options):
         raise CannotWrap("Write the server's command after --, or name a client's file with --config.")
 
@@ -280,15 +293,32 @@ def read_order(
             why = error.strerror if isinstance(error, OSError) else error
             raise CannotWrap(f"{options[flag]} cannot be read: {why}.") from None
 
+    for name in named:
+        if "=" in name:
+            raise CannotWrap(
+                "--env takes the name of a variable and passes its value on: a value on a command line can be read by "
+                f"every process. Set {name.partition('=')[0]}, and write --env {name.partition('=')[0]}."
+            )
+        if name.startswith(OWN):
+            raise CannotWrap(f"No wrapped server gets a variable of Assent. Leave --env {name} out.")
+        if name not in environ:
+            raise CannotWrap(f"--env {name}: this variable is not set. Set it, or leave --env {name} out.")
+    config = read_file("--config")
+    written = frozenset(REFERENCE.findall(config or ""))
+    passed = select_passed(environ, named)
     return WrapOrder(
         command=words,
         name=options.get("--name", ""),
-        config=read_file("--config"),
+        config=config,
         config_path=options.get("--config", ""),
         rules=read_file("--rules"),
         rules_path=options.get("--rules", ""),
         cwd=str(Path.cwd()),
-        environment=dict(environ),
+        environment=passed,
+        variables={
+            name: value for name, value in environ.items() if name in written and not name.startswith(OWN)
+        },
+        unpassed=list_unpassed(environ, {*passed, *written}),
         trust="--trust" in flags,
         observe="--observe" in flags,
     )

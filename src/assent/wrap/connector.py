@@ -56,7 +56,7 @@ class CallConnector(_Ready):
         profile = await find_profile(self._services, ctx.workspace_id, details.profile)
         spec = profile.find(details.server) if profile is not None else None
         if profile is None or spec is None:
-            raise _refuse(f"the server {details.server} is not wrapped any more", curable=False)
+            raise _refuse(describe_change(details.server), curable=False)
         upstream = self._upstreams.find(details.profile, profile, spec)
         try:
             listed = {each["name"]: each for each in await upstream.list_tools()}
@@ -109,6 +109,14 @@ def make_connectors(
 ) -> tuple[CallConnector | AcceptConnector, ...]:
     calls = tuple(CallConnector(services, upstreams, infos[name]) for name in (CALL, REPEATABLE))
     return (*calls, AcceptConnector(services, infos[ACCEPT]))
+
+
+def describe_change(server: str) -> str:
+    """Return why a call is not made whose server is not kept as it was."""
+    return (
+        f"the command, folder or environment of {server} that this call was approved for has changed, or is not kept "
+        "any more. Call the tool again: a person is then asked about the present one"
+    )
 
 
 def fit_result(result: dict[str, Any]) -> dict[str, Any]:

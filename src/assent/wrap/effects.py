@@ -20,6 +20,7 @@ from assent.platform.effects import (
     Effect,
     EffectType,
     Facets,
+    Facts,
     Field,
     Preview,
     Scene,
@@ -63,6 +64,11 @@ class CallDetails(WireRecord, kw_only=True, omit_defaults=True):
     after: str = ""
     """The argument with the text that replaces `before`."""
     before: str | None = None
+    command: str = ""
+    """The command of the server, or its address."""
+    folder: str = ""
+    differs: tuple[str, ...] = ()
+    """The names of the variables in which the server differs from others of the same command."""
 
 
 def make_call(details: CallDetails, arguments: Mapping[str, Any], *, repeat: bool) -> Effect:
@@ -197,6 +203,15 @@ def _describe_call(view: View, effect: Effect, scene: Scene) -> View:
 
 
 def _list_blocks(details: CallDetails, arguments: Mapping[str, Any]) -> Iterator[Block]:
+    origin = {
+        "Server": details.command,
+        "Folder": details.folder,
+        "Differs in": f"{', '.join(details.differs)}. This command also runs with other values."
+        if details.differs
+        else "",
+    }
+    if rows := tuple((label, text) for label, text in origin.items() if text):
+        yield Facts(rows)
     after = arguments.get(details.after)
     if details.before is not None and isinstance(after, str):
         yield Diff(details.after, details.before, after)

@@ -42,8 +42,8 @@ def list_capabilities(client: ClientPort, upstream: Upstream) -> dict[str, Any]:
     return {ELICITATION: declared[ELICITATION]} if upstream.modern and ELICITATION in declared else {}
 
 
-def _identify(tool: OfferedTool, params: Mapping[str, Any]) -> str:
-    return digest([tool.server, tool.tool, tool.pin, params.get("arguments")])
+def _identify(call: ForeignCall, tool: OfferedTool, params: Mapping[str, Any]) -> str:
+    return digest([call.profile_id, tool.server, tool.tool, tool.pin, params.get("arguments")])
 
 
 def open_state(
@@ -59,7 +59,7 @@ def open_state(
         found = msgspec.json.decode(keys.verify(str(state)), type=SealedState)
     except (TokenInvalid, msgspec.DecodeError):
         raise ValueError("The state does not belong to this call. Call the tool again without it.") from None
-    if (found.holder, found.call) != (call.caller.holder, _identify(tool, params)):
+    if (found.holder, found.call) != (call.caller.holder, _identify(call, tool, params)):
         raise ValueError("The state does not belong to this call. Call the tool again without it.")
     return {**sent, "requestState": found.state}
 
@@ -75,5 +75,5 @@ def seal_result(
     state = result.get("requestState")
     if not isinstance(state, str):
         return result
-    sealed = SealedState(call.caller.holder, _identify(tool, params), state)
+    sealed = SealedState(call.caller.holder, _identify(call, tool, params), state)
     return {**result, "requestState": keys.sign(msgspec.json.encode(sealed))}

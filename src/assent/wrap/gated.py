@@ -210,7 +210,15 @@ def answer(services: Services, call: ForeignCall, action: Action, asked: dict[st
         said = "This call was approved and sent, and it is not known whether it took effect. Do not make it again."
         return say_error(f"{said} Look with another tool, or ask the person to say what they see: {url}")
     if action.status is Status.FAILED:
-        return say_error(f"This call was approved and could not be made: {_find_failure(action)}")
+        why = _find_failure(action)
+        refusal = Refusal(
+            Reason.CONNECTOR_FAILED,
+            facts={"connector": action.view.label, "detail": why},
+            status=action.status,
+            action_id=action.action_id,
+        )
+        recovery = msgspec.json.encode(refusal.recovery()).decode()
+        return say_error(f"This call was approved and could not be made: {why}", recovery)
     if is_expired(action, now_ms):
         return say_error(
             "No one decided about this call in time. It was not made. Propose it again if it is wanted."

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import shlex
 import time
 from collections.abc import Mapping
 from functools import partial
@@ -21,7 +22,7 @@ import msgspec
 
 from assent.platform.gateway import ForeignCall
 from assent.platform.storage import Services, tenancy
-from assent.platform.values import Refusal, WorkspaceId
+from assent.platform.values import Refusal, WorkspaceId, list_unpassed, select_passed
 from assent.wrap import gated, storing
 from assent.wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
 from assent.wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
@@ -30,7 +31,7 @@ from assent.wrap.links import RpcError, Unanswered, Unsent
 from assent.wrap.listing import OfferedTool, arrange_tools
 from assent.wrap.observing import write_proposed_rules
 from assent.wrap.pace import CallPace
-from assent.wrap.profiles import BadProfile, Profile, read_config, read_order, read_rules
+from assent.wrap.profiles import BadProfile, Profile, decode_order, read_config, read_order, read_rules
 from assent.wrap.upstreams import PassedOn, Upstream, Upstreams
 
 log = logging.getLogger("assent.wrap")
@@ -59,6 +60,8 @@ LISTS: Final = {
     "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }
+SAID_BY_FRONT: Final = "notifications/message"
+"""The front writes it into its client's log."""
 READS: Final = {"resources/read": "resources", "prompts/get": "prompts"}
 """Requests for one thing, with the capability of the servers that may have it."""
 
@@ -92,13 +95,15 @@ class Gateway:
     def __init__(self, services: Services, settings: Mapping[str, Any]) -> None:
         self._services = services
         self._settings = settings
-        self.upstreams = Upstreams()
+        self.upstreams = Upstreams(services.clock)
         self.held = HeldCalls(services)
         self._pace = CallPace()
         self._profiles: dict[tuple[str, str], Profile] = {}
         self._by_settings: dict[str, str] = {}
         self._arranged: dict[tuple[str, str], ArrangedTools] = {}
         self._pins: dict[str, tuple[float, storing.Pins]] = {}
+        self._failures: dict[str, list[str]] = {}
+        """By profile, why servers are left out."""
 
     # Profiles
 
@@ -109,7 +114,10 @@ class Gateway:
 
     async def open_profile(self, caller: tenancy.Principal, described: bytes) -> str:
         """Store the profile that a client's process describes. Raises `ValueError`."""
-        return await self._keep(caller.workspace_id, read_order(described))
+        order = decode_order(described)
+        profile_id = await self._keep(caller.workspace_id, read_order(order))
+        self.upstreams.unpassed[profile_id] = order.unpassed
+        return profile_id
 
     async def find_profile(self, workspace_id: WorkspaceId) -> str | None:
         """Return the profile that the settings give a workspace: their file, for the named ones."""
@@ -118,7 +126,8 @@ class Gateway:
             return None
         if workspace_id not in self._by_settings:
             profile = await asyncio.to_thread(read_files, Path(path), self._settings.get("wrap_rules"))
-            self._by_settings[workspace_id] = await self._keep(workspace_id, profile)
+            profile_id = self._by_settings[workspace_id] = await self._keep(workspace_id, profile)
+            self.upstreams.unpassed[profile_id] = list_unpassed(os.environ, profile.passed)
         return self._by_settings[workspace_id]
 
     async def _keep(self, workspace_id: WorkspaceId, profile: Profile) -> str:
@@ -138,7 +147,11 @@ class Gateway:
     # Tools
 
     async def list_tools(self, call: ForeignCall) -> list[dict[str, Any]]:
-        return (await self._find_tools(call)).listing
+        listing = (await self._find_tools(call)).listing
+        if call.client.notify is not None and call.profile_id not in self._by_settings.values():
+            for why in self._failures[call.profile_id]:
+                call.client.notify(SAID_BY_FRONT, {"level": "error", "data": why})
+        return listing
 
     async def call_tool(self, call: ForeignCall, params: Mapping[str, Any]) -> dict[str, Any] | None:
         name, given = params.get("name"), params.get("arguments")
@@ -146,6 +159,8 @@ class Gateway:
             return None
         profile = await self._profile(call)
         found = (await self._find_tools(call)).by_name.get(name) if isinstance(name, str) else None
+        if found is None and (failures := self._failures[call.profile_id]):
+            return say_error(f"There is no tool {str(name)[:80]!r} now. {' '.join(failures)}")
         if found is None or found.mode == "hide":
             return None
         if found.held:
@@ -168,9 +183,11 @@ class Gateway:
         servers = [self.upstreams.find(call.profile_id, profile, spec) for spec in profile.servers]
         answers = await asyncio.gather(*(each.list_tools() for each in servers), return_exceptions=True)
         found: dict[str, tuple[dict[str, Any], ...]] = {}
+        failures = self._failures[call.profile_id] = list[str]()
         for server, answer in zip(servers, answers, strict=True):
             if isinstance(answer, (Unsent, Unanswered, RpcError)):
-                log.warning("the tools of %s are left out: %s", server.spec.name, answer)
+                failures.append(f"The tools of {server.spec.name} are left out: {answer}.")
+                log.warning("%s", failures[-1])
             elif isinstance(answer, BaseException):
                 raise answer
             else:
@@ -228,9 +245,16 @@ class Gateway:
         params: Mapping[str, Any],
     ) -> dict[str, Any]:
         """Propose a gated call and wait for its result."""
-        rule = tool.rule
+        rule, spec, workspace_id = tool.rule, profile.find(tool.server), call.caller.workspace_id
+        if spec is None:
+            raise LookupError(tool.server)
+        # Its use keeps it for as long as the action can wait.
+        await self._keep(workspace_id, profile)
         details = CallDetails(
             profile=call.profile_id,
+            command=shlex.join(spec.shown) if spec.command else spec.shown[0],
+            folder=spec.cwd if spec.command else "",
+            differs=profile.find_differences(spec, await storing.list_profiles(self._services, workspace_id)),
             server=tool.server,
             tool=tool.tool,
             pin=tool.pin,
@@ -355,11 +379,11 @@ def _tell_progress(notify: Any, token: Any, params: dict[str, Any]) -> None:
 def read_files(config: Path, rules: Path | None) -> Profile:
     """Return the profile of a server's settings. Raises `ValueError` with the file's name."""
     try:
-        servers = read_config(config.read_text(), os.environ)
+        servers = read_config(config.read_text(), os.environ, str(Path.cwd()))
         names = frozenset(each.name for each in servers)
         held = read_rules(Path(rules).read_text(), names) if rules is not None else {}
     except (OSError, UnicodeDecodeError) as error:
         raise BadProfile(f"{config} cannot be read: {error}.") from None
     except BadProfile as bad:
         raise BadProfile(f"{config}: {bad}") from None
-    return Profile(servers=servers, rules=held)
+    return Profile(servers=servers, rules=held, passed=select_passed(os.environ))

@@ -34,9 +34,6 @@ CHUNK_BYTES: Final = 1 << 16
 STOP_SECONDS: Final = 2.0
 KEPT_STDERR: Final = 2_000
 
-WITHHELD: Final = ("ASSENT_", "RUN_TOKEN_SECRET")
-"""Beginnings of variables that no wrapped server gets: they hold this server's secrets."""
-
 
 class Unsent(Exception):  # noqa: N818 - what is known
     """The request did not reach the server."""
@@ -75,13 +72,6 @@ class ServerLink(Protocol):
     async def close(self) -> None: ...
 
 
-def make_environment(spec: UpstreamSpec, inherited: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a server's process, without this server's own secrets."""
-    own = inherited or os.environ
-    kept = {name: value for name, value in own.items() if not name.startswith(WITHHELD)}
-    return {**kept, **spec.env}
-
-
 def read_answer(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return the result of a response. Raises `RpcError`."""
     error = message.get("error")
@@ -112,10 +102,9 @@ class StdioLink:
 
     @classmethod
     async def start(
-        cls, spec: UpstreamSpec, inherited: Mapping[str, str], asked: Asked, told: Told
+        cls, spec: UpstreamSpec, environment: Mapping[str, str], asked: Asked, told: Told
     ) -> StdioLink:
         """Start the process. Raises `Unsent` if it cannot be started."""
-        environment = make_environment(spec, inherited)
         try:
             process = await asyncio.create_subprocess_exec(
                 *spec.command,

@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from pathlib import PurePath
 from typing import Any, Final, Literal, get_args
 
 import msgspec
 
 from assent.platform.effects import Severity
-from assent.platform.values import Record
+from assent.platform.values import OWN, REFERENCE, Record
 
 Mode = Literal["pass", "gate", "hide"]
 MAX_SERVERS: Final = 20
 MAX_NAME_CHARS: Final = 32
 
-_VARIABLE: Final = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)\}")
 _COMMON: Final = frozenset(
     {"mcp", "server", "npx", "uvx", "node", "python", "python3", "index", "js", "main"}
 )
@@ -43,6 +43,15 @@ class UpstreamSpec(Record, kw_only=True):
     env: Mapping[str, str] = {}
     url: str = ""
     headers: Mapping[str, str] = {}
+    written: tuple[str, ...] = ()
+    """The command or address as the client's file has it: with the names of variables, not their values."""
+    expanded: Mapping[str, str] = {}
+    """The variables whose values the file took."""
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The command or address for people."""
+        return self.written or self.command
 
 
 class DiffTemplate(Record):
@@ -89,8 +98,8 @@ class Profile(Record, kw_only=True):
     rules: Mapping[str, ServerRules] = {}
     observe: bool = False
     """Whether gated calls are made at once and recorded, instead of asked about."""
-    inherited: Mapping[str, str] = {}
-    """The environment of the process that named the servers."""
+    passed: Mapping[str, str] = {}
+    """The variables that every server gets."""
 
     def rules_for(self, server: str) -> ServerRules:
         return self.rules.get(server, ServerRules())
@@ -98,10 +107,21 @@ class Profile(Record, kw_only=True):
     def find(self, server: str) -> UpstreamSpec | None:
         return next((each for each in self.servers if each.name == server), None)
 
-    def is_same(self, other: Profile) -> bool:
-        """Whether both name the same servers and rules. The environment of a process changes with each
-        start."""
-        return msgspec.structs.replace(self, inherited={}) == msgspec.structs.replace(other, inherited={})
+    def environment_of(self, spec: UpstreamSpec) -> dict[str, str]:
+        """Return the whole environment of a server's process; empty for a server at an address."""
+        return {**self.passed, **spec.env} if spec.command else {}
+
+    def find_differences(self, spec: UpstreamSpec, others: Iterable[Profile]) -> tuple[str, ...]:
+        """Return the names of the variables that have another value, or none, in another profile of the
+        same command."""
+        own = {**spec.expanded, **self.environment_of(spec)}
+        found: set[str] = set()
+        for profile in others:
+            for each in profile.servers:
+                if each.shown == spec.shown:
+                    other = {**each.expanded, **profile.environment_of(each)}
+                    found |= {name for name, _ in own.items() ^ other.items()}
+        return tuple(sorted(found))
 
 
 def name_server(command: tuple[str, ...]) -> str:
@@ -116,9 +136,9 @@ def name_server(command: tuple[str, ...]) -> str:
     return "server"
 
 
-def read_config(text: str, variables: Mapping[str, str]) -> tuple[UpstreamSpec, ...]:
-    """Return the servers of a client's file. `${NAME}` is replaced by an environment variable. Raises
-    `BadProfile`."""
+def read_config(text: str, variables: Mapping[str, str], folder: str) -> tuple[UpstreamSpec, ...]:
+    """Return the servers of a client's file. `${NAME}` is replaced by an environment variable. `folder` is
+    where they start, unless the file says more. Raises `BadProfile`."""
     try:
         data = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -130,7 +150,7 @@ def read_config(text: str, variables: Mapping[str, str]) -> tuple[UpstreamSpec, 
         raise BadProfile(
             'It names no servers. Write {"mcpServers": {"files": {"command": "…", "args": […]}}}.'
         )
-    servers = tuple(_read_server(name, entry, variables) for name, entry in listed.items())
+    servers = tuple(_read_server(name, entry, variables, folder) for name, entry in listed.items())
     if len(servers) > MAX_SERVERS:
         raise BadProfile(f"It names {len(servers)} servers; at most {MAX_SERVERS} can be wrapped at once.")
     names = [each.name for each in servers]
@@ -149,18 +169,20 @@ def read_name(given: Any) -> str:
     return name
 
 
-def _read_server(given: Any, entry: Any, variables: Mapping[str, str]) -> UpstreamSpec:
-    name = read_name(given)
+def _read_server(given: Any, entry: Any, variables: Mapping[str, str], folder: str) -> UpstreamSpec:
+    name, expanded = read_name(given), dict[str, str]()
     if not isinstance(entry, dict):
         raise BadProfile(f"The server {given} is no object with a command or a url.")
 
     def expand(value: Any, what: str) -> str:
         if not isinstance(value, str):
             raise BadProfile(f"{what} of the server {given} is no text.")
-        missing = next((key for key in _VARIABLE.findall(value) if key not in variables), None)
-        if missing is not None:
-            raise BadProfile(f"{what} of the server {given} names the variable {missing}, which is not set.")
-        return _VARIABLE.sub(lambda found: variables[found[1]], value)
+        for key in REFERENCE.findall(value):
+            refuse_own(key, f"{what} of the server {given}")
+            if key not in variables:
+                raise BadProfile(f"{what} of the server {given} names the variable {key}, which is not set.")
+            expanded[key] = variables[key]
+        return REFERENCE.sub(lambda found: variables[found[1]], value)
 
     def table(key: str) -> dict[str, str]:
         found = entry.get(key) or {}
@@ -175,15 +197,26 @@ def _read_server(given: Any, entry: Any, variables: Mapping[str, str]) -> Upstre
     command = [entry["command"], *arguments] if entry.get("command") else []
     if bool(command) == bool(url):
         raise BadProfile(f"The server {given} needs either a command or a url.")
+    env = table("env")
+    for each in env:
+        refuse_own(each, f"env of the server {given}")
     spec = UpstreamSpec(
         name=name,
         command=tuple(expand(word, "the command") for word in command),
-        cwd=expand(entry.get("cwd") or "", "cwd"),
-        env=table("env"),
+        cwd=str(PurePath(folder, expand(entry.get("cwd") or "", "cwd"))),
+        env=env,
         url=expand(url, "url"),
         headers=table("headers"),
+        written=tuple(command) or (url.partition("?")[0],),
+        expanded=expanded,
     )
     return check_spec(spec)
+
+
+def refuse_own(name: str, where: str) -> None:
+    """Raise `BadProfile` for a variable of Assent itself."""
+    if name.startswith(OWN):
+        raise BadProfile(f"{where} names the variable {name}. No wrapped server gets a variable of Assent.")
 
 
 class ProfileOrder(msgspec.Struct, kw_only=True, rename="camel"):
@@ -197,21 +230,29 @@ class ProfileOrder(msgspec.Struct, kw_only=True, rename="camel"):
     rules_path: str = ""
     cwd: str = ""
     environment: dict[str, str] = {}
+    """The variables that the servers get."""
+    variables: dict[str, str] = {}
+    """The variables that the client's file names."""
+    unpassed: list[str] = []
+    """The names of others, which a server that does not start may miss."""
     trust: bool = False
     observe: bool = False
 
 
-def read_order(described: bytes) -> Profile:
-    """Return the profile that a front asks for. Raises `BadProfile`, with the name of the file."""
+def decode_order(described: bytes) -> ProfileOrder:
+    """Return what a front has sent. Raises `BadProfile`."""
     try:
-        order = msgspec.json.decode(described, type=ProfileOrder)
+        return msgspec.json.decode(described, type=ProfileOrder)
     except msgspec.DecodeError as error:
         raise BadProfile(f"The profile cannot be read: {error}.") from None
+
+
+def read_order(order: ProfileOrder) -> Profile:
+    """Return the profile that a front asks for. Raises `BadProfile`, with the name of the file."""
     where = order.config_path
     try:
         if order.config is not None:
-            servers = read_config(order.config, order.environment)
-            servers = tuple(msgspec.structs.replace(each, cwd=each.cwd or order.cwd) for each in servers)
+            servers = read_config(order.config, order.variables, order.cwd)
         else:
             command = tuple(order.command)
             if not command:
@@ -226,7 +267,7 @@ def read_order(described: bytes) -> Profile:
     if order.trust:
         held = {name: rules.get(name, ServerRules()) for name in names}
         rules = {name: msgspec.structs.replace(each, trusted=True) for name, each in held.items()}
-    return Profile(servers=servers, rules=rules, observe=order.observe, inherited=order.environment)
+    return Profile(servers=servers, rules=rules, observe=order.observe, passed=order.environment)
 
 
 def check_spec(spec: UpstreamSpec) -> UpstreamSpec:

@@ -1,12 +1,14 @@
 """What wrapping stores: profiles, accepted definitions, the newest proposal of a call, observed calls.
 
-The contents of a profile hold environment variables and headers, so they are in the vault. A profile
-is never changed: an approved call is made to the server that it was proposed for, also after a restart
-and after the client's file has changed.
+The contents of a profile hold environment variables and headers, so they are in the vault. The id of a
+profile is a keyed hash of them, so another command, folder or environment is another profile, with
+other processes. An action names its profile: an approved call is made to the server that it was proposed
+for, also after a restart and after the client's file has changed, or not at all.
 """
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any, Final
@@ -15,7 +17,7 @@ import msgspec
 
 from assent.platform.connections import OpenedSecrets
 from assent.platform.storage import Services, Transaction, journal
-from assent.platform.values import Record, WorkspaceId
+from assent.platform.values import DAY_MS, Record, WorkspaceId
 from assent.wrap.component import statements
 from assent.wrap.effects import write_definition
 from assent.wrap.listing import OfferedTool
@@ -23,40 +25,65 @@ from assent.wrap.profiles import Profile
 
 FIELD: Final = "profile"
 COMPARED: Final = 50
-"""How many of the newest profiles a new one is compared with."""
+"""How many of the newest profiles a question compares its own with."""
+KEPT_MS: Final = 90 * DAY_MS
+"""How long an unused profile is kept: well beyond the life of an action, which is proposed under it."""
+DROPPED_AT_ONCE: Final = 20
 
 
 def _holder(profile_id: str) -> str:
     return f"wrap:{profile_id}"
 
 
+def identify(key: bytes, workspace_id: WorkspaceId, text: str) -> str:
+    """Return the id of a profile: a keyed hash of its whole text, with every variable."""
+    return hmac.digest(key, f"{workspace_id}\n{text}".encode(), "sha256").hex()
+
+
 def _open(services: Services, workspace_id: WorkspaceId, profile_id: str) -> Transaction[Profile | None]:
+    """Return a profile; None if there is none, or if it is not the one that its id says."""
     opened = yield from services.vault.open(workspace_id, _holder(profile_id))
-    found = opened.get(FIELD)
-    return msgspec.json.decode(found, type=Profile) if found is not None else None
+    text = opened.get(FIELD)
+    if text is None:
+        return None
+    known = (identify(key, workspace_id, text) for key in services.keys.wrapped_servers.keys)
+    return msgspec.json.decode(text, type=Profile) if profile_id in known else None
 
 
 async def find_profile(services: Services, workspace_id: WorkspaceId, profile_id: str) -> Profile | None:
     return await services.store.read(partial(_open, services, workspace_id, profile_id))
 
 
+async def list_profiles(services: Services, workspace_id: WorkspaceId) -> list[Profile]:
+    """Return the profiles of a workspace that were used last."""
+
+    def begin() -> Transaction[list[Profile]]:
+        found: list[Profile] = []
+        rows = yield statements.list_wrap_profiles(workspace_id=workspace_id, most=COMPARED)
+        for row in rows:
+            profile = yield from _open(services, workspace_id, row["profile_id"])
+            found += [profile] if profile is not None else []
+        return found
+
+    return await services.store.read(begin)
+
+
 async def keep_profile(services: Services, workspace_id: WorkspaceId, profile: Profile) -> str:
-    """Store a profile and return its id: that of an equal one, if there is one. Its environment is the
-    newest."""
+    """Store a profile, or its use, and return its id. Drops profiles that were not used for long."""
     now_ms = services.clock.now_ms()
-    fresh, seal = services.new_id(now_ms), services.vault.seal(1)
-    secrets = OpenedSecrets({FIELD: msgspec.json.encode(profile).decode()})
+    text = msgspec.json.encode(profile, order="deterministic").decode()
+    profile_id = identify(services.keys.wrapped_servers.keys[0], workspace_id, text)
+    secrets, seal = OpenedSecrets({FIELD: text}), services.vault.seal(1)
 
     def begin() -> Transaction[str]:
-        rows = yield statements.list_wrap_profiles(workspace_id=workspace_id, most=COMPARED)
-        profile_id = fresh
-        for row in rows:
-            known = yield from _open(services, workspace_id, row["profile_id"])
-            if known is not None and known.is_same(profile):
-                profile_id = row["profile_id"]
-                break
         yield from services.vault.put(workspace_id, _holder(profile_id), secrets, seal, now_ms)
         yield statements.put_wrap_profile(workspace_id=workspace_id, profile_id=profile_id, now_ms=now_ms)
+        rows = yield statements.list_unused_wrap_profiles(
+            workspace_id=workspace_id, before_ms=now_ms - KEPT_MS, most=DROPPED_AT_ONCE
+        )
+        for row in rows:
+            yield from services.vault.destroy(workspace_id, _holder(row["profile_id"]))
+            yield statements.drop_wrap_profile(workspace_id=workspace_id, profile_id=row["profile_id"])
         return profile_id
 
     return await services.store.write(begin)

@@ -11,14 +11,15 @@ import asyncio
 import contextlib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOCOL_VERSION_META_KEY
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from assent import __version__
-from assent.platform.values import Record
+from assent.platform.storage import Clock
+from assent.platform.values import MINUTE_MS, Record
 from assent.wrap.http_link import HttpLink
 from assent.wrap.links import RpcError, ServerLink, StdioLink, Unanswered, Unsent
 from assent.wrap.listing import MAX_TOOLS, is_usable
@@ -34,7 +35,9 @@ LIST_AGE_SECONDS: Final = 30.0
 """How long a tool list is used before the server is asked again."""
 FIRST_PAUSE_SECONDS: Final = 0.5
 LONGEST_PAUSE_SECONDS: Final = 60.0
-IDLE_SECONDS: Final = 900.0
+IDLE_MS: Final = 15 * MINUTE_MS
+MAX_UNPASSED: Final = 12
+"""The most variables that the message about a failed start names."""
 MAX_PAGES: Final = 50
 METHOD_NOT_FOUND: Final = -32601
 CLIENT_INFO: Final = {"name": "assent", "version": __version__}
@@ -61,12 +64,21 @@ NOTHING: Final = PassedOn()
 class Upstream:
     """One wrapped server. Calls share its connection."""
 
-    def __init__(self, spec: UpstreamSpec, inherited: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        spec: UpstreamSpec,
+        environment: Mapping[str, str],
+        clock: Clock,
+        find_unpassed: Callable[[], Iterable[str]],
+    ) -> None:
+        """`find_unpassed` returns the names of variables that its client has and this server does not get."""
         self.spec = spec
         self.modern = False
         self.capabilities: Mapping[str, Any] = {}
-        self.used = time.monotonic()
-        self._inherited = inherited
+        self._clock = clock
+        self._used_ms = clock.now_ms()
+        self._environment = environment
+        self._find_unpassed = find_unpassed
         self._version = ""
         self._link: ServerLink | None = None
         self._opening = asyncio.Lock()
@@ -90,7 +102,7 @@ class Upstream:
         """Send one request and return its result. `before` runs just before it is sent. Raises
         `RpcError`, `Unsent` or `Unanswered`."""
         link = await self._connect()
-        self.used = time.monotonic()
+        self._used_ms = self._clock.now_ms()
         self._numbers += 1
         number = self._numbers
         self._in_flight[number] = passed
@@ -104,7 +116,10 @@ class Upstream:
             raise
         finally:
             self._in_flight.pop(number, None)
-            self.used = time.monotonic()
+            self._used_ms = self._clock.now_ms()
+
+    def is_idle(self) -> bool:
+        return not self._in_flight and self._clock.now_ms() - self._used_ms > IDLE_MS
 
     async def list_tools(self) -> tuple[dict[str, Any], ...]:
         """Return the usable definitions, as the server wrote them. Raises as `request` does."""
@@ -157,9 +172,21 @@ class Upstream:
             try:
                 self._link = await self._open()
             except (Unsent, Unanswered, RpcError) as error:
-                self._note_failure(str(error))
-                raise Unsent(str(error)) from error
+                said = f"{error}{self._name_unpassed(str(error))}"
+                self._note_failure(said)
+                raise Unsent(said) from error
             return self._link
+
+    def _name_unpassed(self, said: str) -> str:
+        """Return the names of variables that a process which did not start may miss, those that it named
+        itself first."""
+        if self.spec.url or not (names := sorted(self._find_unpassed(), key=lambda each: each not in said)):
+            return ""
+        more = f" and {len(names) - MAX_UNPASSED} more" if len(names) > MAX_UNPASSED else ""
+        return (
+            f". These variables exist and were not passed: {', '.join(names[:MAX_UNPASSED])}{more}. Pass one that it "
+            "needs with --env NAME, or under env in the client's file"
+        )
 
     def _note_failure(self, why: str) -> None:
         """Lengthen the pause before the next start. The first restart is immediate."""
@@ -173,7 +200,7 @@ class Upstream:
         if self.spec.url:
             link = HttpLink(self.spec, self._asked, self._told)
         else:
-            link = await StdioLink.start(self.spec, self._inherited, self._asked, self._told)
+            link = await StdioLink.start(self.spec, self._environment, self._asked, self._told)
         try:
             async with asyncio.timeout(START_SECONDS):
                 await self._negotiate(link)
@@ -264,21 +291,25 @@ def _read_object(found: Any) -> dict[str, Any]:
 class Upstreams:
     """The wrapped servers of one process: one for each profile and name."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._open: dict[tuple[str, str], Upstream] = {}
+        self.unpassed: dict[str, Sequence[str]] = {}
+        """By profile, the names of variables that its client has and its servers do not get."""
         self._closing: set[asyncio.Task[None]] = set()
 
     def find(self, profile_id: str, profile: Profile, spec: UpstreamSpec) -> Upstream:
         """Return the server. Ends those that were not used for long."""
-        now = time.monotonic()
         for key, each in list(self._open.items()):
-            if now - each.used > IDLE_SECONDS and key != (profile_id, spec.name):
+            if each.is_idle() and key != (profile_id, spec.name):
                 task = asyncio.create_task(self._open.pop(key).close())
                 self._closing.add(task)
                 task.add_done_callback(self._closing.discard)
         found = self._open.get((profile_id, spec.name))
         if found is None:
-            found = self._open[(profile_id, spec.name)] = Upstream(spec, profile.inherited)
+            found = self._open[(profile_id, spec.name)] = Upstream(
+                spec, profile.environment_of(spec), self._clock, lambda: self.unpassed.get(profile_id, ())
+            )
         return found
 
     async def close(self) -> None:

@@ -63,6 +63,11 @@ class ServerKeys:
         return KeyRing.for_purpose(self.master, "client dialog")
 
     @cached_property
+    def wrapped_servers(self) -> KeyRing:
+        """Identify a wrapped server by its command, folder and environment, without revealing them."""
+        return KeyRing.for_purpose(self.master, "wrapped server")
+
+    @cached_property
     def oauth_verifiers(self) -> Secret:
         """The keys from which PKCE verifiers are derived."""
         return tuple(derive_key(secret, "oauth verifier") for secret in self.master)

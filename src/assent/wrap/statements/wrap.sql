@@ -7,6 +7,14 @@ SELECT profile_id FROM wrap_profiles WHERE workspace_id = :workspace_id ORDER BY
 INSERT INTO wrap_profiles (workspace_id, profile_id, used_ms) VALUES (:workspace_id, :profile_id, :now_ms)
 ON CONFLICT (workspace_id, profile_id) DO UPDATE SET used_ms = excluded.used_ms
 
+-- name: list_unused_wrap_profiles
+-- List profiles of a workspace that were not used since a time.
+SELECT profile_id FROM wrap_profiles WHERE workspace_id = :workspace_id AND used_ms < :before_ms LIMIT :most
+
+-- name: drop_wrap_profile
+-- Forget a profile.
+DELETE FROM wrap_profiles WHERE workspace_id = :workspace_id AND profile_id = :profile_id
+
 -- name: list_wrap_pins
 -- List the accepted definitions of a workspace's servers.
 SELECT server, tool, pin FROM wrap_tools WHERE workspace_id = :workspace_id
