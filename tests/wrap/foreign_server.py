@@ -89,7 +89,9 @@ def ask_person(wants: dict[str, Any], modern: bool, params: dict[str, Any]) -> d
 
 def call(world: World, params: dict[str, Any], modern: bool) -> dict[str, Any]:
     wants, name, given = world.wants(), params["name"], params.get("arguments", {})
-    world.note({"tool": name, "arguments": given, "raw": params})
+    world.note(
+        {"tool": name, "arguments": given, "raw": params, "by": [os.getpid(), os.environ.get("TARGET")]}
+    )
     behaviour = wants.get("on_call", {}).get(name)
     if behaviour == "die":
         os._exit(7)
@@ -198,13 +200,7 @@ def main() -> None:
     world, modern_server = World(Path(sys.argv[1])), "--modern" in sys.argv
     if "--http" in sys.argv:
         serve(world, modern_server)
-    world.note(
-        {
-            "started": os.getpid(),
-            "secret": os.environ.get("NOTES_TOKEN"),
-            "own": os.environ.get("ASSENT_SECRET"),
-        }
-    )
+    world.note({"started": os.getpid(), "environment": dict(os.environ)})
     for line in sys.stdin:
         message = json.loads(line)
         if "id" not in message or "method" not in message:

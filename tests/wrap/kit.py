@@ -17,6 +17,7 @@ from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.gate.records import Assurance
 from assent.processes.serve import Surfaces
+from assent.processes.wrapping import read_order
 from assent.serving.edge import Credentials
 from assent.serving.stdio import StdioSession
 
@@ -34,7 +35,7 @@ class Wrapped(Gate):
         super().__init__(app, Surfaces(app), clock, "stdio")
         self.workspace_id = LOCAL_WORKSPACE
         self.world = folder / "world"
-        self.world.mkdir()
+        self.world.mkdir(exist_ok=True)
 
     def command(self, *flags: str) -> list[str]:
         return [sys.executable, "-I", FOREIGN, str(self.world), *flags]
@@ -66,6 +67,19 @@ class Wrapped(Gate):
         }
         described = msgspec.json.encode(given)
         profile_id = await self.surfaces.foreign.gateway.open_profile(LOCAL_PRINCIPAL, described)
+        return FrontClient(self.surfaces, Credentials(local=LOCAL_PRINCIPAL, profile_id=profile_id))
+
+    async def open_front(
+        self, environ: dict[str, str], *named: str, words: list[str] | None = None, config: str | None = None
+    ) -> FrontClient:
+        """A client whose `assent wrap` has this environment and the options `--env` of `named`."""
+        options = {"--config": "mcp.json"} if config is not None else {"--name": "notes"}
+        command = [] if config is not None else words or self.command()
+        flags = frozenset({"--trust"})
+        order = read_order(command, options, flags, environ, lambda path: config or "", named=named)
+        profile_id = await self.surfaces.foreign.gateway.open_profile(
+            LOCAL_PRINCIPAL, msgspec.json.encode(order)
+        )
         return FrontClient(self.surfaces, Credentials(local=LOCAL_PRINCIPAL, profile_id=profile_id))
 
     async def waiting(self) -> list[dict[str, Any]]:

@@ -1,0 +1,298 @@
+"""A wrapped server is its command, arguments, folder and environment: what it gets, what is kept, and which process
+makes an approved call."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+import pytest
+from tests.keyed_browser import KeyedBrowser, is_confirm_page
+from tests.serving.web.review.kit import BROWSER, House, form
+from tests.surfaces import BASE_URL
+from tests.wrap.kit import FrontClient, Wrapped, said
+
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
+from assent.gate.connection import OpenedSecrets
+from assent.gate.views import Facts
+from assent.processes.wrapping import CannotWrap, read_order
+from assent.serving.edge import Credentials
+from assent.wrap.profiles import BadProfile, Profile, UpstreamSpec, read_config
+
+pytestmark = pytest.mark.anyio
+
+PATH = {"PATH": "/usr/bin:/bin"}
+STAGING, PRODUCTION = ({**PATH, "TARGET": each} for each in ("staging", "production"))
+LISTED = {
+    **PATH,
+    **dict.fromkeys(("HOME", "USER", "LANG", "LC_ALL", "LC_TIME", "TZ", "TMPDIR", "XDG_CONFIG_HOME"), "/x"),
+    **dict.fromkeys(("XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR"), "/x"),
+    **dict.fromkeys(("http_proxy", "https_proxy", "no_proxy", "all_proxy"), "proxy.example"),
+    **dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY"), "proxy.example"),
+}
+FOREIGN = {
+    "AWS_SECRET_ACCESS_KEY": "foreign-value",
+    "ASSENT_SECRET": "foreign-value",
+    "PATHS": "foreign-value",
+}
+SET_BY_PYTHON = {"LC_CTYPE": "C.UTF-8"}
+
+
+def entry(wrapped: Wrapped, **more: Any) -> str:
+    program, *arguments = wrapped.command()
+    return json.dumps({"mcpServers": {"notes": {"command": program, "args": arguments, **more}}})
+
+
+async def list_everything_kept(wrapped: Wrapped) -> tuple[str, str]:
+    """All rows of all tables, and the sealed texts of the workspace, opened."""
+    plain = repr(await House.everything(cast("House", wrapped)))
+    rows = await House.everything(cast("House", wrapped))
+    holders = {value for row in rows["wrap_profiles"] for value in row if isinstance(value, str)}
+    opened = [
+        await wrapped.app.store.read(
+            lambda holder=holder: wrapped.app.services.vault.open(LOCAL_WORKSPACE, f"wrap:{holder}")  # type: ignore[misc]
+        )
+        for holder in holders
+    ]
+    return plain, "".join(text for each in opened for _, text in each.items())
+
+
+async def test_a_server_gets_the_list_and_named_variables_and_nothing_else_is_sent_or_kept(
+    wrapped: Wrapped,
+) -> None:
+    mine = {**LISTED, **FOREIGN, "NOTES_TOKEN": "named-value"}
+    order = read_order(["x"], {}, frozenset(), mine, named=["NOTES_TOKEN"])
+    assert "foreign-value" not in msgspec.json.encode(order).decode()
+
+    client = await wrapped.open_front(mine, "NOTES_TOKEN")
+    await client.names()
+    (start,) = wrapped.starts
+    expected = {**LISTED, "NOTES_TOKEN": "named-value"}
+    assert {**SET_BY_PYTHON, **start["environment"]} == {**SET_BY_PYTHON, **expected}
+    client.start_call("store", path="a", content="b")
+    await wrapped.until_waiting()
+    plain, sealed = await list_everything_kept(wrapped)
+    assert "foreign-value" not in plain + sealed
+    assert "named-value" in sealed and "named-value" not in plain
+    await client.close()
+
+
+async def test_the_env_of_the_clients_file_reaches_its_server_alone(wrapped: Wrapped) -> None:
+    config = entry(wrapped, env={"NOTES_TOKEN": "${TOKEN}"})
+    mine = {**PATH, **FOREIGN, "TOKEN": "named-value"}
+    client = await wrapped.open_front(mine, config=config)
+    await client.names()
+    (start,) = wrapped.starts
+    expected = {**PATH, "NOTES_TOKEN": "named-value"}
+    assert {**SET_BY_PYTHON, **start["environment"]} == {**SET_BY_PYTHON, **expected}
+    plain, sealed = await list_everything_kept(wrapped)
+    assert "foreign-value" not in plain + sealed and "named-value" not in plain
+    await client.close()
+
+
+async def test_a_server_of_the_settings_gets_the_list_and_its_env_and_no_other_variable_of_this_server(
+    database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {**LISTED, **FOREIGN, "NOTES_TOKEN": "named-value"}.items():
+        monkeypatch.setenv(name, value)
+    config = tmp_path / "mcp.json"
+    wrapped = Wrapped(database_url, tmp_path, wrap_config=config, wrap_workspaces=(LOCAL_WORKSPACE,))
+    config.write_text(entry(wrapped, env={"NOTES_TOKEN": "${NOTES_TOKEN}"}))
+    await wrapped.app.prepare()
+    try:
+        profile_id = await wrapped.surfaces.foreign.gateway.find_profile(LOCAL_WORKSPACE)
+        given = Credentials(local=LOCAL_PRINCIPAL, profile_id=profile_id)
+        client = FrontClient(wrapped.surfaces, given)
+        assert "look" in await client.names()
+        (start,) = wrapped.starts
+        beyond = start["environment"].keys() - LISTED.keys() - SET_BY_PYTHON.keys()
+        assert beyond <= {"NOTES_TOKEN", *(each for each in beyond if each.startswith("LC_"))}
+        assert start["environment"]["NOTES_TOKEN"] == "named-value"
+        plain, sealed = await list_everything_kept(wrapped)
+        assert "foreign-value" not in plain + sealed
+        await client.close()
+    finally:
+        await wrapped.close()
+
+
+@pytest.mark.parametrize("meanwhile", ["nothing", "restart", "idle"])
+async def test_a_call_approved_for_one_environment_is_made_by_a_process_with_that_environment(
+    wrapped: Wrapped, database_url: str, tmp_path: Path, meanwhile: str
+) -> None:
+    staging = await wrapped.open_front(STAGING, "TARGET")
+    staging.start_call("remove", path="customers")
+    (waiting,) = await wrapped.until_waiting()
+    production = await wrapped.open_front(PRODUCTION, "TARGET")
+    await production.names()
+    assert [each["environment"]["TARGET"] for each in wrapped.starts] == ["staging", "production"]
+    same = await wrapped.open_front(STAGING, "TARGET")
+    await same.names()
+    assert len(wrapped.starts) == 2
+
+    if meanwhile == "idle":
+        wrapped.clock.advance(seconds=15 * 60 + 1)
+        await production.names()
+    later = wrapped
+    if meanwhile == "restart":
+        for each in (staging, same, production):
+            await each.close()
+        await wrapped.app.close()
+        later = Wrapped(database_url, tmp_path)
+        await later.app.prepare()
+        production = await later.open_front(PRODUCTION, "TARGET")
+        await production.names()
+    await later.approve(waiting["id"])
+    (made,) = [each for each in later.ledger_entries if each.get("tool") == "remove"]
+    assert made["by"][1] == "staging"
+    assert (made["by"][0] == later.starts[0]["started"]) == (meanwhile == "nothing")
+    assert await later.where(waiting["id"]) == "executed"
+    await production.close()
+    if later is not wrapped:
+        await later.close()
+
+
+def write_earlier(profile: Profile) -> str | None:
+    """A profile as earlier code has kept it: under an id of its own, with the whole environment."""
+    return msgspec.json.encode({**msgspec.to_builtins(profile), "inherited": PRODUCTION}).decode()
+
+
+def write_other(profile: Profile) -> str | None:
+    return msgspec.json.encode(msgspec.structs.replace(profile, passed=PRODUCTION)).decode()
+
+
+def write_nothing(profile: Profile) -> str | None:
+    return None
+
+
+@pytest.mark.parametrize("write", [write_earlier, write_other, write_nothing])
+async def test_a_call_whose_server_changed_is_not_made_and_says_so(wrapped: Wrapped, write: Any) -> None:
+    client = await wrapped.open_front(STAGING, "TARGET")
+    answer = client.start_call("remove", path="customers")
+    (waiting,) = await wrapped.until_waiting()
+    vault, now_ms = wrapped.app.services.vault, wrapped.clock.now_ms()
+    holder = f"wrap:{(await wrapped.stored(waiting['id'])).effect.details['profile']}"
+    kept = (await wrapped.app.store.read(lambda: vault.open(LOCAL_WORKSPACE, holder))).get("profile")
+    text = write(msgspec.json.decode(kept or "", type=Profile))
+    await wrapped.app.store.write(lambda: vault.destroy(LOCAL_WORKSPACE, holder))
+    if text is not None:
+        secrets, seal = OpenedSecrets({"profile": text}), vault.seal(1)
+        await wrapped.app.store.write(lambda: vault.put(LOCAL_WORKSPACE, holder, secrets, seal, now_ms))
+    await wrapped.approve(waiting["id"])
+
+    result = (await asyncio.wait_for(answer, 20))["result"]
+    refusal = json.loads(said(result).splitlines()[-1])
+    assert (refusal["reason"], refusal["retryable"]) == ("connector_failed", False)
+    assert "notes" in refusal["userMessage"] and "environment" in refusal["userMessage"]
+    assert await wrapped.where(waiting["id"]) == "failed"
+    assert wrapped.calls_of("remove") == []
+    client.start_call("remove", path="customers")
+    (again,) = await wrapped.until_waiting()
+    await wrapped.approve(again["id"])
+    assert await wrapped.where(again["id"]) == "executed"
+    await client.close()
+
+
+async def test_a_start_that_fails_names_variables_that_exist_and_were_not_passed(wrapped: Wrapped) -> None:
+    words = [sys.executable, "-I", "-c", "import os; os.environ['NEEDED_TOKEN']"]
+    unset = {f"A_{number}": "foreign-value" for number in range(20)}
+    mine = {
+        **PATH,
+        **unset,
+        **FOREIGN,
+        "NEEDED_TOKEN": "foreign-value",
+        "GIVEN": "x",
+        "PWD": "/",
+        "TERM": "x",
+    }
+    client = await wrapped.open_front(mine, "GIVEN", words=words)
+    assert "store" not in await client.names()
+    (note,) = client.notes
+    for text in (note["params"]["data"], said(await client.call("store", path="a"))):
+        named = text.partition("not passed: ")[2].partition(" and ")[0].split(", ")
+        assert named[0] == "NEEDED_TOKEN" and len(named) == 12
+        assert not {"GIVEN", "PWD", "TERM", "PATH", "ASSENT_SECRET"} & set(named)
+        assert "foreign-value" not in text and "--env" in text
+    await client.close()
+
+
+async def test_the_question_and_the_confirm_page_show_command_folder_and_differing_names(
+    wrapped: Wrapped,
+) -> None:
+    other = await wrapped.open_front({**PRODUCTION, "HOME": "/x", "GONE": "1"}, "TARGET", "GONE")
+    client = await wrapped.open_front({**STAGING, "HOME": "/x"}, "TARGET")
+    client.start_call("remove", path="customers")
+    (waiting,) = await wrapped.until_waiting()
+    action = await wrapped.stored(waiting["id"])
+    (facts,) = (block for block in action.view.blocks if isinstance(block, Facts))
+    command, folder, differs = (text for _, text in facts.rows)
+    assert command == " ".join(wrapped.command()) and folder == str(Path.cwd())
+    assert differs.partition(".")[0] == "GONE, TARGET"
+    assert "production" not in differs and "staging" not in differs
+
+    sign_in = await House.sign_in_path(cast("House", wrapped))
+    async with KeyedBrowser(
+        transport=wrapped.wire, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
+    ) as browser:
+        await browser.post(sign_in)
+        page = (await browser.get(f"/runs/{action.run_id}")).text
+        browser.confirms = False
+        asked = form(page, action.action_id, "approve")
+        confirm = await browser.post(asked.address, data=asked.fields)
+    assert is_confirm_page(confirm)
+    for shown in (page, confirm.text):
+        assert [text for text in (wrapped.command()[2], folder, "GONE, TARGET") if text not in shown] == []
+    for each in (client, other):
+        await each.close()
+
+
+async def test_a_profile_that_was_not_used_for_long_is_forgotten_and_that_of_an_open_action_is_not(
+    wrapped: Wrapped,
+) -> None:
+    first = await wrapped.open_front({**STAGING, "TARGET": "forgotten"}, "TARGET")
+    kept = await wrapped.open_front(STAGING, "TARGET")
+    await kept.names()
+    wrapped.clock.advance(days=70)
+    kept.start_call("remove", path="customers")
+    (waiting,) = await wrapped.until_waiting()
+    wrapped.clock.advance(days=25)
+    other = await wrapped.open_front(PRODUCTION, "TARGET")
+    _, sealed = await list_everything_kept(wrapped)
+    assert "forgotten" not in sealed and "staging" in sealed
+    await wrapped.approve(waiting["id"])
+    assert await wrapped.where(waiting["id"]) == "executed"
+    for each in (first, kept, other):
+        await each.close()
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [("TARGET", "is not set"), ("PATH=/bin", "takes the name"), ("ASSENT_API_KEY", "variable of Assent")],
+)
+def test_a_variable_that_cannot_be_passed_is_refused_with_the_reason(named: str, said: str) -> None:
+    with pytest.raises(CannotWrap, match=said):
+        read_order(["x"], {}, frozenset(), {**PATH, "ASSENT_API_KEY": "k"}, named=[named])
+
+
+@pytest.mark.parametrize(
+    "env", [{"X": "${ASSENT_SECRET}"}, {"ASSENT_SECRET": "x"}, {"RUN_TOKEN_SECRET": "x"}]
+)
+def test_a_clients_file_cannot_name_a_variable_of_assent(env: dict[str, str]) -> None:
+    config = json.dumps({"mcpServers": {"a": {"command": "x", "env": env}}})
+    with pytest.raises(BadProfile, match="variable of Assent"):
+        read_config(config, {"ASSENT_SECRET": "ours"}, "/")
+
+
+def test_profiles_of_the_same_command_differ_in_variables_that_any_of_them_has() -> None:
+    def make(value: str, command: str = "deploy") -> tuple[Profile, UpstreamSpec]:
+        entry = {"command": command, "args": ["--token", "${TOKEN}"], "env": {"TARGET": value}}
+        (spec,) = read_config(json.dumps({"mcpServers": {"a": entry}}), {"TOKEN": f"token-{value}"}, "/")
+        return Profile(servers=(spec,), passed={**PATH, value: "1"}), spec
+
+    (one, spec), (two, _), (other, _) = make("ONE"), make("TWO"), make("ONE", "other")
+    assert spec.shown == ("deploy", "--token", "${TOKEN}") and spec.command[2] == "token-ONE"
+    assert one.find_differences(spec, [one, two]) == ("ONE", "TARGET", "TOKEN", "TWO")
+    assert one.find_differences(spec, [one, other]) == ()
