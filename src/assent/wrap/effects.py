@@ -67,8 +67,8 @@ class CallDetails(WireRecord, kw_only=True, omit_defaults=True):
     command: str = ""
     """The command of the server, or its address."""
     folder: str = ""
-    differs: tuple[str, ...] = ()
-    """The names of the variables in which the server differs from others of the same command."""
+    differs: str = ""
+    """The variables in which the server differs from others of the same command, by name."""
 
 
 def make_call(details: CallDetails, arguments: Mapping[str, Any], *, repeat: bool) -> Effect:
@@ -203,15 +203,10 @@ def _describe_call(view: View, effect: Effect, scene: Scene) -> View:
 
 
 def _list_blocks(details: CallDetails, arguments: Mapping[str, Any]) -> Iterator[Block]:
-    origin = {
-        "Server": details.command,
-        "Folder": details.folder,
-        "Differs in": f"{', '.join(details.differs)}. This command also runs with other values."
-        if details.differs
-        else "",
-    }
-    if rows := tuple((label, text) for label, text in origin.items() if text):
-        yield Facts(rows)
+    named = "Command" if details.folder else "Address"
+    origin = ((named, details.command), ("Folder", details.folder), ("Differs in", details.differs))
+    if shown := tuple(row for row in origin if row[1]):
+        yield Facts(shown)
     after = arguments.get(details.after)
     if details.before is not None and isinstance(after, str):
         yield Diff(details.after, details.before, after)

@@ -250,11 +250,13 @@ class Gateway:
             raise LookupError(tool.server)
         # Its use keeps it for as long as the action can wait.
         await self._keep(workspace_id, profile)
+        others = await storing.list_profiles(self._services, workspace_id)
+        differs = ", ".join(profile.find_differences(spec, others))
         details = CallDetails(
             profile=call.profile_id,
             command=shlex.join(spec.shown) if spec.command else spec.shown[0],
             folder=spec.cwd if spec.command else "",
-            differs=profile.find_differences(spec, await storing.list_profiles(self._services, workspace_id)),
+            differs=f"{differs} (compared with other servers of this command)" if differs else "",
             server=tool.server,
             tool=tool.tool,
             pin=tool.pin,

@@ -82,6 +82,11 @@ def write_arguments(action: Action) -> tuple[Block, ...]:
     return tuple(found)
 
 
+def list_facts(blocks: Iterable[Block]) -> tuple[tuple[str, str], ...]:
+    """Return the rows of all facts."""
+    return tuple(row for block in blocks if isinstance(block, Facts) for row in block.rows)
+
+
 def find_block_texts(blocks: Iterable[Block]) -> Iterator[str]:
     """Return every text of the blocks, to look for links."""
     for block in blocks:

@@ -22,6 +22,7 @@ from assent.serving.web.review.blocks import (
     find_block_texts,
     find_strings,
     list_arguments,
+    list_facts,
 )
 from assent.serving.web.review.html import has_style_sheet, html_text
 from assent.serving.web.review.links import LinkList, LinkTarget
@@ -142,8 +143,8 @@ def _html(source: str) -> HtmlPart | None:
 
 
 def _extras(action: Action) -> tuple[LabelledFact, ...]:
-    """All other fields that an approval covers. Those of a call that an agent runs are its title, its risk
-    and its blocks."""
+    """All other fields that an approval covers, but for values among the facts above. Those of a call that
+    an agent runs are its title, its risk and its blocks."""
     effect = action.effect
     facts = [LabelledFact("Link", effect.link)] if effect.link else []
     if (account := goes_to(effect.target)) is not None:
@@ -157,7 +158,8 @@ def _extras(action: Action) -> tuple[LabelledFact, ...]:
     ]
     shown_above = action.view.executes == "agent" and bool(effect.arguments)
     details = {} if shown_above else effect.details
-    facts += [_detail(name, value, effect) for name, value in details.items()]
+    above = {text for _, text in list_facts(action.view.blocks)}
+    facts += [_detail(name, value, effect) for name, value in details.items() if as_text(value) not in above]
     return tuple(facts)
 
 

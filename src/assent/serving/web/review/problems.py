@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
 from typing import Any, Final
 
 from starlette.requests import Request
@@ -20,13 +19,12 @@ from assent.gate.policy import Policy, suffices
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance
 from assent.gate.transitions import FAILED, state_of
-from assent.gate.views import Facts
 from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.serving.web.people.confirming import Confirming, Consequence
 from assent.serving.web.review import words
 from assent.serving.web.review.access import Viewer
-from assent.serving.web.review.blocks import list_arguments
+from assent.serving.web.review.blocks import list_arguments, list_facts
 from assent.serving.web.review.fields import ARGUMENT, locate_problems
 from assent.serving.web.review.forms import OPEN, RejectedForm, sends_at_once
 from assent.serving.web.review.naming import is_function, say_effect, shorten_value
@@ -182,11 +180,13 @@ async def ask_to_confirm(
 def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence:
     """Describe what a decision about one action does."""
     given = list_arguments(action) if is_function(action) else ()
+    # Those of an agent are its own word.
+    facts_beside = list_facts(action.view.blocks) if action.view.executes == "server" else ()
     facts = (
         ("What", say_effect(action)),
         (words.GOES_TO, action.view.destination.removeprefix("To ")),
         *((label, shorten_value(value)) for label, value in given),
-        *_list_facts(action),
+        *facts_beside,
         ("Risk", SEVERITIES[action.preflight.severity].text),
         ("Content", f"Revision {action.revision}, {short_digest(action.digest)}"),
     )
@@ -203,13 +203,6 @@ def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence
             words.THIS_NOW.format(verb=verb), action.view.sentence, f"{verb} now", facts, back=back
         )
     return Consequence(words.APPROVE_THIS, action.view.sentence, "Approve", facts, back=back)
-
-
-def _list_facts(action: Action) -> Iterator[tuple[str, str]]:
-    """Yield the facts of the view, if this server performs it. Those of an agent are its own word."""
-    if action.view.executes == "server":
-        for block in action.view.blocks:
-            yield from block.rows if isinstance(block, Facts) else ()
 
 
 def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequence:
