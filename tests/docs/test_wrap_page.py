@@ -18,7 +18,7 @@ from assent.settings.load import load_settings
 from assent.wrap.gated import HOLD_SECONDS
 from assent.wrap.gateway import read_files
 from assent.wrap.pace import CALLS
-from assent.wrap.profiles import RULE_KEYS, Profile, decode_order, read_config, read_rules
+from assent.wrap.profiles import RULE_KEYS, Profile, read_config, read_rules
 from assent.wrap.profiles import read_order as read_profile
 
 PAGE = "wrap.md"
@@ -41,7 +41,7 @@ def order(command: str, folder: Path) -> Profile:
     named = given.pop("--env", [])
     files = {flag: str(folder / value) for flag, (value,) in given.items()}
     made = read_order(behind.split(), files, frozenset(switches), VARIABLES, named=named)
-    return read_profile(decode_order(msgspec.json.encode(made)))
+    return read_profile(msgspec.json.encode(made))
 
 
 def test_the_first_command_wraps_a_trusted_server(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_the_files_of_the_page_are_read_by_the_third_command_and_by_the_settings
     assert read_files(tmp_path / "mcp.json", tmp_path / "rules.toml").rules == profile.rules
     assert tomllib.loads(block_of(PAGE, "toml", 1)).keys() == {"files", "tracker"}
     assert read_rules("", frozenset({"files"})) == {}
-    assert len(read_config(block_of(PAGE, "json"), VARIABLES, "/")) == len(
+    assert len(read_config(block_of(PAGE, "json"), VARIABLES)) == len(
         json.loads(block_of(PAGE, "json"))["mcpServers"]
     )
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 import msgspec
 import pytest
 from tests.keyed_browser import KeyedBrowser, is_confirm_page
+from tests.processes.running import Serve, StdioClient, eventually
 from tests.serving.web.review.kit import BROWSER, House, form
 from tests.surfaces import BASE_URL
 from tests.wrap.kit import FrontClient, Wrapped, said
@@ -219,6 +220,18 @@ async def test_a_start_that_fails_names_variables_that_exist_and_were_not_passed
     await client.close()
 
 
+@pytest.mark.slow
+def test_a_front_writes_a_failed_start_into_its_clients_log_and_not_into_the_protocol(tmp_path: Path) -> None:
+    program = ("--", sys.executable, "-I", "-c", "import os; os.environ['NEEDED_TOKEN']")
+    words = ("--env", "GIVEN", "--env=ALSO", "--name", "notes", *program)
+    mine = {"NEEDED_TOKEN": "foreign-value", "GIVEN": "1", "ALSO": "2"}
+    with Serve(tmp_path), StdioClient(tmp_path, mine, flags=words, subcommand="wrap") as agent:
+        assert agent.ask("tools/list")["result"]["tools"]
+        named = eventually(lambda: agent.log.partition("not passed: ")[2], "the front says it")
+        assert named.startswith("NEEDED_TOKEN") and "foreign-value" not in agent.log
+        assert not {"GIVEN", "ALSO"} & set(named.partition(".")[0].split(", "))
+
+
 async def test_the_question_and_the_confirm_page_show_command_folder_and_differing_names(
     wrapped: Wrapped,
 ) -> None:
@@ -282,13 +295,13 @@ def test_a_variable_that_cannot_be_passed_is_refused_with_the_reason(named: str,
 def test_a_clients_file_cannot_name_a_variable_of_assent(env: dict[str, str]) -> None:
     config = json.dumps({"mcpServers": {"a": {"command": "x", "env": env}}})
     with pytest.raises(BadProfile, match="variable of Assent"):
-        read_config(config, {"ASSENT_SECRET": "ours"}, "/")
+        read_config(config, {"ASSENT_SECRET": "ours"})
 
 
 def test_profiles_of_the_same_command_differ_in_variables_that_any_of_them_has() -> None:
     def make(value: str, command: str = "deploy") -> tuple[Profile, UpstreamSpec]:
         entry = {"command": command, "args": ["--token", "${TOKEN}"], "env": {"TARGET": value}}
-        (spec,) = read_config(json.dumps({"mcpServers": {"a": entry}}), {"TOKEN": f"token-{value}"}, "/")
+        (spec,) = read_config(json.dumps({"mcpServers": {"a": entry}}), {"TOKEN": f"token-{value}"})
         return Profile(servers=(spec,), passed={**PATH, value: "1"}), spec
 
     (one, spec), (two, _), (other, _) = make("ONE"), make("TWO"), make("ONE", "other")

@@ -16,7 +16,6 @@ from assent.wrap.profiles import (
     Profile,
     ToolRule,
     UpstreamSpec,
-    decode_order,
     name_server,
     read_config,
     read_order,
@@ -61,7 +60,7 @@ def test_a_command_names_its_server(command: str, name: str) -> None:
 )
 def test_a_file_that_cannot_be_wrapped_is_refused_with_the_reason(text: str, said: str) -> None:
     with pytest.raises(BadProfile, match=said):
-        read_config(text, {}, "/home")
+        read_config(text, {})
 
 
 @pytest.mark.parametrize(
@@ -152,7 +151,7 @@ def test_a_pin_covers_the_whole_definition_and_not_the_order_of_its_keys() -> No
 def test_an_order_without_a_command_and_an_unreadable_one_are_refused() -> None:
     for described in (b"{}", b"no", msgspec.json.encode({"command": ["x"], "rules": "[y]"})):
         with pytest.raises(BadProfile):
-            read_order(decode_order(described))
+            read_order(described)
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,10 @@ from assent.wrap.upstreams import Upstreams
 CALL_SECONDS: Final = 120.0
 MAX_RESULT_BYTES: Final = 200_000
 """The longest result that is kept with an action. A longer one is cut, and says so."""
+CHANGED: Final = (
+    "the command, folder or environment of {server} that this call was approved for has changed, or is not kept any "
+    "more. Call the tool again: a person is then asked about the present one"
+)
 REFUSED_CODES: Final = frozenset({-32700, -32600, -32601, -32602})
 """Errors that a server answers before it calls a tool."""
 
@@ -56,7 +60,7 @@ class CallConnector(_Ready):
         profile = await find_profile(self._services, ctx.workspace_id, details.profile)
         spec = profile.find(details.server) if profile is not None else None
         if profile is None or spec is None:
-            raise _refuse(describe_change(details.server), curable=False)
+            raise _refuse(CHANGED.format(server=details.server), curable=False)
         upstream = self._upstreams.find(details.profile, profile, spec)
         try:
             listed = {each["name"]: each for each in await upstream.list_tools()}
@@ -109,14 +113,6 @@ def make_connectors(
 ) -> tuple[CallConnector | AcceptConnector, ...]:
     calls = tuple(CallConnector(services, upstreams, infos[name]) for name in (CALL, REPEATABLE))
     return (*calls, AcceptConnector(services, infos[ACCEPT]))
-
-
-def describe_change(server: str) -> str:
-    """Return why a call is not made whose server is not kept as it was."""
-    return (
-        f"the command, folder or environment of {server} that this call was approved for has changed, or is not kept "
-        "any more. Call the tool again: a person is then asked about the present one"
-    )
 
 
 def fit_result(result: dict[str, Any]) -> dict[str, Any]:

@@ -31,7 +31,15 @@ from assent.wrap.links import RpcError, Unanswered, Unsent
 from assent.wrap.listing import OfferedTool, arrange_tools
 from assent.wrap.observing import write_proposed_rules
 from assent.wrap.pace import CallPace
-from assent.wrap.profiles import BadProfile, Profile, decode_order, read_config, read_order, read_rules
+from assent.wrap.profiles import (
+    BadProfile,
+    Profile,
+    ProfileOrder,
+    place_servers,
+    read_config,
+    read_order,
+    read_rules,
+)
 from assent.wrap.upstreams import PassedOn, Upstream, Upstreams
 
 log = logging.getLogger("assent.wrap")
@@ -114,9 +122,8 @@ class Gateway:
 
     async def open_profile(self, caller: tenancy.Principal, described: bytes) -> str:
         """Store the profile that a client's process describes. Raises `ValueError`."""
-        order = decode_order(described)
-        profile_id = await self._keep(caller.workspace_id, read_order(order))
-        self.upstreams.unpassed[profile_id] = order.unpassed
+        profile_id = await self._keep(caller.workspace_id, read_order(described))
+        self.upstreams.unpassed[profile_id] = msgspec.json.decode(described, type=ProfileOrder).unpassed
         return profile_id
 
     async def find_profile(self, workspace_id: WorkspaceId) -> str | None:
@@ -245,9 +252,7 @@ class Gateway:
         params: Mapping[str, Any],
     ) -> dict[str, Any]:
         """Propose a gated call and wait for its result."""
-        rule, spec, workspace_id = tool.rule, profile.find(tool.server), call.caller.workspace_id
-        if spec is None:
-            raise LookupError(tool.server)
+        rule, spec, workspace_id = tool.rule, profile.require(tool.server), call.caller.workspace_id
         # Its use keeps it for as long as the action can wait.
         await self._keep(workspace_id, profile)
         others = await storing.list_profiles(self._services, workspace_id)
@@ -336,10 +341,7 @@ class Gateway:
         await asyncio.to_thread(write_proposed_rules, folder, tool.server, offered, counted, trusted=trusted)
 
     def _upstream(self, call: ForeignCall, profile: Profile, server: str) -> Upstream:
-        spec = profile.find(server)
-        if spec is None:
-            raise LookupError(server)
-        return self.upstreams.find(call.profile_id, profile, spec)
+        return self.upstreams.find(call.profile_id, profile, profile.require(server))
 
     # Resources and prompts
 
@@ -381,7 +383,7 @@ def _tell_progress(notify: Any, token: Any, params: dict[str, Any]) -> None:
 def read_files(config: Path, rules: Path | None) -> Profile:
     """Return the profile of a server's settings. Raises `ValueError` with the file's name."""
     try:
-        servers = read_config(config.read_text(), os.environ, str(Path.cwd()))
+        servers = place_servers(read_config(config.read_text(), os.environ), str(Path.cwd()))
         names = frozenset(each.name for each in servers)
         held = read_rules(Path(rules).read_text(), names) if rules is not None else {}
     except (OSError, UnicodeDecodeError) as error:

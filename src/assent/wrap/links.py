@@ -136,6 +136,8 @@ class StdioLink:
             raise
         finally:
             self._open.pop(number, None)
+            if answer.done() and not answer.cancelled():
+                answer.exception()  # of a connection that ended while the request was written
 
     async def notify(self, method: str, params: Mapping[str, Any]) -> None:
         await self._send({"jsonrpc": "2.0", "method": method, "params": params}, STOP_SECONDS)
@@ -144,6 +146,7 @@ class StdioLink:
         """Write a message. Raises `Unsent` if no byte of it can have been read."""
         stdin = self._process.stdin
         if self.closed is not None or stdin is None or stdin.is_closing():
+            await self._hear_end()
             raise Unsent(self.closed or f"{self._name} has stopped")
         try:
             stdin.write(msgspec.json.encode(message) + b"\n")
@@ -152,6 +155,7 @@ class StdioLink:
             self._end(f"{self._name} does not read what it is sent")
             raise Unanswered(self.closed or "") from None
         except OSError:
+            await self._hear_end()
             self._end(f"{self._name} has stopped")
             raise Unanswered(self.closed or "") from None
 
@@ -179,6 +183,7 @@ class StdioLink:
             if unasked > MAX_UNASKED:
                 return self._end(f"{self._name} sends messages without end")
         code = await self._process.wait()
+        await asyncio.wait(self._tasks[1:], timeout=STOP_SECONDS)  # its last words
         return self._end(f"{self._name} has stopped (exit code {code}){self._quote_stderr()}")
 
     def _take(self, message: dict[str, Any]) -> bool:
@@ -213,6 +218,11 @@ class StdioLink:
         stderr = _require(self._process.stderr)
         while chunk := await stderr.read(CHUNK_BYTES):
             self._said = (self._said + chunk)[-KEPT_STDERR:]
+
+    async def _hear_end(self) -> None:
+        """Wait until the process has ended, whose exit code and last words say why."""
+        if self.closed is None:
+            await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
 
     def _quote_stderr(self) -> str:
         lines = [line.strip() for line in self._said.decode(errors="replace").splitlines() if line.strip()]

@@ -107,6 +107,9 @@ class Profile(Record, kw_only=True):
     def find(self, server: str) -> UpstreamSpec | None:
         return next((each for each in self.servers if each.name == server), None)
 
+    def require(self, server: str) -> UpstreamSpec:
+        return next(each for each in self.servers if each.name == server)
+
     def environment_of(self, spec: UpstreamSpec) -> dict[str, str]:
         """Return the whole environment of a server's process; empty for a server at an address."""
         return {**self.passed, **spec.env} if spec.command else {}
@@ -136,9 +139,9 @@ def name_server(command: tuple[str, ...]) -> str:
     return "server"
 
 
-def read_config(text: str, variables: Mapping[str, str], folder: str) -> tuple[UpstreamSpec, ...]:
-    """Return the servers of a client's file. `${NAME}` is replaced by an environment variable. `folder` is
-    where they start, unless the file says more. Raises `BadProfile`."""
+def read_config(text: str, variables: Mapping[str, str]) -> tuple[UpstreamSpec, ...]:
+    """Return the servers of a client's file. `${NAME}` is replaced by an environment variable. Raises
+    `BadProfile`."""
     try:
         data = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -150,13 +153,18 @@ def read_config(text: str, variables: Mapping[str, str], folder: str) -> tuple[U
         raise BadProfile(
             'It names no servers. Write {"mcpServers": {"files": {"command": "…", "args": […]}}}.'
         )
-    servers = tuple(_read_server(name, entry, variables, folder) for name, entry in listed.items())
+    servers = tuple(_read_server(name, entry, variables) for name, entry in listed.items())
     if len(servers) > MAX_SERVERS:
         raise BadProfile(f"It names {len(servers)} servers; at most {MAX_SERVERS} can be wrapped at once.")
     names = [each.name for each in servers]
     if twice := next((name for name in names if names.count(name) > 1), None):
         raise BadProfile(f"Two servers are called {twice}. Rename one.")
     return servers
+
+
+def place_servers(servers: Iterable[UpstreamSpec], folder: str) -> tuple[UpstreamSpec, ...]:
+    """Return the servers of a file, with the folder in which each starts as a whole path."""
+    return tuple(msgspec.structs.replace(each, cwd=str(PurePath(folder, each.cwd))) for each in servers)
 
 
 def read_name(given: Any) -> str:
@@ -169,7 +177,7 @@ def read_name(given: Any) -> str:
     return name
 
 
-def _read_server(given: Any, entry: Any, variables: Mapping[str, str], folder: str) -> UpstreamSpec:
+def _read_server(given: Any, entry: Any, variables: Mapping[str, str]) -> UpstreamSpec:
     name, expanded = read_name(given), dict[str, str]()
     if not isinstance(entry, dict):
         raise BadProfile(f"The server {given} is no object with a command or a url.")
@@ -203,7 +211,7 @@ def _read_server(given: Any, entry: Any, variables: Mapping[str, str], folder: s
     spec = UpstreamSpec(
         name=name,
         command=tuple(expand(word, "the command") for word in command),
-        cwd=str(PurePath(folder, expand(entry.get("cwd") or "", "cwd"))),
+        cwd=expand(entry.get("cwd") or "", "cwd"),
         env=env,
         url=expand(url, "url"),
         headers=table("headers"),
@@ -239,20 +247,16 @@ class ProfileOrder(msgspec.Struct, kw_only=True, rename="camel"):
     observe: bool = False
 
 
-def decode_order(described: bytes) -> ProfileOrder:
-    """Return what a front has sent. Raises `BadProfile`."""
+def read_order(described: bytes) -> Profile:
+    """Return the profile that a front asks for. Raises `BadProfile`, with the name of the file."""
     try:
-        return msgspec.json.decode(described, type=ProfileOrder)
+        order = msgspec.json.decode(described, type=ProfileOrder)
     except msgspec.DecodeError as error:
         raise BadProfile(f"The profile cannot be read: {error}.") from None
-
-
-def read_order(order: ProfileOrder) -> Profile:
-    """Return the profile that a front asks for. Raises `BadProfile`, with the name of the file."""
     where = order.config_path
     try:
         if order.config is not None:
-            servers = read_config(order.config, order.variables, order.cwd)
+            servers = place_servers(read_config(order.config, order.variables), order.cwd)
         else:
             command = tuple(order.command)
             if not command:

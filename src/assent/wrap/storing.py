@@ -25,10 +25,9 @@ from assent.wrap.profiles import Profile
 
 FIELD: Final = "profile"
 COMPARED: Final = 50
-"""How many of the newest profiles a question compares its own with."""
+"""How many of the newest profiles a question compares its own with. As many old ones are dropped at once."""
 KEPT_MS: Final = 90 * DAY_MS
 """How long an unused profile is kept: well beyond the life of an action, which is proposed under it."""
-DROPPED_AT_ONCE: Final = 20
 
 
 def _holder(profile_id: str) -> str:
@@ -79,7 +78,7 @@ async def keep_profile(services: Services, workspace_id: WorkspaceId, profile: P
         yield from services.vault.put(workspace_id, _holder(profile_id), secrets, seal, now_ms)
         yield statements.put_wrap_profile(workspace_id=workspace_id, profile_id=profile_id, now_ms=now_ms)
         rows = yield statements.list_unused_wrap_profiles(
-            workspace_id=workspace_id, before_ms=now_ms - KEPT_MS, most=DROPPED_AT_ONCE
+            workspace_id=workspace_id, before_ms=now_ms - KEPT_MS, most=COMPARED
         )
         for row in rows:
             yield from services.vault.destroy(workspace_id, _holder(row["profile_id"]))

@@ -185,8 +185,8 @@ def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence
     facts = (
         ("What", say_effect(action)),
         (words.GOES_TO, action.view.destination.removeprefix("To ")),
-        *((label, shorten_value(value)) for label, value in given),
         *facts_beside,
+        *((label, shorten_value(value)) for label, value in given),
         ("Risk", SEVERITIES[action.preflight.severity].text),
         ("Content", f"Revision {action.revision}, {short_digest(action.digest)}"),
     )
