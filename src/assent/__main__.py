@@ -77,8 +77,7 @@ def run_wrap(arguments: Sequence[str]) -> int:
     try:
         named = given.pop("--env", [])
         options = {flag: values[-1] for flag, values in given.items()}
-        words = words[len(before) + 1 :]
-        order = wrapping.read_order(words, options, switches, os.environ, named=named)
+        order = wrapping.read_order(words[len(before) + 1 :], options, switches, os.environ, named=named)
         return wrapping.wrap(settings, order)
     except wrapping.CannotWrap as error:
         _say_usage(error, "wrap")

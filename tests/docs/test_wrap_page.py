@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import tomllib
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.docs.pages import DOCS, block_of, blocks_of
 
 from assent.__main__ import WRAP_FLAGS, WRAP_SWITCHES, take_values
 from assent.cli import run
+from assent.kernel.variables import PASSED
 from assent.processes.wrapping import read_order
 from assent.settings.load import load_settings
 from assent.wrap.gated import HOLD_SECONDS
@@ -22,12 +24,18 @@ from assent.wrap.profiles import RULE_KEYS, Profile, read_config, read_rules
 from assent.wrap.profiles import read_order as read_profile
 
 PAGE = "wrap.md"
-VARIABLES = {"TRACKER_TOKEN": "theirs", "TARGET": "staging", "PATH": "/usr/bin", "OTHER": "not theirs"}
+VARIABLES = {
+    "TRACKER_TOKEN": "theirs",
+    "TARGET": "staging",
+    "AWS_PROFILE": "dev",
+    "PATH": "/usr/bin",
+    "OTHER": "not theirs",
+}
 
 
 def test_every_block_of_the_page_is_executed_here() -> None:
     kinds = [language for language, _ in blocks_of(PAGE)]
-    assert kinds == ["sh", "sh", "json", "sh", "toml", "toml"]
+    assert kinds == ["sh", "sh", "json", "sh", "toml", "sh", "toml"]
 
 
 def order(command: str, folder: Path) -> Profile:
@@ -83,6 +91,17 @@ def test_the_files_of_the_page_are_read_by_the_third_command_and_by_the_settings
     assert len(read_config(block_of(PAGE, "json"), VARIABLES)) == len(
         json.loads(block_of(PAGE, "json"))["mcpServers"]
     )
+
+
+def test_the_page_names_every_variable_that_is_passed_and_its_command_passes_two_more(tmp_path: Path) -> None:
+    profile = order(block_of(PAGE, "sh", 3), tmp_path)
+    assert profile.passed == {"TARGET": "staging", "AWS_PROFILE": "dev", "PATH": "/usr/bin"}
+    section = (
+        (DOCS / PAGE).read_text(encoding="utf-8").partition("## Which variables")[2].partition("\n## ")[0]
+    )
+    named = set(re.findall(r"`([A-Za-z_]+)`", section.partition("```")[0]))
+    assert {name for name in named if PASSED.fullmatch(name)} == named
+    assert len(named) == 15 and "`LC_*`" in section
 
 
 def test_the_page_names_every_key_of_a_rule_and_the_numbers_that_hold() -> None:

@@ -305,6 +305,6 @@ def test_profiles_of_the_same_command_differ_in_variables_that_any_of_them_has()
         return Profile(servers=(spec,), passed={**PATH, value: "1"}), spec
 
     (one, spec), (two, _), (other, _) = make("ONE"), make("TWO"), make("ONE", "other")
-    assert spec.shown == ("deploy", "--token", "${TOKEN}") and spec.command[2] == "token-ONE"
+    assert spec.written == ("deploy", "--token", "${TOKEN}") and spec.command[2] == "token-ONE"
     assert one.find_differences(spec, [one, two]) == ("ONE", "TARGET", "TOKEN", "TWO")
     assert one.find_differences(spec, [one, other]) == ()

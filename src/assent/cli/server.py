@@ -149,8 +149,7 @@ def wrap(
     chosen = frozenset(flag for flag, is_set in switches.items() if is_set)
     settings = load_settings({"data_dir": data_dir} if data_dir is not None else {}).settings
     try:
-        words, named = list(server or ()), env or ()
-        order = wrapping.read_order(words, options, chosen, os.environ, named=named)
+        order = wrapping.read_order(list(server or ()), options, chosen, os.environ, named=env or ())
         return wrapping.wrap(settings, order)
     except wrapping.CannotWrap as error:
         raise Failure(str(error)) from None

@@ -315,9 +315,7 @@ def read_order(
         rules_path=options.get("--rules", ""),
         cwd=str(Path.cwd()),
         environment=passed,
-        variables={
-            name: value for name, value in environ.items() if name in written and not name.startswith(OWN)
-        },
+        variables={name: environ[name] for name in written if name in environ and not name.startswith(OWN)},
         unpassed=list_unpassed(environ, {*passed, *written}),
         trust="--trust" in flags,
         observe="--observe" in flags,

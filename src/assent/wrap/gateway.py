@@ -68,8 +68,6 @@ LISTS: Final = {
     "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }
-SAID_BY_FRONT: Final = "notifications/message"
-"""The front writes it into its client's log."""
 READS: Final = {"resources/read": "resources", "prompts/get": "prompts"}
 """Requests for one thing, with the capability of the servers that may have it."""
 
@@ -157,7 +155,8 @@ class Gateway:
         listing = (await self._find_tools(call)).listing
         if call.client.notify is not None and call.profile_id not in self._by_settings.values():
             for why in self._failures[call.profile_id]:
-                call.client.notify(SAID_BY_FRONT, {"level": "error", "data": why})
+                # The front writes it into its client's log.
+                call.client.notify("notifications/message", {"level": "error", "data": why})
         return listing
 
     async def call_tool(self, call: ForeignCall, params: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -259,7 +258,7 @@ class Gateway:
         differs = ", ".join(profile.find_differences(spec, others))
         details = CallDetails(
             profile=call.profile_id,
-            command=shlex.join(spec.shown) if spec.command else spec.shown[0],
+            command=shlex.join(spec.written) if spec.command else spec.written[0],
             folder=spec.cwd if spec.command else "",
             differs=f"{differs} (compared with other servers of this command)" if differs else "",
             server=tool.server,

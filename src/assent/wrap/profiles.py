@@ -44,14 +44,9 @@ class UpstreamSpec(Record, kw_only=True):
     url: str = ""
     headers: Mapping[str, str] = {}
     written: tuple[str, ...] = ()
-    """The command or address as the client's file has it: with the names of variables, not their values."""
+    """The command or address for people: with the names of variables, not their values."""
     expanded: Mapping[str, str] = {}
     """The variables whose values the file took."""
-
-    @property
-    def shown(self) -> tuple[str, ...]:
-        """The command or address for people."""
-        return self.written or self.command
 
 
 class DiffTemplate(Record):
@@ -115,13 +110,12 @@ class Profile(Record, kw_only=True):
         return {**self.passed, **spec.env} if spec.command else {}
 
     def find_differences(self, spec: UpstreamSpec, others: Iterable[Profile]) -> tuple[str, ...]:
-        """Return the names of the variables that have another value, or none, in another profile of the
-        same command."""
+        """Return the names of variables with another value, or none, in another profile of the command."""
         own = {**spec.expanded, **self.environment_of(spec)}
         found: set[str] = set()
         for profile in others:
             for each in profile.servers:
-                if each.shown == spec.shown:
+                if each.written == spec.written:
                     other = {**each.expanded, **profile.environment_of(each)}
                     found |= {name for name, _ in own.items() ^ other.items()}
         return tuple(sorted(found))
@@ -238,11 +232,8 @@ class ProfileOrder(msgspec.Struct, kw_only=True, rename="camel"):
     rules_path: str = ""
     cwd: str = ""
     environment: dict[str, str] = {}
-    """The variables that the servers get."""
     variables: dict[str, str] = {}
-    """The variables that the client's file names."""
     unpassed: list[str] = []
-    """The names of others, which a server that does not start may miss."""
     trust: bool = False
     observe: bool = False
 
@@ -262,7 +253,8 @@ def read_order(described: bytes) -> Profile:
             if not command:
                 raise BadProfile("There is no command. Write it after --.")
             name = read_name(order.name or name_server(command))
-            servers = (check_spec(UpstreamSpec(name=name, command=command, cwd=order.cwd)),)
+            spec = UpstreamSpec(name=name, command=command, cwd=order.cwd, written=command)
+            servers = (check_spec(spec),)
         where = order.rules_path
         names = frozenset(each.name for each in servers)
         rules = read_rules(order.rules, names) if order.rules is not None else {}

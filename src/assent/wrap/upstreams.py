@@ -178,15 +178,13 @@ class Upstream:
             return self._link
 
     def _name_unpassed(self, said: str) -> str:
-        """Return the names of variables that a process which did not start may miss, those that it named
-        itself first."""
+        """Name variables that a process which did not start may miss, those of its own last words first."""
         if self.spec.url or not (names := sorted(self._find_unpassed(), key=lambda each: each not in said)):
             return ""
         more = f" and {len(names) - MAX_UNPASSED} more" if len(names) > MAX_UNPASSED else ""
-        return (
-            f". These variables exist and were not passed: {', '.join(names[:MAX_UNPASSED])}{more}. Pass one that it "
-            "needs with --env NAME, or under env in the client's file"
-        )
+        named = f"{', '.join(names[:MAX_UNPASSED])}{more}"
+        hint = "Pass one that it needs with --env NAME, or under env in the client's file"
+        return f". These variables exist and were not passed: {named}. {hint}"
 
     def _note_failure(self, why: str) -> None:
         """Lengthen the pause before the next start. The first restart is immediate."""
