@@ -24,13 +24,8 @@ from assent.wrap.profiles import RULE_KEYS, Profile, read_config, read_rules
 from assent.wrap.profiles import read_order as read_profile
 
 PAGE = "wrap.md"
-VARIABLES = {
-    "TRACKER_TOKEN": "theirs",
-    "TARGET": "staging",
-    "AWS_PROFILE": "dev",
-    "PATH": "/usr/bin",
-    "OTHER": "not theirs",
-}
+NAMED = {"TARGET": "staging", "AWS_PROFILE": "dev"}
+VARIABLES = {"TRACKER_TOKEN": "theirs", "PATH": "/usr/bin", "OTHER": "not theirs", **NAMED}
 
 
 def test_every_block_of_the_page_is_executed_here() -> None:
@@ -47,7 +42,7 @@ def order(command: str, folder: Path) -> Profile:
     given, rest = take_values([word for word in before.split() if word not in switches], WRAP_FLAGS)
     assert rest == []
     named = given.pop("--env", [])
-    files = {flag: str(folder / value) for flag, (value,) in given.items()}
+    files = {flag: value if flag == "--name" else str(folder / value) for flag, (value,) in given.items()}
     made = read_order(behind.split(), files, frozenset(switches), VARIABLES, named=named)
     return read_profile(msgspec.json.encode(made))
 
@@ -95,7 +90,7 @@ def test_the_files_of_the_page_are_read_by_the_third_command_and_by_the_settings
 
 def test_the_page_names_every_variable_that_is_passed_and_its_command_passes_two_more(tmp_path: Path) -> None:
     profile = order(block_of(PAGE, "sh", 3), tmp_path)
-    assert profile.passed == {"TARGET": "staging", "AWS_PROFILE": "dev", "PATH": "/usr/bin"}
+    assert profile.passed == {**NAMED, "PATH": "/usr/bin"}
     section = (
         (DOCS / PAGE).read_text(encoding="utf-8").partition("## Which variables")[2].partition("\n## ")[0]
     )
