@@ -44,7 +44,8 @@ def measure(scratch: Path) -> list[Figure]:
 def _measure_server(scratch: Path, tools: int) -> list[Figure]:
     bare, port = python("benchmarks.bare.stdio", str(tools)), free_port()
     settings = {"ASSENT_DATA_DIR": str(scratch / f"data-{tools}"), "ASSENT_PORT": str(port)}
-    wrap = assent("wrap", "--name", "bare", "--rules", str(scratch / "rules.toml"), "--", *bare)
+    options = ("--name", "bare", "--rules", str(scratch / "rules.toml"), "--env", "PYTHONPATH")
+    wrap = assent("wrap", *options, "--", *bare)
     with serving(assent("serve"), port, settings, scratch / "serve.log"):
         calls, lists = asyncio.run(_compare(wrap, bare, settings))
     about = f"{tools} tool" + ("s" if tools > 1 else "")
