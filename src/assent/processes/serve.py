@@ -149,12 +149,12 @@ class Surfaces:
         seen_as: dict[str, Any] = {"base_url": base_url, "trust_proxy": settings.trust_proxy_headers}
         catalog = self.edge.catalog
         self._live = Live(self._app.services)
-        self._documents = Documents(catalog.shared, base_url, operators())
+        own = Documents(catalog, base_url, (*operators(), *self._app.extensions.describe()))
+        self._documents = Documents(catalog.shared, base_url, operators(), owned=own)
         return build_site(
             self.edge,
             self.messages,
             self._documents,
-            Documents(catalog, base_url, (*operators(), *self._app.extensions.describe())),
             [
                 *page_routes(self._app.services, catalog=self.edge.catalog_for(None), **seen_as),
                 *review_routes(

@@ -34,10 +34,19 @@ def operators() -> tuple[dict[str, Any], ...]:
 class Documents:
     """The discovery documents of one server, for callers that see these tools and operators."""
 
-    def __init__(self, catalog: Catalog, base_url: str, operators: tuple[dict[str, Any], ...] = ()) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        base_url: str,
+        operators: tuple[dict[str, Any], ...] = (),
+        *,
+        owned: Documents | None = None,
+    ) -> None:
+        """`owned` are the documents for keys of the owner's workspaces (E50), where they differ."""
         self._catalog = catalog
         self._base_url = base_url.rstrip("/")
         self._operators = operators
+        self.owned = owned or self
 
     def metadata(self, claims: ClaimedAssurance | None = None) -> bytes:
         """Body of `/.well-known/mcp.json` and `GET /api/mcp`. Needs no key (E76). Cites the

@@ -44,7 +44,6 @@ def build_site(
     edge: Edge,
     messages: McpServer,
     documents: Documents,
-    owned: Documents,
     pages: list[BaseRoute],
     *,
     peers: AllowedPeers,
@@ -55,7 +54,6 @@ def build_site(
     lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
 ) -> ASGIApp:
     """Build the ASGI app. Its only state is the counters of `/metrics` and the last check of `/readyz`.
-    `documents` are for everyone, `owned` for keys of the owner's workspaces (E50).
     `draining` returns whether this process is about to stop and wants no new connections. `lost` answers
     unknown addresses."""
     counts: Counter[tuple[str, str]] = Counter()
@@ -73,7 +71,7 @@ def build_site(
         given = credentials_in(read_headers(scope))
         caller = await edge.check_key(given, required=False) if given.api_key else None
         catalog = edge.catalog_for(caller if isinstance(caller, Principal) else None)
-        return documents if catalog is edge.catalog.shared else owned
+        return documents if catalog is edge.catalog.shared else documents.owned
 
     def send_document(make: Callable[[Documents], Awaitable[bytes]], media_type: str) -> Endpoint:
         async def send(request: Request) -> Response:
