@@ -111,7 +111,7 @@ def make_sbom(packages: Iterable[Package], licences: dict[str, str], version: st
         "specVersion": "1.5",
         "serialNumber": f"urn:uuid:{serial}",
         "version": 1,
-        "metadata": {"component": {"type": "application", "name": "assent", "version": version}},
+        "metadata": {"component": {"type": "application", "name": "assent-gate", "version": version}},
         "components": components,
     }
 
@@ -131,7 +131,7 @@ def main(arguments: list[str]) -> int:
     packages = read_lock(given.lock.read_text(encoding="utf-8"))
     licences = {each.name: find_licence(each.name) for each in packages}
     given.sbom.parent.mkdir(parents=True, exist_ok=True)
-    sbom = make_sbom(packages, licences, installed.version("assent"))
+    sbom = make_sbom(packages, licences, installed.version("assent-gate"))
     given.sbom.write_text(json.dumps(sbom, indent=1) + "\n", encoding="utf-8")
     by_licence: dict[str, list[str]] = defaultdict(list)
     for name, licence in licences.items():

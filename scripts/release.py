@@ -44,7 +44,7 @@ def find_problems(root: Path, tag: str) -> Iterator[str]:
     if tag != f"v{version}":
         yield f"The tag is {tag}, and src/assent/__init__.py says {version}: tag v{version}, or change the version."
     server = json.loads((root / "server.json").read_text())
-    named = {server["version"], *(package["version"] for package in server["packages"])}
+    named = {server["version"], *(package["version"] for package in server.get("packages", ()))}
     if named != {version}:
         yield f"server.json names {', '.join(sorted(named))}: write {version} there."
     sections = read_sections((root / "CHANGELOG.md").read_text())

@@ -6,17 +6,22 @@ import json
 import os
 import shlex
 import subprocess
+import tomllib
 from pathlib import Path
 
 import msgspec
 import pytest
+from tests.install.test_tracked_files import find_distributions
 
 from assent.__main__ import parse_stdio_flags
+from assent.cli.new import write_files
 from assent.engine.core.tenancy import SCOPES
 from assent.gate.policy import PRESETS
+from assent.kernel.distribution import DISTRIBUTION, PUBLISHED, list_dependencies, uvx_words, word_install
 from assent.settings import welcome as cli_welcome
 from assent.settings.load import BadFlag, Settings, load_settings
 
+ROOT = Path(__file__).parents[2]
 SETTINGS = Settings(
     data_dir=Path("/home/me/my data"),
     database_url="sqlite:////home/me/my data/assent.db",
@@ -167,6 +172,26 @@ def test_no_snippet_names_a_folder_that_uv_may_delete(
     text = cli_welcome.welcome_text(SETTINGS)
     entry = cli_welcome.stdio_entry(SETTINGS)
     assert (prefix in text) is lasts
-    assert [entry["command"], *entry["args"]][:3] == (
-        [f"{prefix}/bin/python", "-m", "assent"] if lasts else ["uvx", "assent", "stdio"]
+    if lasts:
+        assert [entry["command"], *entry["args"]][:3] == [f"{prefix}/bin/python", "-m", "assent"]
+    else:
+        assert [entry["command"], *entry["args"]][:5] == ["uvx", "--from", str(ROOT), "assent", "stdio"]
+
+
+def test_a_program_that_is_not_on_the_index_is_never_named_to_an_installer() -> None:
+    words = [word_install("postgres", published=False), list_dependencies(published=False)]
+    assert not uvx_words(None, published=False) and not any(
+        DISTRIBUTION in word or find_distributions(word) for word in words
     )
+    assert uvx_words("/srv/a.whl", published=False) == ["--from", "/srv/a.whl", "assent"]
+
+
+def test_a_published_program_is_named_as_this_repository_builds_it() -> None:
+    words = [word_install("postgres", published=True), f"dependencies = {list_dependencies(published=True)}"]
+    words.append(shlex.join(["uvx", *uvx_words(None, published=True)]))
+    assert [find_distributions(word) for word in words] == [{DISTRIBUTION}] * 3
+
+
+def test_the_package_of_a_new_operator_depends_on_no_name_of_the_index() -> None:
+    written = tomllib.loads(write_files("acme-billing", "acme_billing")["pyproject.toml"])
+    assert written["project"]["dependencies"] == ([DISTRIBUTION] if PUBLISHED else [])

@@ -21,6 +21,7 @@ from jsonschema import Draft7Validator
 from tests.processes.running import SECRETS, Serve, environment, eventually, free_port
 
 from assent import __version__
+from assent.kernel.distribution import PUBLISHED
 from assent.processes.certificates import make_certificate
 from assent.settings.table import TABLE
 
@@ -249,7 +250,9 @@ def test_server_json_is_valid_and_names_this_version() -> None:
     folder = Path(skillsaw.__file__).parent / "schemas/mcp_registry" / f"v{year[1].replace('-', '_')}"
     schema = json.loads((folder / "server.schema.json").read_text())
     assert list(Draft7Validator(schema).iter_errors(found)) == []
-    (package,) = found["packages"]
-    assert found["version"] == package["version"] == __version__
-    assert {each["name"] for each in package["environmentVariables"]} <= SETTINGS
+    packages = found.get("packages", [])
+    assert len(packages) == PUBLISHED
+    assert {found["version"], *(package["version"] for package in packages)} == {__version__}
+    for package in packages:
+        assert {each["name"] for each in package["environmentVariables"]} <= SETTINGS
     assert f"<!-- mcp-name: {found['name']} -->" in (ROOT / "README.md").read_text()

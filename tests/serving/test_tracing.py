@@ -18,6 +18,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from tests.surfaces import Surface
 
+from assent.kernel.distribution import word_install
 from assent.processes.tracing import start_tracing
 from assent.serving.tracing import CallTracer
 
@@ -146,4 +147,4 @@ def test_an_address_without_the_extra_is_a_warning(
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
 
     assert start_tracing({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://[::1]:4318"}) is None
-    assert "install assent[otel]" in caplog.text
+    assert word_install("otel") in caplog.text

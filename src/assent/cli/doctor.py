@@ -25,6 +25,7 @@ from assent.cli.operating.store_checks import (
     paste,
 )
 from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, command
+from assent.kernel.distribution import word_install
 from assent.kernel.structs import Record
 from assent.net.probes import reaches_assent
 from assent.settings.load import Settings, SettingsError, hide_password
@@ -263,7 +264,7 @@ def _extras() -> Iterator[DoctorCheck]:
     from assent.extensions.bundles import load_bundles
 
     for extra in (each for bundle in load_bundles() for each in bundle.list_missing_extras()):
-        yield DoctorCheck(extra.name, True, extra.without, f"pip install 'assent[{extra.name}]'")
+        yield DoctorCheck(extra.name, True, extra.without, word_install(extra.name))
 
 
 def _cap(settings: Settings) -> DoctorCheck:

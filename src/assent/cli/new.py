@@ -13,6 +13,7 @@ import typer
 
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
+from assent.kernel.distribution import list_dependencies
 from assent.settings.welcome import in_shell
 
 app = typer.Typer(no_args_is_help=True)
@@ -71,7 +72,7 @@ def _is_installed(module: str) -> bool:
 def write_files(name: str, module: str) -> dict[str, str]:
     """Return the files of the package by their paths."""
     label = name.replace("-", " ").capitalize()
-    values = {"NAME": name, "MODULE": module, "LABEL": label}
+    values = {"NAME": name, "MODULE": module, "LABEL": label, "DEPENDENCIES": list_dependencies()}
     return {
         _fill(path, values): _fill(text, values)
         for path, text in {
@@ -99,7 +100,7 @@ name = "NAME"
 version = "0.1.0"
 description = "An operator for Assent."
 requires-python = ">=3.11"
-dependencies = ["assent"]
+dependencies = DEPENDENCIES
 
 [project.optional-dependencies]
 test = ["pytest"]

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from assent import __version__
+from assent.kernel.distribution import word_install
 
 if TYPE_CHECKING:
     from assent.serving.tracing import CallTracer
@@ -33,8 +34,8 @@ def start_tracing(environment: Mapping[str, str]) -> CallTracer | None:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
         log.warning(
-            "the environment names where traces go, but OpenTelemetry's SDK is missing, so none are sent: "
-            "install assent[otel]"
+            "the environment names where traces go, but OpenTelemetry's SDK is missing, so none are sent: %s",
+            word_install("otel"),
         )
         return None
     from opentelemetry.trace import set_tracer_provider

@@ -13,10 +13,11 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from assent.gate.policy import DEFAULT, RELAY, Policy, name_preset
 from assent.gate.rules.words import describe_policy, name_policy
+from assent.kernel.distribution import DISTRIBUTION, uvx_words
 from assent.settings.load import SQLITE_SCHEME, Settings
 from assent.settings.table import CONFIG_FILE
 
@@ -116,10 +117,27 @@ UV_CACHE: Final = ("archive-v", "environments-v")
 def this_command() -> list[str]:
     """The command of this installation, independent of the client's PATH where that is possible. An environment of
     `uvx` vanishes when uv cleans its cache, so it is `uvx` that is named."""
-    if any(part.startswith(UV_CACHE) for part in Path(sys.prefix).parts):
-        return [shutil.which("uvx") or "uvx", "assent"]
+    in_cache = any(part.startswith(UV_CACHE) for part in Path(sys.prefix).parts)
+    if in_cache and (words := uvx_words(_find_origin())):
+        return [shutil.which("uvx") or "uvx", *words]
     script = Path(sys.executable).parent / "assent"
     return [str(script)] if script.is_file() else [sys.executable, "-m", "assent"]
+
+
+def _find_origin() -> str | None:
+    """The wheel, folder or repository that this installation came from; None if it came from an index."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    try:
+        recorded = distribution(DISTRIBUTION).read_text("direct_url.json")
+    except PackageNotFoundError:
+        return None
+    if recorded is None:
+        return None
+    found = json.loads(recorded)
+    if "vcs_info" in found:
+        return f"{found['vcs_info']['vcs']}+{found['url']}@{found['vcs_info']['commit_id']}"
+    return unquote(urlsplit(found["url"]).path)
 
 
 def name_program() -> str:

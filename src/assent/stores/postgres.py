@@ -24,6 +24,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from assent.kernel.distribution import word_install
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.ports import Begin, Clock, Rows, Single, StoreUnavailable
 from assent.sql.loader import statements
@@ -279,7 +280,7 @@ class _LoopState:
 def require_driver() -> None:
     if importlib.util.find_spec("asyncpg") is None:
         raise ModuleNotFoundError(
-            "PostgreSQL needs a driver that is not installed. Install it with: pip install 'assent[postgres]'"
+            f"PostgreSQL needs a driver that is not installed. Install it with: {word_install('postgres')}"
         )
 
 

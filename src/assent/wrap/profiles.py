@@ -273,7 +273,7 @@ def check_spec(spec: UpstreamSpec) -> UpstreamSpec:
             f"The address of {spec.name} is {spec.url[:80]!r}. Write one with https:// or http://."
         )
     base = spec.command[0].rsplit("/", 1)[-1] if spec.command else ""
-    if base == "assent" and spec.command[1:2] in (("stdio",), ("wrap",), ("serve",)):
+    if base in ("assent", "assent-gate") and spec.command[1:2] in (("stdio",), ("wrap",), ("serve",)):
         raise BadProfile(f"The server {spec.name} is Assent itself. Leave it out of what is wrapped.")
     return spec
 

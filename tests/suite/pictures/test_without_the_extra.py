@@ -11,6 +11,8 @@ import pytest
 from tests.processes.running import StdioClient, environment
 from tests.suite.operators.conftest import CLUB
 
+from assent.kernel.distribution import word_install
+
 pytestmark = pytest.mark.slow
 
 GRAPHICS = "chieflab_create_social_graphics"
@@ -51,4 +53,4 @@ def test_doctor_says_what_to_install(tmp_path: Path, missing: bool) -> None:
         timeout=60,
         check=False,
     )
-    assert ("pip install 'assent[pictures]'" in done.stdout) == missing, done.stdout + done.stderr
+    assert (word_install("pictures") in done.stdout) == missing, done.stdout + done.stderr

@@ -113,7 +113,9 @@ def _list_servers(data_dir: Path) -> Iterable[int]:
             words = (folder / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if any(word.endswith(b"assent") for word in words) and (b"serve" in words or b"stdio" in words):
+        if any(word.endswith((b"assent", b"assent-gate")) for word in words) and (
+            b"serve" in words or b"stdio" in words
+        ):
             found.add(int(folder.name))
     alive = (pid for pid in found if Path(f"/proc/{pid}").exists() and pid != os.getpid())
     return sorted(alive)

@@ -1,0 +1,35 @@
+"""Where people get this program from, as every hint, snippet and package of ours words it.
+
+Pure: the caller says where it is installed from.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+DISTRIBUTION: Final = "assent-gate"
+"""The name of the built package. `assent` on the public index is another program."""
+
+PUBLISHED: Final[bool] = False
+"""Whether DISTRIBUTION on the public index is ours. The person who uploads it sets this. Until then a stranger may take
+the name, so no text tells people to install it; `server.json` gets its package entry with the upload."""
+
+
+def word_install(extra: str, published: bool = PUBLISHED) -> str:
+    """The command that adds an optional dependency."""
+    if published:
+        return f"pip install '{DISTRIBUTION}[{extra}]'"
+    return f"pip install '.[{extra}]' (in a checkout of Assent)"
+
+
+def list_dependencies(published: bool = PUBLISHED) -> str:
+    """The dependencies of a package for Assent, as TOML. Without one, the package uses the Assent that runs it."""
+    return f'["{DISTRIBUTION}"]' if published else "[] # Assent is on no index; install its wheel first"
+
+
+def uvx_words(origin: str | None, published: bool = PUBLISHED) -> list[str]:
+    """The arguments of `uvx` that start this program again; none if no origin is known that is surely ours. `origin` is
+    the wheel, folder or repository that it was installed from."""
+    if origin is not None:
+        return ["--from", origin, "assent"]
+    return [DISTRIBUTION] if published else []
