@@ -42,6 +42,7 @@ from assent.gate.policy import RELAY
 from assent.gate.seals import Seals
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, SECOND_MS
+from assent.kernel.texts import fold_name
 from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
 from assent.ports import Clock, Connector, SchemaMismatch, Store, StoreUnavailable, Transaction
 from assent.processes.heads import Heads, StoreBehind
@@ -440,6 +441,7 @@ def make_limits(settings: Settings, store: Store) -> Limits:
         client_dialog_seconds=settings.client_dialog_seconds,
         held_after=settings.held_after,
         credit_prices=prices(settings.credit_prices),
+        reserved_names=frozenset(map(fold_name, settings.named_workspaces)),
         policy=settings.policy or RELAY,
         undo_ms=settings.undo_seconds * SECOND_MS,
     )

@@ -83,6 +83,7 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "jobs",
         "connections",
         "owner",
+        "sign-in",
         "storage",
         "audit copies",
         "restores",
@@ -93,7 +94,7 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "boundary",
         "limit of a local server",
     }
-    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 19
+    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 20
     assert "same OS user" in checks(done)["limit of a local server"]["detail"]
     assert done.data["sources"]["port"] == "environment ASSENT_PORT"
     assert sorted(data_dir.iterdir()) == before

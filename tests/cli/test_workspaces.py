@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from tests.cli.conftest import Assent
 from assent.app import open_app
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE, Principal
+from assent.kernel import ids
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.settings.load import load_settings
 
@@ -75,12 +79,26 @@ def test_list_and_show_have_no_secret(assent: Assent) -> None:
     assert made["apiKey"] not in text
 
 
-def test_an_unknown_or_ambiguous_workspace_is_named_with_the_next_command(assent: Assent) -> None:
+def add_twins(data_dir: Path, name: str) -> list[str]:
+    """Two workspaces of one name, which an earlier version allowed."""
+    made = [WorkspaceId(ids.uuid7(each, os.urandom(ids.RANDOM_BYTES))) for each in (1, 2)]
+
+    async def add() -> None:
+        async with open_app(load_settings({"data_dir": str(data_dir)}, {}).settings) as app:
+            for each in made:
+                await app.store.write(partial(tenancy.create_workspace, each, name, 1, by="test"))
+
+    asyncio.run(add())
+    return [str(each) for each in made]
+
+
+def test_an_unknown_or_ambiguous_workspace_is_named_with_the_next_command(
+    assent: Assent, data_dir: Path
+) -> None:
     unknown = assent("workspace", "show", "nowhere")
     assert (unknown.code, unknown.out) == (1, "")
     assert "assent workspace list" in unknown.err
-    for _ in range(2):
-        assent("workspace", "create", "twin")
+    add_twins(data_dir, "twin")
     ambiguous = assent("keys", "list", "--workspace", "twin")
     assert ambiguous.code == 1
     assert "by its id" in ambiguous.err
@@ -179,3 +197,34 @@ def test_a_whole_key_that_was_pasted_is_understood_and_not_repeated(assent: Asse
     again = assent("keys", "revoke", made["apiKey"])
     assert again.code == 1
     assert made["apiKey"] not in done.out + done.err + again.err
+
+
+def test_a_name_that_is_taken_makes_no_second_workspace(assent: Assent) -> None:
+    assert assent("workspace", "create", "Acme").code == 0
+    for name in ("Acme", "  ACME ", "ａｃｍｅ", "local", "00000000-0000-7000-8000-000000000001"):
+        done = assent("workspace", "create", name)
+        assert (done.code, done.out) == (1, ""), name
+    listed = assent("workspace", "list", "--json").data["workspaces"]
+    assert [each["name"] for each in listed] == ["local", "Acme"]
+
+
+def test_a_sign_in_setting_that_means_no_workspace_or_several_is_named(
+    assent: Assent, data_dir: Path, bare_environment: pytest.MonkeyPatch
+) -> None:
+    assent("init")
+    bare_environment.setenv("ASSENT_OIDC_ISSUER", "https://id.example.org")
+    bare_environment.setenv("ASSENT_OIDC_CLIENT_ID", "x")
+
+    def look(members: str) -> dict[str, object]:
+        bare_environment.setenv("ASSENT_OIDC_MEMBERS", members)
+        checks: list[dict[str, object]] = assent("doctor", "--json").data["checks"]
+        return next(each for each in checks if each["name"] == "sign-in")
+
+    assert look("sales=local")["ok"] is True
+    assert look("sales=Sales")["ok"] is False
+    twins = add_twins(data_dir, "Sales")
+    assert look(f"sales={twins[0]}")["ok"] is True
+    several = look("sales=Sales")
+    assert several["ok"] is False and all(each in str(several) for each in twins)
+    started = assent("serve")  # ends before it listens
+    assert started.code == 1 and all(each in started.err for each in twins)

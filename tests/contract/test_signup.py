@@ -6,6 +6,7 @@ import asyncio
 import html
 import json
 import re
+import uuid
 from urllib.parse import urlsplit
 
 import httpx
@@ -16,9 +17,10 @@ from tests.surfaces import BASE_URL, Surface
 KEY = re.compile(r"clp_(?:live|dev)_[A-Za-z0-9_-]{64}")
 
 
-async def link(surface: Surface, name: str | None = "Ada's shop") -> str:
-    """The path of a fresh delivery link."""
-    outcome = await surface.call(SIGNUP, {"email": "ada@example.org", "name": name})
+async def link(surface: Surface, name: str | None = "", email: str = "ada@example.org") -> str:
+    """The path of a fresh delivery link, by default under a name that is free."""
+    name = f"Ada's shop {uuid.uuid4()}" if name == "" else name
+    outcome = await surface.call(SIGNUP, {"email": email, "name": name})
     url: str = outcome.payload["deliveryUrl"]
     assert url.startswith(f"{BASE_URL}/claim/")
     return urlsplit(url).path
@@ -41,8 +43,9 @@ async def test_from_no_key_to_a_key_that_works(surface: Surface) -> None:
     tool = refused.payload["recoveryTool"]
     assert (tool["name"], tool["args"], set(tool["needs"])) == (SIGNUP, {}, {"email"})
 
+    name = f"Shop {uuid.uuid4()}"
     started = await surface.call(
-        refused.payload["recoveryTool"]["name"], {"email": "ada@example.org", "name": "Shop"}
+        refused.payload["recoveryTool"]["name"], {"email": "ada@example.org", "name": name}
     )
     assert set(started.payload) == {"ok", "deliveryUrl", "userMessage"}
     assert started.payload["deliveryUrl"] in started.payload["userMessage"]
@@ -51,7 +54,7 @@ async def test_from_no_key_to_a_key_that_works(surface: Surface) -> None:
     assert key.startswith("clp_live_")
 
     retried = await surface.call(KEYED, key=key)
-    assert retried.payload["name"] == "Shop"
+    assert retried.payload["name"] == name
     # The key has gone to the person and to nobody else.
     for answer in (started, retried, await surface.call(PUBLIC, key=key)):
         assert not KEY.search(json.dumps(answer.message))
@@ -194,6 +197,34 @@ async def test_a_bad_address_in_the_form_is_shown_again_with_what_was_typed(web:
 
 
 async def test_a_workspace_without_a_name_is_called_after_its_person(surface: Surface) -> None:
-    for name in (None, "   "):
-        key = await claim(surface, await link(surface, name))
-        assert (await surface.call(KEYED, key=key)).payload["name"] == "ada"
+    person = uuid.uuid4().hex
+    for name, called in ((None, person), ("   ", f"{person} 2")):
+        key = await claim(surface, await link(surface, name, f"{person}@example.org"))
+        assert (await surface.call(KEYED, key=key)).payload["name"] == called
+
+
+async def test_a_taken_or_reserved_name_is_refused_when_it_is_asked_for(surface: Surface) -> None:
+    name = f"Shop {uuid.uuid4().hex}"
+    await claim(surface, await link(surface, name))
+
+    for asked in (
+        name,
+        f"  {name.upper()} ",
+        name.replace("S", "\uff33"),
+        "local",
+        "Local\u200b",
+        str(uuid.uuid4()),
+    ):
+        surface.clock.advance(hours=0.5)
+        refused = await surface.call(SIGNUP, {"email": "eve@example.org", "name": asked})
+        assert refused.reason == "name_taken", asked
+
+
+async def test_of_two_open_requests_under_one_name_one_gets_the_workspace(surface: Surface) -> None:
+    name = f"Shop {uuid.uuid4().hex}"
+    paths = [await link(surface, each) for each in (name, name.lower())]
+
+    answers = await asyncio.gather(*map(surface.http.post, paths))
+
+    assert sorted(each.status_code for each in answers) == [200, 409]
+    assert [len(keys_in(each)) for each in sorted(answers, key=lambda each: each.status_code)] == [1, 0]

@@ -193,6 +193,7 @@ CLASSES = {
         "invalid_action_id",
         "wrong_workspace",
         "too_many_pictures",
+        "name_taken",
         "token_invalid_format",
         "token_unsupported_version",
         "token_bad_signature",

@@ -56,6 +56,8 @@ def create(
         workspace_id = WorkspaceId(ids.uuid7(now_ms, os.urandom(ids.RANDOM_BYTES)))
 
         def begin() -> Transaction[IssuedKey]:
+            # The owner may give a name that the settings reserve.
+            yield from tenancy.choose_name(checked, frozenset())
             yield from tenancy.create_workspace(workspace_id, checked, now_ms, email=email, by=BY)
             yield from policies.begin(workspace_id, app.services.limits.policy, now_ms, by=BY)
             return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by=BY))

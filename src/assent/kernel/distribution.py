@@ -1,7 +1,4 @@
-"""Where people get this program from, as every hint, snippet and package of ours words it.
-
-Pure: the caller says where it is installed from.
-"""
+"""Where people get this program from, as every hint, snippet and package of ours words it."""
 
 from __future__ import annotations
 
@@ -28,8 +25,8 @@ def list_dependencies(published: bool = PUBLISHED) -> str:
 
 
 def uvx_words(origin: str | None, published: bool = PUBLISHED) -> list[str]:
-    """The arguments of `uvx` that start this program again; none if no origin is known that is surely ours. `origin` is
-    the wheel, folder or repository that it was installed from."""
+    """The arguments of `uvx` that start this program again, from the wheel or folder `origin` if that is known; none if
+    nothing is surely ours."""
     if origin is not None:
         return ["--from", origin, "assent"]
     return [DISTRIBUTION] if published else []

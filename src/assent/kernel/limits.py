@@ -137,8 +137,9 @@ REVIEW_TTL_SECONDS: Final = 7 * 24 * 3600
 SIGN_IN_LINK_TTL_MS: Final = 15 * MINUTE_MS
 """A sign-in link from the terminal is used within a minute; a longer life only adds risk."""
 
-SIGN_IN_MAILS_PER_HOUR: Final = 5
-"""Sign-in e-mails per address, and per client that asks for them, to prevent abuse."""
+SERVER_MAILS_PER_HOUR: Final = 5
+"""The server's own e-mails of one kind and workspace to an address, and sign-in e-mails per client that asks for
+them: strangers must not flood a mailbox through this server."""
 
 MAILED_LINK_TTL_MS: Final = 60 * MINUTE_MS
 """A sign-in e-mail may be delayed; its link works once."""

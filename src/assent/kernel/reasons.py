@@ -42,6 +42,7 @@ class Reason(enum.StrEnum):
     DENIED_BY_POLICY = "denied_by_policy"
     FROZEN = "frozen"
     VALIDATION_ERROR = "validation_error"
+    NAME_TAKEN = "name_taken"
     TOO_MANY_PICTURES = "too_many_pictures"
     PICTURES_FAILED = "pictures_failed"
     QUOTA_EXCEEDED = "quota_exceeded"
@@ -304,6 +305,14 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         user_message="I made a mistake in a call and will correct it.",
         fix="Correct every entry of problems (path, expected value, received value) and call again.",
         stop_rule="Do not repeat the call unchanged.",
+    ),
+    Reason.NAME_TAKEN: Meaning(
+        status=409,
+        retry=Retry.CHANGED,
+        summary="A workspace of this server has this name, or it is reserved. Choose another name.",
+        user_message="This name is not free on this server. Tell me another name for the workspace.",
+        fix="Ask the user for another name of the workspace and call again with it.",
+        stop_rule="Do not repeat the call with this name.",
     ),
     Reason.TOO_MANY_PICTURES: Meaning(
         status=409,

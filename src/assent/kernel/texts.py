@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any, Final
 
 import msgspec
@@ -32,6 +33,13 @@ def indent_json(value: Any) -> str:
 def name_unseen(text: str) -> str:
     """Return a text with `⟨U+202E⟩` instead of characters that are invisible or change the direction."""
     return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
+
+
+def fold_name(name: str) -> str:
+    """Return the form in which names are compared. Case, compatible forms of a character, white space and unseen
+    characters make no difference."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return " ".join(_UNSEEN.sub("", folded).split())
 
 
 def like(search: str) -> str:

@@ -18,6 +18,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +28,7 @@ from assent.kernel.tokens import KeyRing
 from assent.ports import StoreUnavailable
 from assent.processes.fronts import Fronts
 from assent.processes.listening import WAITING_TO_CONNECT, bind, leadership_of, listen
+from assent.processes.sign_in_with import offer_oidc, resolve_workspaces
 from assent.processes.start_checks import check_certificate, check_wrapped, refuse_other_files
 from assent.processes.tracing import start_tracing
 from assent.serving.edge import Edge
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from assent.extensions.registry import Extensions
     from assent.serving.discovery import Documents
     from assent.serving.sockets import ReadTimeouts
+    from assent.serving.web.people.oidc import OidcSignIn
     from assent.serving.web.people.people import PageKeys
     from assent.serving.web.shell.live import Live
     from assent.tools.catalog import Catalog
@@ -135,8 +138,12 @@ class Surfaces:
         patience = ReadTimeouts(connections=limit_connections(self._app.settings))
         return http_server(self.site(), self.end_streams, patience, tls=self._tls)
 
+    @cached_property
+    def oidc(self) -> OidcSignIn | None:
+        """The issuer with which people sign in."""
+        return offer_oidc(self._app.settings)
+
     def site(self) -> ASGIApp:
-        from assent.processes.sign_in_with import offer_oidc
         from assent.serving.discovery import Documents, operators
         from assent.serving.http import AllowedPeers
         from assent.serving.site import build_site
@@ -157,9 +164,7 @@ class Surfaces:
             self._documents,
             [
                 *page_routes(self._app.services, catalog=self.edge.catalog_for(None), **seen_as),
-                *review_routes(
-                    self._app.services, self._page_keys, self._live, oidc=offer_oidc(settings), **seen_as
-                ),
+                *review_routes(self._app.services, self._page_keys, self._live, oidc=self.oidc, **seen_as),
                 *(route for bundle in self._app.bundles for route in bundle.make_routes(**seen_as)),
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
@@ -298,8 +303,10 @@ async def _serve(settings: Settings) -> int:
             log.warning("the database is out of reach; calls get 503 until it is back: %s", error)
         await asyncio.to_thread(lambda: app.extensions)  # before the first call, which needs them
         await asyncio.to_thread(check_wrapped, app)
-        listeners = await _listen(settings, leadership)
         surfaces = Surfaces(app, tls=tls)
+        with contextlib.suppress(StoreUnavailable):  # the first sign-in finds them
+            await resolve_workspaces(surfaces.oidc, app.store)
+        listeners = await _listen(settings, leadership)
         surfaces.edge.tracer = start_tracing(os.environ)
         server = surfaces.server()
         leading = asyncio.create_task(_lead(app, surfaces, leadership))

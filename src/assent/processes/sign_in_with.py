@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from assent.settings.load import Settings
+from assent.ports import Store
+from assent.settings.load import Settings, SettingsError
 
 if TYPE_CHECKING:
     from assent.serving.web.people.oidc import OidcSignIn
@@ -32,6 +33,17 @@ def offer_oidc(settings: Settings) -> OidcSignIn | None:
         claim=settings.oidc_claim,
         owners=settings.oidc_owners,
         members=tuple((value, workspace) for value, _, workspace in pairs),
-        workspaces=settings.oidc_workspaces,
+        workspaces=settings.oidc_workspaces if settings.oidc_domains else (),
     )
     return OidcSignIn(OidcIssuer(client), rules)
+
+
+async def resolve_workspaces(offered: OidcSignIn | None, store: Store) -> None:
+    """Find the workspaces that the rules name. Raises `SettingsError` if a name is that of several."""
+    from assent.engine.people.oidc import SignInDenied
+
+    try:
+        if offered is not None:
+            await offered.resolve(store)
+    except SignInDenied as denied:
+        raise SettingsError(f"{denied}\nWrite the id of one in oidc_workspaces and oidc_members.") from None

@@ -138,6 +138,13 @@ class Settings(Record, kw_only=True):
             return Path(self.database_url.removeprefix(SQLITE_SCHEME))
         return None
 
+    @property
+    def named_workspaces(self) -> tuple[str, ...]:
+        """The workspaces that settings name, by name or id; the default one always."""
+        fields = (name for name in self.__struct_fields__ if name.endswith("_workspaces"))
+        named = [each for name in fields for each in getattr(self, name)]
+        return ("local", *named, *(each.rpartition("=")[2] for each in self.oidc_members))
+
     def __repr__(self) -> str:
         """Without secrets: the repr may end up in a log or a traceback."""
         store = "sqlite" if self.sqlite_path else "postgresql"

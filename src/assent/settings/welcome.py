@@ -125,19 +125,12 @@ def this_command() -> list[str]:
 
 
 def _find_origin() -> str | None:
-    """The wheel, folder or repository that this installation came from; None if it came from an index."""
-    from importlib.metadata import PackageNotFoundError, distribution
+    """The wheel or folder that this was installed from, if it is on this machine."""
+    from importlib.metadata import distribution
 
-    try:
-        recorded = distribution(DISTRIBUTION).read_text("direct_url.json")
-    except PackageNotFoundError:
-        return None
-    if recorded is None:
-        return None
-    found = json.loads(recorded)
-    if "vcs_info" in found:
-        return f"{found['vcs_info']['vcs']}+{found['url']}@{found['vcs_info']['commit_id']}"
-    return unquote(urlsplit(found["url"]).path)
+    recorded = distribution(DISTRIBUTION).read_text("direct_url.json")
+    url = urlsplit(json.loads(recorded)["url"] if recorded else "")
+    return unquote(url.path) if url.scheme == "file" else None
 
 
 def name_program() -> str:

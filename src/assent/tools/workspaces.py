@@ -72,11 +72,14 @@ async def start_signup(services: Services, email: str, name: str | None, address
     await services.limits.rate_limiter.count(services.limits.signups, address_owner(), address, now_ms)
     workspace_id = WorkspaceId(services.new_id(now_ms))
     secret = services.entropy(signup.LINK_SECRET_BYTES)
-    label = (name or "").strip() or email.partition("@")[0]
-    token = await services.store.write(
-        lambda: signup.request_signup(workspace_id, secret, email, label, now_ms)
-    )
-    return f"{pages}/claim/{token}"
+    given, reserved = (name or "").strip(), services.limits.reserved_names
+
+    def request() -> Transaction[str]:
+        wanted = given or email.partition("@")[0]
+        label = yield from tenancy.choose_name(wanted, reserved, numbered=not given)
+        return (yield from signup.request_signup(workspace_id, secret, email, label, now_ms))
+
+    return f"{pages}/claim/{await services.store.write(request)}"
 
 
 class GetWorkspace(Record, forbid_unknown_fields=True):

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from assent.kernel.ids import is_uuid
 from assent.kernel.structs import Record
 from assent.ports import Store, Transaction
 from assent.settings.load import EVERY_WORKSPACE, Settings, SettingsError
@@ -182,6 +183,22 @@ async def _copies(settings: Settings, store: Store) -> DoctorCheck:
     return DoctorCheck("audit copies", True, detail, copies.explain(paste(settings, *copies.COMMAND)))
 
 
+async def _sign_in(settings: Settings, store: Store) -> DoctorCheck:
+    """Check the workspaces of people who sign in with an issuer."""
+    from assent.processes.sign_in_with import offer_oidc, resolve_workspaces
+
+    offered = offer_oidc(settings)
+    if offered is None:
+        return DoctorCheck("sign-in", True, "no issuer is set")
+    await resolve_workspaces(offered, store)
+    places = {*offered.rules.workspaces, *(place for _, place in offered.rules.members)}
+    unknown = sorted(each for each in places if not is_uuid(each))
+    if unknown:
+        fix = paste(settings, "workspace", "create", unknown[0])
+        return DoctorCheck("sign-in", False, f"the settings name {unknown[0]!r}, which is no workspace", fix)
+    return DoctorCheck("sign-in", True, f"with {settings.oidc_issuer}")
+
+
 async def _restores(settings: Settings, store: Store) -> DoctorCheck:
     """Name the last restore and the unknown outcomes that restores left."""
     from assent.engine.recovery import holding
@@ -231,6 +248,7 @@ LOOKS: Final[tuple[tuple[str, Look], ...]] = (
     ("jobs", _jobs),
     ("connections", _connections),
     ("owner", _owner),
+    ("sign-in", _sign_in),
     ("storage", _storage),
     ("audit copies", _copies),
     ("restores", _restores),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.engine.core import journal
+from assent.engine.core import journal, tenancy
 from assent.kernel.canonical import DIGEST_PREFIX, digest_of_bytes
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.images import CleanImage
@@ -87,12 +87,13 @@ def upload_logo(workspace_id: WorkspaceId, image: CleanImage) -> Transaction[str
 
 
 def save(brand: WorkspaceBrand, now_ms: int, *, by: str) -> Transaction[None]:
-    """Set name, colour and logo, as pages, mails and public posts show them from now on."""
+    """Set name, colour and logo, as pages, mails and public posts show them from now on. Raises `name_taken`."""
     if brand.accent and not is_accent(brand.accent):
         raise ValueError(f"{brand.accent!r} is no colour")
     workspace_id = brand.workspace_id
     before = yield from find(workspace_id)
     if brand.name != before.name:
+        yield from tenancy.choose_name(brand.name, frozenset(), own=workspace_id)
         yield statements.rename_workspace(workspace_id=workspace_id, name=brand.name)
         yield from journal.note(workspace_id, "workspace_renamed", {"name": brand.name, "by": by}, now_ms)
     if (brand.accent, brand.logo_digest) != (before.accent, before.logo_digest):

@@ -1,4 +1,4 @@
-"""Rate limits: calls per workspace, signups per address.
+"""Rate limits: calls per workspace, signups per address, mails of the server per address.
 
 A sliding window: calls are counted by second over the last minute, signups by minute over the last
 hour. On PostgreSQL the count is one row per workspace, updated in one statement, so it holds across
@@ -16,7 +16,7 @@ from typing import Final, Protocol
 import msgspec
 
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
-from assent.kernel.limits import HOUR_MS, MINUTE_MS, SIGN_IN_MAILS_PER_HOUR
+from assent.kernel.limits import HOUR_MS, MINUTE_MS, SERVER_MAILS_PER_HOUR
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Single, Store
@@ -63,8 +63,9 @@ def signups_window(most: int) -> Window:
     return Window("signups", "signups from this address", most, HOUR_MS)
 
 
-def sign_in_mails_window() -> Window:
-    return Window("sign-in mails", "sign-in mails", SIGN_IN_MAILS_PER_HOUR, HOUR_MS)
+def mails_window(kind: str) -> Window:
+    """The server's own mails of a kind, such as `sign-in`, to an address within an hour."""
+    return Window(f"{kind} mails", f"{kind} mails", SERVER_MAILS_PER_HOUR, HOUR_MS)
 
 
 def refusal(window: Window, oldest_slot: int, now_ms: int) -> Refusal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core.callers import SeenCallers
-from assent.engine.core.rate import RateLimiter, Window
+from assent.engine.core.rate import RateLimiter, Window, mails_window
 from assent.engine.core.server_keys import ServerKeys
 from assent.engine.core.shielding import ShieldedTasks
 from assent.engine.core.vault import Vault
@@ -56,10 +57,18 @@ class Limits:
     """How many waiting proposals of one caller people are asked about one by one."""
     credit_prices: Mapping[str, int]
     """The cost of an action by its connector, where its operator names no price."""
+    reserved_names: frozenset[str]
+    """Folded names that no sign-up may give a workspace: those of the settings."""
     policy: str = "relay"
     """The preset of new workspaces."""
     undo_ms: int = 0
     """How long an approval on a page that also sends can be undone."""
+
+    async def count_mail(self, kind: str, workspace_id: WorkspaceId, email: str, now_ms: int) -> None:
+        """Count a mail of the server to an address. Raises `rate_limited` above `SERVER_MAILS_PER_HOUR` of this kind
+        and workspace."""
+        to = hashlib.sha256(email.strip().lower().encode()).hexdigest()  # a counter keeps no address
+        await self.rate_limiter.count(mails_window(kind), workspace_id, f"to {to}", now_ms)
 
     def timeout_for(self, connector: Connector | None) -> float:
         """How long a connector may take: its own limit, else that of the settings."""

@@ -10,6 +10,7 @@ import hmac
 import uuid
 from typing import Any, Final
 
+from assent.engine.core import tenancy
 from assent.engine.core.tenancy import IssuedKey, KeyEntropy, create_workspace, hash_key, issue_key
 from assent.kernel import tokens
 from assent.kernel.ids import WorkspaceId
@@ -60,14 +61,18 @@ def find_signup(token: str, now_ms: int) -> Transaction[SignupLink | None]:
     return SignupLink(workspace_id, row["email"], row["name"])
 
 
-def claim_signup(token: str, entropy: KeyEntropy, now_ms: int) -> Transaction[IssuedKey | None]:
-    """Create the workspace and its first key, once. Returns None if the link cannot be claimed."""
+def claim_signup(
+    token: str, entropy: KeyEntropy, now_ms: int, *, reserved: frozenset[str]
+) -> Transaction[IssuedKey | None]:
+    """Create the workspace and its first key, once. Returns None if the link cannot be claimed. Raises `name_taken` if
+    another workspace got the name since the request, or the settings reserve it now."""
     link = yield from find_signup(token, now_ms)
     if link is None:
         return None
     claimed = yield statements.claim_signup_link(workspace_id=link.workspace_id, now_ms=now_ms)
     if not claimed:
         return None
+    yield from tenancy.choose_name(link.name, reserved)
     yield from create_workspace(link.workspace_id, link.name, now_ms, email=link.email, by="signup")
     return (yield from issue_key(link.workspace_id, entropy, now_ms, label="signup", by="signup"))
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import itertools
 import re
 import uuid
 from typing import Any, Final, Literal, TypedDict, Unpack
@@ -24,9 +25,10 @@ from assent.engine.core import journal
 from assent.gate import review_link
 from assent.gate.records import Proposal
 from assent.kernel import tokens
-from assent.kernel.ids import KeyId, WorkspaceId
+from assent.kernel.ids import KeyId, WorkspaceId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record, from_row
+from assent.kernel.texts import fold_name
 from assent.kernel.times import iso_time
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
@@ -157,6 +159,22 @@ def create_workspace(
         return False
     yield from journal.note(workspace_id, "workspace_created", {"name": name, "by": by}, now_ms)
     return True
+
+
+def choose_name(
+    wanted: str, reserved: frozenset[str], *, own: WorkspaceId | None = None, numbered: bool = False
+) -> Transaction[str]:
+    """Return the name if it is free, or with `numbered` the first one with a number that is. Raises `name_taken` if a
+    workspace other than `own` has it, if `reserved` has it folded, or if it looks like an id. Runs in the transaction
+    that gives the name, before other locks."""
+    yield statements.lock_workspace_names()
+    known = yield from list_workspaces()
+    taken = reserved.union(fold_name(each.name) for each in known if each.workspace_id != own)
+    others = (f"{wanted} {number}" for number in itertools.count(2))
+    for name in itertools.chain([wanted], others if numbered else ()):
+        if (folded := fold_name(name)) and folded not in taken and not is_uuid(folded):
+            return name
+    raise Refusal(Reason.NAME_TAKEN)
 
 
 def set_rate(

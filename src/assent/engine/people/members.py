@@ -216,6 +216,14 @@ def may_see(person: Person, workspace_id: WorkspaceId) -> Transaction[bool]:
     return bool(rows)
 
 
+def is_confirmed(workspace_id: WorkspaceId, email: str, person_id: str) -> Transaction[bool]:
+    """Whether an address is surely that of a person who may decide in this workspace. `person_id` chose it."""
+    rows = yield statements.find_confirmed_member(
+        workspace_id=SYSTEM_WORKSPACE, place=workspace_id, email=email.strip().lower(), person_id=person_id
+    )
+    return bool(rows)
+
+
 def devices(person_id: str, now_ms: int) -> Transaction[tuple[Device, ...]]:
     """List the devices of a person, newest first."""
     rows = yield statements.list_sessions(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, now_ms=now_ms)

@@ -35,6 +35,7 @@ from assent.gate.gate import approver_key
 from assent.gate.records import Action, Assurance, Status
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, RunId, WorkspaceId
 from assent.kernel.limits import DAY_MS, HOUR_MS, SECOND_MS
+from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.sql.loader import statements
@@ -166,11 +167,30 @@ async def notify_target(services: Services, job: Job) -> None:
     found = await services.store.read(partial(_prepare, services, job.workspace_id, order))
     if found is None:
         return
+    if await _is_too_many(services, job.workspace_id, found):
+        return
     receipt = await _send(services, found, job.key)
     now_ms = services.clock.now_ms()
     await services.store.write(lambda: _record(services, found, receipt, now_ms))
     if receipt.problem and not receipt.gone:
         raise JobFailed(f"no one was notified: {receipt.problem}")
+
+
+async def _is_too_many(services: Services, workspace_id: WorkspaceId, found: _Prepared) -> bool:
+    """Count a note by mail to an address that is no confirmed member's: its reader may not have asked for it."""
+    notifier = services.notifiers.get(found.target.kind)
+    place = found.runs[0][0] if found.runs else workspace_id
+    if notifier is None or not notifier.by_mail:
+        return False
+    chosen_by = found.target.person_id
+    if await services.store.read(lambda: members.is_confirmed(place, found.address, chosen_by)):
+        return False
+    try:
+        await services.limits.count_mail("notice", place, found.address, services.clock.now_ms())
+    except Refusal:
+        log.warning("a note of workspace %s is not mailed: its address got enough in this hour", place)
+        return True
+    return False
 
 
 def _read_order(job: Job) -> _Order:

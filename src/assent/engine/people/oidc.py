@@ -48,13 +48,29 @@ class SignInDenied(Exception):  # noqa: N818 - what was decided
 class AdmissionRules(Record, kw_only=True):
     """Who may come in, from the settings. `members` are pairs of a claim's value and a workspace;
     `workspaces` are those of everyone with an address of one of the domains. A workspace is named by
-    its name or its id."""
+    its name or its id until `resolve_rules` replaced the name."""
 
     domains: tuple[str, ...] = ()
     claim: str = "groups"
     owners: tuple[str, ...] = ()
     members: tuple[tuple[str, str], ...] = ()
     workspaces: tuple[str, ...] = ()
+
+
+def resolve_rules(rules: AdmissionRules) -> Transaction[AdmissionRules]:
+    """Return the rules with ids instead of names of workspaces, so that a later workspace of the same name gets no one.
+    A name that is unknown stays. Raises `SignInDenied` if a name is that of several."""
+    known = yield from tenancy.list_workspaces()
+
+    def find(place: str) -> str:
+        found = [each.workspace_id for each in known if each.workspace_id == place]
+        found = found or [each.workspace_id for each in known if each.name == place]
+        if len(found) > 1:
+            raise SignInDenied("ambiguous", f"Several workspaces are called {place!r}: {', '.join(found)}.")
+        return found[0] if found else place
+
+    members = tuple((value, find(place)) for value, place in rules.members)
+    return msgspec.structs.replace(rules, members=members, workspaces=tuple(map(find, rules.workspaces)))
 
 
 class IdentifiedPerson(Record, kw_only=True):
@@ -227,7 +243,7 @@ def _find_workspaces(who: IdentifiedPerson) -> Transaction[tuple[WorkspaceId, ..
     if who.role is Role.OWNER:
         return ()
     known = yield from tenancy.list_workspaces()
-    return tuple(each.workspace_id for each in known if {each.workspace_id, each.name} & set(who.workspaces))
+    return tuple(each.workspace_id for each in known if each.workspace_id in who.workspaces)
 
 
 def _require_place(who: IdentifiedPerson, places: tuple[WorkspaceId, ...]) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from assent.engine.core import jobs
 from assent.engine.core.jobs import Job, JobFailed
-from assent.engine.core.rate import address_owner, sign_in_mails_window
+from assent.engine.core.rate import address_owner, mails_window
 from assent.engine.core.services import Services
 from assent.engine.people import people
 from assent.engine.people.people import Person
@@ -34,9 +34,9 @@ async def ask(services: Services, email: str, address: str) -> None:
     """Enqueue a mail with a link, if `email` is known. `address` is the client. Raises `Refusal`
     above the rate limit."""
     now_ms, email = services.clock.now_ms(), email.strip().lower()
-    window = sign_in_mails_window()
-    for who in (f"from {address}", f"to {email}"):
-        await services.limits.rate_limiter.count(window, address_owner(), who, now_ms)
+    limits = services.limits
+    await limits.rate_limiter.count(mails_window("sign-in"), address_owner(), f"from {address}", now_ms)
+    await limits.count_mail("sign-in", address_owner(), email, now_ms)
     key = services.new_id(now_ms)
     await services.store.write(
         lambda: jobs.enqueue(SYSTEM_WORKSPACE, MAIL_JOB, key, {"email": email}, due_ms=now_ms, now_ms=now_ms)

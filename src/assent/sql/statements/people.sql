@@ -32,6 +32,17 @@ FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL ORDER 
 SELECT p.name FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL AND (p.role = 'owner'
   OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :place AND m.person_id = p.person_id))
 
+-- name: find_confirmed_member
+-- Find an owner or member of a workspace by a confirmed address: vouched for, or of a person who signed in as one. What an
+-- owner chose for themselves is confirmed, too.
+SELECT p.person_id FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL
+  AND ((p.person_id = :person_id AND p.role = 'owner') OR (lower(p.email) = :email
+    AND (p.email_vouched = 1 OR EXISTS (SELECT 1 FROM sessions s WHERE s.workspace_id = p.workspace_id
+      AND s.person_id = p.person_id AND s.assurance IN ('person', 'passkey')))
+    AND (p.role = 'owner' OR EXISTS (SELECT 1 FROM memberships m
+      WHERE m.workspace_id = :place AND m.person_id = p.person_id))))
+LIMIT 1
+
 -- name: end_person
 -- Remove a person's access; their decisions stay theirs.
 UPDATE people SET ended_ms = :now_ms

@@ -13,6 +13,10 @@ SELECT workspace_id, name, email, created_ms FROM workspaces WHERE workspace_id 
 -- List every workspace, oldest first: for the server's operator, never for a caller.
 SELECT workspace_id, name, email, created_ms FROM workspaces ORDER BY created_ms, workspace_id
 
+-- name: lock_workspace_names [postgres, skipped on sqlite]
+-- Let one transaction at a time choose the name of a workspace, so that no two take the same one.
+SELECT pg_advisory_xact_lock(hashtext('assent workspace names'), hashtext(current_schema()))
+
 -- name: rename_workspace
 -- Change the name of a workspace.
 UPDATE workspaces SET name = :name WHERE workspace_id = :workspace_id

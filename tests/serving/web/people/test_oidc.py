@@ -16,6 +16,10 @@ from assent.engine.core import journal, tenancy
 from assent.engine.people import members, people
 from assent.engine.people.people import OWNER, Person, Role
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
+from assent.ports import Single
+from assent.processes.sign_in_with import resolve_workspaces
+from assent.settings.load import SettingsError
+from assent.sql.loader import statements
 
 pytestmark = pytest.mark.slow
 
@@ -380,3 +384,42 @@ async def test_the_first_owner_is_nobodys_identity(house: OidcHouse) -> None:
     await house.sign_in(OWNER)
     rows = (await house.everything())["identities"]
     assert all(row[3] != OWNER for row in rows)
+
+
+async def test_a_later_workspace_of_the_same_name_gets_no_one(house: OidcHouse) -> None:
+    sales = await add_workspace(house, "Sales")
+    house.issuer.knows("ann", **ANN, groups=["sales"])
+    await house.sign_in("ann")
+    for name in ("Sales", "local", sales, tenancy.LOCAL_WORKSPACE):
+        await add_workspace(house, name)
+
+    house.issuer.knows("bob", name="Bob", email="bob@example.org", email_verified=True, groups=["sales"])
+    for subject in ("ann", "bob"):
+        await house.sign_in(subject)
+
+    rows = await house.app.store.read(Single(statements.list_memberships()))
+    assert {row["workspace_id"] for row in rows} == {sales, tenancy.LOCAL_WORKSPACE} and len(rows) == 4
+
+
+async def test_a_name_of_several_workspaces_lets_no_one_in_and_ends_the_start(house: OidcHouse) -> None:
+    twins = [await add_workspace(house, "Sales") for _ in range(2)]
+    house.issuer.knows("ann", **ANN, groups=["sales"])
+
+    assert (await house.walk("ann")).status_code == 403
+    assert await known(house) == {}
+    with pytest.raises(SettingsError) as ended:
+        await resolve_workspaces(house.surfaces.oidc, house.app.store)
+    assert all(each in str(ended.value) for each in twins)
+
+
+async def test_no_sign_up_gets_the_name_of_a_workspace_in_the_settings(house: OidcHouse) -> None:
+    await house.app.prepare()
+    for name in ("sales", "SALES ", "local"):
+        answer = await house.browser().post("/get-key", data={"email": "eve@example.net", "name": name})
+        assert answer.status_code == 409, name
+    # The owner makes it, and then it is found without another start.
+    house.issuer.knows("ann", name="Ann", groups=["sales"])
+    assert (await house.walk("ann")).status_code == 403
+    await add_workspace(house, "Sales")
+    await house.sign_in("ann")
+    assert await known(house) == {"Ann": ("member", None, ("Sales",))}

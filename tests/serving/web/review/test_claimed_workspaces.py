@@ -52,7 +52,7 @@ class Town:
         now_ms, secret = house.clock.now_ms(), os.urandom(signup.LINK_SECRET_BYTES)
         workspace_id = WorkspaceId(house.services.new_id(now_ms))
         token = await house.app.store.write(
-            lambda: signup.request_signup(workspace_id, secret, email, "Zoe's shop", now_ms)
+            lambda: signup.request_signup(workspace_id, secret, email, f"Zoe's shop {secret.hex()}", now_ms)
         )
         page = await browser.post(f"/claim/{token}")
         assert page.status_code == 200, page.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,9 +12,11 @@ from tests.serving.web.review.kit import House, forms, mail, post
 from tests.serving.web.review.test_inbox import stage_in
 from tests.serving.web.review.test_notifications import Posts, told_at
 from tests.serving.web.review.test_people_and_approvers import invited, two_people
+from tests.sqlite_files import new_sqlite
 
-from assent.engine.people import members, targets
-from assent.engine.people.people import OWNER
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.people import members, people, targets
+from assent.engine.people.people import OWNER, Person, Role
 from assent.engine.people.targets import Choices
 from assent.gate.views import Severity
 from assent.kernel.refusals import Reason
@@ -352,3 +356,63 @@ async def test_a_browser_is_told_after_it_subscribed_and_forgotten_when_it_is_go
     await house.stage(post("x"))
     await house.run_jobs()
     assert await house.app.store.read(lambda: targets.list_targets(targets.of_person(OWNER))) == ()
+
+
+async def test_an_address_that_is_no_confirmed_members_gets_five_notes_an_hour(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    posts = Posts(house)
+    await house.owner()
+    now_ms = house.clock.now_ms()
+    mel = Person(house.services.new_id(now_ms), "Mel", Role.MEMBER, "mel@example.org")
+    zoe = Person(house.services.new_id(now_ms), "Zoe", Role.MEMBER, "zoe@example.org")
+
+    def join() -> Transaction[None]:
+        yield from members.add(mel, (LOCAL_WORKSPACE,), now_ms, by="test")
+        yield from members.join_by_claim(
+            LOCAL_WORKSPACE, zoe, os.urandom(people.ENTROPY_BYTES), now_ms, device=""
+        )
+
+    await house.app.store.write(join)
+    for address in ("mel@example.org", "zoe@example.org", "Stranger@example.net"):
+        await told_at(house, "email", address)
+    await hears(house, OWNER, "owner@example.org")
+
+    async def play(rounds: int) -> dict[str, int]:
+        for _ in range(rounds):
+            await house.stage(post())
+        while await house.run_jobs():
+            pass
+        return {address: len(texts) for address, texts in read(posts).items()}
+
+    seven = {"mel@example.org": 7, "owner@example.org": 7}
+    assert await play(7) == {**seven, "zoe@example.org": 5, "Stranger@example.net": 5}
+    assert await play(7) == seven
+    house.clock.advance(hours=1.1)
+    assert (await play(1))["Stranger@example.net"] == 1
+
+
+async def test_invitations_are_mailed_to_an_address_five_times_an_hour_and_sign_in_links_apart(
+    tmp_path: Path,
+) -> None:
+    house = House(
+        new_sqlite(tmp_path / "assent.db"),
+        tmp_path,
+        smtp_url="smtp://127.0.0.1:2525",
+        smtp_from="assent@example.org",
+    )
+    posts = Posts(house)
+    owner = await house.owner()
+    asked = {"name": "Mel", "email": "mel@example.org", "role": "owner", "mail": "on"}
+    for _ in range(6):
+        page = (await owner.get("/settings/people")).text
+        nonce = next(each for each in forms(page) if each.address == "/settings/people").fields["nonce"]
+        answer = await owner.post("/settings/people", data={**asked, "nonce": nonce})
+        assert answer.status_code == 200 and "/sign-in/" in answer.text
+
+    assert [address for address, _ in posts.sent] == ["mel@example.org"] * 5
+    assert (await house.browser().post("/sign-in", data={"email": "mel@example.org"})).status_code == 200
+    await house.run_jobs()
+    assert len(posts.sent) == 6
+    await house.close()

@@ -25,6 +25,7 @@ from assent.engine.people.oidc import AdmissionRules, IdentifiedPerson, SignInDe
 from assent.kernel import tokens
 from assent.kernel.tokens import KeyRing, TokenInvalid
 from assent.net.oidc import OidcFailed, OidcIssuer, OidcProblem
+from assent.ports import Store
 from assent.serving.web.people import words
 from assent.serving.web.people.people import HOW_TO_SIGN_IN, Cookies, KeysWhenReady
 from assent.serving.web.shell.headers import PAGE_HEADERS, see_other
@@ -73,12 +74,17 @@ FAILURES: Final[dict[OidcProblem, tuple[int, str, str]]] = {
 """Status, title and next step of each failure."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class OidcSignIn:
     """An issuer and who may come in."""
 
     issuer: OidcIssuer
     rules: AdmissionRules
+
+    async def resolve(self, store: Store) -> AdmissionRules:
+        """Return the rules with ids of workspaces. A name is read until it is found, and never again."""
+        self.rules = await store.read(lambda: oidc.resolve_rules(self.rules))
+        return self.rules
 
 
 class OidcPages:
@@ -97,8 +103,8 @@ class OidcPages:
         self._services = services
         self._keys = keys
         self._cookies = cookies
+        self._offered = offered
         self._issuer = offered.issuer
-        self._rules = offered.rules
         self._base_url = base_url
         self._pace = Pace(services, trust_proxy=trust_proxy)
         self._cookie = cookies.named("assent-oidc")
@@ -148,9 +154,10 @@ class OidcPages:
                 redirect_uri=self._callback,
                 nonce=nonce,
                 verifier=verifier,
-                claim=self._rules.claim,
+                claim=self._offered.rules.claim,
             )
-            token = await self._admit(oidc.judge(self._rules, claims))
+            rules = await self._offered.resolve(self._services.store)
+            token = await self._admit(oidc.judge(rules, claims))
         except OidcFailed as failed:
             raise self._explain(failed) from None
         except SignInDenied as denied:

@@ -10,6 +10,7 @@ from assent.engine.people import members, people
 from assent.engine.people.people import OWNER, Person, Role
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS, MAX_NAME_CHARS
+from assent.kernel.refusals import Refusal
 from assent.ports import NotSent, OutcomeUnknown
 from assent.serving.web.people import words
 from assent.serving.web.people.confirming import Consequence
@@ -68,10 +69,15 @@ async def _hand_over(visit: Visit, form: dict[str, str], person: Person, token: 
         text = INVITATION.format(by=visit.person.name, place=visit.place.name, link=link)
         try:
             key = visit.services.new_id(visit.now_ms)
+            await visit.services.limits.count_mail(
+                "invitation", visit.workspace_id, person.email, visit.now_ms
+            )
             await visit.services.outgoing.send_note(person.email, SUBJECT, text, key)
             mailed = words.IT_WAS_SENT_TO.format(email=person.email)
         except (NotSent, OutcomeUnknown) as failed:
             mailed = words.IT_COULD_NOT_BE_MAILED.format(failed=failed)
+        except Refusal:
+            mailed = words.IT_COULD_NOT_BE_MAILED.format(failed=words.TOO_MANY_INVITATIONS)
     return await _page(visit, invited=(person, link, mailed))
 
 

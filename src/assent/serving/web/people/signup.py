@@ -120,7 +120,9 @@ class SignupPages:
 
         def claim() -> Transaction[ClaimedKey | None]:
             link = yield from signup.find_signup(token, now_ms)
-            issued = yield from signup.claim_signup(token, entropy, now_ms)
+            issued = yield from signup.claim_signup(
+                token, entropy, now_ms, reserved=services.limits.reserved_names
+            )
             if link is None or issued is None:
                 return None
             yield from policies.begin(link.workspace_id, services.limits.policy, now_ms, by="signup")

@@ -303,6 +303,7 @@ YOU_GET_A_LINK: Final = "You get a link. The person who opens it signs in under 
 INVITE_THIS_PERSON: Final = "Invite this person?"
 INVITE_THEM: Final = "Invite them"
 IT_WAS_SENT_TO: Final = "It was sent to {email}."
+TOO_MANY_INVITATIONS: Final = "this address got too many invitations within an hour"
 IT_COULD_NOT_BE_MAILED: Final = "It could not be mailed: {failed}. Send it yourself."
 THE_PERSON_WHO_OPENS: Final = (
     "The person who opens it signs in under this name and can decide. Earlier links end."
