@@ -18,7 +18,6 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -110,6 +109,7 @@ class Surfaces:
         self._tls = tls
         self.draining = False
         """Whether this process is about to stop: it serves what comes and is not ready for more."""
+        self.oidc: OidcSignIn | None = None
         self._live: Live | None = None
         self._documents: Documents | None = None
 
@@ -138,11 +138,6 @@ class Surfaces:
         patience = ReadTimeouts(connections=limit_connections(self._app.settings))
         return http_server(self.site(), self.end_streams, patience, tls=self._tls)
 
-    @cached_property
-    def oidc(self) -> OidcSignIn | None:
-        """The issuer with which people sign in."""
-        return offer_oidc(self._app.settings)
-
     def site(self) -> ASGIApp:
         from assent.serving.discovery import Documents, operators
         from assent.serving.http import AllowedPeers
@@ -155,7 +150,7 @@ class Surfaces:
         base_url = self._own_address() or settings.base_url
         seen_as: dict[str, Any] = {"base_url": base_url, "trust_proxy": settings.trust_proxy_headers}
         catalog = self.edge.catalog
-        self._live = Live(self._app.services)
+        self._live, self.oidc = Live(self._app.services), offer_oidc(settings)
         own = Documents(catalog, base_url, (*operators(), *self._app.extensions.describe()))
         self._documents = Documents(catalog.shared, base_url, operators(), owned=own)
         return build_site(
@@ -304,11 +299,10 @@ async def _serve(settings: Settings) -> int:
         await asyncio.to_thread(lambda: app.extensions)  # before the first call, which needs them
         await asyncio.to_thread(check_wrapped, app)
         surfaces = Surfaces(app, tls=tls)
-        with contextlib.suppress(StoreUnavailable):  # the first sign-in finds them
-            await resolve_workspaces(surfaces.oidc, app.store)
+        server = surfaces.server()
+        await resolve_workspaces(surfaces.oidc, app.store)
         listeners = await _listen(settings, leadership)
         surfaces.edge.tracer = start_tracing(os.environ)
-        server = surfaces.server()
         leading = asyncio.create_task(_lead(app, surfaces, leadership))
         loading = asyncio.create_task(_load_rest(surfaces))
         try:

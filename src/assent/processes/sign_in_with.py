@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from assent.ports import Store
+from assent.ports import Store, StoreUnavailable
 from assent.settings.load import Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -39,11 +39,16 @@ def offer_oidc(settings: Settings) -> OidcSignIn | None:
 
 
 async def resolve_workspaces(offered: OidcSignIn | None, store: Store) -> None:
-    """Find the workspaces that the rules name. Raises `SettingsError` if a name is that of several."""
+    """Find the workspaces that the rules name; the first sign-in does it if the store is out of reach. Raises
+    `SettingsError` if a name is that of several."""
     from assent.engine.people.oidc import SignInDenied
 
     try:
         if offered is not None:
             await offered.resolve(store)
+    except StoreUnavailable:
+        return
     except SignInDenied as denied:
-        raise SettingsError(f"{denied}\nWrite the id of one in oidc_workspaces and oidc_members.") from None
+        raise SettingsError(
+            f"{denied}\nWrite the id of one in oidc_workspaces and oidc_members; see: assent workspace list"
+        ) from None

@@ -350,7 +350,7 @@ TABLE: Final = (
     Setting(
         name="oidc_workspaces",
         kind=Kind.NAMES,
-        doc="Workspaces (name or id) of everyone who signs in by a domain.",
+        doc="Workspaces (name or id) of everyone who signs in by a domain. No sign-up gets a name from the settings.",
     ),
     Setting(
         name="oidc_claim",

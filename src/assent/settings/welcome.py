@@ -126,9 +126,10 @@ def this_command() -> list[str]:
 
 def _find_origin() -> str | None:
     """The wheel or folder that this was installed from, if it is on this machine."""
-    from importlib.metadata import distribution
+    from importlib.metadata import distributions
 
-    recorded = distribution(DISTRIBUTION).read_text("direct_url.json")
+    found = next(iter(distributions(name=DISTRIBUTION)), None)
+    recorded = found and found.read_text("direct_url.json")
     url = urlsplit(json.loads(recorded)["url"] if recorded else "")
     return unquote(url.path) if url.scheme == "file" else None
 

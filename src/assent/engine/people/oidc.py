@@ -66,7 +66,7 @@ def resolve_rules(rules: AdmissionRules) -> Transaction[AdmissionRules]:
         found = [each.workspace_id for each in known if each.workspace_id == place]
         found = found or [each.workspace_id for each in known if each.name == place]
         if len(found) > 1:
-            raise SignInDenied("ambiguous", f"Several workspaces are called {place!r}: {', '.join(found)}.")
+            raise SignInDenied("ambiguous", f"Several workspaces are called {place!r}.")
         return found[0] if found else place
 
     members = tuple((value, find(place)) for value, place in rules.members)

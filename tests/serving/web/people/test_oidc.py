@@ -405,11 +405,11 @@ async def test_a_name_of_several_workspaces_lets_no_one_in_and_ends_the_start(ho
     twins = [await add_workspace(house, "Sales") for _ in range(2)]
     house.issuer.knows("ann", **ANN, groups=["sales"])
 
-    assert (await house.walk("ann")).status_code == 403
+    denied = await house.walk("ann")
+    assert denied.status_code == 403 and not any(each in denied.text for each in twins)
     assert await known(house) == {}
-    with pytest.raises(SettingsError) as ended:
+    with pytest.raises(SettingsError, match="Sales"):
         await resolve_workspaces(house.surfaces.oidc, house.app.store)
-    assert all(each in str(ended.value) for each in twins)
 
 
 async def test_no_sign_up_gets_the_name_of_a_workspace_in_the_settings(house: OidcHouse) -> None:

@@ -21,6 +21,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people, sign_in_mail
 from assent.engine.people.people import Person, Role
 from assent.gate.records import Status
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import HOUR_MS, MINUTE_MS
 from assent.ports import Delivery
 from assent.serving.web.connections.connectors import promise
@@ -137,6 +138,19 @@ async def test_a_member_changes_neither_brand_nor_policy_nor_keys(house: House) 
         answer = await member.post(path, data={"nonce": nonce, "name": "Evil", "preset": "relay"})
         assert answer.status_code == 403, path
         assert 'aria-label="Main"' in answer.text, "the navigation stays"
+
+
+@pytest.mark.own_database
+async def test_no_workspace_is_renamed_to_the_name_of_another(house: House) -> None:
+    owner = await house.owner(name="Ada")
+    now_ms = house.clock.now_ms()
+    other = WorkspaceId(house.services.new_id(now_ms))
+    await house.app.store.write(lambda: tenancy.create_workspace(other, "Acme", now_ms, by="test"))
+
+    for name, status in (("ACME", 409), ("Home", 303), ("LOCAL", 303), ("local", 303)):
+        answer = await send(owner, "/settings/workspace", "/settings/workspace", name=name)
+        assert answer.status_code == status, name
+    assert (await house.app.store.read(lambda: tenancy.get_workspace(LOCAL_WORKSPACE))).name == "local"
 
 
 @pytest.mark.own_database
