@@ -142,7 +142,7 @@ class Settings(Record, kw_only=True):
     def named_workspaces(self) -> tuple[str, ...]:
         """The workspaces that settings name, by name or id; the default one always."""
         fields = (name for name in self.__struct_fields__ if name.endswith("_workspaces"))
-        named = [each for name in fields for each in getattr(self, name)]
+        named = [each for name in fields for each in getattr(self, name) or ()]
         return ("local", *named, *(each.rpartition("=")[2] for each in self.oidc_members))
 
     def __repr__(self) -> str:
