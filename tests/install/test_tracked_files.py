@@ -15,7 +15,6 @@ from assent.kernel.distribution import DISTRIBUTION, PUBLISHED
 
 ROOT: Final = Path(__file__).parents[2]
 OWN_SAMPLES: Final = "tests/install/test_tracked_files.py"
-HISTORY: Final = "CHANGELOG.md"
 
 _NAME = re.compile(r"(assent(?:[-_.][\w.-]*)?)(?:\[|[=<>!~@;]|$)", re.IGNORECASE)
 _INSTALLS = re.compile(
@@ -173,7 +172,7 @@ def test_no_text_tells_people_to_install_a_distribution_that_is_not_ours() -> No
     found = []
     for _, path in list_tracked():
         raw = (ROOT / path).read_bytes()
-        if path in (OWN_SAMPLES, HISTORY) or b"\0" in raw:
+        if path == OWN_SAMPLES or b"\0" in raw:
             continue
         is_list = path.endswith((".lock", ".in")) or "requirements" in path
         names = find_distributions(raw.decode(errors="replace"), is_list=is_list) - allowed
