@@ -257,10 +257,9 @@ class App:
         from assent.engine.audit import log as audit_log
         from assent.jobs import checkpoint_files
 
-        newest = checkpoint_files.newest(self.settings.data_dir)
-        kept = checkpoint_files.read(newest) if newest is not None else None
+        kept, name = checkpoint_files.read_newest(self.settings.data_dir)
         signer = audit_log.Signer(self.keys.master)
-        return await audit_log.verify(self.store, signer, kept, workspace_id=workspace_id)
+        return await audit_log.verify(self.store, signer, kept, kept_as=name, workspace_id=workspace_id)
 
     @property
     def extensions(self) -> Extensions:

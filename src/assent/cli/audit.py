@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -17,6 +17,8 @@ from assent.jobs import checkpoint_files
 
 if TYPE_CHECKING:
     from assent.app import App
+
+FINDINGS_SHOWN: Final = 20
 
 app = typer.Typer(no_args_is_help=True)
 
@@ -36,11 +38,12 @@ def verify(
     cut."""
 
     async def run(app: App) -> Verdict:
-        path = checkpoint or checkpoint_files.newest(session.settings.data_dir)
-        kept = checkpoint_files.read(path) if path is not None else None
+        if checkpoint is None:
+            return await app.services.verify_journal(None)
+        kept = checkpoint_files.read(checkpoint)
         verdict = await audit_log.verify(app.store, Signer(app.keys.master), kept)
         own = (session.settings.data_dir / checkpoint_files.DIRECTORY).resolve()
-        if verdict.ok and kept is not None and path is not None and own not in path.resolve().parents:
+        if verdict.ok and own not in checkpoint.resolve().parents:
             await app.store.write(partial(copies.record_copy, kept.content().number))
         return verdict
 
@@ -50,7 +53,9 @@ def verify(
     if verdict.ok:
         session.give(verdict, "\n".join([f"Audit log verified: {counted}, unchanged.", *restored]))
         return 0
-    lines = [_line(finding) for finding in verdict.findings[:20]]
+    lines = [_line(finding) for finding in verdict.findings[:FINDINGS_SHOWN]]
+    if (more := len(verdict.findings) - len(lines)) > 0:
+        lines.append(f"and {more} more. With --json all are listed.")
     if restored:
         restored.append(
             "A checkpoint that was signed between such a state and the restore names events that are gone."

@@ -51,6 +51,19 @@ def read(path: Path) -> Checkpoint:
         ) from error
 
 
+def read_newest(data_dir: Path) -> tuple[Checkpoint | None, str]:
+    """Read the newest checkpoint file and name it. One that is no checkpoint counts as a checkpoint without content,
+    so that verification names it."""
+    path = newest(data_dir)
+    if path is None:
+        return None, ""
+    name = f"the file {DIRECTORY}/{path.name}"
+    try:
+        return read(path), name
+    except SettingsError:
+        return Checkpoint("", "", ""), name
+
+
 def newest(data_dir: Path, *, at_most: int | None = None) -> Path | None:
     """Return the newest checkpoint file, or the newest up to a number, else None."""
     files = (data_dir / DIRECTORY).glob("[0-9]*.json")

@@ -66,12 +66,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import astuple
 
-from assent.ports import Begin, Rows, StoreUnavailable
+from assent.ports import Begin, Bound, Rows, StoreUnavailable
 from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, translate
 
 if TYPE_CHECKING:
@@ -108,7 +109,9 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
                     done = connection.execute(statement.sqlite, astuple(bound))
                     rows = [()] * done.rowcount if statement.counted else done.fetchall()
                 except sqlite3.Error as error:
-                    raise translate(error) from error
+                    if statement.writes or "decode to UTF-8" not in str(error):
+                        raise translate(error) from error
+                    rows = _fetch_damaged(connection, bound)
             bound = transaction.send(rows)
     except StopIteration as end:
         return end.value, None
@@ -116,6 +119,16 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
         raise
     except BaseException as error:
         return None, error
+
+
+def _fetch_damaged(connection: sqlite3.Connection, bound: Bound) -> Rows:
+    """Read rows of which a text is not UTF-8, with surrogates for its bytes. The driver refuses all rows of
+    the statement for the sake of that one."""
+    connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
+    try:
+        return connection.execute(bound.statement.sqlite, astuple(bound)).fetchall()
+    finally:
+        connection.text_factory = str
 
 
 def deliver(requests: list[Request]) -> None:

@@ -13,12 +13,14 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.core import journal
+from assent.engine.erasure.matching import ERASED
+from assent.engine.recovery.holding import EVENT as RESTORED
+from assent.engine.recovery.holding import RestoreReport
 from assent.gate.records import Action, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import AWAITING, TABLE, Move, State, state_of
 from assent.kernel import canonical
-from assent.kernel.ids import RunId, WorkspaceId
-from assent.ports import Transaction
+from assent.ports import Rows, Transaction
 from assent.sql.loader import statements
 
 PREFIX: Final = "action_"
@@ -26,6 +28,9 @@ CONTENT_ERASED: Final = "content_erased"
 """The event of an action whose content was replaced by a notice (`assent.engine.erasure`). It bears a
 signature of this server: a writer without its secrets cannot replace the content."""
 MOST: Final = 500
+MOST_CHARS: Final = 200
+_TOLD: Final = frozenset({"run_prepared", "confirmation_asked", CONTENT_ERASED})
+_OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
 _TAKEN_BACK: Final = frozenset({Move.EDIT, Move.WITHDRAW, Move.REJECT})
 _DECIDED: Final = frozenset({Status.APPROVED, Status.EXECUTED, Status.FAILED})
 
@@ -62,29 +67,38 @@ class JournalReplay:
 
     def __init__(self, workspace_id: str = "", has_signed: HasSigned | None = None) -> None:
         self.replayed: dict[str, ReplayedAction] = {}
+        self.unreadable: list[tuple[int, str]] = []
+        """Numbers of events that cannot be decoded, and why."""
         self._workspace_id = workspace_id
         self._has_signed = has_signed
 
     def read(self, events: Iterable[journal.Event]) -> None:
         for event in events:
-            if event.kind in ("run_prepared", "confirmation_asked", CONTENT_ERASED) or event.kind.startswith(
-                PREFIX
-            ):
-                body = _body(event)
-                if event.kind == "run_prepared":
-                    for each in body.get("actions") or ():
-                        self.replayed[each["actionId"]] = ReplayedAction(each["digest"], each.get("view", ""))
-                elif event.kind in ("confirmation_asked", "action_staged"):
-                    self.replayed[body["actionId"]] = ReplayedAction(
-                        body["digest"], body.get("view", ""), elsewhere=event.kind != "action_staged"
-                    )
-                elif (replayed := self.replayed.get(body.get("actionId", ""))) is None:
-                    continue
-                elif event.kind == CONTENT_ERASED:
-                    if self._is_signed(body):
-                        replayed.notice, replayed.view = body["effect"], body["view"]
-                else:
-                    _move(replayed, Move(event.kind.removeprefix(PREFIX)), body)
+            try:
+                self._read(event)
+            except Exception as error:
+                self.unreadable.append((event.seq, explain(error)))
+
+    def _read(self, event: journal.Event) -> None:
+        if event.kind == RESTORED:
+            msgspec.json.decode(event.body, type=RestoreReport)
+        if not event.kind.startswith(PREFIX) and event.kind not in _TOLD:
+            return
+        body = _OBJECT.decode(event.body)
+        if event.kind == "run_prepared":
+            for each in body.get("actions") or ():
+                self.replayed[each["actionId"]] = ReplayedAction(each["digest"], each.get("view", ""))
+        elif event.kind in ("confirmation_asked", "action_staged"):
+            self.replayed[body["actionId"]] = ReplayedAction(
+                body["digest"], body.get("view", ""), elsewhere=event.kind != "action_staged"
+            )
+        elif (replayed := self.replayed.get(body.get("actionId", ""))) is None:
+            return
+        elif event.kind == CONTENT_ERASED:
+            if self._is_signed(body):
+                replayed.notice, replayed.view = body["effect"], body["view"]
+        else:
+            _move(replayed, Move(event.kind.removeprefix(PREFIX)), body)
 
     def _is_signed(self, body: Mapping[str, Any]) -> bool:
         names = ("actionId", "effect", "view", "signature", "publicKey")
@@ -92,25 +106,26 @@ class JournalReplay:
         text = text_to_sign(self._workspace_id, action_id, effect, view)
         return self._has_signed is not None and self._has_signed(text, signature, public_key)
 
-    def differences(self, found: tuple[Action, ...], seals: Seals | None) -> Iterator[str]:
-        """Without `seals`, open approvals need no seal."""
-        stored = {action.action_id: action for action in found}
-        for action_id, replayed in self.replayed.items():
-            action = stored.pop(action_id, None)  # type: ignore[call-overload]
-            if action is None and not replayed.elsewhere:
-                yield f"action {action_id} is gone"
-            elif action is not None:
-                yield from (f"action {action_id}: {what}" for what in _differs(action, replayed, seals))
-        for action_id in stored:
-            yield f"action {action_id} was never staged"
+    def differences(self, rows: Rows, seals: Seals | None) -> Iterator[str]:
+        """Compare the rows of the stream's actions. Without `seals`, open approvals need no seal."""
+        gone = {action_id for action_id, replayed in self.replayed.items() if not replayed.elsewhere}
+        for row in rows:
+            action_id: str = row["action_id"]
+            gone.discard(action_id)
+            if (replayed := self.replayed.get(action_id)) is None:
+                yield f"action {action_id} was never staged"
+                continue
+            try:
+                for what in _differs(actions.action_of(row), replayed, seals):
+                    yield f"action {action_id}: {what}"
+            except Exception as error:
+                yield f"action {action_id} cannot be decoded: {explain(error)}"
+        yield from (f"action {action_id} is gone" for action_id in sorted(gone))
 
 
-def _body(event: journal.Event) -> dict[str, Any]:
-    try:
-        body = msgspec.json.decode(event.body)
-    except msgspec.DecodeError:
-        return {}
-    return body if isinstance(body, dict) else {}
+def explain(error: Exception) -> str:
+    """Say why a row cannot be decoded, in few words."""
+    return f"{type(error).__name__}: {error}"[:MOST_CHARS]
 
 
 def _move(replayed: ReplayedAction, move: Move, body: dict[str, Any]) -> None:
@@ -138,30 +153,22 @@ def _differs(action: Action, replayed: ReplayedAction, seals: Seals | None) -> I
         yield "its content is not what its digest was made from"
     if replayed.view and action.view.digest() != replayed.view:
         yield "its view is not the one that the journal has"
-    if replayed.external_id is not None and action.external_id != replayed.external_id:
+    if replayed.external_id not in (None, ERASED) and action.external_id != replayed.external_id:
         yield "it names another effect than the journal"
     approval = action.approval
     if approval is None:
         if replayed.state.status in _DECIDED:
             yield "its approval is gone"
-    elif (approval.by, approval.assurance.value) not in replayed.approvals:
+    elif (approval.by, approval.assurance.value) not in replayed.approvals and not (
+        # The erasure of a person replaces the names in the events first. Until then the row has its seal.
+        (ERASED, approval.assurance.value) in replayed.approvals and (seals is None or seals.hold(action))
+    ):
         yield "its approval has no event"
     elif approval.digest != replayed.digest:
         yield "its approval is about other content"
     elif seals is not None and action.status is Status.APPROVED and not seals.hold(action):
         # Only open actions are sealed again after a change of the master secret.
         yield "its approval does not have this server's seal"
-
-
-def compare(
-    workspace_id: str, stream_id: str, story: JournalReplay, after_seq: int, seals: Seals | None
-) -> Transaction[list[str]]:
-    """Return the differences in one snapshot, including events since the story was read."""
-    while page := (yield from journal.read_stream(workspace_id, stream_id, after_seq=after_seq, limit=MOST)):
-        story.read(page)
-        after_seq = page[-1].seq
-    found = yield from actions.run_actions(WorkspaceId(workspace_id), RunId(stream_id))
-    return list(story.differences(found, seals))
 
 
 def list_unlogged(workspace_id: str | None) -> Transaction[list[tuple[str, str, str]]]:

@@ -28,7 +28,7 @@ _GIVEN: Final = f"action_{Move.APPROVE}"
 def has_sealed() -> Transaction[bool]:
     """Whether the earlier approvals have been sealed."""
     head = yield from journal.read_head(SYSTEM_WORKSPACE, STREAM)
-    return head.seq > 0
+    return head.seq != 0
 
 
 def seal_all(seals: Seals, now_ms: int) -> Transaction[int]:

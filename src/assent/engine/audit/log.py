@@ -5,12 +5,17 @@ a whole, or a stream that was truncated together with its head. A checkpoint sig
 the digest of the previous checkpoint and the heads of every stream that grew since. It is also
 written to a file: a copy kept elsewhere proves the content of the database at that time. It proves
 nothing against an attacker who holds both the database and the signing key.
+
+Verification runs beside writers. What it compares is therefore read in one transaction, which sees one
+snapshot: a stream with its head, its erasures and its actions; a workflow run with its log. The lists of
+streams and runs only name what to read, and the events that a checkpoint signs never change their hashes.
+A row that cannot be decoded is a finding, and everything else is still checked.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Final
 
@@ -19,14 +24,14 @@ import msgspec
 from assent.engine.audit import actions as action_audit
 from assent.engine.audit import earlier_approvals
 from assent.engine.core import journal
-from assent.engine.core.journal import GENESIS, ChainFlaw, Head
+from assent.engine.core.journal import GENESIS, ChainBreak, Head
 from assent.engine.recovery.holding import RestoreReport, list_restores
 from assent.gate.seals import Seals
 from assent.kernel import canonical, tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import MINUTE_MS
 from assent.kernel.structs import WireRecord, from_row
-from assent.ports import Store, Transaction
+from assent.ports import Begin, Rows, Store, StoreUnavailable, Transaction
 from assent.sql.loader import statements
 
 PURPOSE: Final = "audit checkpoint"
@@ -34,6 +39,8 @@ OVERLAP_MS: Final = 10 * MINUTE_MS
 """Overlap of two checkpoints, because clocks of replicas differ."""
 
 PAGE: Final = 500
+FIRST_SEQ: Final = -(1 << 63)
+"""Below any number: an event before the first one was inserted."""
 
 
 class SignedHead(WireRecord):
@@ -58,17 +65,10 @@ class Checkpoint(WireRecord):
     public_key: str
 
     def digest(self) -> str:
-        return hashlib.sha256(self.body.encode()).hexdigest()
+        return hashlib.sha256(self.body.encode(errors="surrogateescape")).hexdigest()
 
     def content(self) -> CheckpointBody:
         return msgspec.json.decode(self.body, type=CheckpointBody)
-
-    def readable(self) -> CheckpointBody | None:
-        """Return the decoded body, or None if it was altered beyond decoding."""
-        try:
-            return self.content()
-        except msgspec.MsgspecError:
-            return None
 
 
 class Signer:
@@ -104,7 +104,7 @@ class Signer:
             if public == checkpoint.public_key:
                 try:
                     key.public_key().verify(tokens.decode(checkpoint.signature), checkpoint.body.encode())
-                except (InvalidSignature, tokens.TokenInvalid):
+                except (InvalidSignature, ValueError):
                     return False
                 return True
         return False
@@ -155,69 +155,109 @@ class Verdict(WireRecord):
 
 
 async def verify(
-    store: Store, signer: Signer, kept: Checkpoint | None = None, *, workspace_id: str | None = None
+    store: Store,
+    signer: Signer,
+    kept: Checkpoint | None = None,
+    *,
+    kept_as: str = "the given checkpoint",
+    workspace_id: str | None = None,
 ) -> Verdict:
     """Check every chain, checkpoint and signed head. `kept` is a copy of a checkpoint from
-    elsewhere. `workspace_id` limits the check to the streams of one workspace and the checkpoints'
-    statements about it."""
+    elsewhere, which findings call `kept_as`. `workspace_id` limits the check to the streams of one workspace
+    and the checkpoints' statements about it."""
     findings: list[AuditFinding] = []
     streams = events = 0
     seals = signer.seals if await store.read(earlier_approvals.has_sealed) else None
-    async for head in _heads(store, workspace_id):
+    async for key in _list_streams(store, workspace_id):
         streams += 1
-        count, found = await _verify_stream(store, head, seals, signer)
+        count, found = await _check(store, partial(_verify_stream, *key, seals, signer), "stream", *key)
         events += count
         findings += found
-    findings += await store.read(lambda: _find_headless(workspace_id))
     findings += [
-        AuditFinding(f"action {action_id} has no journal", of, run_id)
+        _find(f"action {action_id} has no journal", of, run_id)
         for of, run_id, action_id in await store.read(lambda: action_audit.list_unlogged(workspace_id))
     ]
     findings += await _verify_runs(store, workspace_id)
-    checkpoints, found = await _verify_checkpoints(store, signer, kept)
+    checkpoints, found = await _verify_checkpoints(store, signer, kept, kept_as)
     findings += [each for each in found if workspace_id in (None, each.workspace_id or workspace_id)]
     restores = tuple(await store.read(list_restores)) if workspace_id is None else ()
     return Verdict(not findings, streams, events, checkpoints, tuple(findings), restores)
 
 
-async def _heads(store: Store, workspace_id: str | None) -> AsyncIterator[Head]:
-    """Yield the head of every stream, of one workspace or of all."""
-    after = ("", "")
-    while heads := await store.read(partial(_list_heads, *after, workspace_id)):
-        for head in heads:
-            yield head
-        after = (heads[-1].workspace_id, heads[-1].stream_id)
+def _find(
+    what: str, workspace_id: str | None = None, stream_id: str | None = None, seq: int | None = None
+) -> AuditFinding:
+    """Return a finding whose texts can be printed, whatever a row says."""
+
+    def write(text: str) -> str:
+        return text if text.isprintable() else ascii(text)[1:-1]
+
+    return AuditFinding(write(what), workspace_id and write(workspace_id), stream_id and write(stream_id), seq)
 
 
-async def _verify_stream(
-    store: Store, head: Head, seals: Seals | None, signer: Signer
+async def _check(
+    store: Store, begin: Begin[tuple[int, list[AuditFinding]]], what: str, *key: str
 ) -> tuple[int, list[AuditFinding]]:
-    """Verify one stream, a page at a time, and its actions."""
-    story = action_audit.JournalReplay(head.workspace_id, signer.has_signed)
+    """Run one check. If it fails because of what is stored, that is a finding."""
+    try:
+        return await store.read(begin)
+    except StoreUnavailable:
+        raise
+    except Exception as error:
+        return 0, [_find(f"{what} cannot be decoded: {action_audit.explain(error)}", *key)]
+
+
+async def walk(store: Store, list_page: Callable[..., Transaction[Rows]]) -> AsyncIterator[tuple[str, str]]:
+    """Yield the keys of a listing, workspaces and names. It gets the last key and how many rows follow that
+    cannot be sent back to the database as a key, because they are not text."""
+    after, skip = ("", ""), 0
+    while rows := await store.read(partial(list_page, *after, skip)):
+        for row in rows:
+            key = row[0], row[1]
+            yield key
+            after, skip = (key, 0) if "".join(key).isprintable() else (after, skip + 1)
+
+
+async def _list_streams(store: Store, workspace_id: str | None) -> AsyncIterator[tuple[str, str]]:
+    """Yield the key of every stream, of one workspace or of all, also of those without a head."""
+    async for key in walk(store, partial(_list_heads, workspace_id)):
+        yield key
+    for row in await store.read(partial(_list_headless, workspace_id)):
+        yield row["workspace_id"], row["stream_id"]
+
+
+def _verify_stream(
+    workspace_id: str, stream_id: str, seals: Seals | None, signer: Signer
+) -> Transaction[tuple[int, list[AuditFinding]]]:
+    """Verify one stream and its actions in one snapshot. Returns the number of its events and what was found."""
+    story = action_audit.JournalReplay(workspace_id, signer.has_signed)
+    new = journal.new_head(workspace_id, stream_id)
     erased: journal.ErasedBodies | None = None
-    at = journal.new_head(head.workspace_id, head.stream_id)
-    count = 0
-
-    def found(flaw: ChainFlaw, seq: int) -> list[AuditFinding]:
-        return [AuditFinding(f"event {flaw}", head.workspace_id, head.stream_id, seq)]
-
-    while page := await store.read(partial(_list_events, head, at.seq)):
-        count += len(page)
-        end = Head(head.workspace_id, head.stream_id, page[-1].seq, page[-1].hash)
-        problem = journal.verify_chain(page, end, start=at, erased=erased)
-        if problem is not None and erased is None:
+    at, after_seq, count = journal.ChainEnd(), FIRST_SEQ, 0
+    flaws: list[ChainBreak] = []
+    while page := (
+        yield from journal.read_stream(workspace_id, stream_id, after_seq=after_seq, limit=PAGE)
+    ):
+        end, breaks = journal.follow_chain(new, page, at, erased or {})
+        if breaks and erased is None:
             # Read late: few streams have an erased event.
-            erased = await store.read(partial(read_signed_erasures, head, signer))
-            problem = journal.verify_chain(page, end, start=at, erased=erased)
-        if problem is not None:
-            return count, found(problem.flaw, problem.seq)
+            erased = yield from read_signed_erasures(new, signer)
+            end, breaks = journal.follow_chain(new, page, at, erased)
         story.read(page)
-        at = end
-    if (problem := journal.verify_chain([], head, start=at)) is not None:
-        return count, found(problem.flaw, problem.seq)
-    compare = partial(action_audit.compare, head.workspace_id, head.stream_id, story, at.seq, seals)
-    differing = await store.read(compare)
-    return count, [AuditFinding(what, head.workspace_id, head.stream_id) for what in differing]
+        flaws += breaks
+        at, after_seq, count = end, page[-1].seq, count + len(page)
+        if len(page) < PAGE:
+            break
+    heads = yield statements.read_head(workspace_id=workspace_id, stream_id=stream_id)
+    head = Head(workspace_id, stream_id, heads[0]["seq"], heads[0]["hash"]) if heads else None
+    if head is not None and (flaw := journal.compare_end(at, head)) is not None:
+        flaws.append(flaw)
+    rows = yield statements.list_run_actions(workspace_id=workspace_id, run_id=stream_id)
+    found = [(f"event {each.flaw}", each.seq) for each in flaws]
+    found += [(f"event cannot be decoded: {why}", seq) for seq, why in story.unreadable]
+    found += [("stream has no head", None)] if head is None else []
+    found += [(what, None) for what in story.differences(rows, seals)]
+    return count, [_find(what, workspace_id, stream_id, seq) for what, seq in found]
 
 
 def read_signed_erasures(head: Head, signer: Signer) -> Transaction[journal.ErasedBodies]:
@@ -240,13 +280,13 @@ async def _verify_runs(store: Store, workspace_id: str | None) -> list[AuditFind
     from assent.engine.workflows.session_audit import find_flaws
 
     return [
-        AuditFinding(f"workflow run changed: {flaw.what}", flaw.workspace_id, flaw.run_id)
+        _find(f"workflow run changed: {flaw.what}", flaw.workspace_id, flaw.run_id)
         async for flaw in find_flaws(store, workspace_id)
     ]
 
 
 async def _verify_checkpoints(
-    store: Store, signer: Signer, kept: Checkpoint | None
+    store: Store, signer: Signer, kept: Checkpoint | None, kept_as: str
 ) -> tuple[int, list[AuditFinding]]:
     findings: list[AuditFinding] = []
     previous, number = GENESIS, 0
@@ -255,34 +295,38 @@ async def _verify_checkpoints(
         # By the row's number, because the body may be forged.
         for row_number, checkpoint in page:
             number += 1
-            if not signer.genuine(checkpoint):
-                findings.append(AuditFinding(f"checkpoint {row_number} is not signed by this server"))
-            content = checkpoint.readable()
+            content, found = await _verify_checkpoint(store, signer, checkpoint, f"checkpoint {row_number}")
+            findings += found
             if content is None or (row_number, content.number, content.previous) != (
                 number,
                 number,
                 previous,
             ):
-                findings.append(AuditFinding(f"checkpoint {number} does not follow the one before it"))
-            if content is not None:
-                findings += await store.read(partial(_check_signed_heads, content))
+                findings.append(_find(f"checkpoint {number} does not follow the one before it"))
             number, previous = row_number, checkpoint.digest()
             bodies[number] = checkpoint.body
     if kept is not None:
-        if not signer.genuine(kept):
-            findings.append(AuditFinding("the given checkpoint is not signed by this server"))
-        content = kept.readable()
-        if content is None:
-            return len(bodies), [*findings, AuditFinding("the given checkpoint cannot be read")]
-        if bodies.get(content.number) != kept.body:
-            findings.append(
-                AuditFinding(f"checkpoint {content.number} is not in the database as it was written out")
-            )
-        findings += await store.read(partial(_check_signed_heads, content))
+        content, found = await _verify_checkpoint(store, signer, kept, kept_as)
+        findings += found
+        if content is not None and bodies.get(content.number) != kept.body:
+            findings.append(_find(f"checkpoint {content.number} is not in the database as it was written out"))
     return len(bodies), findings
 
 
-def _check_signed_heads(content: CheckpointBody) -> Transaction[list[AuditFinding]]:
+async def _verify_checkpoint(
+    store: Store, signer: Signer, checkpoint: Checkpoint, name: str
+) -> tuple[CheckpointBody | None, list[AuditFinding]]:
+    """Check the signature of a checkpoint and the events that it names. Returns its content, if it has any."""
+    findings = [] if signer.genuine(checkpoint) else [_find(f"{name} is not signed by this server")]
+    try:
+        content = checkpoint.content()
+    except Exception as error:
+        return None, [*findings, _find(f"{name} cannot be decoded: {action_audit.explain(error)}")]
+    _, found = await _check(store, partial(_check_signed_heads, content), name)
+    return content, findings + found
+
+
+def _check_signed_heads(content: CheckpointBody) -> Transaction[tuple[int, list[AuditFinding]]]:
     missing = []
     for head in content.heads:
         rows = yield statements.find_event_hash(
@@ -290,18 +334,17 @@ def _check_signed_heads(content: CheckpointBody) -> Transaction[list[AuditFindin
         )
         if not rows or rows[0]["hash"] != head.hash:
             what = f"event differs from checkpoint {content.number}" if rows else "signed event is gone"
-            missing.append(AuditFinding(what, head.workspace_id, head.stream_id, head.seq))
-    return missing
+            missing.append(_find(what, head.workspace_id, head.stream_id, head.seq))
+    return len(content.heads), missing
 
 
-def _list_heads(after_workspace: str, after_stream: str, workspace_id: str | None) -> Transaction[list[Head]]:
+def _list_heads(
+    workspace_id: str | None, after_workspace: str, after_stream: str, skip: int
+) -> Transaction[Rows]:
+    page = {"after_stream": after_stream, "skip": skip, "most": PAGE}
     if workspace_id is not None:
-        rows = yield statements.list_heads_of(workspace_id=workspace_id, after_stream=after_stream, most=PAGE)
-    else:
-        rows = yield statements.list_heads(
-            after_workspace=after_workspace, after_stream=after_stream, most=PAGE
-        )
-    return [from_row(Head, row, dated_ms=0) for row in rows]
+        return (yield statements.list_heads_of(workspace_id=workspace_id, **page))
+    return (yield statements.list_heads(after_workspace=after_workspace, **page))
 
 
 def _list_events(head: Head, after_seq: int) -> Transaction[list[journal.Event]]:
@@ -313,20 +356,18 @@ def _list_checkpoints(after: int) -> Transaction[list[tuple[int, Checkpoint]]]:
     return [(row["number"], from_row(Checkpoint, row)) for row in rows]
 
 
-def _find_headless(workspace_id: str | None) -> Transaction[list[AuditFinding]]:
+def _list_headless(workspace_id: str | None) -> Transaction[Rows]:
     if workspace_id is not None:
-        rows = yield statements.list_headless_streams_of(workspace_id=workspace_id, most=PAGE)
-    else:
-        rows = yield statements.list_headless_streams(most=PAGE)
-    return [AuditFinding("stream has no head", row["workspace_id"], row["stream_id"]) for row in rows]
+        return (yield statements.list_headless_streams_of(workspace_id=workspace_id, most=PAGE))
+    return (yield statements.list_headless_streams(most=PAGE))
 
 
 async def stream_pages(
     store: Store, workspace_id: str | None = None
 ) -> AsyncIterator[tuple[Head, list[journal.Event]]]:
     """Yield every event in pages, stream by stream, of one workspace or of all."""
-    async for head in _heads(store, workspace_id):
-        seq = 0
+    async for key in walk(store, partial(_list_heads, workspace_id)):
+        head, seq = journal.new_head(*key), 0
         while page := await store.read(partial(_list_events, head, seq)):
             yield head, page
             seq = page[-1].seq

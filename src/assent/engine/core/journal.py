@@ -44,10 +44,12 @@ the digest of the event as it was appended, and the digest of the new body. The 
 hash, so the chain and every checkpoint still hold; the new body is fixed by the chain in its turn. The
 event bears a signature of this server: a writer without its secrets cannot replace a body.
 
-Verification (`verify_chain`) recomputes the chain from `start` to `head` and returns the first
-flaw: a missing number, an altered event, events missing before the head, events after the head, or
-a head whose hash differs. A caller verifies a long stream page by page, with the end of one page as
-the `start` of the next.
+Verification recomputes the chain (`follow_chain`) and compares its end with the head (`compare_end`). The
+flaws are a missing number, an altered event, events missing before the head, events after the head, or a
+head whose hash differs. After a flaw it goes on with the stored hash and with the computed one, so an
+altered event or hash is one flaw and hides no other. A long stream is verified page by page in one
+transaction: an append moves the head, and events that are read before or after their head do not lead to
+it. `verify_chain` returns the first flaw alone.
 
 Invariants
 
@@ -64,6 +66,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -85,6 +88,7 @@ EVENTS_ERASED: Final = "events_erased"
 """The kind of the event that names the events of its stream whose bodies were replaced."""
 
 _json = msgspec.json.Encoder(order="deterministic")
+_HASH: Final = re.compile("[0-9a-f]{64}")
 
 
 class Head(Record):
@@ -148,10 +152,18 @@ class ChainFlaw(enum.StrEnum):
 
 
 class ChainBreak(Record):
-    """The first event at which verification failed, and how."""
+    """An event at which verification failed, and how."""
 
     seq: int
     flaw: ChainFlaw
+
+
+class ChainEnd(Record):
+    """The last event that was verified: its number, and its hash. After an altered event there are two, the
+    stored and the computed one."""
+
+    seq: int = 0
+    hashes: tuple[str, ...] = (GENESIS,)
 
 
 def find_latest(workspace_id: str, now_ms: int) -> Transaction[int]:
@@ -308,27 +320,50 @@ def _chain(previous: str, digest: bytes) -> str:
     return hashlib.sha256(bytes.fromhex(previous) + digest).hexdigest()
 
 
+def follow_chain(
+    head: Head, events: Iterable[Event], start: ChainEnd, erased: ErasedBodies
+) -> tuple[ChainEnd, list[ChainBreak]]:
+    """Verify events of the stream of `head`. `erased` are those whose bodies were replaced. Returns the last
+    event and every flaw."""
+    seq, hashes = start.seq, start.hashes
+    breaks: list[ChainBreak] = []
+    for event in events:
+        linked = _link_after(hashes, head, event, erased)
+        if event.seq != seq + 1:
+            breaks.append(ChainBreak(seq + 1, ChainFlaw.MISSING))
+            linked = []
+        elif event.hash not in linked:
+            breaks.append(ChainBreak(event.seq, ChainFlaw.ALTERED))
+        seq, hashes = event.seq, (event.hash, *(each for each in linked[-1:] if each != event.hash))
+    return ChainEnd(seq, hashes), breaks
+
+
+def _link_after(hashes: Iterable[str], head: Head, event: Event, erased: ErasedBodies) -> list[str]:
+    """Compute the hashes that an event may have. Returns none if its text or that of its hash is damaged."""
+    linked: list[str] = []
+    with contextlib.suppress(ValueError):
+        digest = digest_event(head, event)
+        if (replaced := erased.get(event.seq)) is not None:
+            if hashlib.sha256(event.body.encode()).hexdigest() != replaced.body:
+                return linked
+            digest = bytes.fromhex(replaced.digest)
+        linked = [_chain(each, digest) for each in hashes if _HASH.fullmatch(each)]
+    return linked
+
+
+def compare_end(end: ChainEnd, head: Head) -> ChainBreak | None:
+    """Return the flaw if a chain does not lead to its head."""
+    if end.seq < head.seq:
+        return ChainBreak(end.seq + 1, ChainFlaw.TRUNCATED)
+    if end.seq > head.seq:
+        return ChainBreak(head.seq + 1, ChainFlaw.BEYOND_HEAD)
+    return None if head.hash in end.hashes else ChainBreak(end.seq, ChainFlaw.HEAD_ALTERED)
+
+
 def verify_chain(
     events: Iterable[Event], head: Head, *, start: Head | None = None, erased: ErasedBodies | None = None
 ) -> ChainBreak | None:
-    """Check that the events lead from `start` to `head`. `erased` are the events whose bodies were
-    replaced. Returns the first flaw, or None."""
-    seq, chained = (start.seq, start.hash) if start is not None else (0, GENESIS)
-    for event in events:
-        seq += 1
-        if event.seq != seq:
-            return ChainBreak(seq, ChainFlaw.MISSING)
-        if erased is not None and (replaced := erased.get(seq)) is not None:
-            if hashlib.sha256(event.body.encode()).hexdigest() != replaced.body:
-                return ChainBreak(seq, ChainFlaw.ALTERED)
-            digest = bytes.fromhex(replaced.digest)
-        else:
-            digest = digest_event(head, event)
-        chained = _chain(chained, digest)
-        if event.hash != chained:
-            return ChainBreak(seq, ChainFlaw.ALTERED)
-    if seq < head.seq:
-        return ChainBreak(seq + 1, ChainFlaw.TRUNCATED)
-    if seq > head.seq:
-        return ChainBreak(head.seq + 1, ChainFlaw.BEYOND_HEAD)
-    return None if chained == head.hash else ChainBreak(seq, ChainFlaw.HEAD_ALTERED)
+    """Check that the events lead from `start` to `head`. Returns the first flaw, or None."""
+    begin = ChainEnd(start.seq, (start.hash,)) if start is not None else ChainEnd()
+    end, breaks = follow_chain(head, events, begin, erased or {})
+    return breaks[0] if breaks else compare_end(end, head)

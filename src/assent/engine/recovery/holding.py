@@ -14,6 +14,7 @@ Confirmations of workflows are left alone: nothing is sent for them. What was un
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -176,8 +177,13 @@ def _explain(since_ms: int) -> str:
 
 def list_restores() -> Transaction[list[RestoreReport]]:
     """Return the recorded restores, oldest first."""
-    events = yield from journal.read_stream(SYSTEM_WORKSPACE, STREAM)
-    return [msgspec.json.decode(event.body, type=RestoreReport) for event in events if event.kind == EVENT]
+    reports = []
+    for event in (yield from journal.read_stream(SYSTEM_WORKSPACE, STREAM)):
+        # One that was changed counts for nothing; verification names it.
+        with contextlib.suppress(ValueError, RecursionError):
+            if event.kind == EVENT:
+                reports.append(msgspec.json.decode(event.body, type=RestoreReport))
+    return reports
 
 
 def count_restored() -> Transaction[int]:

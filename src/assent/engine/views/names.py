@@ -6,7 +6,7 @@ The caller checks access.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -18,6 +18,8 @@ from assent.kernel.structs import Record, WireRecord
 from assent.kernel.texts import truncate
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
+
+T = TypeVar("T")
 
 NAME_CHARS: Final = 120
 FIRST_ACTIONS: Final = 6
@@ -73,7 +75,7 @@ class FirstAction(Record):
 
 
 def name_action(row: Row) -> ActionName:
-    shown = _SHOWN.decode(row["view"] or "{}")
+    shown = _decode(_SHOWN, row["view"] or "{}", ShownName())
     said = shown.title or shown.summary or shown.noun
     return ActionName(row["action_id"], row["run_id"], shown.noun or shown.label, truncate(said, NAME_CHARS))
 
@@ -99,7 +101,7 @@ def read_names(
     firsts = yield from read_first_actions(workspace_id, asked, most=1)
     runs = {
         row["run_id"]: (
-            name_run(_OBJECT.decode(row["inputs"]), firsts.get(row["run_id"], ())),
+            name_run(_decode(_OBJECT, row["inputs"], {}), firsts.get(row["run_id"], ())),
             row["operator"],
         )
         for row in inputs
@@ -110,17 +112,17 @@ def read_names(
 def read_event_names(workspace_id: WorkspaceId, events: Iterable[RecordedEvent]) -> Transaction[ShownNames]:
     """Read the names of the actions and runs that events are about."""
     listed = tuple(events)
-    about = (_read_action_id(event.body) for event in listed)
+    about = (_decode(_ABOUT, event.body, _About()).action_id for event in listed)
     runs = (event.stream_id for event in listed if is_uuid(event.stream_id))
     return (yield from read_names(workspace_id, (each for each in about if is_uuid(each)), runs))
 
 
-def _read_action_id(body: str) -> str:
-    """The action that an event is about; empty if it is about none."""
+def _decode(decoder: msgspec.json.Decoder[T], text: str, otherwise: T) -> T:
+    """Decode a text that only names something. One that was changed names nothing; verification finds it."""
     try:
-        return _ABOUT.decode(body).action_id
-    except msgspec.ValidationError:
-        return ""
+        return decoder.decode(text)
+    except (ValueError, RecursionError):
+        return otherwise
 
 
 def name_run(inputs: dict[str, Any], firsts: tuple[FirstAction, ...]) -> str:
@@ -137,7 +139,7 @@ def read_first_actions(
     )
     found: dict[str, tuple[FirstAction, ...]] = {}
     for row in rows:
-        label = _SHOWN.decode(row["view"] or "{}").label
+        label = _decode(_SHOWN, row["view"] or "{}", ShownName()).label
         first = FirstAction(name_action(row), label, row["status"], row["execution_state"], row["effect"])
         found[row["run_id"]] = (*found.get(row["run_id"], ()), first)
     return found

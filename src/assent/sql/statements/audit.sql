@@ -28,7 +28,7 @@ SELECT updated_at FROM streams ORDER BY updated_at DESC LIMIT 1
 -- List the heads of all streams in a fixed order, after a cursor.
 SELECT workspace_id, stream_id, seq, hash FROM streams
 WHERE (workspace_id, stream_id) > (:after_workspace, :after_stream)
-ORDER BY workspace_id, stream_id LIMIT :most
+ORDER BY workspace_id, stream_id LIMIT :most OFFSET :skip
 
 -- name: list_headless_streams
 -- List streams with events and without a head, which is a sign of tampering.

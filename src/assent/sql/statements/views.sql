@@ -81,7 +81,7 @@ ORDER BY seq DESC LIMIT :most
 -- List the heads of one workspace's streams in a fixed order, after a cursor.
 SELECT workspace_id, stream_id, seq, hash FROM streams
 WHERE workspace_id = :workspace_id AND stream_id > :after_stream
-ORDER BY stream_id LIMIT :most
+ORDER BY stream_id LIMIT :most OFFSET :skip
 
 -- name: list_headless_streams_of
 -- List streams of one workspace with events and without a head.

@@ -271,7 +271,7 @@ WHERE workspace_id = :workspace_id AND run_id = :run_id ORDER BY node, edge
 -- List the runs of a workspace, or of all without one, in key order.
 SELECT workspace_id, run_id, session_id, workflow_id, workflow_hash, name, created_ms, updated_ms FROM workflow_runs
 WHERE (workspace_id, run_id) > (:after_workspace, :after_run) AND (:workspace_id = '' OR workspace_id = :workspace_id)
-ORDER BY workspace_id, run_id LIMIT :most
+ORDER BY workspace_id, run_id LIMIT :most OFFSET :skip
 
 -- name: find_workflow_session
 -- Find whether a session of this name exists.

@@ -164,7 +164,7 @@ def audit_line(effects: EffectTypes, event: RecordedEvent, names: ShownNames, no
         "href": f"/runs/{event.stream_id}#action-{about.action_id}"
         if about is not None
         else _place(event.stream_id, event.kind),
-        "raw": msgspec.json.format(event.body, indent=2),
+        "raw": _format(event.body),
     }
 
 
@@ -214,8 +214,19 @@ def _with_names(effects: EffectTypes, facts: Facts) -> Facts:
 
 
 def _facts(body: str) -> dict[str, Any]:
-    decoded = msgspec.json.decode(body)
+    """The facts of an event; none if its body was changed beyond decoding, which verification finds."""
+    try:
+        decoded = msgspec.json.decode(body)
+    except (ValueError, RecursionError):
+        return {}
     return decoded if isinstance(decoded, dict) else {"value": decoded}
+
+
+def _format(body: str) -> str:
+    try:
+        return msgspec.json.format(body, indent=2)
+    except (ValueError, RecursionError):
+        return ascii(body)
 
 
 def _place(stream_id: str, kind: str) -> str | None:
