@@ -111,6 +111,7 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
                 except sqlite3.Error as error:
                     if statement.writes or "decode to UTF-8" not in str(error):
                         raise translate(error) from error
+                    done.close()  # an unfinished statement would keep its snapshot
                     rows = _fetch_damaged(connection, bound)
             bound = transaction.send(rows)
     except StopIteration as end:

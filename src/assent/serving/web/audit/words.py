@@ -27,6 +27,9 @@ NOTED: Final = (*(name for name in NOTES if not name.startswith("external")), "w
 FOLDED_MS: Final = 10 * MINUTE_MS
 """How far apart events may be that a run shows as one line."""
 
+LAST_SHOWN_MS: Final = 253_370_000_000_000
+"""The last time that a calendar has, in the year 9998. A changed event may have a later one."""
+
 SESSION: Final = "session:"
 """Prefix of the stream ids of sessions."""
 
@@ -144,7 +147,7 @@ OTHER: Final = Group("other", "Other", ())
 
 def audit_line(effects: EffectTypes, event: RecordedEvent, names: ShownNames, now_ms: int) -> dict[str, Any]:
     facts = _facts(event.body)
-    at = when(event.at_ms, now_ms)
+    at = when(min(event.at_ms, LAST_SHOWN_MS), now_ms)
     about = names.actions.get(str(facts.get("actionId")))
     run, _ = names.runs.get(event.stream_id, ("", ""))
     return {

@@ -93,6 +93,10 @@ class PageResponse(HTMLResponse):
             headers={**PAGE_HEADERS, **(headers or {})},
         )
 
+    def render(self, content: str) -> bytes:
+        # A text in the database that is not UTF-8 must not keep its page from being shown.
+        return content.encode(errors="backslashreplace")
+
     async def finish(self) -> None:
         """Render the page. Raises the errors of its template."""
         if self._make is not None:

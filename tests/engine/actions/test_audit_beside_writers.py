@@ -1,0 +1,155 @@
+"""`audit verify` is right while others write, and no row that cannot be decoded hides what else was changed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.engine.actions.conftest import gate_over
+from tests.engine.actions.kit import EDIT, EXECUTE, OTHER
+from tests.engine.actions.provider import providers
+from tests.engine.actions.test_tampering import Vault
+from tests.engine.workflows.kit import Player, three_steps
+
+from assent.engine.audit import log as audit_log
+from assent.engine.audit.log import Signer
+from assent.ports import Begin
+
+pytestmark = pytest.mark.own_database
+
+DEEP = "[" * 10_000
+GARBAGE = ("'{}'", "'null'", "'x'", "5", "''", f"'{DEEP}'", "NULL", "9000000000000000000", "CAST(x'ff' AS TEXT)")
+"""Values that are put into every column. A store refuses those that its schema does not take."""
+
+
+@pytest.fixture
+async def vault(database_url: str, tmp_path: Path) -> AsyncIterator[Vault]:
+    gate = gate_over(database_url, tmp_path, "http", providers(), workflow_dirs=(str(tmp_path / "flows"),))
+    try:
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        yield Vault(gate)
+    finally:
+        await gate.close()
+
+
+class Interleaved:
+    """A store in which others write between any two reads."""
+
+    def __init__(self, store: Any, steps: Iterator[Callable[[], Awaitable[Any]]]) -> None:
+        self._store = store
+        self._steps = steps
+
+    async def read(self, begin: Begin[Any]) -> Any:
+        found = await self._store.read(begin)
+        if (step := next(self._steps, None)) is not None:
+            await step()
+        return found
+
+
+@pytest.mark.parametrize("page", [500, 2])
+async def test_what_others_write_between_two_reads_is_not_taken_for_tampering(
+    vault: Vault, page: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(audit_log, "PAGE", page)
+    gate = vault.gate
+    signer = Signer(gate.app.keys.master)
+    play = Player(gate, Path(gate.app.settings.workflow_dirs[0]))
+    at = await play.start(three_steps())
+    ids = [await gate.staged() for _ in range(4)]
+    await vault.checkpoint()
+
+    def steps() -> Iterator[Callable[[], Awaitable[Any]]]:
+        for number in range(4):
+            for action_id in ids:
+                yield lambda action_id=action_id: gate.approve_as_shown(action_id)  # type: ignore[misc]
+                yield lambda action_id=action_id: gate.done(  # type: ignore[misc]
+                    EDIT, actionId=action_id, body=f"{OTHER} {number}"
+                )
+                yield gate.staged
+            yield vault.checkpoint
+            yield lambda number=number: play.checkpoint(at, f"note {number}")  # type: ignore[misc]
+
+    left = steps()
+    for _ in range(8):
+        interleaved: Any = Interleaved(gate.app.store, left)
+        verdict = await audit_log.verify(interleaved, signer, vault.kept[-1])
+        assert (verdict.ok, verdict.findings) == (True, ())
+    assert next(left, None) is None, "not every step was taken"
+
+
+# ── rows that cannot be decoded ──────────────────────────────────────────────────────────────────
+
+NEVER_COMPARED = {
+    "streams": {"updated_at"},
+    "actions": {
+        *("tenant_id", "asset_id", "position", "version", "executor_tool", "created_ms", "expires_ms"),
+        *("schedule_ms", "rejection", "executed_ms", "external_url", "risk", "proposed_by", "held"),
+    },
+    "checkpoints": {"at_ms"},
+    "workflow_runs": {"name", "created_ms", "updated_ms"},
+    "workflow_nodes": {"created_ms"},
+    "workflow_programs": {"workflow_id", "created_ms"},
+}
+"""Columns that the journal says nothing about."""
+ROWS = {
+    "streams": "stream_id = '{run_id}'",
+    "events": "stream_id = '{run_id}' AND seq = 2",
+    "actions": "action_id = '{action_id}'",
+    "checkpoints": "number = 1",
+    "workflow_runs": "1 = 1",
+    "workflow_nodes": "node = 0",
+    "workflow_programs": "1 = 1",
+}
+EMPTY_IS_FINE = {("attempt", "NULL"), ("metadata", "'{}'"), ("view", "NULL"), ("next_state", "NULL"), ("next_ack", "NULL")}
+"""Nothing where nothing is compared."""
+
+
+@pytest.mark.parametrize("table", ROWS)
+async def test_garbage_in_any_column_is_named_and_hides_nothing(vault: Vault, table: str) -> None:
+    gate = vault.gate
+    play = Player(gate, Path(gate.app.settings.workflow_dirs[0]))
+    at = await play.start(three_steps())
+    await play.advance(at, notesMarkdown="the first step")
+    first, second = [await gate.approved() for _ in range(2)]
+    for action_id in (first, second):
+        await gate.done(EXECUTE, actionId=action_id)
+    run_id = (await gate.stored(first)).run_id
+    await vault.checkpoint()
+    await vault.sql("UPDATE actions SET external_id = 'post-999' WHERE action_id = ?", second)
+    lie = f"action {second}: it names another effect than the journal"
+    assert [each.what for each in (await vault.verify()).findings] == [lie]
+
+    where = ROWS[table].format(run_id=run_id, action_id=first)
+    kept = await vault.sql(f"SELECT * FROM {table}")
+    same = "IS" if gate.dialect == "sqlite" else "IS NOT DISTINCT FROM"
+    tried = 0
+    for column in await columns_of(vault, table):
+        for garbage in GARBAGE:
+            is_same = f"SELECT 1 FROM {table} WHERE {where} AND {column} {same} {garbage}"
+            try:
+                unchanged = await vault.sql(is_same)
+                await vault.sql(f"UPDATE {table} SET {column} = {garbage} WHERE {where}")
+            except Exception:  # noqa: S112 - the schema does not take it
+                continue
+            tried += 1
+            findings = (await vault.verify()).findings
+            assert lie in {each.what for each in findings}, (column, garbage)
+            if not (
+                unchanged or column in NEVER_COMPARED.get(table, ()) or (column, garbage) in EMPTY_IS_FINE
+            ):
+                others = [f"{each.what} {each.stream_id}" for each in findings if each.what != lie]
+                names = (first, run_id, "workflow run changed", "checkpoint 1")
+                assert any(name in other for name in names for other in others), (column, garbage, others)
+            await vault.sql(f"DELETE FROM {table}")
+            for row in kept:
+                await vault.sql(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
+    assert tried > 20
+    assert [each.what for each in (await vault.verify()).findings] == [lie]
+
+
+async def columns_of(vault: Vault, table: str) -> list[str]:
+    sqlite = f"SELECT name FROM pragma_table_info('{table}')"
+    postgres = f"SELECT column_name FROM information_schema.columns WHERE table_name = '{table}'"
+    return [name for (name,) in await vault.sql(sqlite if vault.gate.dialect == "sqlite" else postgres)]
