@@ -8,10 +8,13 @@ import re
 import sqlite3
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
-from assent.ports import Clock, ConstraintViolation, StoreUnavailable, UniqueViolation
+from msgspec.structs import astuple
+
+from assent.ports import Bound, Clock, ConstraintViolation, Rows, StoreUnavailable, UniqueViolation
 from assent.sql.components import Component, ListComponents
 from assent.sql.schema import MigrationReport
 from assent.stores.sqlite_schema import bring_up_to_date
@@ -83,6 +86,24 @@ def translate(error: BaseException) -> BaseException:
         failure.__cause__ = error  # it names the file
         return failure
     return error
+
+
+def fetch(connection: sqlite3.Connection, bound: Bound) -> Rows:
+    """Run a statement and return its rows. The driver refuses all rows of a query for the sake of one text
+    that is not UTF-8; these are read with surrogates in place of the wrong bytes."""
+    statement, values = bound.statement, astuple(bound)
+    try:
+        done = connection.execute(statement.sqlite, values)
+        return [()] * done.rowcount if statement.counted else done.fetchall()
+    except sqlite3.Error as error:
+        if statement.writes or "decode to UTF-8" not in str(error):
+            raise translate(error) from error
+    done.close()  # an unfinished statement would keep its snapshot
+    connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
+    try:
+        return connection.execute(statement.sqlite, values).fetchall()
+    finally:
+        connection.text_factory = str
 
 
 def empty_log(connection: sqlite3.Connection) -> bool:

@@ -66,14 +66,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from msgspec.structs import astuple
-
-from assent.ports import Begin, Bound, Rows, StoreUnavailable
-from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, translate
+from assent.ports import Begin, StoreUnavailable
+from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, fetch, translate
 
 if TYPE_CHECKING:
     from assent.stores.sqlite import Request
@@ -102,34 +99,13 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
         transaction = begin()
         bound = next(transaction)
         while True:
-            statement = bound.statement
-            rows: Rows = []
-            if statement.sqlite:
-                try:
-                    done = connection.execute(statement.sqlite, astuple(bound))
-                    rows = [()] * done.rowcount if statement.counted else done.fetchall()
-                except sqlite3.Error as error:
-                    if statement.writes or "decode to UTF-8" not in str(error):
-                        raise translate(error) from error
-                    done.close()  # an unfinished statement would keep its snapshot
-                    rows = _fetch_damaged(connection, bound)
-            bound = transaction.send(rows)
+            bound = transaction.send(fetch(connection, bound) if bound.statement.sqlite else [])
     except StopIteration as end:
         return end.value, None
     except Broken:
         raise
     except BaseException as error:
         return None, error
-
-
-def _fetch_damaged(connection: sqlite3.Connection, bound: Bound) -> Rows:
-    """Read rows of which a text is not UTF-8, with surrogates for its bytes. The driver refuses all rows of
-    the statement for the sake of that one."""
-    connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
-    try:
-        return connection.execute(bound.statement.sqlite, astuple(bound)).fetchall()
-    finally:
-        connection.text_factory = str
 
 
 def deliver(requests: list[Request]) -> None:

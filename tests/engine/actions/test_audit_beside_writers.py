@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from tests.engine.actions.kit import EDIT, EXECUTE, OTHER
 from tests.engine.actions.provider import providers
 from tests.engine.actions.test_tampering import Vault
 from tests.engine.workflows.kit import Player, three_steps
+from tests.surfaces import MASTER
 
 from assent.engine.audit import log as audit_log
 from assent.engine.audit.log import Signer
@@ -20,7 +22,17 @@ from assent.ports import Begin
 pytestmark = pytest.mark.own_database
 
 DEEP = "[" * 10_000
-GARBAGE = ("'{}'", "'null'", "'x'", "5", "''", f"'{DEEP}'", "NULL", "9000000000000000000", "CAST(x'ff' AS TEXT)")
+GARBAGE = (
+    "'{}'",
+    "'null'",
+    "'x'",
+    "5",
+    "''",
+    f"'{DEEP}'",
+    "NULL",
+    "9000000000000000000",
+    "CAST(x'ff' AS TEXT)",
+)
 """Values that are put into every column. A store refuses those that its schema does not take."""
 
 
@@ -63,13 +75,11 @@ async def test_what_others_write_between_two_reads_is_not_taken_for_tampering(
     def steps() -> Iterator[Callable[[], Awaitable[Any]]]:
         for number in range(4):
             for action_id in ids:
-                yield lambda action_id=action_id: gate.approve_as_shown(action_id)  # type: ignore[misc]
-                yield lambda action_id=action_id: gate.done(  # type: ignore[misc]
-                    EDIT, actionId=action_id, body=f"{OTHER} {number}"
-                )
+                yield partial(gate.approve_as_shown, action_id)
+                yield partial(gate.done, EDIT, actionId=action_id, body=f"{OTHER} {number}")
                 yield gate.staged
             yield vault.checkpoint
-            yield lambda number=number: play.checkpoint(at, f"note {number}")  # type: ignore[misc]
+            yield partial(play.checkpoint, at, f"note {number}")
 
     left = steps()
     for _ in range(8):
@@ -102,7 +112,13 @@ ROWS = {
     "workflow_nodes": "node = 0",
     "workflow_programs": "1 = 1",
 }
-EMPTY_IS_FINE = {("attempt", "NULL"), ("metadata", "'{}'"), ("view", "NULL"), ("next_state", "NULL"), ("next_ack", "NULL")}
+EMPTY_IS_FINE = {
+    ("attempt", "NULL"),
+    ("metadata", "'{}'"),
+    ("view", "NULL"),
+    ("next_state", "NULL"),
+    ("next_ack", "NULL"),
+}
 """Nothing where nothing is compared."""
 
 
@@ -147,6 +163,75 @@ async def test_garbage_in_any_column_is_named_and_hides_nothing(vault: Vault, ta
                 await vault.sql(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
     assert tried > 20
     assert [each.what for each in (await vault.verify()).findings] == [lie]
+
+
+KINDS = (
+    "run_prepared",
+    "action_approve",
+    "action_staged",
+    "content_erased",
+    "events_erased",
+    "store_restored",
+)
+BODIES = (
+    "{}",
+    "x",
+    "[]",
+    DEEP,
+    '{"actionId": {}, "actions": 5}',
+    '{"epoch":1,"atMs":9e18,"sinceMs":0,"found":""}',
+)
+
+
+async def test_an_event_of_any_kind_with_any_body_is_named_and_hides_nothing(vault: Vault) -> None:
+    """With the chain mended, too: then the body itself is the only thing that is wrong."""
+    gate = vault.gate
+    first, second = [await gate.approved() for _ in range(2)]
+    run_id = (await gate.stored(first)).run_id
+    await vault.sql("UPDATE actions SET digest = 'sha256:0' WHERE action_id IN (?, ?)", first, second)
+    lies = {f"action {each}: its digest is not the one that the journal has" for each in (first, second)}
+    for kind in KINDS:
+        for body in BODIES:
+            text = "UPDATE events SET kind = ?, body = ? WHERE stream_id = ? AND seq = 2"
+            await vault.sql(text, kind, body.replace("9e18", "9000000000000000000"), run_id)
+            findings = (await vault.verify()).findings
+            assert lies <= {each.what for each in findings}, (kind, body[:20])
+            assert ("event altered", run_id, 2) in {(f.what, f.stream_id, f.seq) for f in findings}
+            await vault.mend(run_id)
+            findings = (await vault.verify()).findings
+            assert lies <= {each.what for each in findings}, (kind, body[:20])
+            if body in ("x", DEEP) and kind != "events_erased":
+                assert any(f.what.startswith("event cannot be decoded") and f.seq == 2 for f in findings), (
+                    kind
+                )
+
+
+async def test_a_server_starts_and_verifies_although_rows_that_a_start_reads_cannot_be_decoded(
+    vault: Vault, database_url: str, tmp_path: Path
+) -> None:
+    """The command starts a server first. Two secrets make it look through the approvals."""
+    action_id = await vault.gate.approved()
+    await vault.sql("UPDATE actions SET attempt = '{}', view = '' WHERE action_id = ?", action_id)
+    await vault.sql("UPDATE streams SET seq = 0 WHERE stream_id = 'approval seals'")
+    gate = gate_over(
+        database_url,
+        tmp_path,
+        "http",
+        providers(),
+        secrets=("a newer master secret for the tests, long enough", MASTER),
+    )
+    try:
+        await gate.app.prepare()
+        found = {
+            (each.what.partition(":")[0], each.stream_id) for each in (await Vault(gate).verify()).findings
+        }
+    finally:
+        await gate.close()
+    run_id = (await vault.sql("SELECT run_id FROM actions WHERE action_id = ?", action_id))[0][0]
+    assert found == {
+        (f"action {action_id} cannot be decoded", run_id),
+        ("event beyond_head", "approval seals"),
+    }
 
 
 async def columns_of(vault: Vault, table: str) -> list[str]:

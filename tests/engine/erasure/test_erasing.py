@@ -30,12 +30,13 @@ from assent.engine.people import members, targets
 from assent.engine.people.people import ENTROPY_BYTES, Person, Role
 from assent.engine.webhooks import subscriptions
 from assent.gate.gate import Decider, SeenVersion
-from assent.gate.records import Assurance, Media
+from assent.gate.records import Action, Assurance, Media
 from assent.gate.webhooks import EVENTS
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Refusal
-from assent.ports import Picture, Single, Transaction
+from assent.kernel.times import iso_time
+from assent.ports import OutcomeUnknown, Picture, Single, Transaction
 from assent.stores.compacting import rewrite
 
 ADDRESS = "zyx.marker@example.org"
@@ -312,6 +313,60 @@ async def test_what_an_erased_person_approved_waits_again(house: Filled) -> None
     assert await house.verify() == ()
 
 
+def lose(action: Action) -> Any:
+    raise OutcomeUnknown("the connection broke")
+
+
+async def test_the_journal_verifies_after_every_step_of_an_erasure(house: Filled) -> None:
+    """What she approved was sent, waits to be sent, or has an unknown outcome, which keeps her name for now."""
+    await house.begin()
+    decider = Decider(LOCAL_WORKSPACE, NAME, Assurance.PERSON, "page")
+    later = house.clock.now_ms() + 60_000
+    made: list[str] = []
+    for number in range(4):
+        body = f"{LETTER} {number}" if number == 3 else f"Your invoice {number} is ready."
+        when = {"scheduleFor": iso_time(later)} if number == 3 else {}
+        made.append(
+            await house.stage_mail(to="kim@example.org", subject=f"Hello {number}", body=body, **when)
+        )
+        seen = SeenVersion(digest=(await house.action(made[-1])).digest)
+        approve = partial(decisions.approve, decider, ActionId(made[-1]), seen, lambda action: None)
+        await house.app.store.write(partial(approve, house.clock.now_ms(), seals=house.app.keys.seals))
+    house.clock.advance(hours=1)
+    for action_id in (made[0], made[3]):
+        await house.call("chieflab_execute_approved_action", actionId=action_id)
+    house.mailer.then = lose
+    await house.agent.call("chieflab_execute_approved_action", {"actionId": made[2]})
+    assert [(await house.action(each)).status for each in made] == [
+        "executed",
+        "approved",
+        "approved",
+        "executed",
+    ]
+    assert await house.verify() == ()
+    eraser = house.eraser()
+
+    class Watched:
+        """The store of the eraser. After every write the journal is verified."""
+
+        writes = 0
+        read = staticmethod(house.app.store.read)
+
+        async def write(self, begin: Any) -> Any:
+            done = await house.app.store.write(begin)
+            self.writes += 1
+            assert await house.verify() == ()
+            return done
+
+    watched: Any = Watched()
+    eraser._store = watched
+    await eraser.erase()
+
+    approvals = [(await house.action(each)).approval for each in made]
+    assert [each and each.by for each in approvals] == ["erased", None, NAME, "erased"]
+    assert watched.writes > 5
+
+
 async def test_other_people_and_other_workspaces_keep_their_data(house: Filled) -> None:
     await house.begin()
     other = await house.stage_mail(
@@ -431,7 +486,10 @@ async def test_an_alteration_stays_found_although_an_event_calls_it_an_erasure(h
     await house.eraser().erase()
 
     assert ["its content is not what its digest was made from" in each.what for each in content] == [True]
-    assert [(each.what, each.seq) for each in await house.verify()] == [("event altered", 1)]
+    assert [(each.what, each.seq) for each in await house.verify()] == [
+        ("event altered", 1),
+        (f"action {action.action_id} was never staged", None),
+    ]
 
 
 @pytest.mark.parametrize("stops", ["_erase_sessions", "_erase_actions"])

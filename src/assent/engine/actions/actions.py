@@ -6,6 +6,7 @@ in one transaction. No other module writes to these tables.
 
 from __future__ import annotations
 
+import contextlib
 from functools import lru_cache
 from typing import Any, Final
 
@@ -374,6 +375,16 @@ def action_of(row: Row) -> Action:
         metadata=_OBJECT.decode(metadata),
         view=_VIEW.decode(view) if (view := row["view"]) else _NO_VIEW,
     )
+
+
+def read_decodable(rows: Rows) -> tuple[Action, ...]:
+    """Build the actions that a start looks through. One that was changed beyond decoding must not stop the start,
+    and with it the audit that names it; no executor can read it either."""
+    found = []
+    for row in rows:
+        with contextlib.suppress(Exception):
+            found.append(action_of(row))
+    return tuple(found)
 
 
 def revise(before: Action, changed: Action) -> Transaction[None]:

@@ -38,7 +38,7 @@ async def fill_views(store: Store, effects: Callable[[], EffectTypes], base_url:
 
     def list_unviewed() -> Transaction[tuple[Action, ...]]:
         rows = yield statements.list_actions_without_view(most=PAGE)
-        return tuple(actions.action_of(row) for row in rows)
+        return actions.read_decodable(rows)
 
     def keep(found: list[Action]) -> Transaction[None]:
         for action in found:

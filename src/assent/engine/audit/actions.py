@@ -15,7 +15,7 @@ from assent.engine.actions import actions
 from assent.engine.core import journal
 from assent.engine.erasure.matching import ERASED
 from assent.engine.recovery.holding import EVENT as RESTORED
-from assent.engine.recovery.holding import RestoreReport
+from assent.engine.recovery.holding import read_report
 from assent.gate.records import Action, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import AWAITING, TABLE, Move, State, state_of
@@ -81,7 +81,7 @@ class JournalReplay:
 
     def _read(self, event: journal.Event) -> None:
         if event.kind == RESTORED:
-            msgspec.json.decode(event.body, type=RestoreReport)
+            read_report(event.body)
         if not event.kind.startswith(PREFIX) and event.kind not in _TOLD:
             return
         body = _OBJECT.decode(event.body)

@@ -192,7 +192,9 @@ def _find(
     def write(text: str) -> str:
         return text if text.isprintable() else ascii(text)[1:-1]
 
-    return AuditFinding(write(what), workspace_id and write(workspace_id), stream_id and write(stream_id), seq)
+    return AuditFinding(
+        write(what), workspace_id and write(workspace_id), stream_id and write(stream_id), seq
+    )
 
 
 async def _check(
@@ -235,9 +237,7 @@ def _verify_stream(
     erased: journal.ErasedBodies | None = None
     at, after_seq, count = journal.ChainEnd(), FIRST_SEQ, 0
     flaws: list[ChainBreak] = []
-    while page := (
-        yield from journal.read_stream(workspace_id, stream_id, after_seq=after_seq, limit=PAGE)
-    ):
+    while page := (yield from journal.read_stream(workspace_id, stream_id, after_seq=after_seq, limit=PAGE)):
         end, breaks = journal.follow_chain(new, page, at, erased or {})
         if breaks and erased is None:
             # Read late: few streams have an erased event.
@@ -309,7 +309,9 @@ async def _verify_checkpoints(
         content, found = await _verify_checkpoint(store, signer, kept, kept_as)
         findings += found
         if content is not None and bodies.get(content.number) != kept.body:
-            findings.append(_find(f"checkpoint {content.number} is not in the database as it was written out"))
+            findings.append(
+                _find(f"checkpoint {content.number} is not in the database as it was written out")
+            )
     return len(bodies), findings
 
 

@@ -157,7 +157,6 @@ def _replace(action: Action, notice: str, now_ms: int) -> Action:
         effect=effect,
         view=view,
         preflight=preflight,
-        schedule_ms=None,
         metadata={**kept, ERASED: {"atMs": now_ms}},
     )
 

@@ -230,11 +230,7 @@ class PersonEraser:
             if matcher.find(texts[2:]):
                 yield from contents.withdraw_approval(action, self._services.clock.now_ms(), by=self._by)
             return None
-        erased = yield from self._erase_content(workspace_id, action_id)
-        # With its content, because the seal of its approval, which the audit accepts until then, covers the schedule.
-        place = next(each for each in self._places if each.table == ACTIONS)
-        yield from self._replace_row(FoundRow(place, (workspace_id, action_id), How.REPLACE))
-        return erased
+        return (yield from self._erase_content(workspace_id, action_id))
 
     def _erase_content(
         self, workspace_id: WorkspaceId, action_id: ActionId

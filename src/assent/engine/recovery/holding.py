@@ -180,10 +180,17 @@ def list_restores() -> Transaction[list[RestoreReport]]:
     reports = []
     for event in (yield from journal.read_stream(SYSTEM_WORKSPACE, STREAM)):
         # One that was changed counts for nothing; verification names it.
-        with contextlib.suppress(ValueError, RecursionError):
+        with contextlib.suppress(Exception):
             if event.kind == EVENT:
-                reports.append(msgspec.json.decode(event.body, type=RestoreReport))
+                reports.append(read_report(event.body))
     return reports
+
+
+def read_report(body: str) -> RestoreReport:
+    """Decode a recorded restore. Raises if it cannot be described."""
+    report = msgspec.json.decode(body, type=RestoreReport)
+    report.describe()
+    return report
 
 
 def count_restored() -> Transaction[int]:

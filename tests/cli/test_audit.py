@@ -1,0 +1,43 @@
+"""`assent audit verify` on rows and files that cannot be decoded."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Assent
+
+DAMAGES = {
+    "event body": "UPDATE events SET body = 'x'",
+    "event of a restore": "UPDATE events SET kind = 'store_restored', stream_id = 'restores'",
+    "head": "UPDATE streams SET hash = 'x', seq = 0",
+    "text that is no text": "UPDATE streams SET stream_id = CAST(x'ff' AS TEXT) WHERE stream_id = 'approval seals'",
+    "checkpoint": "UPDATE checkpoints SET body = '{}'",
+}
+
+
+@pytest.mark.parametrize("damage", [*DAMAGES, "file"])
+def test_what_cannot_be_decoded_is_named_and_the_rest_is_checked(
+    assent: Assent, data_dir: Path, damage: str
+) -> None:
+    assert assent("init").code == 0
+    assert assent("workspace", "create", "acme", "--email", "ada@example.org").code == 0
+    assert assent("audit", "checkpoint").code == 0
+    assert assent("audit", "verify").code == 0
+    with closing(sqlite3.connect(data_dir / "assent.db")) as file, file:
+        if damage in DAMAGES:
+            file.execute(DAMAGES[damage])
+        file.execute("UPDATE checkpoints SET signature = 'AAAA'")
+    if damage == "file":
+        max((data_dir / "checkpoints").iterdir()).write_text("x")
+
+    said, listed = assent("audit", "verify"), assent("audit", "verify", "--json")
+
+    assert (said.code, listed.code) == (1, 1), said.err
+    found = [each["what"] for each in listed.data["findings"]]
+    assert "checkpoint 1 is not signed by this server" in found
+    assert len(found) > 1
+    assert damage != "file" or any("000001.json cannot be decoded" in each for each in found)
+    assert all(each in said.out for each in found[:20])
