@@ -123,7 +123,7 @@ async def change_each(app: App, action_ids: list[str]) -> dict[str, str]:
     changed = {}
     for (what, text), action_id in zip(CHANGES.items(), action_ids, strict=True):
         find = bind_marks("SELECT run_id FROM actions WHERE action_id = ?", action_id)
-        [(run_id,)] = [tuple(row) for row in await app.store.write(Single(find))]
+        run_id: str = (await app.store.write(Single(find)))[0]["run_id"]
         await app.store.write(Single(bind_marks(text, *[run_id] * text.count("?"))))
         changed[what] = run_id
     return changed

@@ -122,6 +122,7 @@ EMPTY_IS_FINE = {
 """Nothing where nothing is compared."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ROWS)
 async def test_garbage_in_any_column_is_named_and_hides_nothing(vault: Vault, table: str) -> None:
     gate = vault.gate

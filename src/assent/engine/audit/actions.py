@@ -15,7 +15,7 @@ from assent.engine.actions import actions
 from assent.engine.core import journal
 from assent.engine.erasure.matching import ERASED
 from assent.engine.recovery.holding import EVENT as RESTORED
-from assent.engine.recovery.holding import read_report
+from assent.engine.recovery.holding import RestoreReport
 from assent.gate.records import Action, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import AWAITING, TABLE, Move, State, state_of
@@ -81,7 +81,7 @@ class JournalReplay:
 
     def _read(self, event: journal.Event) -> None:
         if event.kind == RESTORED:
-            read_report(event.body)
+            msgspec.json.decode(event.body, type=RestoreReport)
         if not event.kind.startswith(PREFIX) and event.kind not in _TOLD:
             return
         body = _OBJECT.decode(event.body)
@@ -108,10 +108,10 @@ class JournalReplay:
 
     def differences(self, rows: Rows, seals: Seals | None) -> Iterator[str]:
         """Compare the rows of the stream's actions. Without `seals`, open approvals need no seal."""
-        gone = {action_id for action_id, replayed in self.replayed.items() if not replayed.elsewhere}
+        gone = {action_id: None for action_id, replayed in self.replayed.items() if not replayed.elsewhere}
         for row in rows:
             action_id: str = row["action_id"]
-            gone.discard(action_id)
+            gone.pop(action_id, None)
             if (replayed := self.replayed.get(action_id)) is None:
                 yield f"action {action_id} was never staged"
                 continue
@@ -120,7 +120,7 @@ class JournalReplay:
                     yield f"action {action_id}: {what}"
             except Exception as error:
                 yield f"action {action_id} cannot be decoded: {explain(error)}"
-        yield from (f"action {action_id} is gone" for action_id in sorted(gone))
+        yield from (f"action {action_id} is gone" for action_id in gone)
 
 
 def explain(error: Exception) -> str:

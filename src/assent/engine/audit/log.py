@@ -198,7 +198,11 @@ def _find(
 
 
 async def _check(
-    store: Store, begin: Begin[tuple[int, list[AuditFinding]]], what: str, *key: str
+    store: Store,
+    begin: Begin[tuple[int, list[AuditFinding]]],
+    what: str,
+    workspace_id: str | None = None,
+    stream_id: str | None = None,
 ) -> tuple[int, list[AuditFinding]]:
     """Run one check. If it fails because of what is stored, that is a finding."""
     try:
@@ -206,7 +210,7 @@ async def _check(
     except StoreUnavailable:
         raise
     except Exception as error:
-        return 0, [_find(f"{what} cannot be decoded: {action_audit.explain(error)}", *key)]
+        return 0, [_find(f"{what} cannot be decoded: {action_audit.explain(error)}", workspace_id, stream_id)]
 
 
 async def walk(store: Store, list_page: Callable[..., Transaction[Rows]]) -> AsyncIterator[tuple[str, str]]:
@@ -253,7 +257,7 @@ def _verify_stream(
     if head is not None and (flaw := journal.compare_end(at, head)) is not None:
         flaws.append(flaw)
     rows = yield statements.list_run_actions(workspace_id=workspace_id, run_id=stream_id)
-    found = [(f"event {each.flaw}", each.seq) for each in flaws]
+    found: list[tuple[str, int | None]] = [(f"event {each.flaw}", each.seq) for each in flaws]
     found += [(f"event cannot be decoded: {why}", seq) for seq, why in story.unreadable]
     found += [("stream has no head", None)] if head is None else []
     found += [(what, None) for what in story.differences(rows, seals)]
@@ -349,10 +353,6 @@ def _list_heads(
     return (yield statements.list_heads(after_workspace=after_workspace, **page))
 
 
-def _list_events(head: Head, after_seq: int) -> Transaction[list[journal.Event]]:
-    return journal.read_stream(head.workspace_id, head.stream_id, after_seq=after_seq, limit=PAGE)
-
-
 def _list_checkpoints(after: int) -> Transaction[list[tuple[int, Checkpoint]]]:
     rows = yield statements.list_checkpoints(workspace_id=SYSTEM_WORKSPACE, after=after, most=PAGE)
     return [(row["number"], from_row(Checkpoint, row)) for row in rows]
@@ -370,7 +370,7 @@ async def stream_pages(
     """Yield every event in pages, stream by stream, of one workspace or of all."""
     async for key in walk(store, partial(_list_heads, workspace_id)):
         head, seq = journal.new_head(*key), 0
-        while page := await store.read(partial(_list_events, head, seq)):
+        while page := await store.read(partial(journal.read_stream, *key, after_seq=seq, limit=PAGE)):
             yield head, page
             seq = page[-1].seq
 

@@ -57,6 +57,9 @@ class RestoreReport(WireRecord, kw_only=True):
     checkpoint: int = 0
     """The last checkpoint of the restored store. Later ones were signed before the restore."""
 
+    def __post_init__(self) -> None:
+        self.describe()  # raises if a time is none
+
     def describe(self) -> str:
         """Return what happened, in two sentences."""
         return (
@@ -180,17 +183,10 @@ def list_restores() -> Transaction[list[RestoreReport]]:
     reports = []
     for event in (yield from journal.read_stream(SYSTEM_WORKSPACE, STREAM)):
         # One that was changed counts for nothing; verification names it.
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(ValueError, OverflowError, RecursionError):
             if event.kind == EVENT:
-                reports.append(read_report(event.body))
+                reports.append(msgspec.json.decode(event.body, type=RestoreReport))
     return reports
-
-
-def read_report(body: str) -> RestoreReport:
-    """Decode a recorded restore. Raises if it cannot be described."""
-    report = msgspec.json.decode(body, type=RestoreReport)
-    report.describe()
-    return report
 
 
 def count_restored() -> Transaction[int]:

@@ -18,7 +18,8 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.preflight import Readiness
 from assent.gate.records import Status
 from assent.kernel.reasons import Reason
-from assent.ports import NotSent
+from assent.ports import NotSent, Single
+from assent.sql.loader import statements
 
 
 def heading(page: str) -> str:
@@ -293,7 +294,10 @@ async def test_what_failed_is_tried_again_as_a_draft_that_needs_its_own_approval
     head = await house.app.store.read(lambda: journal.read_head(LOCAL_WORKSPACE, run.run_id))
     replay = JournalReplay()
     replay.read(await house.app.store.read(lambda: journal.read_latest(head, 100)))
-    assert [*replay.differences((await house.action(failed), await house.action(again)), None)] == []
+    named = {"workspace_id": LOCAL_WORKSPACE, "run_id": run.run_id}
+    rows = await house.app.store.read(Single(statements.list_run_actions(**named)))
+    assert {row["action_id"] for row in rows} == {failed, again}
+    assert [*replay.differences(rows, None)] == []
 
 
 async def test_only_what_failed_can_be_tried_again(house: House) -> None:
