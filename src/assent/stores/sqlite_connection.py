@@ -88,20 +88,14 @@ def translate(error: BaseException) -> BaseException:
     return error
 
 
-def fetch(connection: sqlite3.Connection, bound: Bound) -> Rows:
-    """Run a statement and return its rows. The driver refuses all rows of a query for the sake of one text
-    that is not UTF-8; these are read with surrogates in place of the wrong bytes."""
-    statement, values = bound.statement, astuple(bound)
-    try:
-        done = connection.execute(statement.sqlite, values)
-        return [()] * done.rowcount if statement.counted else done.fetchall()
-    except sqlite3.Error as error:
-        if statement.writes or "decode to UTF-8" not in str(error):
-            raise translate(error) from error
+def fetch_again(done: sqlite3.Cursor, bound: Bound) -> Rows:
+    """Read the rows of a query of which a text is not UTF-8, with surrogates in place of its wrong bytes. The
+    driver refuses all rows for the sake of that one."""
+    connection = done.connection
     done.close()  # an unfinished statement would keep its snapshot
     connection.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
     try:
-        return connection.execute(statement.sqlite, values).fetchall()
+        return connection.execute(bound.statement.sqlite, astuple(bound)).fetchall()
     finally:
         connection.text_factory = str
 

@@ -69,8 +69,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from assent.ports import Begin, StoreUnavailable
-from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, fetch, translate
+from msgspec.structs import astuple
+
+from assent.ports import Begin, Rows, StoreUnavailable
+from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, fetch_again, translate
 
 if TYPE_CHECKING:
     from assent.stores.sqlite import Request
@@ -99,7 +101,17 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
         transaction = begin()
         bound = next(transaction)
         while True:
-            bound = transaction.send(fetch(connection, bound) if bound.statement.sqlite else [])
+            statement = bound.statement
+            rows: Rows = []
+            if statement.sqlite:
+                try:
+                    done = connection.execute(statement.sqlite, astuple(bound))
+                    rows = [()] * done.rowcount if statement.counted else done.fetchall()
+                except sqlite3.Error as error:
+                    if statement.writes or "decode to UTF-8" not in str(error):
+                        raise translate(error) from error
+                    rows = fetch_again(done, bound)
+            bound = transaction.send(rows)
     except StopIteration as end:
         return end.value, None
     except Broken:

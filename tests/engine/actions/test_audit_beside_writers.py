@@ -123,6 +123,7 @@ EMPTY_IS_FINE = {
 
 
 @pytest.mark.slow
+@pytest.mark.rule("W67")
 @pytest.mark.parametrize("table", ROWS)
 async def test_garbage_in_any_column_is_named_and_hides_nothing(vault: Vault, table: str) -> None:
     gate = vault.gate
