@@ -4,125 +4,41 @@ nor reaches it."""
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
 
 import pytest
-from tests.engine.actions.kit import APPROVE, EXECUTE, Gate
-from tests.extensions.conftest import BILLING, gate_with
+from tests.engine.actions.kit import APPROVE, EXECUTE
+from tests.extensions.owner_kit import (
+    MARKS,
+    NOTE,
+    RESTART,
+    SENDER,
+    WORKFLOW,
+    make_key,
+    read_everything,
+    running,
+    wrote,
+)
 from tests.net.far_side import FarSide, far_side
-from tests.suite.connectors.mail_server import Inbox, mail_server
 
 from assent.app import OWNED
 from assent.engine.actions.decisions import SEND_JOB
-from assent.engine.core import jobs, tenancy
-from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
+from assent.engine.core import jobs
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Assurance
 from assent.jobs.kinds import job_kinds
-from assent.kernel.ids import WorkspaceId
 from assent.settings.kinds import Kind
 from assent.settings.load import SettingsError, load_settings
 from assent.settings.providers import PROVIDERS
 
 pytestmark = pytest.mark.own_database
 
-NOTE: Final = "acme_billing_note"
-RESTART: Final = "restart_request"
-SENDER: Final = "post@owner.example"
-WORKFLOW: Final = "owner-procedure"
-MARKS: Final = ("acme_billing", "acme-billing", RESTART, SENDER, WORKFLOW, "owner-client", "owner-model")
-"""Words that only the owner's settings bring."""
-DOCUMENTS: Final = (
-    "/.well-known/mcp.json",
-    "/api/mcp",
-    "/openapi.json",
-    "/llms.txt",
-    "/llms-full.txt",
-    "/for-agents",
-    "/metrics",
-)
-
 
 @pytest.fixture
 def side() -> Iterator[FarSide]:
     with far_side() as made:
         yield made
-
-
-@asynccontextmanager
-async def running(
-    transport: str, database_url: str, folder: Path, side: FarSide, **changes: Any
-) -> AsyncIterator[tuple[Gate, Inbox]]:
-    """A server with an operator, an HTTP effect, a mail server, OAuth clients, a model and a workflow."""
-    flows = folder / "flows"
-    flows.mkdir(exist_ok=True)
-    steps = [{"id": "one", "title": "One", "prompt": "Do one."}]
-    definition = {
-        "id": WORKFLOW,
-        "name": WORKFLOW,
-        "version": "1.0.0",
-        "description": "Ours.",
-        "steps": steps,
-    }
-    (flows / "own.json").write_text(json.dumps(definition))
-    inbox = Inbox()
-    async with mail_server(inbox) as port:
-        given: dict[str, Any] = {
-            "effects": {
-                "restart": {
-                    "url": side.url("/admin/{what}"),
-                    "description": "Restart a machine. USE WHEN the user asks to restart it.",
-                    "arguments": {"type": "object", "properties": {"what": {"type": "string"}}},
-                    "risk": "low",
-                }
-            },
-            "allow_hosts": ("127.0.0.1",),
-            "smtp_url": f"smtp://127.0.0.1:{port}?starttls=never",
-            "smtp_from": SENDER,
-            "google_client_id": "owner-client",
-            "google_client_secret": "x",
-            "hubspot_client_id": "owner-client",
-            "hubspot_client_secret": "x",
-            "model_url": side.url("/v1"),
-            "model_name": "owner-model",
-            "workflow_dirs": (str(flows),),
-            "owner_workspaces": None,
-            **changes,
-        }
-        gate = gate_with((str(BILLING),), database_url, folder, transport, **given)
-        try:
-            yield gate, inbox
-        finally:
-            await gate.close()
-
-
-async def make_key(gate: Gate, workspace_id: WorkspaceId) -> str:
-    """A key for a workspace that exists, as `assent keys create` makes it."""
-    app, now_ms = gate.app, gate.clock.now_ms()
-    entropy = KeyEntropy(app.services.entropy(KEY_ID_BYTES), app.services.entropy(SECRET_BYTES))
-    issued = await app.store.write(lambda: tenancy.issue_key(workspace_id, entropy, now_ms, by="test"))
-    return issued.api_key
-
-
-async def read_everything(gate: Gate, key: str | None) -> str:
-    """What a caller reads without acting: lists, documents, pages, connectors, workflows."""
-    headers = {"Authorization": f"Bearer {key}"} if key is not None else {}
-    texts = [(await gate.http.get(path, headers=headers)).text for path in DOCUMENTS]
-    gate.key = key
-    texts.append(json.dumps(await gate.rpc("tools/list")))
-    for tool in ("chieflab_list_connectors", "workflow_list", "chieflab_status", "chieflab_help"):
-        texts.append(json.dumps((await gate.call(tool)).message))
-    for provider in ("hubspot", "ga4", "smtp"):
-        texts.append(
-            json.dumps((await gate.call("chieflab_connect_provider", {"provider": provider})).message)
-        )
-    return "\n".join(texts)
-
-
-def wrote(side: FarSide) -> list[str]:
-    return [each.path for each in side.asked]
 
 
 @pytest.mark.rule("E50")
