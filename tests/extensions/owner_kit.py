@@ -34,47 +34,46 @@ DOCUMENTS: Final = (
 )
 
 
+def bring_everything(folder: Path, side: FarSide, mail_port: int) -> dict[str, Any]:
+    """Settings with an operator, an HTTP effect, a mail server, OAuth clients, a model and a workflow."""
+    flows = folder / "flows"
+    flows.mkdir(exist_ok=True)
+    steps = [{"id": "one", "title": "One", "prompt": "Do one."}]
+    definition = {"id": WORKFLOW, "name": WORKFLOW, "version": "1.0.0", "description": "Ours.", "steps": steps}
+    (flows / "own.json").write_text(json.dumps(definition))
+    return {
+        "operators": (str(BILLING),),
+        "effects": {
+            "restart": {
+                "url": side.url("/admin/{what}"),
+                "description": "Restart a machine. USE WHEN the user asks to restart it.",
+                "arguments": {"type": "object", "properties": {"what": {"type": "string"}}},
+                "risk": "low",
+            }
+        },
+        "allow_hosts": ("127.0.0.1",),
+        "smtp_url": f"smtp://127.0.0.1:{mail_port}?starttls=never",
+        "smtp_from": SENDER,
+        "google_client_id": "owner-client",
+        "google_client_secret": "x",
+        "hubspot_client_id": "owner-client",
+        "hubspot_client_secret": "x",
+        "model_url": side.url("/v1"),
+        "model_name": "owner-model",
+        "workflow_dirs": (str(flows),),
+        "owner_workspaces": None,
+    }
+
+
 @asynccontextmanager
 async def running(
     transport: str, database_url: str, folder: Path, side: FarSide, **changes: Any
 ) -> AsyncIterator[tuple[Gate, Inbox]]:
-    """A server with an operator, an HTTP effect, a mail server, OAuth clients, a model and a workflow."""
-    flows = folder / "flows"
-    flows.mkdir(exist_ok=True)
-    steps = [{"id": "one", "title": "One", "prompt": "Do one."}]
-    definition = {
-        "id": WORKFLOW,
-        "name": WORKFLOW,
-        "version": "1.0.0",
-        "description": "Ours.",
-        "steps": steps,
-    }
-    (flows / "own.json").write_text(json.dumps(definition))
+    """A server with all of these settings, and the mails that its mail server took."""
     inbox = Inbox()
     async with mail_server(inbox) as port:
-        given: dict[str, Any] = {
-            "effects": {
-                "restart": {
-                    "url": side.url("/admin/{what}"),
-                    "description": "Restart a machine. USE WHEN the user asks to restart it.",
-                    "arguments": {"type": "object", "properties": {"what": {"type": "string"}}},
-                    "risk": "low",
-                }
-            },
-            "allow_hosts": ("127.0.0.1",),
-            "smtp_url": f"smtp://127.0.0.1:{port}?starttls=never",
-            "smtp_from": SENDER,
-            "google_client_id": "owner-client",
-            "google_client_secret": "x",
-            "hubspot_client_id": "owner-client",
-            "hubspot_client_secret": "x",
-            "model_url": side.url("/v1"),
-            "model_name": "owner-model",
-            "workflow_dirs": (str(flows),),
-            "owner_workspaces": None,
-            **changes,
-        }
-        gate = gate_with((str(BILLING),), database_url, folder, transport, **given)
+        given = bring_everything(folder, side, port) | changes
+        gate = gate_with(given.pop("operators"), database_url, folder, transport, **given)
         try:
             yield gate, inbox
         finally:
