@@ -90,7 +90,7 @@ class Surface:
     @cached_property
     def wire(self) -> httpx.ASGITransport:
         """The server's HTTP side, built when a test first needs it."""
-        return httpx.ASGITransport(app=self.surfaces.site(), client=("203.0.113.7", 50_000))
+        return httpx.ASGITransport(app=self.surfaces.site(), client=("127.0.0.1", 50_000))
 
     @cached_property
     def http(self) -> httpx.AsyncClient:

@@ -367,7 +367,7 @@ class App:
 
         workspace_id, by = tenancy.LOCAL_WORKSPACE, "first start"
         if (yield from tenancy.create_workspace(workspace_id, "local", now_ms, by=by)):
-            yield from policies.begin(workspace_id, self.services.limits.policy, now_ms, by=by)
+            yield from policies.begin(workspace_id, self.services.limits.policy or RELAY, now_ms, by=by)
 
     async def close(self) -> None:
         """Close after the sends in flight, because their outcome must be recorded."""
@@ -441,7 +441,7 @@ def make_limits(settings: Settings, store: Store) -> Limits:
         held_after=settings.held_after,
         credit_prices=prices(settings.credit_prices),
         reserved_names=frozenset(map(fold_name, settings.named_workspaces)),
-        policy=settings.policy or RELAY,
+        policy=settings.policy,
         undo_ms=settings.undo_seconds * SECOND_MS,
     )
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import http.server
+import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import Assent
 
 from assent.cli.operating.probes import ProbedServer, ProbeFinding, remove_password, try_everything
-from assent.gate.rules.boundary import NAMES
+from assent.gate.rules.boundary import NAMES, find_cap
 
 
 def target(folder: Path, **changed: object) -> ProbedServer:
@@ -19,6 +23,7 @@ def target(folder: Path, **changed: object) -> ProbedServer:
         "sqlite_path": folder / "assent.db",
         "database_url": f"sqlite:///{folder}/assent.db",
         "server_pids": (),
+        "base_url": "http://127.0.0.1:1",
     }
     return ProbedServer(**{**values, **changed})  # type: ignore[arg-type]
 
@@ -85,6 +90,34 @@ def test_the_memory_of_a_process_of_the_same_user_can_be_read_and_that_of_none_i
     assert try_everything(target(tmp_path))["server_process"] == ProbeFinding(
         None, "no server is running; start it and check again"
     )
+
+
+@pytest.mark.parametrize("signup", [True, False], ids=["open", "closed"])
+def test_the_address_of_the_server_and_nothing_else_is_tried_without_a_sign_up(
+    tmp_path: Path, signup: bool
+) -> None:
+    asked: list[str] = []
+    said = {"name": "assent", "authentication": {"signupTool": "x"} if signup else {}}
+
+    class Server(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:  # the library's name
+            asked.append(self.path)
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(said).encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Server) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        base_url = f"http://127.0.0.1:{server.server_address[1]}"
+        found = try_everything(target(tmp_path, base_url=base_url))["server_address"]
+        server.shutdown()
+    assert (found.worked, asked) == (signup, ["/.well-known/mcp.json"])
+    # It decides nothing in the workspaces of others, so it lowers no claim.
+    assert find_cap(["server_address"]) is None
+    assert try_everything(target(tmp_path))["server_address"].worked is None
 
 
 def test_a_database_url_is_tried_without_its_password() -> None:

@@ -32,6 +32,9 @@ def free_port(bare_environment: pytest.MonkeyPatch) -> int:
     return port
 
 
+EVERY = "0.0.0.0"  # noqa: S104 - read, not bound
+
+
 def checks(done: Done) -> dict[str, dict[str, Any]]:
     assert done.data["ok"] is (done.code == 0)
     return {check["name"]: check for check in done.data["checks"]}
@@ -89,12 +92,13 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "restores",
         "operators",
         "clients",
+        "sign-up",
         "port",
         "pages",
         "boundary",
         "limit of a local server",
     }
-    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 20
+    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 21
     assert "same OS user" in checks(done)["limit of a local server"]["detail"]
     assert done.data["sources"]["port"] == "environment ASSENT_PORT"
     assert sorted(data_dir.iterdir()) == before
@@ -113,6 +117,44 @@ def test_whom_the_settings_serve_is_said_and_a_stranger_among_them_is_a_fault(
         monkeypatch.setenv("ASSENT_OWNER_WORKSPACES", named)
         monkeypatch.setenv("ASSENT_SIGNUPS_PER_HOUR", signups)
         assert failing(assent("doctor", "--json")) == bad
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "or an owner lets them in; on this machine at once"),
+        (
+            {"ASSENT_HOST": EVERY},
+            "(if a mail server is connected) or an owner lets them in",
+        ),
+        (
+            {"ASSENT_TRUST_PROXY_HEADERS": "true"},
+            "(if a mail server is connected) or an owner lets them in",
+        ),
+        (
+            {"ASSENT_SMTP_URL": "smtp://127.0.0.1:25", "ASSENT_SMTP_FROM": "a@b.org", "ASSENT_HOST": EVERY},
+            "gives anyone an empty workspace once they confirm their e-mail address",
+        ),
+        (
+            {"ASSENT_BASE_URL": "https://assent.example.com"},
+            "closed: only an owner makes workspaces and keys",
+        ),
+        ({"ASSENT_SIGNUPS_PER_HOUR": "0"}, "closed: only an owner makes workspaces and keys"),
+    ],
+    ids=["local", "all addresses", "proxy", "mail", "public", "closed"],
+)
+def test_the_doctor_says_how_sign_up_stands(
+    assent: Assent,
+    data_dir: Path,
+    free_port: int,
+    bare_environment: pytest.MonkeyPatch,
+    given: dict[str, str],
+    said: str,
+) -> None:
+    for name, value in given.items():
+        bare_environment.setenv(name, value)
+    check = checks(assent("doctor", "--json"))["sign-up"]
+    assert (check["ok"], check["detail"].endswith(said)) == (True, True), check["detail"]
 
 
 def test_the_text_says_the_same(assent: Assent, data_dir: Path, free_port: int) -> None:

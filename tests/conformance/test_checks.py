@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.broken import BROKEN, BrokenServer
+from tests.conformance.proxy import replaced, says
 from tests.conformance.site import Site
 
 from assent.conformance import ALL_CHECKS
@@ -31,6 +32,17 @@ async def test_this_server_conforms(site: Site, each: ConformanceCheck) -> None:
     report = await site.run(each)
     assert [(outcome.status, outcome.detail) for outcome in report.outcomes] == [("passed", None)]
     assert report.ok
+
+
+@pytest.mark.rule("E53")
+@pytest.mark.parametrize("changed_settings", [{"signups_per_hour": 0}], ids=["closed"])
+async def test_a_server_without_sign_up_conforms_if_it_says_that_no_repetition_helps(
+    site: Site, changed_settings: dict[str, Any]
+) -> None:
+    [no_key] = [each for each in ALL_CHECKS if each.name == "no_key"]
+    assert (await site.run(no_key)).ok
+    retried = replaced('retryable(\\\\?)":false', r'retryable\1":true', says("tools/call"))
+    assert not (await site.run(no_key, through=retried)).ok
 
 
 @pytest.mark.slow

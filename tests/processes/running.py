@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import queue
+import re
 import signal
 import socket
 import subprocess
@@ -269,6 +270,23 @@ def sign_up(port: int) -> str:
     status, text = fetch(port, "POST", "/api/tools/chieflab_signup_workspace", {"email": "ada@example.org"})
     assert status == 200, text
     return path_of(json.loads(text)["deliveryUrl"])
+
+
+def take_key(port: int, connection: http.client.HTTPConnection | None = None) -> str:
+    """An acknowledged key of a new workspace, by the form that a person on this machine fills in."""
+    with contextlib.ExitStack() as whole:
+        used = connection or whole.enter_context(connected(port))
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        used.request("POST", "/get-key", f"email={os.urandom(4).hex()}%40example.org", form)
+        response = used.getresponse()
+        text = response.read().decode()
+    assert response.status == 200, text
+    return re.findall(r"clp_live_[A-Za-z0-9_-]{64}", text)[0]
+
+
+def is_key(port: int, key: str) -> bool:
+    tool = "/api/tools/chieflab_get_workspace"
+    return fetch(port, "POST", tool, {}, Authorization=f"Bearer {key}")[0] == 200
 
 
 def path_of(url: str) -> str:

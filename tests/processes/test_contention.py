@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -11,26 +12,35 @@ from pathlib import Path
 
 import pytest
 from tests.effort import rounds
-from tests.processes.running import UNLIMITED, Serve, StdioClient
+from tests.processes.running import UNLIMITED, Serve, StdioClient, take_key
 
 pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
 CALLERS = 16
 MEASURED_SECONDS = rounds(3, 6)
 LONGEST_WAIT_SECONDS = 0.250
-BODY = json.dumps({"email": "ada@example.org"}).encode()
-REQUEST = (
-    b"POST /api/tools/chieflab_signup_workspace HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
-    b"Content-Length: %d\r\n\r\n%s" % (len(BODY), BODY)
-)
+TOOL = "chieflab_create_tenant"
 
 
-async def call_until(port: int, ends: float, waits: list[float]) -> None:
+def make_arguments() -> dict[str, str]:
+    """A small write: the answer is kept under its key."""
+    return {"tenantId": "acme", "idempotencyKey": os.urandom(8).hex()}
+
+
+def make_request(key: str) -> bytes:
+    body = json.dumps(make_arguments()).encode()
+    return (
+        f"POST /api/tools/{TOOL} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ).encode() + body
+
+
+async def call_until(port: int, key: str, ends: float, waits: list[float]) -> None:
     """One caller: the next call follows the last answer. Bare sockets, so that little of the wait is ours."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     while time.monotonic() < ends:
         started = time.perf_counter()
-        writer.write(REQUEST)
+        writer.write(make_request(key))
         head = await reader.readuntil(b"\r\n\r\n")
         length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
         await reader.readexactly(length)
@@ -42,7 +52,7 @@ async def call_until(port: int, ends: float, waits: list[float]) -> None:
 def write_until(client: StdioClient, ends: float, waits: list[float]) -> None:
     while time.monotonic() < ends:
         started = time.perf_counter()
-        payload = client.call("chieflab_signup_workspace", email="ada@example.org")
+        payload = client.call(TOOL, **make_arguments())
         waits.append(time.perf_counter() - started)
         assert payload["ok"] is True, payload
 
@@ -62,9 +72,10 @@ def test_nobody_waits_over_a_quarter_of_a_second(
         with StdioClient(tmp_path, settings) as one, StdioClient(tmp_path, settings) as two:
             for client in (one, two):
                 client.ask("initialize")
-                assert client.call("chieflab_signup_workspace", email="ada@example.org")["ok"]
+                assert client.call(TOOL, **make_arguments())["ok"]
+            key = take_key(server.port)
             # What a process loads at its first call is measured by `make bench`.
-            asyncio.run(call_until(server.port, time.monotonic() + 0.1, []))
+            asyncio.run(call_until(server.port, key, time.monotonic() + 0.1, []))
             over_http: list[float] = []
             over_stdio: list[float] = []
             ends = time.monotonic() + MEASURED_SECONDS
@@ -75,7 +86,7 @@ def test_nobody_waits_over_a_quarter_of_a_second(
                 writer.start()
 
             async def callers() -> None:
-                await asyncio.gather(*(call_until(server.port, ends, over_http) for _ in range(CALLERS)))
+                await asyncio.gather(*(call_until(server.port, key, ends, over_http) for _ in range(CALLERS)))
 
             asyncio.run(callers())
             for writer in writers:

@@ -11,7 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.processes.running import ODD, UNLIMITED, Serve, connected, eventually, fetch, is_healthy, sign_up
+from tests.processes.running import (
+    ODD,
+    UNLIMITED,
+    Serve,
+    connected,
+    eventually,
+    fetch,
+    is_healthy,
+    is_key,
+    take_key,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -61,14 +71,14 @@ def test_connections_that_only_wait_do_not_hold_up_the_end(tmp_path: Path) -> No
 
 def test_after_a_stop_the_directory_holds_a_whole_database_and_no_leader(tmp_path: Path) -> None:
     with Serve(tmp_path, UNLIMITED) as server:
-        links = [sign_up(server.port) for _ in range(20)]
+        keys = [take_key(server.port) for _ in range(20)]
         assert server.terminate() == 0
 
     assert not (tmp_path / "leader.json").exists()
     log = tmp_path / "assent.db-wal"
     assert not log.exists() or log.stat().st_size == 0
     with Serve(tmp_path) as server:
-        assert all(fetch(server.port, "GET", link)[0] == 200 for link in links)
+        assert all(is_key(server.port, key) for key in keys)
 
 
 def test_every_call_around_a_stop_is_answered_whole_or_not_taken_at_all(tmp_path: Path) -> None:
@@ -79,7 +89,7 @@ def test_every_call_around_a_stop_is_answered_whole_or_not_taken_at_all(tmp_path
     def call_on(port: int) -> None:
         while True:
             try:
-                acknowledged.append(sign_up(port))
+                acknowledged.append(take_key(port))
             except (ConnectionError, TimeoutError):
                 return
             except Exception as error:
@@ -92,10 +102,10 @@ def test_every_call_around_a_stop_is_answered_whole_or_not_taken_at_all(tmp_path
         threads = [threading.Thread(target=call_on, args=(server.port,)) for _ in range(8)]
         for thread in threads:
             thread.start()
-        eventually(lambda: len(acknowledged) > 50, "signups are acknowledged")
+        eventually(lambda: len(acknowledged) > 50, "keys are acknowledged")
         assert server.terminate() == 0
         for thread in threads:
             thread.join()
     assert broken == []
     with Serve(tmp_path, port=server.port) as server:
-        assert all(fetch(server.port, "GET", link)[0] == 200 for link in acknowledged)
+        assert all(is_key(server.port, key) for key in acknowledged)

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import typer
 
@@ -25,6 +26,7 @@ from assent.cli.operating.store_checks import (
     paste,
 )
 from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, command
+from assent.gate.arrival import is_loopback
 from assent.kernel.distribution import word_install
 from assent.kernel.structs import Record
 from assent.net.probes import reaches_assent
@@ -98,6 +100,7 @@ def doctor(
         *_wrapped(settings),
         *_extras(),
         _cap(settings),
+        _signup(settings),
         *_address(settings),
         DoctorCheck("limit of a local server", True, HONEST_LIMIT),
     ]
@@ -265,6 +268,22 @@ def _extras() -> Iterator[DoctorCheck]:
 
     for extra in (each for bundle in load_bundles() for each in bundle.list_missing_extras()):
         yield DoctorCheck(extra.name, True, extra.without, word_install(extra.name))
+
+
+def _signup(settings: Settings) -> DoctorCheck:
+    """Say who gets a workspace of their own, and when they see its key."""
+    name = "sign-up"
+    if not settings.signups_per_hour:
+        return DoctorCheck(name, True, "closed: only an owner makes workspaces and keys")
+    detail = (
+        f"open: {settings.base_url} gives anyone an empty workspace once they confirm their e-mail address"
+    )
+    if settings.smtp_url is None or settings.smtp_from is None:
+        detail += " (if a mail server is connected) or an owner lets them in"
+    hosts = settings.host, urlsplit(settings.base_url).hostname or ""
+    if all(map(is_loopback, hosts)) and not settings.trust_proxy_headers:
+        detail += "; on this machine at once"
+    return DoctorCheck(name, True, detail, "Set signups_per_hour = 0 to close it.")
 
 
 def _cap(settings: Settings) -> DoctorCheck:

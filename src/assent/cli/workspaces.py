@@ -59,7 +59,8 @@ def create(
             # The owner may give a name that the settings reserve.
             yield from tenancy.choose_name(checked, frozenset())
             yield from tenancy.create_workspace(workspace_id, checked, now_ms, email=email, by=BY)
-            yield from policies.begin(workspace_id, app.services.limits.policy, now_ms, by=BY)
+            preset = yield from policies.choose_first(app.services.limits.policy)
+            yield from policies.begin(workspace_id, preset, now_ms, by=BY)
             return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by=BY))
 
         return await app.store.write(begin)

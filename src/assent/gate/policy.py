@@ -165,6 +165,8 @@ everything. `two_people`: high risk needs two people, the rest one."""
 
 RELAY: Final = "relay"
 """The contract's default."""
+PEOPLE: Final = "people"
+TWO_PEOPLE: Final = "two_people"
 FORMER_NAMES: Final = {"default": "relay", "strict": "people"}
 """Names of presets in earlier versions, which are still accepted."""
 

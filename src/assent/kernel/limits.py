@@ -67,6 +67,15 @@ SIGNUPS_PER_HOUR: Final = 5
 SIGNUP_LINK_TTL_MS: Final = DAY_MS
 """How long a sign-up link works; after that the person signs up again."""
 
+OPEN_SIGNUPS_PER_EMAIL: Final = 5
+"""Sign-ups for one e-mail address that wait at once."""
+
+OPEN_SIGNUPS_PER_CLIENT: Final = 10
+"""Sign-ups from one client that wait at once: more than the five of an hour (S3), so that these can end."""
+
+OPEN_SIGNUPS: Final = 20
+"""Sign-ups that wait at once: few enough for an owner to read them all."""
+
 STORAGE_QUOTA_MB: Final = 200
 """How much a workspace may store in a day: about 20,000 posts. Stops a runaway loop."""
 

@@ -441,3 +441,19 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         stop_rule="Do not repeat the call before the cause is known.",
     ),
 }
+
+NO_SIGNUP: Final = msgspec.structs.replace(
+    MEANINGS[Reason.MISSING_API_KEY],
+    retry=Retry.NEVER,
+    recovery_tool=None,
+    recovery_needs={},
+    user_message="This needs a workspace key, and sign-up is closed here. Ask the person who runs this server for one, "
+    "or for an invitation.",
+    fix="STOP. Show userMessage. This server has no sign-up: its owner makes keys.",
+)
+"""`missing_api_key` of a server whose sign-up is closed (E53)."""
+
+
+def describe_reason(reason: Reason, *, signup_open: bool) -> Meaning:
+    """Return the row of a reason as this server uses it."""
+    return NO_SIGNUP if reason is Reason.MISSING_API_KEY and not signup_open else MEANINGS[reason]

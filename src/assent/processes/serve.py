@@ -70,8 +70,12 @@ def catalog_for(settings: Settings, extensions: Extensions) -> Catalog:
     from assent.tools.catalog import Catalog, arrange
     from assent.tools.channel_messages import make_message_tool
     from assent.tools.operator_effects import make_tool
+    from assent.tools.workspaces import SIGNUP
 
-    hidden = () if settings.workflow_checkpoints else ("workflow_checkpoint",)
+    hidden = {
+        *(() if settings.workflow_checkpoints else ("workflow_checkpoint",)),
+        *(() if settings.signups_per_hour else (SIGNUP,)),
+    }
     offered = (
         *(tool for bundle in load_bundles() for tool in bundle.list_tools()),
         *map(make_tool, extensions.effects),
@@ -158,7 +162,9 @@ class Surfaces:
             self.messages,
             self._documents,
             [
-                *page_routes(self._app.services, catalog=self.edge.catalog_for(None), **seen_as),
+                *page_routes(
+                    self._app.services, catalog=self.edge.catalog_for(None), bound_to=settings.host, **seen_as
+                ),
                 *review_routes(self._app.services, self._page_keys, self._live, oidc=self.oidc, **seen_as),
                 *(route for bundle in self._app.bundles for route in bundle.make_routes(**seen_as)),
             ],

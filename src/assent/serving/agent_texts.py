@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from assent.gate.records import ExecutionState
 from assent.gate.transitions import TABLE, TERMINAL, State
-from assent.kernel.reasons import MEANINGS, STANDARD_REASONS, Reason
+from assent.kernel.reasons import STANDARD_REASONS, Reason, describe_reason
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.tools.catalog import Catalog, input_schema, output_schema
 from assent.tools.definition import Tool
+from assent.tools.workspaces import SIGNUP
 
 ABOUT_REFUSALS: Final = """\
 Every refusal has the same shape: `ok: false`, `reason`, `summaryForUser`, `userMessage`, `fixActionForAgent`,
@@ -88,14 +89,15 @@ def write_everything(catalog: Catalog, base_url: str) -> str:
         f"{base_url}/api/tools/NAME; the answer is the same. Every answer has `ok`.\n",
         *(write_tool(tool, listed=tool.name in catalog.offered) for tool in catalog.tools),
         f"## Refusals\n\n{ABOUT_REFUSALS}",
-        *map(write_reason, (*STANDARD_REASONS, *(each for each in Reason if each not in STANDARD_REASONS))),
+        *(write_reason(each, signup_open=catalog.signup_open) for each in STANDARD_REASONS),
+        *(write_reason(each) for each in Reason if each not in STANDARD_REASONS),
     ]
     return "\n".join(parts)
 
 
-def write_reason(reason: Reason) -> str:
+def write_reason(reason: Reason, *, signup_open: bool = True) -> str:
     """Write the section of one reason, with the placeholders of its texts."""
-    meaning = MEANINGS[reason]
+    meaning = describe_reason(reason, signup_open=signup_open)
     tool = f"`{meaning.recovery_tool}`" if meaning.recovery_tool is not None else "none"
     return (
         f"### `{reason}`\n\n{meaning.summary}\n\n"
@@ -106,6 +108,9 @@ def write_reason(reason: Reason) -> str:
 
 
 def _write_beginning(catalog: Catalog, base_url: str) -> str:
+    keys = "the person who runs this server gives them to its people"
+    if catalog.signup_open:
+        keys = f"a person takes one at {base_url}/get-key, or you request a link with {SIGNUP}"
     return f"""\
 # Assent
 
@@ -113,12 +118,11 @@ def _write_beginning(catalog: Catalog, base_url: str) -> str:
 Contract: {SPEC_URL}
 
 - MCP endpoint: {base_url}/api/mcp (Authorization: Bearer clp_live_…), or `assent stdio` on the user's machine
-- Keys: a person takes one at {base_url}/get-key, or you request a link with chieflab_signup_workspace; a key never \
-belongs in a chat
+- Keys: {keys}; a key never belongs in a chat
 
 ## Instructions
 
-{instructions(catalog.toolsets)}
+{instructions(catalog.toolsets, signup_open=catalog.signup_open)}
 
 ## Documents
 

@@ -21,6 +21,7 @@ from assent.serving.agent_texts import write_everything, write_index
 from assent.serving.instructions import SPEC_URL, instructions
 from assent.tools.catalog import Catalog, input_schema
 from assent.tools.definition import Tool
+from assent.tools.workspaces import SIGNUP
 from assent.workflow.definition.schema import SCHEMA_PATH
 
 CONTRACT: Final = "ChiefLab Execution Contract v0.1"
@@ -57,6 +58,7 @@ class Documents:
 
     @cached_property
     def _metadata(self) -> bytes:
+        get_key = f"{self._base_url}/get-key"
         return _json(
             {
                 "name": "assent",
@@ -71,11 +73,10 @@ class Documents:
                 "authentication": {
                     "type": "bearer",
                     "prefixes": ["clp_live_", "clp_dev_"],
-                    "getKey": f"{self._base_url}/get-key",
-                    "signupTool": "chieflab_signup_workspace",
+                    **({"getKey": get_key, "signupTool": SIGNUP} if self._catalog.signup_open else {}),
                     "publicTools": [tool.name for tool in self._catalog.tools if tool.public],
                 },
-                "instructions": instructions(self._catalog.toolsets),
+                "instructions": instructions(self._catalog.toolsets, signup_open=self._catalog.signup_open),
                 "operators": list(self._operators),
                 "tools": [
                     {"name": tool.name, "title": tool.title, "category": tool.category, "public": tool.public}

@@ -24,6 +24,7 @@ from assent.engine.core import tenancy
 from assent.engine.core.callers import NOTED_EVERY_MS
 from assent.engine.core.rate import allow_own
 from assent.engine.core.services import Services
+from assent.engine.core.signup import lack_key
 from assent.engine.core.tenancy import Principal
 from assent.kernel.ids import ACCESS_FACTS
 from assent.kernel.refusals import KEY_REASONS, Reason, Refusal
@@ -272,7 +273,7 @@ class Edge:
         try:
             principal = await self.authenticate(credentials)
             if principal is None and required:
-                raise Refusal(Reason.MISSING_API_KEY)
+                raise lack_key(signup_open=self.services.limits.signup_open)
             return principal
         except Refusal as refusal:
             return answer_refusal(refusal, at_gate=True)
@@ -292,7 +293,7 @@ class Edge:
             principal = msgspec.structs.replace(principal, client_dialog=False)
         call.caller = principal
         if principal is None and tool is not None and not tool.public:
-            raise Refusal(Reason.MISSING_API_KEY)
+            raise lack_key(signup_open=services.limits.signup_open)
         if principal is not None and principal.key_id is not None:
             limits, now_ms = services.limits, services.clock.now_ms()
             window = allow_own(limits.calls, principal.calls_per_minute)

@@ -22,7 +22,7 @@ USE WHEN the user has built, shipped or deployed something and wants launch help
 distribution, Product Hunt, social posts, launch graphics, launch email, post-launch metrics, or asks \
 "what now?"{workflows}.
 
-FIRST CALL: chieflab_status. No key: ask for an e-mail address, then chieflab_signup_workspace.
+FIRST CALL: chieflab_status. No key: {signup}.
 
 LOOP
 1. Write the texts and titles yourself: {launch}body in chieflab_post or chieflab_send. Without one \
@@ -39,13 +39,16 @@ after_recovery (recoveryTool first) or never: stop and show userMessage.
 DO NOT USE to brainstorm, or to send anything unapproved. It cannot refund, charge, change or delete, \
 unless a listed tool does."""
 
+_SIGNUP: Final = "ask for an e-mail address, then chieflab_signup_workspace"
+_NO_SIGNUP: Final = "stop; the person who runs this server gives keys"
 _LAUNCH: Final = "drafts in chieflab_launch_product, "
 _WORKFLOWS: Final = "; or wants a workflow followed (workflow_list)"
 
 
-def instructions(toolsets: Collection[str]) -> str:
+def instructions(toolsets: Collection[str], *, signup_open: bool = True) -> str:
     """Build the text for a server that lists these groups of tools."""
     return _TEXT.format(
+        signup=_SIGNUP if signup_open else _NO_SIGNUP,
         launch=_LAUNCH if "launch" in toolsets else "",
         workflows=_WORKFLOWS if "workflows" in toolsets else "",
     )

@@ -137,7 +137,7 @@ class McpServer:
             "assent",
             version=__version__,
             title="Assent",
-            instructions=instructions(toolsets),
+            instructions=instructions(toolsets, signup_open=edge.services.limits.signup_open),
             website_url=SPEC_URL,
             cache_hints={"tools/list": hint, "server/discover": hint},
             on_list_tools=self._list_tools,  # type: ignore[arg-type]  # a ready dict is a handler result too

@@ -98,7 +98,8 @@ TABLE: Final = (
         "signups_per_hour",
         0,
         1_000_000_000,
-        "Workspaces an address may sign up for in an hour. 0 closes signup, the default of a public server.",
+        "Workspaces an address may ask for in an hour. 0 closes sign-up, the default of a public server. The key is "
+        "shown at once on this machine alone; elsewhere once a mail is confirmed or an owner lets the person in.",
     ),
     _count(
         "storage_quota_mb",

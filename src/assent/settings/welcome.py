@@ -45,8 +45,10 @@ def welcome_text(settings: Settings, policy: Policy = DEFAULT) -> str:
             "  VS Code: asks for the key; in .vscode/mcp.json, or run “MCP: Open User Configuration”",
             f"    {json.dumps(vs_code_http(settings))}",
             "",
-            f"Other people get a key of their own at {settings.base_url}/get-key",
-            "",
+            *(
+                [f"Other people ask for a key at {settings.base_url}/get-key", ""]
+                * bool(settings.signups_per_hour)
+            ),
             *_consent_lines(settings, policy),
         ]
     )

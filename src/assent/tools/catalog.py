@@ -76,6 +76,8 @@ class Catalog:
         }
         self.by_name: Mapping[str, Tool] = olds | named
         """The tool of every name that resolves; `chiefmo_x` is `chieflab_x` (C5)."""
+        self.signup_open = workspaces.SIGNUP in named
+        """Whether a caller without a key can ask for one."""
         owned = any(tool.owned for tool in self.tools)
         self.shared: Catalog = (
             Catalog((each for each in self.tools if not each.owned), toolsets=self.toolsets)

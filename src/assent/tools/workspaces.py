@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
@@ -19,6 +19,8 @@ from assent.kernel.times import iso_time
 from assent.ports import Transaction
 from assent.tools.arguments import is_address
 from assent.tools.definition import READS, WRITES, Call, PublicCall, Tool
+
+SIGNUP: Final = "chieflab_signup_workspace"
 
 
 class SignupWorkspace(Arguments):
@@ -39,7 +41,10 @@ class SignupWorkspace(Arguments):
 class SignupStarted(WireRecord):
     ok: bool
     delivery_url: Annotated[
-        str, msgspec.Meta(description="A one-time page for the human; it shows the key after a click.")
+        str,
+        msgspec.Meta(
+            description="A one-time page for the human; it shows the key after a click, or says what it waits for."
+        ),
     ]
     user_message: Annotated[str, msgspec.Meta(description="Say this to the user verbatim.")]
 
@@ -50,8 +55,8 @@ async def signup_workspace(call: PublicCall, request: SignupWorkspace) -> Signup
     return SignupStarted(
         ok=True,
         delivery_url=delivery_url,
-        user_message=f"Open {delivery_url} and press the button there: it shows your key once. Put the key into this "
-        "client's settings; please do not paste it into the chat.",
+        user_message=f"Open {delivery_url} and press the button there: the page shows your key once, or says what it "
+        "waits for. Put the key into this client's settings; please do not paste it into the chat.",
     )
 
 
@@ -77,7 +82,9 @@ async def start_signup(services: Services, email: str, name: str | None, address
     def request() -> Transaction[str]:
         wanted = given or email.partition("@")[0]
         label = yield from tenancy.choose_name(wanted, reserved, numbered=not given)
-        return (yield from signup.request_signup(workspace_id, secret, email, label, now_ms))
+        return (
+            yield from signup.request_signup(workspace_id, secret, email, label, now_ms, asked_from=address)
+        )
 
     return f"{pages}/claim/{await services.store.write(request)}"
 
@@ -134,12 +141,12 @@ async def get_workspace(call: Call, request: GetWorkspace) -> WorkspaceReply:
 
 TOOLS = (
     Tool(
-        name="chieflab_signup_workspace",
+        name=SIGNUP,
         title="Get a workspace",
         description="Requests a workspace key for a user who has none. Returns deliveryUrl, a one-time page where "
-        "the human takes the key; the key never enters the chat. USE WHEN a call answered missing_api_key, or the "
-        "user has no key yet and wants to sign up or create a workspace. Ask the user for their e-mail address "
-        "first, show userMessage, then wait. DO NOT call it again while a link is open.",
+        "the human takes the key, if need be once it is confirmed; the key never enters the chat. USE WHEN a call "
+        "answered missing_api_key, or the user has no key yet and wants to sign up or create a workspace. Ask the user "
+        "for their e-mail address first, show userMessage, then wait. DO NOT call it again while a link is open.",
         category="workspace",
         behaviour=WRITES,
         request=SignupWorkspace,

@@ -40,6 +40,7 @@ class ProbedServer(Record):
     database_url: str
     """Without its password."""
     server_pids: tuple[int, ...]
+    base_url: str
 
 
 class ProbeFinding(Record):
@@ -80,6 +81,7 @@ def find_target(settings: Settings, config: Path | None) -> ProbedServer:
         sqlite_path=settings.sqlite_path,
         database_url=remove_password(settings.database_url),
         server_pids=tuple(_list_servers(settings.data_dir)),
+        base_url=settings.base_url,
     )
 
 
@@ -182,6 +184,7 @@ def try_everything(target: ProbedServer) -> dict[str, ProbeFinding]:
         "sign_in_link": _mint_link,
         "server_process": _read_process,
         "other_user": _become_other,
+        "server_address": _sign_up,
     }
     return {name: attempt(target) for name, attempt in tries.items()}
 
@@ -287,6 +290,17 @@ def _become_other(target: ProbedServer) -> ProbeFinding:
         if done.returncode == 0:
             return ProbeFinding(True, "sudo asks it for no password")
     return ProbeFinding(False, "sudo and container sockets are closed to it")
+
+
+def _sign_up(target: ProbedServer) -> ProbeFinding:
+    """Read whether the server offers a sign-up. None is made: it would be stored."""
+    from assent.net.probes import read_metadata
+
+    said = read_metadata(target.base_url)
+    if said is None:
+        return ProbeFinding(None, f"no server answers at {target.base_url}")
+    offered = "signupTool" in said.get("authentication", {})
+    return ProbeFinding(offered, f"sign-up is {'open' if offered else 'closed'} at {target.base_url}")
 
 
 def _can_open(path: Path, flags: int) -> bool:

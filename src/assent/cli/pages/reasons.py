@@ -11,6 +11,8 @@ INTRODUCTION = f"""\
 # Reasons
 
 {ABOUT_REFUSALS}
+Where sign-up is closed (`signups_per_hour = 0`), `missing_api_key` has no recovery tool and `retry` is `never`.
+
 This page is made from the table in `src/assent/kernel/reasons.py`.
 """
 

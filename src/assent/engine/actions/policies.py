@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
 from assent.engine.actions.actions import policy_of
 from assent.engine.core import journal
-from assent.gate.policy import DEFAULT, Policy, digest_policy, find_preset
+from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.policy import (
+    DEFAULT,
+    FORMER_NAMES,
+    PEOPLE,
+    TWO_PEOPLE,
+    Policy,
+    digest_policy,
+    find_preset,
+    name_preset,
+)
 from assent.gate.rules.source import preset_source, read_policy
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import Record
 from assent.ports import Transaction
 from assent.sql.loader import statements
+
+FOR_ONE: Final = {TWO_PEOPLE: PEOPLE}
+"""The preset that a signed-up workspace gets in place of another: it begins with one person."""
 
 
 class PolicyVersion(Record):
@@ -72,6 +85,14 @@ def begin(workspace_id: WorkspaceId, preset: str, now_ms: int, *, by: str) -> Tr
     """Set the first policy of a new workspace, unless it is the default one."""
     if find_preset(preset) != DEFAULT:
         yield from choose(workspace_id, preset, now_ms, by=by)
+
+
+def choose_first(preset: str | None) -> Transaction[str]:
+    """Return the preset of a new workspace: that of the settings, else that of the default workspace without
+    its rules. Rules alone, without a preset, stand for `people`, as what no rule matches needs a person."""
+    if preset is not None:
+        return FORMER_NAMES.get(preset, preset)
+    return name_preset((yield from find(LOCAL_WORKSPACE))) or PEOPLE
 
 
 def _store(

@@ -59,8 +59,8 @@ class Limits:
     """The cost of an action by its connector, where its operator names no price."""
     reserved_names: frozenset[str]
     """Folded names that no sign-up may give a workspace: those of the settings."""
-    policy: str = "relay"
-    """The preset of new workspaces."""
+    policy: str | None = None
+    """The preset of new workspaces; None for that of the default workspace."""
     undo_ms: int = 0
     """How long an approval on a page that also sends can be undone."""
 
@@ -69,6 +69,11 @@ class Limits:
         and workspace."""
         to = hashlib.sha256(email.strip().lower().encode()).hexdigest()  # a counter keeps no address
         await self.rate_limiter.count(mails_window(kind), workspace_id, f"to {to}", now_ms)
+
+    @property
+    def signup_open(self) -> bool:
+        """Whether people can ask for a workspace of their own."""
+        return self.signups.most > 0
 
     def timeout_for(self, connector: Connector | None) -> float:
         """How long a connector may take: its own limit, else that of the settings."""

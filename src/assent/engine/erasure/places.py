@@ -222,7 +222,8 @@ HOLDS_NONE: Final[dict[str, str]] = {
     "policy_versions.digest": _IDS,
     "rate_windows.bucket rate_windows.slots": "an address of the network, for an hour",
     "runs.operator runs.tool runs.status": _IDS,
-    "sign_in_links.secret_hash signup_links.secret_hash": _IDS,
+    "sign_in_links.secret_hash signup_links.secret_hash signup_links.mail_hash signup_links.decision": _IDS,
+    "signup_links.asked_from": "an address of the network, for a day",
     "used_nonces.nonce_hash used_sign_in_states.state_hash": _IDS,
     "vault_keys.sealed_by vault_keys.sealed vault_secrets.sealed vault_secrets.holder "
     "vault_secrets.field": _SEALED,

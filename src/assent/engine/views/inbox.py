@@ -12,6 +12,8 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.actions.remainder import AGAIN_AS
+from assent.engine.core import signup
+from assent.engine.core.signup import SignupLink
 from assent.engine.people import approvals, flood, members
 from assent.engine.people.approvals import GivenApproval
 from assent.engine.people.flood import HeldGroup
@@ -91,6 +93,8 @@ class Inbox(Record):
     done: tuple[Waiting, ...]
     held: tuple[HeldGroup, ...]
     """Floods of proposals, each one question."""
+    signups: tuple[SignupLink, ...]
+    """Strangers who ask for a workspace of their own, for an owner of the server."""
 
 
 def read_inbox(
@@ -137,6 +141,7 @@ def read_inbox(
     scheduled: Rows = ()
     done: Rows = ()
     held: tuple[HeldGroup, ...] = ()
+    signups: tuple[SignupLink, ...] = ()
     # What expires soon still waits: no other section has any of it.
     if skipped == wanted.first == 0 and not wanted.until_ms:
         unknown = yield statements.list_unknown_for(**who, most=MOST_UNKNOWN)
@@ -145,6 +150,7 @@ def read_inbox(
         )
         if wanted == InboxFilter():
             held = yield from flood.list_groups(person, now_ms)
+            signups = (yield from signup.list_open(now_ms)) if person.is_owner else ()
         scheduled = yield statements.list_scheduled_for(**who, now_ms=now_ms, most=MOST_SCHEDULED)
         done = yield statements.list_done_for(**who, since_ms=since_ms, most=MOST_DONE)
     waiting = yield from _with_approvals(_lines(rows))
@@ -159,6 +165,7 @@ def read_inbox(
         scheduled=tuple(sorted(_select(scheduled, wanted), key=lambda each: each.action.schedule_ms or 0)),
         done=_select(done, wanted),
         held=held,
+        signups=signups,
     )
 
 

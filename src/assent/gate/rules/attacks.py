@@ -23,6 +23,12 @@ class Attack(Record):
 
 ATTACKS: Final = (
     Attack(
+        "server_address",
+        "the address of the server and nothing else",
+        None,
+        "Where sign-up is open it gets an empty workspace of its own, and reaches nothing in yours.",
+    ),
+    Attack(
         "drafts_key",
         "a key that only prepares (`--scope runs:write`)",
         None,
@@ -34,7 +40,7 @@ ATTACKS: Final = (
         "claimed_signup",
         "the page of a sign-up that it claimed itself",
         Assurance.LINK,
-        "Its session counts as a link until the mailbox or the terminal confirms it.",
+        "Only in that workspace: its session is a link until a mail, a terminal or an invitation confirms it.",
     ),
     Attack(
         "accepting_client",

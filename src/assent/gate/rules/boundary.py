@@ -40,6 +40,12 @@ PROBES: Final = (
         "It can read the secrets there.",
     ),
     Probe("other_user", "become another user", Assurance.AGENT, "It can do all of the above."),
+    Probe(
+        "server_address",
+        "sign up with the address of the server and nothing else",
+        None,
+        "It gets an empty workspace of its own, and reaches nothing in yours.",
+    ),
 )
 NAMES: Final = tuple(probe.name for probe in PROBES)
 

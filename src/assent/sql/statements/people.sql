@@ -362,7 +362,7 @@ SELECT workspace_id FROM actions WHERE action_id = :action_id
 
 -- name: count_waiting_for
 -- Count the actions that need a person in their workspaces: not approved by them, outcome unknown, or approved and
--- stuck. What is held of one caller counts as one.
+-- stuck. What is held of one caller counts as one. Sign-ups that ask an owner count, too.
 SELECT (
   SELECT count(*) FROM (
     SELECT a.workspace_id, a.proposed_by FROM actions a
@@ -387,6 +387,9 @@ SELECT (
       AND j.key >= a.action_id || ':' AND j.key < a.action_id || ';' AND j.state IN ('waiting', 'running')
       AND j.last_error IS NULL)
     AND (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+) + (
+  SELECT count(*) FROM signup_links s WHERE :everywhere = 1
+    AND s.claimed_ms IS NULL AND s.mail_hash IS NULL AND s.decision = '' AND s.expires_ms > :now_ms
 ) AS waiting
 
 -- name: find_send_job

@@ -160,17 +160,39 @@ UPDATE api_keys SET expires_ms = :ends_ms WHERE workspace_id = :workspace_id AND
 
 -- name: insert_signup_link
 -- Insert an unclaimed sign-up link.
-INSERT INTO signup_links (workspace_id, secret_hash, email, name, created_ms, expires_ms)
-VALUES (:workspace_id, :secret_hash, :email, :name, :created_ms, :expires_ms)
+INSERT INTO signup_links (workspace_id, secret_hash, email, name, asked_from, created_ms, expires_ms)
+VALUES (:workspace_id, :secret_hash, :email, :name, :asked_from, :created_ms, :expires_ms)
 
 -- name: find_signup_link
 -- Find a link by its public part.
-SELECT secret_hash, email, name, expires_ms, claimed_ms FROM signup_links WHERE workspace_id = :workspace_id
+SELECT secret_hash, mail_hash, email, name, decision, created_ms, expires_ms, claimed_ms FROM signup_links
+WHERE workspace_id = :workspace_id
+
+-- name: list_open_signups
+-- List the requests that were neither claimed nor rejected, the oldest first. Their number is limited.
+SELECT workspace_id, email, name, asked_from, mail_hash, decision, created_ms, expires_ms FROM signup_links
+WHERE claimed_ms IS NULL AND decision <> 'rejected' AND expires_ms > :now_ms ORDER BY created_ms, workspace_id
+
+-- name: mail_signup_link
+-- Compare and set: one mail for each request.
+UPDATE signup_links SET mail_hash = :mail_hash
+WHERE workspace_id = :workspace_id AND mail_hash IS NULL AND claimed_ms IS NULL AND decision = ''
+RETURNING workspace_id
+
+-- name: forget_mailed_signup_link
+-- The mail was not sent.
+UPDATE signup_links SET mail_hash = NULL WHERE workspace_id = :workspace_id
+
+-- name: decide_signup_link
+-- Compare and set: admit or reject a request that waits.
+UPDATE signup_links SET decision = :decision
+WHERE workspace_id = :workspace_id AND decision = '' AND claimed_ms IS NULL AND expires_ms > :now_ms
+RETURNING workspace_id
 
 -- name: claim_signup_link
 -- Compare and set: of concurrent clicks one gets the row.
 UPDATE signup_links SET claimed_ms = :now_ms
-WHERE workspace_id = :workspace_id AND claimed_ms IS NULL AND expires_ms > :now_ms
+WHERE workspace_id = :workspace_id AND claimed_ms IS NULL AND decision <> 'rejected' AND expires_ms > :now_ms
 RETURNING email, name
 
 -- name: delete_expired_signup_links

@@ -47,10 +47,12 @@ class Site:
         outgoing = dataclasses.replace(made.outgoing, can_send_notes=_has_no_mail)
         self.services = dataclasses.replace(made, store=store, links=links, outgoing=outgoing)
         self.app = Starlette(
-            routes=page_routes(self.services, base_url=BASE_URL, catalog=full_catalog()),
+            routes=page_routes(
+                self.services, base_url=BASE_URL, catalog=full_catalog(), bound_to="127.0.0.1"
+            ),
             exception_handlers={404: http_problem, 405: http_problem},
         )
-        transport = httpx.ASGITransport(app=self.app, client=("203.0.113.7", 50_000))
+        transport = httpx.ASGITransport(app=self.app, client=("127.0.0.1", 50_000))
         self.browser = httpx.AsyncClient(transport=transport, base_url=BASE_URL, headers=BROWSER)
 
     async def link(self, name: str = "Acme", email: str = "ada@example.org") -> str:

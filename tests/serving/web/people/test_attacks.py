@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ElicitResult
 from tests.keyed_browser import BrowserKey, ConfirmPage, is_confirm_page
 from tests.serving.web.review.kit import House, forms, post
-from tests.serving.web.review.test_claimed_workspaces import Town
+from tests.serving.web.review.test_claimed_workspaces import KEY, Town
 from tests.sqlite_files import new_sqlite
 from tests.surfaces import BASE_URL
 
@@ -119,6 +119,20 @@ async def with_claimed_signup(target: Target) -> None:
     await target.press(browser)
 
 
+async def with_server_address(target: Target) -> None:
+    """Sign up with nothing, and use all that this gives on what waits in the default workspace."""
+    run = await target.stage()
+    stranger = target.house.browser()
+    asked = await stranger.post("/api/tools/chieflab_signup_workspace", json={"email": "eve@example.org"})
+    page = await stranger.post(httpx.URL(asked.json()["deliveryUrl"]).raw_path.decode())
+    [key] = set(KEY.findall(page.text))
+    await target.press(stranger)
+    agent = target.house.browser(Authorization=f"Bearer {key}")
+    for tool in ("chieflab_get_action", "chieflab_approve_action", "chieflab_execute_approved_action"):
+        answer = await agent.post(f"/api/tools/{tool}", json={"actionId": run.actions[0].id})
+        assert answer.json()["reason"] == "wrong_workspace"
+
+
 async def with_accepting_client(target: Target) -> None:
     run = await target.stage()
     key = await target.key(SCOPES)
@@ -176,6 +190,7 @@ async def with_other_user(target: Target) -> None:
 
 
 PLAYS: dict[str, Callable[[Target], Awaitable[None]]] = {
+    "server_address": with_server_address,
     "drafts_key": with_drafts_key,
     "full_key": with_full_key,
     "link": with_link,

@@ -190,7 +190,7 @@ class House:
 
     def browser(self, **headers: str) -> KeyedBrowser:
         """A browser with no cookies yet, which confirms what it is asked to confirm."""
-        transport = httpx.ASGITransport(app=self.site, client=("203.0.113.7", 50_000))
+        transport = httpx.ASGITransport(app=self.site, client=("127.0.0.1", 50_000))
         made = KeyedBrowser(
             transport=transport,
             base_url=self.base_url,

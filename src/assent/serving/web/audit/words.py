@@ -120,6 +120,7 @@ GROUPS: Final = (
             *("sign_in_link_issued", "signed_in", "signed_out", "signed_out_everywhere"),
             *("person_invited", "person_removed", "person_renamed", "passkey_added", "passkey_removed"),
             *("person_admitted", "person_linked", "person_changed"),
+            *("signup_requested", "signup_admitted", "signup_rejected"),
             *("connector_connected", "connector_disconnected", "connector_expired"),
             *("connector_accounts_chosen", "connector_accounts_changed"),
             *("secret_stored", "secret_removed"),

@@ -19,6 +19,7 @@ from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
 from assent.serving.web.inbox import words
 from assent.serving.web.inbox.rows import EXPIRES_SOON_MS, held_line, inbox_line, pane_values
+from assent.serving.web.inbox.signups import signup_line
 from assent.serving.web.inbox.words import CHIPS, DID
 from assent.serving.web.review.action import NO_SUCH_ACTION
 from assent.serving.web.shell.console import Screen, Visit
@@ -82,6 +83,7 @@ async def show(visit: Visit) -> Response:
         "unknown": _lines(visit, found.unknown) if section in ("", "stuck") else [],
         "stopped": _lines(visit, found.stopped) if section in ("", "stuck") else [],
         "held": [held_line(each, now_ms) for each in found.held] if not section else [],
+        "signups": [signup_line(visit, each) for each in found.signups] if not section else [],
         "groups": groups,
         "scheduled": _lines(visit, found.scheduled) if section in ("", "scheduled") else [],
         "done": _lines(visit, found.done) if section in ("", "sent") else [],
@@ -93,7 +95,7 @@ async def show(visit: Visit) -> Response:
         "pages": find_page(found.found, INBOX_PAGE, visit.query("page"), "/inbox", query),
         "query": query,
         "filtered": wanted != InboxFilter(),
-        "done_together": _describe_batch(visit),
+        "done_together": _describe_batch(visit) or words.DECIDED.get(visit.query("signup"), ""),
         "batches": any(group["batch"] for group in groups),
         "together": _list_approvable(groups),
         "batch_nonce": visit.nonce("batch"),

@@ -148,3 +148,24 @@ SAY_WHY_TO_THE_AGENT: Final = "Say why in a few words: the agent reads it."
 
 # screen.py
 APPROVED_ON_THEIR_WAY_OUT: Final = "{count} approved, {sent} on their way out."
+
+# signups.py
+SIGNUPS: Final = "Strangers who ask for a workspace"
+SIGNUPS_HINT: Final = (
+    "They get a key of a new, empty workspace, and nothing of yours. Names and addresses are their words; let in only "
+    "whom you expect."
+)
+WORKSPACE_NAME: Final = "Name"
+E_MAIL_NOT_CONFIRMED: Final = "Unconfirmed e-mail"
+ADMIT: Final = "Let them in"
+DECLINE: Final = "Decline"
+LET_THEM_IN: Final = "Let this stranger in?"
+THEY_GET_A_KEY: Final = (
+    "They get a key of a new, empty workspace, and nothing of yours. Name and address are their words."
+)
+DECLINE_IT: Final = "Decline this request?"
+THEY_GET_NOTHING: Final = "They get no workspace and no key. The page that they have open says so."
+DECIDED: Final = {
+    "admitted": "They are let in: the page that they have open now shows their key.",
+    "rejected": "Declined. The page that they have open says so.",
+}

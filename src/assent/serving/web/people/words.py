@@ -15,6 +15,33 @@ THE_KEY_IS_SHOWN_ONCE: Final = (
 )
 YOU_DID_NOT_ASK: Final = "You did not ask for this? Close the page and nothing happens."
 
+# claim_waits.html
+NOT_YET: Final = "Your key is not ready yet"
+CONFIRM_YOUR_ADDRESS: Final = "Confirm your e-mail address"
+THE_BUTTON_MAILS_A_LINK: Final = (
+    "The button sends one mail to {mailbox}. Open the link in it: the key appears on that page, for the reader of the "
+    "mailbox alone."
+)
+SEND_THE_MAIL: Final = "Send the mail"
+LOOK_INTO_YOUR_MAILBOX: Final = "Look into your mailbox"
+A_LINK_WAS_MAILED: Final = (
+    "A link was sent to {mailbox}. Open it there: the key appears on its page, not on this one. If nothing "
+    "arrives, look into the spam folder, or ask the owner of this server."
+)
+THE_OWNER_DECIDES: Final = "Waiting for the owner of this server"
+YOUR_REQUEST_IS_IN_THEIR_INBOX: Final = (
+    "Your request is in the inbox of the person who runs this server. Once they let you in, a button here shows "
+    "the key."
+)
+THE_MAIL_WAS_NOT_SENT: Final = (
+    "The mail could not be sent. Try again in a while, or ask the person who runs this server to let you in: your "
+    "request is in their inbox."
+)
+THIS_PAGE_LOOKS_AGAIN: Final = (
+    "This page looks again every 15 seconds. The request ends within one day; keep the address of this page, and give "
+    "it to no one."
+)
+
 # confirm.html
 YOU_CONFIRM_AS_NOTHING: Final = "You confirm as {name}. Nothing has happened yet."
 CONFIRM_WITH_A_PASSKEY: Final = "{button} with a passkey"
@@ -64,7 +91,7 @@ CHECK_THE_FORM: Final = "Check the form"
 GET_A_KEY: Final = "Get a key"
 A_KEY_CONNECTS_YOUR_AI: Final = (
     "A key connects your AI client to a new workspace of your own. You decide there, in this browser. "
-    "The next page shows the key, once."
+    "The next page shows the key, once, or says what it waits for."
 )
 YOUR_E_MAIL_ADDRESS: Final = "Your e-mail address"
 IT_SAYS_WHOSE_THE_WORKSPACE: Final = "It says whose the workspace is. A link there lets you sign in later."
@@ -94,6 +121,10 @@ YOU_DO_THIS_BROWSER: Final = (
 YOUR_AGENT_MAY_HAVE_HAD: Final = (
     "Your agent may have had the address of this page too, so high risk, providers and settings need one "
     "more step, once. Any of these shows that you are a person:"
+)
+ONE_PERSON_DECIDES: Final = (
+    "This server asks for two people where the risk is high. You are the only person in this workspace, so it asks for "
+    "one signed-in person."
 )
 THEN_TRY_IT: Final = "Then try it"
 RESTART_THE_CLIENT_AND_SAY: Final = "Restart the client and say to your agent:"
@@ -340,6 +371,11 @@ ENTER_THE_E_MAIL_ADDRESS: Final = "Enter the e-mail address that you gave here, 
 # signup.py
 ENTER_AN_E_MAIL_ADDRESS: Final = "Enter an e-mail address such as ada@example.org."
 NAME_TOO_LONG: Final = "Choose a name of at most {max_name_chars} characters."
+THE_OWNER_SAID_NO: Final = "The owner of this server declined"
+NO_WORKSPACE_WAS_MADE: Final = "No workspace was made, and this page will show no key."
+ASK_THE_OWNER_IF_IT_IS: Final = (
+    "If that is a mistake, ask the person who runs this server, then ask for a key again."
+)
 
 # start.py
 ONE_DRAFT_FOR_YOUR_OWN: Final = (

@@ -9,9 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from assent.engine.core.services import Services
-from assent.gate.policy import DEFAULT, find_preset
-from assent.gate.rules.words import describe_policy, name_policy
-from assent.kernel.reasons import MEANINGS, Reason
+from assent.kernel.reasons import Reason, describe_reason
 from assent.serving.instructions import instructions
 from assent.serving.web.guides.pages import GuidePages
 from assent.serving.web.people.people import Cookies, find_session
@@ -27,9 +25,10 @@ from assent.tools.catalog import Catalog
 
 
 def page_routes(
-    services: Services, *, base_url: str, catalog: Catalog, trust_proxy: bool = False
+    services: Services, *, base_url: str, catalog: Catalog, bound_to: str, trust_proxy: bool = False
 ) -> list[Route]:
-    signup = SignupPages(services, base_url=base_url, trust_proxy=trust_proxy)
+    """`bound_to` is the host on which this process listens."""
+    signup = SignupPages(services, base_url=base_url, trust_proxy=trust_proxy, bound_to=bound_to)
     reading = ReadingPages(services, catalog, base_url)
     return make_routes(
         base_url,
@@ -48,12 +47,6 @@ async def serve_asset(request: Request) -> Response:
         raise PageRefused(NOT_FOUND)
     headers = {**ASSET_HEADERS, "Cache-Control": CACHING}
     return Response(asset.content, media_type=asset.media_type, headers=headers)
-
-
-def _describe_new(preset: str) -> dict[str, Any]:
-    """The policy of new workspaces, in words."""
-    policy = find_preset(preset) or DEFAULT
-    return {"name": name_policy(policy), "lines": describe_policy(policy)}
 
 
 class ReadingPages:
@@ -75,17 +68,19 @@ class ReadingPages:
                 clients.stdio_snippet(self._services, None),
             ),
             "placeholder_key": key,
-            "policy": _describe_new(self._services.limits.policy),
+            "signup_open": self._services.limits.signup_open,
         }
         return page(request, "home.html", values)
 
     async def for_agents(self, request: Request) -> Response:
+        signup_open = self._catalog.signup_open
         values = {
             "endpoint": clients.endpoint(self._base_url),
             "base_url": self._base_url.rstrip("/"),
-            "instructions": instructions(self._catalog.toolsets),
+            "instructions": instructions(self._catalog.toolsets, signup_open=signup_open),
             "tools": self._catalog.tools,
-            "reasons": [reason_row(reason) for reason in Reason],
+            "reasons": [reason_row(reason, signup_open=signup_open) for reason in Reason],
+            "signup_open": signup_open,
         }
         return page(request, "for_agents.html", values)
 
@@ -97,8 +92,8 @@ class _Blanks(dict[str, str]):
         return "" if name == "suggestion" else "[…]"
 
 
-def reason_row(reason: Reason) -> dict[str, Any]:
-    meaning, blanks = MEANINGS[reason], _Blanks()
+def reason_row(reason: Reason, *, signup_open: bool) -> dict[str, Any]:
+    meaning, blanks = describe_reason(reason, signup_open=signup_open), _Blanks()
     return {
         "reason": reason.value,
         "status": meaning.status,

@@ -11,6 +11,7 @@ from assent.serving.web.connections import screens as connect_screens
 from assent.serving.web.inbox import batch as batch_screen
 from assent.serving.web.inbox import held as held_screen
 from assent.serving.web.inbox import screen as inbox_screen
+from assent.serving.web.inbox import signups as signups_screen
 from assent.serving.web.memory import screens as memory_screen
 from assent.serving.web.operations import screens as operations_screens
 from assent.serving.web.people import passkeys as passkeys_screen
@@ -34,6 +35,7 @@ SCREENS: Final = (
     *inbox_screen.SCREENS,
     *batch_screen.SCREENS,
     *held_screen.SCREENS,
+    *signups_screen.SCREENS,
     *action_screen.SCREENS,
     *runs_screens.SCREENS,
     # Files first: the route of a run would match `/sessions/import`.

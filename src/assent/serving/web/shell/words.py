@@ -97,6 +97,9 @@ KEY: Final = "Key"
 A_PERSON_GETS: Final = (
     "A person gets one at {get}, or an agent requests a link with {tool}. A key never belongs in a chat."
 )
+THE_OWNER_GIVES_KEYS: Final = (
+    "The person who runs this server gives keys to its people. A key never belongs in a chat."
+)
 FOR_PROGRAMS: Final = "For programs"
 TOOL: Final = "Tool"
 WHAT_IT_DOES: Final = "What it does"
@@ -187,15 +190,8 @@ CONNECT_A_CLIENT: Final = "Connect a client"
 POINT_AN_MCP_CLIENT: Final = "Point an MCP client at this address, with a key:"
 YOUR_KEY_LINK: Final = "your key"
 REPLACE_WITH_A_KEY_MAKES: Final = (
-    "Replace {placeholder_key} with {your}. A key makes a workspace of its own; the person who runs this "
-    "server creates keys for theirs under Settings."
+    "Replace {placeholder_key} with {your}. The person who runs this server creates keys under Settings."
 )
-WHO_MAY_APPROVE: Final = "Who may approve"
-SETTINGS_POLICY: Final = "Settings › Policy"
-CHANGE_IT_AT_A_KEY: Final = (
-    "Change it at {settings}. A key that only prepares cannot approve under any policy."
-)
-NEW_WORKSPACES_BEGIN: Final = "New workspaces of this server begin with this policy:"
 
 # layout.html
 SKIP_TO_THE_CONTENT: Final = "Skip to the content"
