@@ -281,7 +281,17 @@ def take_key(port: int, connection: http.client.HTTPConnection | None = None) ->
         response = used.getresponse()
         text = response.read().decode()
     assert response.status == 200, text
-    return re.findall(r"clp_live_[A-Za-z0-9_-]{64}", text)[0]
+    found = re.search(r"clp_live_[A-Za-z0-9_-]{64}", text)
+    assert found is not None
+    return found[0]
+
+
+WRITING_TOOL: Final = "chieflab_create_tenant"
+
+
+def make_small_write() -> dict[str, str]:
+    """Arguments of `WRITING_TOOL`: each call stores its answer under a key of its own."""
+    return {"tenantId": "acme", "idempotencyKey": os.urandom(8).hex()}
 
 
 def is_key(port: int, key: str) -> bool:

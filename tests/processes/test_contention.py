@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import threading
 import time
 from collections.abc import Callable
@@ -12,25 +11,26 @@ from pathlib import Path
 
 import pytest
 from tests.effort import rounds
-from tests.processes.running import UNLIMITED, Serve, StdioClient, take_key
+from tests.processes.running import (
+    UNLIMITED,
+    WRITING_TOOL,
+    Serve,
+    StdioClient,
+    make_small_write,
+    take_key,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.prove]
 
 CALLERS = 16
 MEASURED_SECONDS = rounds(3, 6)
 LONGEST_WAIT_SECONDS = 0.250
-TOOL = "chieflab_create_tenant"
-
-
-def make_arguments() -> dict[str, str]:
-    """A small write: the answer is kept under its key."""
-    return {"tenantId": "acme", "idempotencyKey": os.urandom(8).hex()}
 
 
 def make_request(key: str) -> bytes:
-    body = json.dumps(make_arguments()).encode()
+    body = json.dumps(make_small_write()).encode()
     return (
-        f"POST /api/tools/{TOOL} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
+        f"POST /api/tools/{WRITING_TOOL} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     ).encode() + body
 
@@ -52,7 +52,7 @@ async def call_until(port: int, key: str, ends: float, waits: list[float]) -> No
 def write_until(client: StdioClient, ends: float, waits: list[float]) -> None:
     while time.monotonic() < ends:
         started = time.perf_counter()
-        payload = client.call(TOOL, **make_arguments())
+        payload = client.call(WRITING_TOOL, **make_small_write())
         waits.append(time.perf_counter() - started)
         assert payload["ok"] is True, payload
 
@@ -72,7 +72,7 @@ def test_nobody_waits_over_a_quarter_of_a_second(
         with StdioClient(tmp_path, settings) as one, StdioClient(tmp_path, settings) as two:
             for client in (one, two):
                 client.ask("initialize")
-                assert client.call(TOOL, **make_arguments())["ok"]
+                assert client.call(WRITING_TOOL, **make_small_write())["ok"]
             key = take_key(server.port)
             # What a process loads at its first call is measured by `make bench`.
             asyncio.run(call_until(server.port, key, time.monotonic() + 0.1, []))

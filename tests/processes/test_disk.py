@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 from tests.processes.running import (
     UNLIMITED,
+    WRITING_TOOL,
     Serve,
     StdioClient,
     eventually,
     fetch,
     free_port,
     is_healthy,
+    make_small_write,
     sign_up,
+    take_key,
 )
 
 pytestmark = pytest.mark.slow
@@ -36,14 +39,13 @@ def sizes(data_dir: Path) -> int:
 
 def test_a_full_disk_is_503_for_writers_and_nothing_for_readers(tmp_path: Path) -> None:
     with Serve(tmp_path, UNLIMITED) as server:
-        before = [sign_up(server.port) for _ in range(3)]
+        before, key = [sign_up(server.port) for _ in range(3)], take_key(server.port)
         limit_files(server.process.pid, sizes(tmp_path))
 
         def refused() -> bool:
             # The log may have room left inside its present size.
-            status, text = fetch(
-                server.port, "POST", "/api/tools/chieflab_signup_workspace", {"email": "a@b.c"}
-            )
+            path, bearer = f"/api/tools/{WRITING_TOOL}", f"Bearer {key}"
+            status, text = fetch(server.port, "POST", path, make_small_write(), Authorization=bearer)
             assert status in (200, 503)
             return status == 503 and json.loads(text)["reason"] == "temporarily_unavailable"
 
@@ -66,18 +68,18 @@ def test_on_stdio_a_full_disk_is_said_and_survived(tmp_path: Path) -> None:
     with StdioClient(tmp_path, {"ASSENT_PORT": str(free_port()), **UNLIMITED}) as client:
         client.ask("initialize")
         eventually((tmp_path / "leader.json").exists, "stdio leads")
-        assert client.call("chieflab_signup_workspace", email="a@b.c")["ok"]
+        assert client.call(WRITING_TOOL, **make_small_write())["ok"]
         limit_files(client.process.pid, sizes(tmp_path))
 
         def refused() -> bool:
-            payload = client.call("chieflab_signup_workspace", email="a@b.c")
+            payload = client.call(WRITING_TOOL, **make_small_write())
             return payload["ok"] is False and payload["statusCode"] == 503
 
         eventually(refused, "the disk is full")
         assert client.call("chieflab_get_workspace")["name"] == "local"
 
         limit_files(client.process.pid, None)
-        assert client.call("chieflab_signup_workspace", email="a@b.c")["ok"]
+        assert client.call(WRITING_TOOL, **make_small_write())["ok"]
         assert client.end() == 0
 
 

@@ -338,7 +338,8 @@ async def test_one_mailbox_gets_at_most_five_confirmations_in_an_hour(
     for number in range(6):
         house.peer = f"203.0.113.{number}"
         stranger = house.stranger()
-        path = await house.request(stranger, email=EMAIL.upper() if number % 2 else EMAIL)
+        email = EMAIL.upper() if number % 2 else EMAIL
+        path = await house.request(stranger, email=email, name=f"Shop {number}")
         answers.append((await stranger.post(path)).status_code)
         # The reader takes it, so that few requests wait.
         await house.press(house.stranger(), CLAIM.findall(read_mails(inbox)[-1][1])[0])
