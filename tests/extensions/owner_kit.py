@@ -39,7 +39,13 @@ def bring_everything(folder: Path, side: FarSide, mail_port: int) -> dict[str, A
     flows = folder / "flows"
     flows.mkdir(exist_ok=True)
     steps = [{"id": "one", "title": "One", "prompt": "Do one."}]
-    definition = {"id": WORKFLOW, "name": WORKFLOW, "version": "1.0.0", "description": "Ours.", "steps": steps}
+    definition = {
+        "id": WORKFLOW,
+        "name": WORKFLOW,
+        "version": "1.0.0",
+        "description": "Ours.",
+        "steps": steps,
+    }
     (flows / "own.json").write_text(json.dumps(definition))
     return {
         "operators": (str(BILLING),),

@@ -151,8 +151,8 @@ def forget_mailed_token(workspace_id: WorkspaceId) -> Transaction[None]:
 def list_open(now_ms: int) -> Transaction[tuple[SignupLink, ...]]:
     """List the requests that wait for an owner of the server."""
     rows = yield statements.list_open_signups(now_ms=now_ms)
-    asked = (row for row in rows if not row["decision"] and row["mail_hash"] is None)
-    return tuple(from_row(SignupLink, row, mailed=False, by_mail=False) for row in asked)
+    asked = (row for row in rows if not row["decision"])
+    return tuple(from_row(SignupLink, row, mailed=bool(row["mail_hash"]), by_mail=False) for row in asked)
 
 
 def decide(workspace_id: WorkspaceId, decision: Decision, by: Person, now_ms: int) -> Transaction[bool]:

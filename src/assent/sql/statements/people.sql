@@ -389,7 +389,7 @@ SELECT (
     AND (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
 ) + (
   SELECT count(*) FROM signup_links s WHERE :everywhere = 1
-    AND s.claimed_ms IS NULL AND s.mail_hash IS NULL AND s.decision = '' AND s.expires_ms > :now_ms
+    AND s.claimed_ms IS NULL AND s.decision = '' AND s.expires_ms > :now_ms
 ) AS waiting
 
 -- name: find_send_job

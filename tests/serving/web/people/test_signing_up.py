@@ -301,8 +301,7 @@ async def test_the_reader_of_the_mailbox_gets_the_key_and_the_one_who_asked_does
     assert to == ["victim@example.org"] and "pills" not in text
     [mailed] = CLAIM.findall(text)
     assert mailed != path
-    owner = await house.owner()
-    assert not await house.waits(owner)
+    assert await house.waits(await house.owner())
 
     victim = house.stranger()
     before = await house.everything()

@@ -26,7 +26,8 @@ SEND_THE_MAIL: Final = "Send the mail"
 LOOK_INTO_YOUR_MAILBOX: Final = "Look into your mailbox"
 A_LINK_WAS_MAILED: Final = (
     "A link was sent to {mailbox}. Open it there: the key appears on its page, not on this one. If nothing "
-    "arrives, look into the spam folder, or ask the owner of this server."
+    "arrives, look into the spam folder, or ask the person who runs this server to let you in: your request is in "
+    "their inbox."
 )
 THE_OWNER_DECIDES: Final = "Waiting for the owner of this server"
 YOUR_REQUEST_IS_IN_THEIR_INBOX: Final = (

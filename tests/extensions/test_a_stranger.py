@@ -1,0 +1,189 @@
+"""The address of the server and nothing else: a stranger without a key, and what she can get from it.
+
+The server has everything that an owner's settings can bring. She comes from this machine, through a proxy on it, and
+from the network, with a mailbox of her own and without one, to each preset.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import pytest
+from tests.engine.actions.kit import APPROVE, EXECUTE
+from tests.extensions.owner_kit import DOCUMENTS, MARKS, bring_everything, wrote
+from tests.keyed_browser import KeyedBrowser
+from tests.net.far_side import FarSide, far_side
+from tests.serving.web.review.kit import forms
+from tests.suite.connectors.mail_server import Inbox, mail_server
+from tests.surfaces import ManualClock, settings_for
+
+from assent.app import App
+from assent.engine.core import tenancy
+from assent.engine.people import members
+from assent.jobs.kinds import job_kinds
+from assent.jobs.worker import Runner
+from assent.processes.serve import Surfaces
+
+pytestmark = pytest.mark.own_database
+
+EVE: Final = "eve@elsewhere.example"
+KEY: Final = re.compile(r"clp_(?:live|dev)_[A-Za-z0-9_-]{64}")
+LINK: Final = re.compile(r"https?://[^/\s]+(/(?:claim|sign-in)/[A-Za-z0-9_-]{20,})")
+HERE: Final = "http://127.0.0.1:8080"
+PLACES: Final[dict[str, tuple[dict[str, Any], str, dict[str, str], str]]] = {
+    "loopback": ({}, HERE, {}, "127.0.0.1"),
+    "proxy": ({}, HERE, {"X-Forwarded-For": "203.0.113.9"}, "127.0.0.1"),
+    "trusted proxy": (
+        {"trust_proxy_headers": True, "base_url": "https://assent.corp.internal"},
+        "https://assent.corp.internal",
+        {"X-Forwarded-For": "203.0.113.9"},
+        "127.0.0.1",
+    ),
+    "all addresses": (
+        {"host": "0.0.0.0", "base_url": "http://192.168.1.5:8080"},  # noqa: S104 - read, not bound
+        "http://192.168.1.5:8080",
+        {},
+        "192.168.1.77",
+    ),
+}
+"""Settings of the server, its address, the headers that reach it, the address of the peer."""
+
+OWNERS: Final[dict[str, dict[str, Any]]] = {
+    "acme_billing_stamp": {"text": "low"},
+    "acme_billing_note": {"text": "medium"},
+    "acme_billing_refund": {"customer": "eve", "amount": "400 EUR", "reason": "high"},
+    "restart_request": {"what": "prod"},
+}
+"""Effects of the owner, of each risk."""
+
+
+class Stranger:
+    """Everything that someone with the address can try."""
+
+    def __init__(self, app: App, place: str) -> None:
+        _, base_url, headers, peer = PLACES[place]
+        self.app = app
+        wire = httpx.ASGITransport(app=Surfaces(app).site(), client=(peer, 50_000))
+        self.http = httpx.AsyncClient(transport=wire, base_url=base_url, headers=headers)
+        self.browser = KeyedBrowser(
+            transport=wire, base_url=base_url, headers={**headers, "Origin": base_url, "Accept": "text/html"}
+        )
+        self.key: str | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"} if self.key is not None else {}
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        answer = await self.http.post(f"/api/tools/{tool}", json=arguments, headers=self.headers)
+        told: dict[str, Any] = answer.json()
+        return told
+
+    async def read(self) -> str:
+        """Everything that she can read without acting."""
+        texts = [(await self.http.get(path, headers=self.headers)).text for path in DOCUMENTS]
+        listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        texts.append((await self.http.post("/api/mcp", json=listing, headers=self.headers)).text)
+        for tool in ("chieflab_list_connectors", "chieflab_status", "chieflab_help", "workflow_list"):
+            texts.append(json.dumps(await self.call(tool, {})))
+        for page in ("/", "/inbox", "/connections", "/settings/policy", "/sessions", "/people"):
+            texts.append((await self.browser.get(page, follow_redirects=True)).text)
+        return "\n".join(texts)
+
+    async def try_everything(self) -> None:
+        """Every effect of the owner, and mail, prepared, approved in the chat and on the page, and executed."""
+        for tool, arguments in OWNERS.items():
+            assert (await self.call(tool, arguments))["reason"] == "unknown_tool"
+        few = {"to": ["victim@example.org"], "subject": "Hello", "body": "A letter about the second floor."}
+        many = {**few, "to": [f"reader{number}@example.org" for number in range(60)]}
+        for mail in (few, many):
+            prepared = await self.call("chieflab_send", mail)
+            if self.key is None:
+                assert prepared["reason"] in ("missing_api_key", "unknown_tool")
+                continue
+            for action in prepared.get("actions", ()):
+                chosen = {"actionId": action["id"]}
+                await self.call(APPROVE, chosen)
+                await self.approve_on_page(prepared["reviewUrl"], action["id"])
+                assert (await self.call(EXECUTE, chosen))["ok"] is False
+
+    async def approve_on_page(self, review_url: str, action_id: str) -> None:
+        page = await self.browser.get(review_url, follow_redirects=True)
+        for form in forms(page.text):
+            if form.action_id == action_id and form.decision in ("approve", "send"):
+                await self.browser.post(form.address, data={**form.fields, "name": "Eve", "then": "send"})
+
+    async def close(self) -> None:
+        await self.http.aclose()
+        await self.browser.aclose()
+
+
+@pytest.fixture
+def side() -> Iterator[FarSide]:
+    with far_side() as made:
+        yield made
+
+
+async def run_jobs(app: App) -> None:
+    """Let every job that is due have its turn."""
+    while await Runner(app.store, app.clock, job_kinds(app), worker="test").run_due_once():
+        pass
+
+
+def read_links(inbox: Inbox) -> list[str]:
+    return [found for each in inbox.taken for found in LINK.findall((each.original_content or b"").decode())]
+
+
+@pytest.mark.rule("E84", "E93")
+@pytest.mark.parametrize("mailbox", [False, True], ids=["no mailbox", "mailbox"])
+@pytest.mark.parametrize("preset", ["relay", "people", "two_people"])
+@pytest.mark.parametrize("place", PLACES)
+async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
+    database_url: str, tmp_path: Path, side: FarSide, place: str, preset: str, mailbox: bool
+) -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        given = bring_everything(tmp_path, side, port) | PLACES[place][0] | {"policy": preset}
+        app = App(settings_for(database_url, tmp_path, **given), clock=ManualClock())
+        eve = Stranger(app, place)
+        try:
+            await app.prepare()
+            await eve.try_everything()
+            asked = await eve.call("chieflab_signup_workspace", {"email": EVE, "name": "Eve's shop"})
+            path = httpx.URL(asked["deliveryUrl"]).path
+            shown = await eve.browser.post(path, follow_redirects=True)
+            keys = KEY.findall(shown.text)
+            if mailbox and not keys:
+                (mailed,) = read_links(inbox)
+                keys = KEY.findall((await eve.browser.post(mailed, follow_redirects=True)).text)
+            assert bool(keys) == (mailbox or place == "loopback")
+            eve.key = keys[0] if keys else None
+            assert [mark for mark in MARKS if mark in await eve.read()] == []
+            await eve.try_everything()
+
+            if mailbox:  # a mailed link makes her a person, in her own workspace
+                await eve.browser.post("/sign-in", data={"email": EVE})
+                await run_jobs(app)
+                await eve.browser.post(read_links(inbox)[-1], follow_redirects=True)
+                assert [mark for mark in MARKS if mark in await eve.read()] == []
+                await eve.try_everything()
+            await run_jobs(app)
+
+            found = await app.store.read(lambda: members.list_people(app.clock.now_ms()))
+            assert [(each.person.is_owner, "local" in each.places) for each in found] == [
+                (False, False)
+            ] * len(found)
+            (operator,) = app.extensions.operators
+            assert operator.effects[0].function.__globals__["LEDGER"] == []
+            assert wrote(side) == []
+            assert {to for each in inbox.taken for to in each.rcpt_tos} <= {EVE}
+            workspaces = await app.store.read(tenancy.list_workspaces)
+            assert len(workspaces) == 1 + bool(eve.key)
+        finally:
+            await eve.close()
+            await app.close()
