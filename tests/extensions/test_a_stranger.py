@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from email import message_from_bytes
+from email.policy import default
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +26,7 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.core import tenancy
+from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
 from assent.engine.people import members
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
@@ -95,7 +98,7 @@ class Stranger:
             texts.append((await self.browser.get(page, follow_redirects=True)).text)
         return "\n".join(texts)
 
-    async def try_everything(self) -> None:
+    async def try_everything(self, *, as_person: bool = False) -> None:
         """Every effect of the owner, and mail, prepared, approved in the chat and on the page, and executed."""
         for tool, arguments in OWNERS.items():
             assert (await self.call(tool, arguments))["reason"] == "unknown_tool"
@@ -106,17 +109,21 @@ class Stranger:
             if self.key is None:
                 assert prepared["reason"] in ("missing_api_key", "unknown_tool")
                 continue
-            for action in prepared.get("actions", ()):
-                chosen = {"actionId": action["id"]}
-                await self.call(APPROVE, chosen)
-                await self.approve_on_page(prepared["reviewUrl"], action["id"])
-                assert (await self.call(EXECUTE, chosen))["ok"] is False
+            (action,) = prepared["actions"]
+            chosen = {"actionId": action["id"]}
+            await self.call(APPROVE, chosen)
+            await self.approve_on_page(prepared["reviewUrl"], action["id"])
+            refused = await self.call(EXECUTE, chosen)
+            assert refused["ok"] is False
+            if as_person:  # the approval counts, and there is nothing to send with
+                record = await self.call("chieflab_get_action", chosen)
+                assert (record["status"], refused["reason"]) == ("approved", "missing_connector")
 
     async def approve_on_page(self, review_url: str, action_id: str) -> None:
         page = await self.browser.get(review_url, follow_redirects=True)
         for form in forms(page.text):
             if form.action_id == action_id and form.decision in ("approve", "send"):
-                await self.browser.post(form.address, data={**form.fields, "name": "Eve", "then": "send"})
+                await self.browser.post(form.address, data={**form.fields, "name": "Eve"})
 
     async def close(self) -> None:
         await self.http.aclose()
@@ -136,7 +143,9 @@ async def run_jobs(app: App) -> None:
 
 
 def read_links(inbox: Inbox) -> list[str]:
-    return [found for each in inbox.taken for found in LINK.findall((each.original_content or b"").decode())]
+    texts = (message_from_bytes(each.original_content or b"", policy=default) for each in inbox.taken)
+    bodies = (each.get_body(("plain",)) for each in texts)
+    return [found for each in bodies if each is not None for found in LINK.findall(each.get_content())]
 
 
 @pytest.mark.rule("E84", "E93")
@@ -171,19 +180,52 @@ async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
                 await run_jobs(app)
                 await eve.browser.post(read_links(inbox)[-1], follow_redirects=True)
                 assert [mark for mark in MARKS if mark in await eve.read()] == []
-                await eve.try_everything()
+                await eve.try_everything(as_person=True)
             await run_jobs(app)
 
             found = await app.store.read(lambda: members.list_people(app.clock.now_ms()))
             assert [(each.person.is_owner, "local" in each.places) for each in found] == [
                 (False, False)
             ] * len(found)
-            (operator,) = app.extensions.operators
-            assert operator.effects[0].function.__globals__["LEDGER"] == []
+            (billing,) = [each for each in app.extensions.operators if each.id == "acme-billing"]
+            assert billing.effects[0].function.__globals__["LEDGER"] == []
             assert wrote(side) == []
             assert {to for each in inbox.taken for to in each.rcpt_tos} <= {EVE}
             workspaces = await app.store.read(tenancy.list_workspaces)
             assert len(workspaces) == 1 + bool(eve.key)
         finally:
             await eve.close()
+            await app.close()
+
+
+async def test_the_same_calls_with_a_key_of_the_owner_act(
+    database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    """What makes the test above able to fail."""
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        app = App(
+            settings_for(database_url, tmp_path, **bring_everything(tmp_path, side, port)),
+            clock=ManualClock(),
+        )
+        owner = Stranger(app, "loopback")
+        try:
+            await app.prepare()
+            entropy = KeyEntropy(app.services.entropy(KEY_ID_BYTES), app.services.entropy(SECRET_BYTES))
+            now_ms = app.clock.now_ms()
+            issued = await app.store.write(
+                lambda: tenancy.issue_key(tenancy.LOCAL_WORKSPACE, entropy, now_ms, by="test")
+            )
+            owner.key = issued.api_key
+            few = {"to": ["ann@example.org"], "subject": "Hello", "body": "A letter about the second floor."}
+            for tool, arguments in (("restart_request", {"what": "prod"}), ("chieflab_send", few)):
+                (action,) = (await owner.call(tool, arguments))["actions"]
+                await owner.call(APPROVE, {"actionId": action["id"]})
+                assert (await owner.call(EXECUTE, {"actionId": action["id"]}))["ok"] is True
+            assert (wrote(side), [each.rcpt_tos for each in inbox.taken]) == (
+                ["/admin/prod"],
+                [["ann@example.org"]],
+            )
+        finally:
+            await owner.close()
             await app.close()
