@@ -3,28 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+import msgspec
 import pytest
+from tests.effort import rounds
 from tests.engine.actions.kit import APPROVE, EXECUTE, EXECUTORS, Gate
 from tests.own_sql import bind_marks
 from tests.processes.running import DEADLINE_SECONDS
 
 from assent.cli.operating.freeze import stop_sending
 from assent.engine.actions import execution
-from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
+from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder, ReadinessAnswer
 from assent.engine.core import freezes
+from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.ports import Rows, Transaction
+from assent.stores.postgres import PostgresStore
 
 
 async def freeze(surface: Gate, where: WorkspaceId | None = None, why: str = "a wrong price") -> None:
     now_ms, scope = surface.clock.now_ms(), where or surface.workspace_id
-    assert await surface.app.store.write(lambda: freezes.freeze(scope, now_ms, by="test", why=why))
+    assert await surface.app.store.write(
+        lambda: freezes.freeze(scope, surface.clock.now_ms(), by="test", why=why)
+    )
 
 
 async def unfreeze(surface: Gate, where: WorkspaceId | None = None) -> None:
@@ -178,3 +185,156 @@ async def test_the_command_waits_for_a_claim_that_judged_before_it(surface: Gate
         assert len(surface.ledger) == 1
     finally:
         await other.close()
+
+
+class Steps:
+    """A transaction on a connection of its own, of which each step is a statement of the product."""
+
+    def __init__(self, connection: Any, transaction: Any) -> None:
+        self._connection, self._transaction = connection, transaction
+        self._block = connection.transaction(isolation="read_committed")
+        self.ran: list[str] = []
+
+    async def run(self) -> None:
+        """Run every statement; `commit` is another step."""
+        await self._block.start()
+        rows: Any = None
+        try:
+            while True:
+                bound = self._transaction.send(rows)
+                self.ran.append(bound.statement.name)
+                text = bound.statement.postgres
+                rows = await self._connection.fetch(text, *msgspec.structs.astuple(bound)) if text else []
+        except StopIteration:
+            pass
+
+    async def commit(self) -> None:
+        await self._block.commit()
+
+
+@contextlib.asynccontextmanager
+async def connections(surface: Gate, count: int) -> AsyncIterator[list[Any]]:
+    import asyncpg
+
+    opened = [await asyncpg.connect(surface.app.settings.database_url) for _ in range(count)]
+    try:
+        yield opened
+    finally:
+        for each in opened:
+            await each.close()
+
+
+async def begin_claim(surface: Gate, action_id: str) -> Callable[[], Transaction[Any]]:
+    """The transaction that claims an action, after its connector said that it is ready."""
+    services, now_ms, action = surface.app.services, surface.clock.now_ms(), await surface.stored(action_id)
+    order = ExecutionOrder(
+        workspace_id=action.workspace_id, action_id=action.action_id, tool=EXECUTE_TOOL, by="test"
+    )
+    asked = ReadinessAnswer(action.effect.connector, action.digest, Readiness(ready=True))
+    return lambda: execution.claim(services, order, services.new_id(now_ms), now_ms, asked)
+
+
+LOCK_WAITS = (
+    "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' "
+    "AND wait_event = 'advisory'"
+)
+
+
+@pytest.mark.own_database
+@pytest.mark.parametrize("everywhere", [True, False])
+async def test_a_claim_between_the_row_of_a_freeze_and_its_commit_is_waited_for(
+    surface: Gate, everywhere: bool
+) -> None:
+    """The claim cannot see the row, and its transaction is younger than every one that has ended."""
+    if surface.app.store.dialect != "postgres":
+        return  # one writer: a claim is over before the freeze is stored
+    scope = SYSTEM_WORKSPACE if everywhere else surface.workspace_id
+    early, late = [await surface.approved(connector="unaware", body=f"Note {each}.") for each in (1, 2)]
+    async with connections(surface, 3) as (first, second, third):
+        freezing = Steps(first, freezes.freeze(scope, surface.clock.now_ms(), by="test", why=""))
+        claiming = Steps(second, (await begin_claim(surface, early))())
+        await freezing.run()
+        await claiming.run()
+        await freezing.commit()
+        stopping = asyncio.create_task(stop_sending(surface.app, scope, "", why=""))
+
+        async def is_waiting_or_done() -> bool:
+            return stopping.done() or bool(await third.fetch(LOCK_WAITS))
+
+        await until(is_waiting_or_done)
+        assert not stopping.done(), "in effect, while a claim is open"
+        await claiming.commit()
+        done = await stopping
+        assert (done.in_effect, done.in_flight) == (True, 1)
+        assert (await surface.stored(early)).attempt is not None
+        assert (await surface.denied(EXECUTE, actionId=late))["reason"] == "frozen"
+        assert claiming.ran[0] == "share_claiming", "a claim that waits for the lock holds no row"
+
+
+@pytest.mark.own_database
+async def test_a_claim_that_hangs_delays_the_words_and_not_the_freeze(surface: Gate) -> None:
+    if surface.app.store.dialect != "postgres":
+        return  # one writer: a claim is over before the freeze is stored
+    hung, other = [await surface.approved(connector="unaware", body=f"Note {each}.") for each in (1, 2)]
+    async with connections(surface, 2) as (first, second):
+        claiming = Steps(first, (await begin_claim(surface, hung))())
+        await claiming.run()
+        stopping = asyncio.create_task(stop_sending(surface.app, SYSTEM_WORKSPACE, "", why=""))
+        await until(lambda: second.fetch(LOCK_WAITS))
+        # Its time is up, as after ten seconds.
+        await second.fetch(f"SELECT pg_cancel_backend(pid) FROM ({LOCK_WAITS}) waiting")
+        assert not (await stopping).in_effect
+        assert (await surface.denied(EXECUTE, actionId=other))["reason"] == "frozen"
+        await claiming.commit()
+        assert (await stop_sending(surface.app, SYSTEM_WORKSPACE, "", why="")).in_effect
+
+
+@pytest.mark.slow
+@pytest.mark.prove
+@pytest.mark.own_database
+async def test_a_freeze_takes_effect_within_a_second_beside_32_claimers_without_a_pause(
+    surface: Gate,
+) -> None:
+    """Each claimer claims, and takes the claim back, without end: claims overlap at every moment."""
+    if surface.app.store.dialect != "postgres":
+        return  # one writer: claims do not overlap
+    ids = [await surface.approved(connector="unaware", body=f"Note {each}.") for each in range(32)]
+    url = surface.app.settings.database_url
+
+    def count_claims() -> Transaction[int]:
+        rows = yield bind_marks("SELECT count(*) AS claims FROM events WHERE kind = 'action_claim'")
+        return int(rows[0]["claims"])
+
+    for turn in range(rounds(2, 40)):
+        where = SYSTEM_WORKSPACE if turn % 2 else surface.workspace_id
+        claimers = [PostgresStore(url, pool_size=1) for _ in ids]
+        claimed = [0] * len(ids)
+
+        async def claim(
+            place: int, stores: list[PostgresStore] = claimers, counts: list[int] = claimed
+        ) -> None:
+            claiming = await begin_claim(surface, ids[place])
+            undo = "UPDATE actions SET attempt = NULL, execution_state = 'none' WHERE action_id = ?"
+
+            def begin() -> Transaction[None]:
+                yield from claiming()
+                yield bind_marks(undo, ids[place])
+
+            with pytest.raises(Refusal) as refused:
+                while True:
+                    await stores[place].write(begin)
+                    counts[place] += 1
+            assert refused.value.reason is Reason.FROZEN
+
+        tasks = [asyncio.create_task(claim(place)) for place in range(len(ids))]
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            while not all(claimed):
+                await asyncio.sleep(0.005)  # noqa: ASYNC110 - the claims of other connections
+        done = await stop_sending(surface.app, where, "", why="")
+        in_time = await surface.app.store.read(count_claims)
+        await asyncio.gather(*tasks)
+        assert done.in_effect and done.effective_after_ms < 1_000, done
+        assert await surface.app.store.read(count_claims) == in_time
+        for each in claimers:
+            await each.close()
+        await unfreeze(surface, where)

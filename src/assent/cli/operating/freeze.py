@@ -6,10 +6,8 @@ were already with a connector or an agent: these cannot be called back, and thei
 
 from __future__ import annotations
 
-import asyncio
 import time
-from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +17,7 @@ from assent.cli.workspaces import BY, check_name, find_workspace
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
+from assent.ports import StoreUnavailable
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -28,10 +27,6 @@ OnlyWorkspace = Annotated[
     typer.Option("--workspace", "-w", metavar="ID-OR-NAME", help="Only this workspace (the whole server)."),
 ]
 
-SETTLE_SECONDS: Final = 10.0
-"""How long the command waits for transactions that began before the freeze."""
-POLL_SECONDS: Final = 0.002
-
 
 class FrozenSending(WireRecord):
     """The result of `freeze`."""
@@ -39,7 +34,7 @@ class FrozenSending(WireRecord):
     scope: str
     since: str
     in_effect: bool
-    """Whether no transaction from before the freeze is open any more."""
+    """Whether no claim from before the freeze is open any more."""
     effective_after_ms: float
     """From the order to the moment after which no process can begin to send."""
     in_flight: int
@@ -67,8 +62,8 @@ def freeze(
     )
     if not done.in_effect:
         text = (
-            f"Sending is stopped {done.scope} since {done.since}. After {SETTLE_SECONDS:g} s the database still has a "
-            "transaction that began earlier. If it claims an action, that action is sent.\n"
+            f"Sending is stopped {done.scope} since {done.since}. After {done.effective_after_ms / 1000:.0f} s the "
+            "database still has a transaction that began earlier. If it claims an action, that action is sent.\n"
         )
     text += f"{held} already being sent; the outcome is recorded.\n" if done.in_flight else ""
     again = ("unfreeze", *(("--workspace", workspace) if workspace is not None else ()))
@@ -84,17 +79,16 @@ async def stop_sending(app: App, workspace_id: WorkspaceId, scope: str, *, why: 
     await store.open()
     begun = time.perf_counter()
     await store.write(lambda: freezes.freeze(workspace_id, now_ms, by=BY, why=why))
-    snapshot, left = await store.read(freezes.read_open_writes), 0
-    while snapshot is not None and time.perf_counter() - begun < SETTLE_SECONDS:
-        left = await store.read(partial(freezes.count_open_writes, snapshot))
-        if not left:
-            break
-        await asyncio.sleep(POLL_SECONDS)
+    try:
+        await store.write(lambda: freezes.await_claims(workspace_id))
+        in_effect = True
+    except StoreUnavailable:  # a process hangs in a claim; the freeze is stored
+        in_effect = False
     took_ms = 1000 * (time.perf_counter() - begun)
     found = await store.read(freezes.list_all)
     since_ms = next((each.since_ms for each in found if each.workspace_id == workspace_id), now_ms)
-    in_flight = await store.read(lambda: freezes.count_executing(workspace_id))
-    return FrozenSending(scope, iso_time(since_ms), not left, round(took_ms, 2), in_flight)
+    in_flight = await store.read(lambda: freezes.count_executing(workspace_id, now_ms))
+    return FrozenSending(scope, iso_time(since_ms), in_effect, round(took_ms, 2), in_flight)
 
 
 def unfreeze(session: CommandSession, workspace: OnlyWorkspace = None) -> None:

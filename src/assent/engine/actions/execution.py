@@ -85,7 +85,7 @@ from assent.engine.actions.unsent import refuse_by_hand, refuse_not_live, refuse
 from assent.engine.audit import refused_attempts
 from assent.engine.connections import observing
 from assent.engine.core import idempotency as once
-from assent.engine.core import jobs, journal
+from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
 from assent.engine.people import approvals
@@ -297,6 +297,7 @@ def claim(
     """Judge and claim an action, so that at most one attempt is in flight (E29). A repeated
     idempotency key returns the stored answer (E27, E49). Raises `Refusal`, `_AskFirst` or
     `_Drifted`; `Doubted` for an action that a restore left in doubt."""
+    yield from freezes.begin_claim(order.workspace_id)
     action, policy = yield from actions.lock(order.workspace_id, order.action_id)
     if order.key is not None:
         stored = yield from once.recall(

@@ -68,6 +68,7 @@ def mark_lost(services: Services, job: Job, now_ms: int) -> Transaction[Action |
     execute the action during the call.
     """
     workspace_id, action_id = job.workspace_id, ActionId(job.payload["actionId"])
+    yield from freezes.begin_claim(workspace_id)
     action, policy = yield from actions.lock(workspace_id, action_id)
     if action.attempt is None or action.attempt.attempt_id != job.payload["attemptId"]:
         return None

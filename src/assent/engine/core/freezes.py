@@ -4,10 +4,16 @@ It is a row. `assent.engine.actions.actions` stores an action that is about to b
 row, in the statement that claims it: every path to a connector and every call that is handed out to an agent goes
 through that statement, in each process. Reading, staging, deciding, measuring and reading back go on.
 
-When a freeze is in effect. On SQLite there is one writer, so every claim after the commit of the freeze sees it. On
-PostgreSQL a claim whose statement began before that commit may still commit after it. Its transaction has an id by
-then, because it locked the action first. `read_open_writes` therefore lists the open transactions after the commit,
-and the freeze is in effect when these have ended (`count_open_writes`). A claim costs nothing more for this.
+When a freeze is in effect: when its row is committed and `await_claims` has returned. On SQLite there is one writer, so
+every claim after the commit sees the row, and nothing is waited for. On PostgreSQL a claim takes a lock, shared with
+other claims, before anything else (`begin_claim`); `await_claims` takes it exclusively, after the commit. A claim that
+had the lock before has ended then. A claim that gets it later reads the row: transactions that write are READ
+COMMITTED, so the statement that claims takes its snapshot after the lock was granted. Under REPEATABLE READ the
+statement that locks would take it, before it waits, and this would not hold.
+
+The row is written first, without the lock. A process that hangs in a claim then delays the words "in effect", not the
+freeze. There is no deadlock: a claim that waits for the lock holds nothing, `await_claims` locks nothing else, and both
+lock the server before the workspace.
 """
 
 from __future__ import annotations
@@ -90,21 +96,20 @@ def explain(action: Action, found: Freeze | None) -> Refusal:
     )
 
 
-def read_open_writes() -> Transaction[str | None]:
-    """Return the transactions that a freeze just committed must wait for; None if there are none."""
-    rows = yield statements.read_open_writes()
-    return rows[0]["snapshot"] if rows else None
+def begin_claim(workspace_id: WorkspaceId) -> Transaction[None]:
+    """Make a freeze wait for this transaction. The first statement of each transaction that claims."""
+    yield statements.share_claiming(workspace_id=workspace_id)
 
 
-def count_open_writes(snapshot: str) -> Transaction[int]:
-    rows = yield statements.count_open_writes(snapshot=snapshot)
-    return int(rows[0]["open"]) if rows else 0
+def await_claims(workspace_id: WorkspaceId) -> Transaction[None]:
+    """Wait for every claim that began before. Raises `StoreUnavailable` for one that does not end."""
+    yield statements.await_claims(workspace_id=workspace_id)
 
 
-def count_executing(workspace_id: WorkspaceId) -> Transaction[int]:
-    """Count the actions that were claimed before and have no outcome yet."""
+def count_executing(workspace_id: WorkspaceId, now_ms: int) -> Transaction[int]:
+    """Count the actions that were claimed before and may be in flight."""
     everywhere = int(workspace_id == SYSTEM_WORKSPACE)
-    rows = yield statements.count_executing(everywhere=everywhere, workspace_id=workspace_id)
+    rows = yield statements.count_executing(everywhere=everywhere, workspace_id=workspace_id, now_ms=now_ms)
     return int(rows[0]["executing"])
 
 

@@ -115,8 +115,8 @@ WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :ver
 RETURNING version
 
 -- name: store_claim [counted]
--- As store_action, for an attempt that sends next: only where no freeze is. The condition is part of the change, so that
--- no freeze comes between. The status stays, so the indexes of what is approved stay as they are.
+-- As store_action, for an attempt that sends next: only where no freeze is. share_claiming was run before, so that no
+-- freeze comes between. The status stays, so the indexes of what is approved stay as they are.
 UPDATE actions SET version = :version + 1, execution_state = :execution_state, preflight = :preflight, risk = :risk,
   attempt = :attempt
 WHERE workspace_id = :workspace_id AND action_id = :action_id AND version = :version AND NOT EXISTS (

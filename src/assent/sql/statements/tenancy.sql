@@ -77,19 +77,31 @@ WHERE workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000') OR
 -- Every freeze of the server, for its operator.
 SELECT workspace_id, since_ms, set_by, why FROM freezes ORDER BY workspace_id
 
--- name: read_open_writes [postgres, skipped on sqlite]
--- The transactions that write at this moment. One of them may have read that nothing is frozen.
-SELECT CAST(pg_current_snapshot() AS TEXT) AS snapshot
+-- name: share_claiming [postgres, skipped on sqlite]
+-- Make a freeze wait for this transaction, which claims. CASE fixes the order: the lock of the server, then that of the
+-- workspace. Both queue fairly, so that claims without a pause do not keep a freeze waiting.
+SELECT CASE WHEN pg_advisory_xact_lock_shared(hashtextextended('00000000-0000-7000-8000-000000000000', 0)) IS NOT NULL
+  THEN pg_advisory_xact_lock_shared(hashtextextended(:workspace_id, 0)) IS NOT NULL END AS held
 
--- name: count_open_writes [postgres, skipped on sqlite]
--- Count those of them that have not ended.
-SELECT count(*) AS open FROM pg_snapshot_xip(CAST(CAST(:snapshot AS TEXT) AS pg_snapshot)) AS x (id)
-WHERE pg_xact_status(x.id) = 'in progress'
+-- name: await_claims [postgres, skipped on sqlite]
+-- Wait until every claim that began before has ended: of a workspace, or of all for the id of the server.
+SELECT CASE WHEN CAST(:workspace_id AS TEXT) = '00000000-0000-7000-8000-000000000000'
+  THEN pg_advisory_xact_lock(hashtextextended('00000000-0000-7000-8000-000000000000', 0)) IS NOT NULL
+  WHEN pg_advisory_xact_lock_shared(hashtextextended('00000000-0000-7000-8000-000000000000', 0)) IS NOT NULL
+  THEN pg_advisory_xact_lock(hashtextextended(:workspace_id, 0)) IS NOT NULL END AS held
 
--- name: count_executing
--- Count what a connector or an agent has in hand, in one workspace or in all.
+-- name: count_executing [sqlite]
+-- Count what a connector or an agent has in hand, in one workspace or in all: first sends, and repetitions under a lease.
 SELECT count(*) AS executing FROM actions
-WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND execution_state = 'executing'
+WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND (execution_state = 'executing'
+    OR (execution_state = 'outcome_unknown' AND attempt ->> 'lease_until_ms' > :now_ms))
+  AND (:everywhere = 1 OR workspace_id = :workspace_id)
+
+-- name: count_executing [postgres]
+-- As on SQLite.
+SELECT count(*) AS executing FROM actions
+WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND (execution_state = 'executing'
+    OR (execution_state = 'outcome_unknown' AND CAST(CAST(attempt AS JSON) ->> 'lease_until_ms' AS BIGINT) > :now_ms))
   AND (:everywhere = 1 OR workspace_id = :workspace_id)
 
 -- name: find_webhook_hosts
