@@ -289,17 +289,33 @@ async def test_a_claim_that_hangs_delays_the_words_and_not_the_freeze(surface: G
         assert (await stop_sending(surface.app, SYSTEM_WORKSPACE, "", why="")).in_effect
 
 
+async def claim_without_end(
+    surface: Gate, action_id: str, store: PostgresStore, begun: asyncio.Event
+) -> None:
+    """Claim an action and take the claim back, without a pause, until it is refused."""
+    claiming = await begin_claim(surface, action_id)
+    undo = "UPDATE actions SET attempt = NULL, execution_state = 'none' WHERE action_id = ?"
+
+    def begin() -> Transaction[None]:
+        yield from claiming()
+        yield bind_marks(undo, action_id)
+
+    with pytest.raises(Refusal) as refused:
+        while True:
+            await store.write(begin)
+            begun.set()
+    assert refused.value.reason is Reason.FROZEN
+
+
 @pytest.mark.slow
 @pytest.mark.prove
 @pytest.mark.own_database
-async def test_a_freeze_takes_effect_within_a_second_beside_32_claimers_without_a_pause(
+async def test_a_freeze_is_in_effect_within_a_second_beside_32_claimers_without_a_pause(
     surface: Gate,
 ) -> None:
-    """Each claimer claims, and takes the claim back, without end: claims overlap at every moment."""
     if surface.app.store.dialect != "postgres":
         return  # one writer: claims do not overlap
     ids = [await surface.approved(connector="unaware", body=f"Note {each}.") for each in range(32)]
-    url = surface.app.settings.database_url
 
     def count_claims() -> Transaction[int]:
         rows = yield bind_marks("SELECT count(*) AS claims FROM events WHERE kind = 'action_claim'")
@@ -307,34 +323,19 @@ async def test_a_freeze_takes_effect_within_a_second_beside_32_claimers_without_
 
     for turn in range(rounds(2, 40)):
         where = SYSTEM_WORKSPACE if turn % 2 else surface.workspace_id
-        claimers = [PostgresStore(url, pool_size=1) for _ in ids]
-        claimed = [0] * len(ids)
-
-        async def claim(
-            place: int, stores: list[PostgresStore] = claimers, counts: list[int] = claimed
-        ) -> None:
-            claiming = await begin_claim(surface, ids[place])
-            undo = "UPDATE actions SET attempt = NULL, execution_state = 'none' WHERE action_id = ?"
-
-            def begin() -> Transaction[None]:
-                yield from claiming()
-                yield bind_marks(undo, ids[place])
-
-            with pytest.raises(Refusal) as refused:
-                while True:
-                    await stores[place].write(begin)
-                    counts[place] += 1
-            assert refused.value.reason is Reason.FROZEN
-
-        tasks = [asyncio.create_task(claim(place)) for place in range(len(ids))]
+        stores = [PostgresStore(surface.app.settings.database_url, pool_size=1) for _ in ids]
+        begun = [asyncio.Event() for _ in ids]
+        claimers = [
+            asyncio.create_task(claim_without_end(surface, *of))
+            for of in zip(ids, stores, begun, strict=True)
+        ]
         async with asyncio.timeout(DEADLINE_SECONDS):
-            while not all(claimed):
-                await asyncio.sleep(0.005)  # noqa: ASYNC110 - the claims of other connections
+            await asyncio.gather(*(each.wait() for each in begun))
         done = await stop_sending(surface.app, where, "", why="")
         in_time = await surface.app.store.read(count_claims)
-        await asyncio.gather(*tasks)
+        await asyncio.gather(*claimers)
         assert done.in_effect and done.effective_after_ms < 1_000, done
         assert await surface.app.store.read(count_claims) == in_time
-        for each in claimers:
+        for each in stores:
             await each.close()
         await unfreeze(surface, where)

@@ -84,8 +84,8 @@ from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_deliv
 from assent.engine.actions.unsent import refuse_by_hand, refuse_not_live, refuse_unready
 from assent.engine.audit import refused_attempts
 from assent.engine.connections import observing
-from assent.engine.core import idempotency as once
 from assent.engine.core import freezes, jobs, journal
+from assent.engine.core import idempotency as once
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
 from assent.engine.people import approvals
