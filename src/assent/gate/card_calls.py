@@ -25,6 +25,8 @@ class Circumstances(Record, kw_only=True):
     """Why it cannot be delivered yet, in a sentence for the person."""
     help_url: str | None = None
     """The page that removes the blocker."""
+    frozen: str = ""
+    """Why nothing is sent now, in a sentence for the person; empty where sending goes on."""
     nameable: bool = False
     """Whether only the account is missing, and a new check would bind one."""
     unfit: bool = False
@@ -59,9 +61,14 @@ class Circumstances(Record, kw_only=True):
         return f" {self.review_url}" if self.review_url else ""
 
     @property
+    def obstacle(self) -> str | None:
+        """Why it does not go out now."""
+        return self.frozen or self.blocker
+
+    @property
     def help_note(self) -> str:
         """The end of a sentence about the blocker."""
-        return f" Connect it here: {self.help_url}" if self.help_url else ""
+        return f" Connect it here: {self.help_url}" if self.help_url and not self.frozen else ""
 
 
 PLAIN: Final = Circumstances()
@@ -139,6 +146,8 @@ def _after_approval(key: str, action: Action, circumstances: Circumstances) -> s
             return f"Do it by hand. This chat may not record it; record it on the review page.{link}"
         done = ask_to_do(action)
         return f"It is planned for {full_time(action.schedule_ms)}. {done}" if action.schedule_ms else done
+    if circumstances.frozen:
+        return f"It stays approved. Say “withdraw {key}” to take the approval back."
     if action.view.executes == "agent":
         return f"The agent that asked may run it now, once. Until it does, say “withdraw {key}” to stop it."
     if circumstances.blocker is not None:
@@ -183,8 +192,8 @@ def describe_decision(move: str, key: str, action: Action, circumstances: Circum
         if circumstances.may_decide:
             return "This is the new version. It waits for your approval."
         return f"This is the new version. {circumstances.decider_note}"
-    if circumstances.blocker is not None:
-        return f"Approved. It cannot be sent yet: {circumstances.blocker}{circumstances.help_note}"
+    if circumstances.obstacle is not None:
+        return f"Approved. It cannot be sent yet: {circumstances.obstacle}{circumstances.help_note}"
     ending, sent = _after_approval(key, action, circumstances), _name_execution(action)[1]
     if move == "approve" and _starts_at_once(action):
         return f"Approved. {ending or ''}".rstrip()
@@ -193,7 +202,7 @@ def describe_decision(move: str, key: str, action: Action, circumstances: Circum
 
 def describe_stuck(action: Action, circumstances: Circumstances, now_ms: int) -> str | None:
     """Explain what keeps a scheduled action from being sent, or None."""
-    due_ms, blocker = action.schedule_ms, circumstances.blocker
+    due_ms, blocker = action.schedule_ms, circumstances.obstacle
     if action.status != "approved" or blocker is None or due_ms is None or due_ms <= now_ms:
         return None
     return f"Approved for {full_time(due_ms)}, but it cannot go out yet: {blocker}{circumstances.help_note}"
@@ -329,7 +338,7 @@ def _calls_after_approval(action: Action, circumstances: Circumstances) -> tuple
     about: dict[str, Any] = {"actionId": action.action_id}
     found = []
     withdraw = SuggestedCall("chieflab_withdraw_approval", about, "the user changes their mind")
-    if circumstances.missing:
+    if circumstances.missing or circumstances.frozen:
         return (withdraw,) if circumstances.may_edit else ()
     if action.view.executes == "agent":
         if circumstances.may_execute:

@@ -56,8 +56,7 @@ def _list_extras(action: Action, circumstances: Circumstances) -> list[tuple[str
         found.append(("Link", effect.link))
     if action.schedule_ms is not None:
         passed = ", a time that has passed" if circumstances.overdue else ""
-        name = "Planned for" if view.executes == "person" else "Goes out"
-        found.append((name, full_time(action.schedule_ms) + passed))
+        found.append(("Planned for", full_time(action.schedule_ms) + passed))
     return found
 
 
@@ -183,10 +182,12 @@ def explain_block(action: Action, circumstances: Circumstances) -> str | None:
     """Explain why it cannot be delivered yet, with the link that helps."""
     if (
         circumstances.expired
-        or circumstances.blocker is None
+        or circumstances.obstacle is None
         or action.status not in ("awaiting_approval", "approved")
     ):
         return None
+    if circumstances.frozen:
+        return f"**Nothing goes out now.** {circumstances.frozen}"
     if circumstances.missing:
         return f"**It cannot go out.** {circumstances.blocker}"
     said = f"**It cannot go out yet.** {circumstances.blocker}"

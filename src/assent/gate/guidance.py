@@ -289,6 +289,7 @@ def _message(keyed: dict[str, Action], around: Mapping[str, Circumstances], note
     found = {key: around.get(action.action_id, PLAIN) for key, action in keyed.items()}
     count = "One draft is" if len(keyed) == 1 else f"{len(keyed)} drafts are"
     said = [f"{count} ready and nothing was sent.", *notes]
+    said += dict.fromkeys(each.frozen for each in found.values() if each.frozen)
     said += [f"{keyed[key].view.label} cannot go out yet." for key, each in found.items() if each.blocker]
     yes = [
         f"“{say_approve(key, keyed[key])}”"

@@ -124,7 +124,8 @@ def explain(action: Action, blocker: str | None, now_ms: int) -> str:
         and section is not Section.EXPIRED
         and state_of(action) in _OF_AN_AGENT
     ):
-        return _OF_AN_AGENT[state_of(action)]
+        waits = state_of(action) in (APPROVED, RETRYABLE)
+        return blocker if blocker is not None and waits else _OF_AN_AGENT[state_of(action)]
     detail = plain_detail(str(action.metadata.get("lastAttempt", "")))
     if section is Section.APPROVED_NOT_SENT:
         if action.execution_state is ExecutionState.EXECUTING:

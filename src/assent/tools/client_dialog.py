@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions
-from assent.engine.core import idempotency
+from assent.engine.core import freezes, idempotency
 from assent.gate.cards import explain_no_dialog, render_question
 from assent.gate.gate import Decider, needs_approval, refuse_stale
 from assent.gate.policy import client_decides, satisfies
@@ -84,7 +84,9 @@ async def ask(call: Call, request: ApproveAction, refusal: Refusal) -> AskedQues
     if refusal.reason is not Reason.REQUIRES_APPROVAL:
         raise refusal
     workspace_id, action_id = call.caller.workspace_id, ActionId(request.action_id)
-    action, policy = await call.services.store.read(lambda: actions.find(workspace_id, action_id))
+    action, policy, frozen = await call.services.store.read(
+        lambda: actions.find_with_freeze(workspace_id, action_id)
+    )
     needed, held = policy.require(action), action.approval
     if not client_decides(needed):
         raise refusal
@@ -110,7 +112,8 @@ async def ask(call: Call, request: ApproveAction, refusal: Refusal) -> AskedQues
         expires_ms=call.now_ms + int(seconds * SECOND_MS),
         nonce=call.services.entropy(NONCE_BYTES).hex(),
     )
-    question = Question(_write_message(action, send=request.send), CHOICES)
+    stopped = freezes.describe(frozen, action)
+    question = Question(_write_message(action, stopped, send=request.send), CHOICES)
     if call.dialog.ask is None:
         return InputRequired(question, call.services.keys.client_dialogs.sign(msgspec.json.encode(asked)))
     if call.peer is not None:
@@ -163,8 +166,10 @@ def make_decider(call: Call, asked: AskedQuestion) -> Decider:
     return Decider(call.caller.workspace_id, by, Assurance.CLIENT, VIA, shown_ms=asked.asked_ms)
 
 
-def _write_message(action: Action, *, send: bool) -> str:
-    if action.effect.connector == WORKFLOW:
+def _write_message(action: Action, stopped: str, *, send: bool) -> str:
+    if stopped:
+        then = f"If you approve, it stays approved and nothing is sent now. {stopped}"
+    elif action.effect.connector == WORKFLOW:
         then = "If you approve, the workflow goes on."
     elif action.view.executes == "agent":
         then = "If you approve, your agent runs it once, exactly as it is here."

@@ -11,6 +11,7 @@ import msgspec
 from assent.engine.actions import actions, execution, reconciliation, recording
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.recording import Executed
+from assent.engine.core import freezes
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import PLAIN, next_calls
@@ -120,8 +121,12 @@ async def _look_now(call: Call, request: ResolveUnknownOutcome, action_id: Actio
         facts = {"by": call.caller.name, "via": "chat"}
         action = yield from reconciliation.ask_again(workspace_id, action_id, facts, call.now_ms)
         name = action.view.via or action.effect.connector
-        asked = reconciliation.can_be_asked(connectors.get(action.effect.connector))
+        connector = connectors.get(action.effect.connector)
+        asked = reconciliation.can_be_asked(connector)
         told = f"{name} is asked now." if asked else f"{name} cannot be asked: please look there."
+        stopped = freezes.describe((yield from freezes.find(workspace_id)), action)
+        if stopped and reconciliation.repeatable(connector, action, call.now_ms):
+            told = f"{name} can only be asked by sending it again. {stopped}"
         calls = next_calls(action.effect.channel, action, PLAIN)
         return from_record(
             Resolved, build_record(action, call.now_ms), show=told, user_message=told, next=calls

@@ -196,7 +196,7 @@ def entry(action: Action, around: Circumstances, now_ms: int) -> StatusEntry:
         what=headline(action.effect),
         channel=action.view.label,
         when=iso_time(_moment(action)),
-        why=explain(action, around.blocker, now_ms),
+        why=explain(action, around.obstacle, now_ms),
         url="" if find_section(action, now_ms) is Section.TAKEN_DOWN else action.external_url or "",
         help_url=(around.help_url or "") if open_still else "",
         severity=action.preflight.severity if action.status == "awaiting_approval" else "",

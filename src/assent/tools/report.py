@@ -118,7 +118,7 @@ async def report(call: Call, request: ReportRequest) -> ReportReply:
     left = [action for action in found.actions if find_section(action, call.now_ms) in OPEN]
     around = await circumstances.read_circumstances(call.services, call.caller, left)
     why = {
-        str(action.action_id): explain(action, around.get(action.action_id, PLAIN).blocker, call.now_ms)
+        str(action.action_id): explain(action, around.get(action.action_id, PLAIN).obstacle, call.now_ms)
         for action in found.actions
     }
     counts = Counter(find_section(action, call.now_ms) for action in found.actions)

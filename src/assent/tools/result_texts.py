@@ -77,7 +77,7 @@ def _line(action: Action, around: Circumstances, now_ms: int) -> str:
     elif action.executed_ms is not None:
         parts.append(f"went out {readable_time(action.executed_ms, now_ms)}. {action.external_url or ''}")
     else:
-        parts.append(f"{SECTION_TITLES[section].lower()}. {explain(action, around.blocker, now_ms)}")
+        parts.append(f"{SECTION_TITLES[section].lower()}. {explain(action, around.obstacle, now_ms)}")
     return "".join(parts).rstrip()
 
 

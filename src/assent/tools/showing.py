@@ -215,7 +215,7 @@ def _changes(before: Action, after: Action) -> tuple[str, ...]:
 
 def answer_shown(stored: FoundAction, waited: Waited, around: Circumstances, now_ms: int) -> ShownAction:
     action, decision = stored.action, stored.decision
-    message = _message(stored, around.blocker, now_ms)
+    message = _message(stored, around.obstacle, now_ms)
     card = render_card(action.effect.channel, action, around)
     return from_record(
         ShownAction,

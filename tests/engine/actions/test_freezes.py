@@ -30,7 +30,7 @@ from assent.stores.postgres import PostgresStore
 async def freeze(surface: Gate, where: WorkspaceId | None = None, why: str = "a wrong price") -> None:
     now_ms, scope = surface.clock.now_ms(), where or surface.workspace_id
     assert await surface.app.store.write(
-        lambda: freezes.freeze(scope, surface.clock.now_ms(), by="test", why=why)
+        lambda: freezes.freeze(scope, now_ms, by="test", why=why)
     )
 
 

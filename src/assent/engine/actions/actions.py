@@ -14,6 +14,7 @@ import msgspec
 
 from assent.engine.actions import recipients
 from assent.engine.core import freezes, journal
+from assent.engine.core.freezes import Freeze
 from assent.engine.webhooks import events as outgoing_events
 from assent.gate.policy import DEFAULT, Policy
 from assent.gate.records import (
@@ -62,6 +63,14 @@ def find(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[tuple[Ac
     """Return an action and its policy without a lock. Raises like `lock`."""
     rows = yield statements.find_action(workspace_id=workspace_id, action_id=action_id)
     return _read_found(rows)
+
+
+def find_with_freeze(
+    workspace_id: WorkspaceId, action_id: ActionId
+) -> Transaction[tuple[Action, Policy, Freeze | None]]:
+    """As `find`, with what stops the workspace."""
+    rows = yield statements.find_action(workspace_id=workspace_id, action_id=action_id)
+    return *_read_found(rows), freezes.read_joined(rows[0])
 
 
 def lock_known(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[Action | None]:

@@ -107,8 +107,8 @@ def describe_binding(bound: Action) -> str:
     where = goes_to(effect.target)
     if effect.sender:
         through = f", through {where}" if where else ""
-        return f"It can go out now, from {effect.sender}{through}. {NOT_SEEN}"
-    return f"It can go out now, to {where}. {NOT_SEEN}" if where else f"It can go out now. {NOT_SEEN}"
+        return f"It would go out from {effect.sender}{through}. {NOT_SEEN}"
+    return f"It would go out to {where}. {NOT_SEEN}" if where else f"It is connected. {NOT_SEEN}"
 
 
 NOT_SEEN: Final = (
@@ -126,7 +126,7 @@ def _answer(before: Action, action: Action, advice: str | None, outlook: Outlook
     elif still:
         said = f"It still cannot go out. {advice}"
     else:
-        said = ended or SAID[action.status]
+        said = ended or around.frozen or SAID[action.status]
     following = next_calls(key, action, around)
     if still and action.status is Status.AWAITING_APPROVAL:
         provider = {"provider": action.effect.connector}

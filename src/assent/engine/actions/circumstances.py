@@ -17,6 +17,8 @@ from msgspec import UNSET, UnsetType
 
 from assent.engine.actions import actions, policies
 from assent.engine.actions.missing_types import explain_missing_type
+from assent.engine.core import freezes
+from assent.engine.core.freezes import Freeze
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.gate.calls import SuggestedCall
@@ -96,6 +98,7 @@ class Outlook:
     """Accounts that are not ready, by connector and account (`_readiness_key`)."""
     missing: frozenset[TypeKey]
     """The types that are not registered any more, or have changed since."""
+    frozen: Freeze | None
 
     def readiness_of(self, effect: Effect) -> Readiness:
         """Return the readiness for an effect at the time this was read."""
@@ -135,6 +138,7 @@ class Outlook:
         return Circumstances(
             blocker=blocker,
             help_url=help_url,
+            frozen=freezes.describe(self.frozen, action),
             nameable=unfit is None and readiness.nameable and not missing,
             unfit=unfit is not None or missing,
             missing=missing,
@@ -197,13 +201,17 @@ class Outlook:
 async def read_action(services: Services, caller: Principal, action_id: ActionId) -> tuple[Action, Outlook]:
     """Read an action together with the facts for an answer. Raises like `actions.find`."""
     workspace_id = caller.workspace_id
-    action, policy = await services.store.read(lambda: actions.find(workspace_id, action_id))
+    action, policy, frozen = await services.store.read(
+        lambda: actions.find_with_freeze(workspace_id, action_id)
+    )
     connector, unready = services.connectors.get(action.effect.connector), {}
     if action.status in OPEN and not getattr(connector, "always_ready", False):
         readiness = await ask_readiness(services, workspace_id, action.effect)
         if not readiness.ready:
             unready[_readiness_key(action.effect)] = readiness
-    return action, Outlook(services, caller, policy, unready, services.effects.find_missing((action,)))
+    return action, Outlook(
+        services, caller, policy, unready, services.effects.find_missing((action,)), frozen
+    )
 
 
 async def outlook(
@@ -213,7 +221,7 @@ async def outlook(
     known: Mapping[str, Readiness] | None = None,
 ) -> Outlook:
     """Read policy and readiness of these actions once. `known` is by action id."""
-    policy = await services.store.read(lambda: policies.find(caller.workspace_id))
+    policy, frozen = await services.store.read(lambda: policies.find_with_freeze(caller.workspace_id))
     found: dict[tuple[object, ...], Readiness] = {}
     asked: dict[tuple[object, ...], Effect] = {}
     listed = tuple(shown)
@@ -229,7 +237,7 @@ async def outlook(
     found = {**dict(zip(asked, answers, strict=True)), **found}
     unready = {way: readiness for way, readiness in found.items() if not readiness.ready}
     missing = services.effects.find_missing(listed)
-    return Outlook(services, caller, policy, unready, missing)
+    return Outlook(services, caller, policy, unready, missing, frozen)
 
 
 async def read_circumstances(

@@ -92,7 +92,7 @@ from assent.engine.people import approvals
 from assent.engine.recovery import doubts, holding
 from assent.gate import gate
 from assent.gate.preflight import Readiness
-from assent.gate.records import Action, Attempt, Observation
+from assent.gate.records import Action, Attempt, Observation, Status
 from assent.gate.refusal_words import refuse_unfit
 from assent.gate.review_link import LOOK, Scope
 from assent.gate.rules import drift
@@ -306,6 +306,9 @@ def claim(
         if stored is not None:
             return replay_answer(stored)
     action = yield from recipients.judge(action, now_ms)
+    early = action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms
+    if early and (frozen := (yield from freezes.find(order.workspace_id))) is not None:
+        raise freezes.explain(action, frozen)  # and not that it goes out later
     gate.judge_execution(
         action,
         policy,

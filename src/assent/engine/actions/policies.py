@@ -7,7 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions.actions import policy_of
-from assent.engine.core import journal
+from assent.engine.core import freezes, journal
+from assent.engine.core.freezes import Freeze
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.policy import (
     DEFAULT,
@@ -40,8 +41,13 @@ class PolicyVersion(Record):
 
 
 def find(workspace_id: WorkspaceId) -> Transaction[Policy]:
-    rows = yield statements.find_policy(workspace_id=workspace_id)
-    return policy_of(rows[0]) if rows else DEFAULT
+    return (yield from find_with_freeze(workspace_id))[0]
+
+
+def find_with_freeze(workspace_id: WorkspaceId) -> Transaction[tuple[Policy, Freeze | None]]:
+    """Return the policy of a workspace and what stops it."""
+    row = (yield statements.find_policy(workspace_id=workspace_id))[0]
+    return policy_of(row), freezes.read_joined(row)
 
 
 def find_version(workspace_id: WorkspaceId) -> Transaction[PolicyVersion]:

@@ -22,12 +22,13 @@ from typing import Final, NoReturn
 
 from assent.engine.core import journal
 from assent.gate.records import Action
+from assent.gate.step_calls import WORKFLOW
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record, from_row
-from assent.kernel.times import iso_time
-from assent.ports import Rows, Transaction
+from assent.kernel.times import full_time, iso_time
+from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
 
 LOOK_AGAIN_MS: Final = 20 * SECOND_MS
@@ -45,6 +46,23 @@ class Freeze(Record):
     @property
     def everywhere(self) -> bool:
         return self.workspace_id == SYSTEM_WORKSPACE
+
+    @property
+    def where(self) -> str:
+        return "on this server" if self.everywhere else "in this workspace"
+
+    @property
+    def reason(self) -> str:
+        """The reason as a sentence, with a space before it; empty without one."""
+        return f" Reason: {self.why}{'' if self.why.endswith(('.', '!', '?')) else '.'}" if self.why else ""
+
+
+def describe(found: Freeze | None, action: Action) -> str:
+    """Tell a person why an action does not go out now. Empty if no freeze stops it: what a person does by
+    hand and a step of a workflow are no effects of the server."""
+    if found is None or action.view.executes == "person" or action.effect.connector == WORKFLOW:
+        return ""
+    return f"Sending is stopped {found.where} since {full_time(found.since_ms)}.{found.reason}"
 
 
 def freeze(workspace_id: WorkspaceId, now_ms: int, *, by: str, why: str) -> Transaction[bool]:
@@ -71,6 +89,13 @@ def find(workspace_id: WorkspaceId) -> Transaction[Freeze | None]:
     return _read(rows)[0] if rows else None
 
 
+def read_joined(row: Row) -> Freeze | None:
+    """Return the freeze in a row about something else."""
+    return (
+        from_row(Freeze, row, workspace_id=row["frozen_in"], by=row["set_by"]) if row["frozen_in"] else None
+    )
+
+
 def list_all() -> Transaction[list[Freeze]]:
     return _read((yield statements.list_freezes()))
 
@@ -82,14 +107,12 @@ def refuse(action: Action) -> Transaction[NoReturn]:
 
 def explain(action: Action, found: Freeze | None) -> Refusal:
     """Build the refusal. `found` is None if the freeze has just ended."""
-    since = f" since {iso_time(found.since_ms)}" if found is not None else ""
-    why = f" Reason: {found.why}" if found is not None and found.why else ""
     return Refusal(
         Reason.FROZEN,
         facts={
-            "where": "on this server" if found is not None and found.everywhere else "in this workspace",
-            "since": since,
-            "why": why,
+            "where": found.where if found is not None else "in this workspace",
+            "since": f" since {iso_time(found.since_ms)}" if found is not None else "",
+            "why": found.reason if found is not None else "",
         },
         action_id=action.action_id,
         status=action.status,
