@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from assent.engine.actions import decisions as decisions
+from assent.engine.core import freezes as freezes
 from assent.engine.core.waits import WaitedAction as WaitedAction
 from assent.extensions.texts import render_labelled as render_labelled
 from assent.gate.gate import Decider as Decider

@@ -191,12 +191,16 @@ class HeldCalls:
 
 def describe_wait(action: Action) -> str:
     if action.status is Status.APPROVED:
-        return "Approved. The call is being made."
+        made = action.execution_state is ExecutionState.EXECUTING
+        return "Approved. The call is being made." if made else "Approved. The call is not made yet."
     return "Waiting for a person to approve this call."
 
 
-def answer(services: Services, call: ForeignCall, action: Action, asked: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of a gated call. `asked` are the arguments that the agent sent."""
+def answer(
+    services: Services, call: ForeignCall, action: Action, asked: dict[str, Any], frozen: str = ""
+) -> dict[str, Any]:
+    """Return the result of a gated call. `asked` are the arguments that the agent sent, `frozen` says why
+    no call is made now."""
     if action.status is Status.EXECUTED:
         return answer_executed(action, asked)
     now_ms = services.clock.now_ms()
@@ -224,13 +228,18 @@ def answer(services: Services, call: ForeignCall, action: Action, asked: dict[st
             "No one decided about this call in time. It was not made. Propose it again if it is wanted."
         )
     if action.status is Status.APPROVED:
+        said = f"This call is approved and not done yet. {frozen}".rstrip()
         return say_error(
-            f"This call is approved and not done yet. Call chieflab_get_action with actionId {action.action_id} and "
-            "waitSeconds 50 to get its result. Do not make it again."
+            f"{said} Call chieflab_get_action with actionId {action.action_id} and waitSeconds 50 to get its result. "
+            "Do not make it again."
         )
-    refusal = needs_approval(action, url, describe_waiting(action, url))
-    recovery = msgspec.json.encode(refusal.recovery()).decode()
-    return say_error(refusal.recovery().summary_for_user, recovery)
+    return refuse(needs_approval(action, url, describe_waiting(action, url, frozen)))
+
+
+def refuse(refusal: Refusal) -> dict[str, Any]:
+    """Return a refusal as the error of a tool."""
+    recovery = refusal.recovery()
+    return say_error(recovery.summary_for_user, msgspec.json.encode(recovery).decode())
 
 
 def _find_failure(action: Action) -> str:
@@ -238,12 +247,12 @@ def _find_failure(action: Action) -> str:
     return found if isinstance(found, str) else "its server refused it."
 
 
-def describe_waiting(action: Action, url: str) -> Words:
+def describe_waiting(action: Action, url: str, frozen: str) -> Words:
     where = f" at {url}" if url else ""
     return Words(
         summary="A person has to approve this call.",
-        user_message=f"“{action.view.heading}” waits for you{where}. Nothing was done yet. Once you approve it there, "
-        "it is done.",
+        user_message=f"“{action.view.heading}” waits for you{where}. Nothing was done yet. "
+        f"{frozen or 'Once you approve it there, it is done.'}",
         fix=f"STOP. Give the user the link. Then call chieflab_get_action with actionId {action.action_id} and "
         "waitSeconds 50: it answers with the result once a person has decided. The same call, made again, joins this "
         "question.",

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.gateway import ForeignCall
+from assent.platform.gateway import ForeignCall, freezes
 from assent.platform.storage import Services, tenancy
 from assent.platform.values import Refusal, WorkspaceId, list_unpassed, select_passed
 from assent.wrap import gated, storing
@@ -179,9 +179,14 @@ class Gateway:
         arguments: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
         if found.mode == "gate" and not profile.observe:
             return await self._ask(call, profile, found, arguments, params)
+        if not found.reads_only and (frozen := await self._find_freeze(call)) is not None:
+            return gated.refuse(freezes.explain(frozen))
         if found.mode == "gate":
             await self._observe(call, profile, found)
         return await self._pass(call, profile, found, {**params, "arguments": arguments})
+
+    async def _find_freeze(self, call: ForeignCall) -> freezes.Freeze | None:
+        return await self._services.store.read(lambda: freezes.find(call.caller.workspace_id))
 
     async def _find_tools(self, call: ForeignCall) -> ArrangedTools:
         """Return the tools of all servers. Asks for the acceptance of new definitions."""
@@ -277,19 +282,26 @@ class Gateway:
                 raise tenancy.lack_scope("runs:write")
             action = await gated.propose(self._services, call, effect, tool.name)
         except Refusal as refusal:
-            recovery = refusal.recovery()
-            return say_error(recovery.summary_for_user, msgspec.json.encode(recovery).decode())
+            return gated.refuse(refusal)
         meta = params.get("_meta")
         token = meta.get("progressToken") if isinstance(meta, dict) else None
         settled = await self.held.wait(call, action, token)
-        return gated.answer(self._services, call, settled, arguments)
+        frozen = freezes.describe(await self._find_freeze(call), settled)
+        return gated.answer(self._services, call, settled, arguments, frozen)
 
     async def _read_before(
         self, call: ForeignCall, profile: Profile, tool: OfferedTool, arguments: dict[str, Any]
-    ) -> str:
-        """Return the present text that a call would replace; empty if there is none."""
+    ) -> str | None:
+        """Return the present text that a call would replace; empty if there is none. None if the tool that
+        reads it may not be called during a freeze."""
         if tool.rule is None or (template := tool.rule.diff) is None:
             return ""
+        offered = (await self._find_tools(call)).offered
+        reads = any(
+            each.reads_only for each in offered if (each.server, each.tool) == (tool.server, template.tool)
+        )
+        if not reads and await self._find_freeze(call) is not None:
+            return None
         upstream = self._upstream(call, profile, tool.server)
         given = {name: arguments.get(source) for name, source in template.arguments.items()}
         try:
@@ -350,6 +362,10 @@ class Gateway:
         profile = await self._profile(call)
         capability = READS.get(method) or method.partition("/")[0]
         servers = [self._upstream(call, profile, spec.name) for spec in profile.servers]
+        if method not in LISTS and (frozen := await self._find_freeze(call)) is not None:
+            servers = [each for each in servers if profile.rules_for(each.spec.name).trusted]
+            if not servers:
+                raise LookupError(freezes.explain(frozen).recovery().user_message)
         if method in LISTS:
             listed: list[Any] = []
             for server in servers:

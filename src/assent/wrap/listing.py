@@ -39,6 +39,8 @@ class OfferedTool(Record, kw_only=True):
     rule: ToolRule | None
     definition: Mapping[str, Any]
     pin: str
+    reads_only: bool = False
+    """Whether its server is trusted and says that it only reads. Under a freeze no other tool passes."""
     held: bool = False
     known: bool = True
     """Whether a tool of this name was accepted before."""
@@ -70,13 +72,17 @@ def is_usable(definition: Any) -> bool:
     return len(_SORTED.encode(definition)) <= MAX_DEFINITION_BYTES
 
 
+def only_reads(definition: Mapping[str, Any], *, trusted: bool) -> bool:
+    """Whether a tool only reads: by its own hint, which counts for a trusted server."""
+    hints = definition.get("annotations")
+    return trusted and isinstance(hints, dict) and hints.get("readOnlyHint") is True
+
+
 def choose_mode(definition: Mapping[str, Any], rule: ToolRule | None, *, trusted: bool) -> Mode:
     """Return what a call of a tool does. Only a trusted server's `readOnlyHint` lets it pass."""
     if rule is not None and rule.mode is not None:
         return rule.mode
-    hints = definition.get("annotations")
-    reads = isinstance(hints, dict) and hints.get("readOnlyHint") is True
-    return "pass" if trusted and reads else "gate"
+    return "pass" if only_reads(definition, trusted=trusted) else "gate"
 
 
 def arrange_tools(
@@ -107,6 +113,7 @@ def arrange_tools(
                 rule=rule,
                 definition=definition,
                 pin=pin,
+                reads_only=only_reads(definition, trusted=rules.trusted),
                 held=accepted != pin,
                 known=accepted is not None,
             )

@@ -307,8 +307,8 @@ def claim(
             return replay_answer(stored)
     action = yield from recipients.judge(action, now_ms)
     early = action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms
-    if early and (frozen := (yield from freezes.find(order.workspace_id))) is not None:
-        raise freezes.explain(action, frozen)  # and not that it goes out later
+    if early and (yield from freezes.find(order.workspace_id)) is not None:
+        yield from freezes.refuse(action)  # and not that it goes out later
     gate.judge_execution(
         action,
         policy,

@@ -18,14 +18,14 @@ lock the server before the workspace.
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from typing import Final, NoReturn, Unpack
 
 from assent.engine.core import journal
 from assent.gate.records import Action
 from assent.gate.step_calls import WORKFLOW
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Reason, Refusal
+from assent.kernel.refusals import AddedFields, Reason, Refusal
 from assent.kernel.structs import Record, from_row
 from assent.kernel.times import full_time, iso_time
 from assent.ports import Row, Rows, Transaction
@@ -102,10 +102,10 @@ def list_all() -> Transaction[list[Freeze]]:
 
 def refuse(action: Action) -> Transaction[NoReturn]:
     """Refuse to send an action. Raises `Refusal`."""
-    raise explain(action, (yield from find(action.workspace_id)))
+    raise explain((yield from find(action.workspace_id)), action_id=action.action_id, status=action.status)
 
 
-def explain(action: Action, found: Freeze | None) -> Refusal:
+def explain(found: Freeze | None, **about: Unpack[AddedFields]) -> Refusal:
     """Build the refusal. `found` is None if the freeze has just ended."""
     return Refusal(
         Reason.FROZEN,
@@ -114,8 +114,7 @@ def explain(action: Action, found: Freeze | None) -> Refusal:
             "since": f" since {iso_time(found.since_ms)}" if found is not None else "",
             "why": found.reason if found is not None else "",
         },
-        action_id=action.action_id,
-        status=action.status,
+        **about,
     )
 
 
