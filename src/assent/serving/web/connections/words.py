@@ -26,7 +26,7 @@ def find_connect_path(info: ConnectorInfo | None, workspace_id: str) -> str:
 
 
 DONE: Final = {
-    "connected": "Connected. Waiting drafts can be sent now: check where each one goes, and approve it.",
+    "connected": "Connected. Check where each waiting draft goes, and approve it.",
     "chosen": "Saved. This applies to everything prepared from now on.",
     "disconnected": "Disconnected. Its keys and tokens are destroyed on this server.",
 }

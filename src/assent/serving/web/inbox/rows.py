@@ -110,7 +110,7 @@ def _say_note(line: Waiting, missing: str, now_ms: int) -> str:
     if state == EXECUTED and action.executed_ms is not None:
         return action.view.done.lower()
     if state == APPROVED and action.schedule_ms is not None:
-        return f"goes out {relative(action.schedule_ms - now_ms)}"
+        return f"due {relative(action.schedule_ms - now_ms)}"
     if line.approvals:
         return f"{len(line.approvals)} of {line.policy.require(action).approvers} approved"
     warnings = len(action.preflight.warnings)

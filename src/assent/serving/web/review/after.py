@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 
 from assent.engine.actions import actions
-from assent.engine.actions.reconciliation import can_be_asked
+from assent.engine.actions.reconciliation import can_be_asked, repeatable
 from assent.engine.people import approvals
 from assent.engine.views import inbox
 from assent.engine.views.review import RunReview
@@ -101,10 +101,14 @@ class ResultNotice(Record):
     about: str = ""
 
 
-def list_askable(connectors: Mapping[str, Connector], found: RunReview) -> frozenset[str]:
-    """Return the actions whose provider can be asked what became of them."""
+def list_askable(connectors: Mapping[str, Connector], found: RunReview, now_ms: int) -> frozenset[str]:
+    """Return the actions whose provider can be asked what became of them. During a freeze that leaves out
+    those that can only be asked by sending again."""
+    known = [(each, connectors.get(each.effect.connector)) for each in found.actions]
     return frozenset(
-        each.action_id for each in found.actions if can_be_asked(connectors.get(each.effect.connector))
+        each.action_id
+        for each, connector in known
+        if can_be_asked(connector) and not (found.frozen and repeatable(connector, each, now_ms))
     )
 
 
@@ -152,7 +156,9 @@ def say_done(
     action: Action | None,
     nonce: Callable[[Action, str], str],
     undo_ms: int,
+    stopped: str,
 ) -> ResultNotice | None:
+    """Confirm the last decision. `stopped` says why nothing is sent now, where that is so."""
     did = request.query_params.get("did", "")
     if did == "end-links" and found.run.links_from_ms:
         return ResultNotice(words.THE_REVIEW_LINKS, None)
@@ -165,7 +171,10 @@ def say_done(
     moved = bool(request.query_params.get("next"))
     card = next((each for each in shown if each.action_id == action.action_id), None)
     waits = card is None or card.in_flight
-    if state_of(action) == APPROVED and did == "send" and waits and undo_ms:
+    if state_of(action) == APPROVED and did in ("approve", "send") and stopped:
+        done = "run" if runs else "sent"
+        text = words.APPROVED_IT_CANNOT_BE_YET.format(done=done, why=stopped)
+    elif state_of(action) == APPROVED and did == "send" and waits and undo_ms:
         text = (words.RUNS_IN if runs else words.GOES_OUT_IN).format(seconds=undo_ms // SECOND_MS)
     elif state_of(action) == APPROVED and did in ("approve", "send") and card is not None and not waits:
         notice = _not_under_way(card, did, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from assent.engine.actions import change_requests
 from assent.engine.actions.missing_types import explain_missing_type
 from assent.engine.actions.remainder import AGAIN_AS
+from assent.engine.core import freezes
 from assent.engine.core.jobs import JobState
 from assent.engine.learning.memory import memory_used
 from assent.engine.people.notes import is_unsent
@@ -15,7 +16,7 @@ from assent.gate.policy import counts
 from assent.gate.preflight import Readiness, is_expired, is_overdue
 from assent.gate.records import Action, Status
 from assent.gate.rules.drift import describe_change, read_changes
-from assent.gate.transitions import AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
+from assent.gate.transitions import APPROVED, AWAITING, EXECUTING, FAILED, UNKNOWN, state_of
 from assent.gate.views import Field
 from assent.kernel.ids import ActionId
 from assent.kernel.structs import Record
@@ -168,6 +169,8 @@ class Card(Record, kw_only=True):
     """What must be added before it can be approved, or an empty text."""
     unknown: bool
     may_send: bool
+    stopped: str
+    """Why nothing is sent now, or an empty text."""
     forms: dict[str, Form]
 
 
@@ -184,7 +187,8 @@ def build_card(
     then = Readiness(preflight.connector_ready, preflight.connector_blocker, preflight.connector_fix_hint)
     needed = found.policy.require(action)
     may_approve = not needed.denied and counts(looking.voice, needed, action)
-    sending = _sending(action, job, now_ms)
+    stopped = freezes.describe(found.frozen, action)
+    sending = _sending(action, None if stopped else job, now_ms)
     pictures = review_pictures.of_action(found, action)
     return Card(
         action_id=action.action_id,
@@ -200,7 +204,7 @@ def build_card(
         severity_why=naming.explain_severity(action),
         happens=view.sentence,
         sends=view.executes == "server",
-        at_once=sends_at_once(action),
+        at_once=sends_at_once(action) and not stopped,
         barred=view.approval_executes and not permits(looking.scope, "send"),
         is_function=naming.is_function(action),
         gone=explain_missing_type(looking.effects, action),
@@ -232,7 +236,7 @@ def build_card(
             looking.effects.connectors.get(action.effect.connector), action.workspace_id
         ),
         cost=naming.cost(preflight.estimated_cost_credits),
-        overdue=is_overdue(action, now_ms),
+        overdue=is_overdue(action, now_ms) and not stopped,
         expires=when(action.expires_ms, now_ms),
         expired=is_expired(action, now_ms),
         is_open=state_of(action) in OPEN and not is_expired(action, now_ms),
@@ -248,22 +252,23 @@ def build_card(
         refused=as_text(action.metadata.get("lastAttempt")) or f"{view.via} rejected it.",
         again_as=as_text(action.metadata.get(AGAIN_AS)),
         attempt=_attempt(action, now_ms),
-        last_attempt=_last_attempt(action, job, now_ms),
+        last_attempt=_last_attempt(action, job, now_ms, stopped),
         executed=when(action.executed_ms, now_ms),
         external_id=action.external_id if view.executes != "agent" else None,
         external_url=naming.web_address(action.external_url),
         history=review_history.of_action(history, action.action_id),
         waiting=state_of(action) == AWAITING and not is_expired(action, now_ms),
-        unsent=is_unsent(action, now_ms),
+        unsent=is_unsent(action, now_ms) or bool(stopped and state_of(action) == APPROVED),
         scheduled=action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms,
         missing=naming.missing(action),
         unknown=state_of(action) == UNKNOWN,
-        may_send=permits(looking.scope, "send"),
+        may_send=permits(looking.scope, "send") and not stopped,
+        stopped=stopped,
         forms=build_forms(
             action,
             looking,
             may_approve,
-            in_flight=bool(sending),
+            in_flight=bool(sending or stopped),
             own_yes=any(
                 yes.approver == looking.approver
                 for yes in found.approvals.get(ActionId(action.action_id), ())
@@ -283,12 +288,11 @@ def _sending(action: Action, job: SendJob | None, now_ms: int) -> str:
     return ""
 
 
-def _last_attempt(action: Action, job: SendJob | None, now_ms: int) -> str:
+def _last_attempt(action: Action, job: SendJob | None, now_ms: int, stopped: str) -> str:
     """Describe how the last attempt ended and when the next one starts."""
     if job is not None and job.last_error and job.state in (JobState.WAITING, JobState.DEAD):
-        again = (
-            f" It is tried again {relative(job.due_ms - now_ms)}." if job.state is JobState.WAITING else ""
-        )
+        waits = job.state is JobState.WAITING
+        again = f" It is tried again {relative(job.due_ms - now_ms)}." if waits and not stopped else ""
         return f"{job.last_error}{again}"
     return as_text(action.metadata.get("lastAttempt"))
 

@@ -23,7 +23,8 @@ from assent.engine.actions import actions, blocked, editing
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
 from assent.engine.connections import observing
-from assent.engine.core import tenancy
+from assent.engine.core import freezes, tenancy
+from assent.engine.core.freezes import Freeze
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
 from assent.engine.people import members, proofs
@@ -288,16 +289,20 @@ class ReviewPages:
     ) -> Response:
         now_ms, store = self._services.clock.now_ms(), self._services.store
 
-        def look() -> Transaction[tuple[Viewer, RunReview, int, Action | None]]:
+        def look() -> Transaction[tuple[Viewer, RunReview, int, Action | None, str]]:
             viewer = yield from admit(shown, now_ms)
             waiting = 0
             if viewer.session is not None:
                 waiting = yield from members.count_waiting(viewer.session.person, now_ms)
             effects = self._services.for_workspace(viewer.run.workspace_id).effects
             found = yield from review.read_review(viewer.run, effects)
-            return viewer, found, waiting, (yield from review_after.find_decided(request, viewer, found))
+            decided = yield from review_after.find_decided(request, viewer, found)
+            if decided is None:
+                return viewer, found, waiting, None, ""
+            frozen = yield from freezes.find(decided.workspace_id)
+            return viewer, found, waiting, decided, freezes.describe(frozen, decided)
 
-        viewer, found, waiting, decided = await store.read(look)
+        viewer, found, waiting, decided, stopped = await store.read(look)
         services = self._services.for_workspace(viewer.run.workspace_id)
         nonces = await self._nonces()
         browser = nonces.browser(request)
@@ -344,12 +349,12 @@ class ReviewPages:
             "rest": review_view.list_rest(found, cards),
             "batch_nonce": self._batch_nonce(nonces, browser, viewer, now_ms),
             "done": review_after.say_done(
-                request, found, cards, decided, nonce, self._services.limits.undo_ms
+                request, found, cards, decided, nonce, self._services.limits.undo_ms, stopped
             )
             if tried is None
             else None,
             "looks_again": look_again is not None,
-            "askable": review_after.list_askable(services.connectors, found),
+            "askable": review_after.list_askable(services.connectors, found, now_ms),
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
         headers = {"Refresh": look_again} if look_again is not None else {}
@@ -403,20 +408,22 @@ class ReviewPages:
 
     async def _find_action(self, request: Request) -> tuple[Viewer, Action]:
         shown = await self._require_access(request, request.path_params["run_id"])
-        viewer, action, _ = await self._look_up(request, shown)
+        viewer, action, *_ = await self._look_up(request, shown)
         return viewer, action
 
-    async def _look_up(self, request: Request, shown: PresentedAccess) -> tuple[Viewer, Action, Policy]:
+    async def _look_up(
+        self, request: Request, shown: PresentedAccess
+    ) -> tuple[Viewer, Action, Policy, Freeze | None]:
         action_id, now_ms = request.path_params["action_id"], self._services.clock.now_ms()
 
-        def look() -> Transaction[tuple[Viewer, Action, Policy]]:
+        def look() -> Transaction[tuple[Viewer, Action, Policy, Freeze | None]]:
             viewer = yield from admit(shown, now_ms)
             if not is_uuid(action_id):
                 raise PageRefused(NO_SUCH_ACTION)
-            action, policy = yield from actions.find(viewer.run.workspace_id, ActionId(action_id))
-            if action.run_id != viewer.run.run_id:
+            found = yield from actions.find_with_freeze(viewer.run.workspace_id, ActionId(action_id))
+            if found[0].run_id != viewer.run.run_id:
                 raise PageRefused(NO_SUCH_ACTION)
-            return viewer, action, policy
+            return viewer, *found
 
         try:
             return await self._services.store.read(look)

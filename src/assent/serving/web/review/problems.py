@@ -13,6 +13,7 @@ from typing import Any, Final
 from starlette.requests import Request
 
 from assent.engine.actions import circumstances
+from assent.engine.core.freezes import Freeze
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
 from assent.gate.policy import Policy, suffices
@@ -161,24 +162,24 @@ def find_needed(refused: Exception, decision: str, action: Action, policy: Polic
 async def ask_to_confirm(
     confirming: Confirming,
     request: Request,
-    looked_up: tuple[Viewer, Action, Policy],
+    looked_up: tuple[Viewer, Action, Policy, Freeze | None],
     refused: Exception,
     form: dict[str, str],
 ) -> None:
     """Answer with the confirm page if a decision was refused for lack of assurance and the person
     can give more."""
-    viewer, action, policy = looked_up
+    viewer, action, policy, frozen = looked_up
     decision = request.path_params["decision"]
     needed = find_needed(refused, decision, action, policy)
     if needed is None or viewer.session is None or not suffices(viewer.reach, needed):
         return
     if not suffices(viewer.assurance, needed):
-        what = describe(action, decision, form)
+        what = describe(action, decision, form, frozen)
         raise AnswerInstead(await confirming.ask(request, viewer.session, form, what, needed))
 
 
-def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence:
-    """Describe what a decision about one action does."""
+def describe(action: Action, decision: str, form: dict[str, str], frozen: Freeze | None) -> Consequence:
+    """Describe what a decision about one action does. During a freeze it only approves."""
     given = list_arguments(action) if is_function(action) else ()
     # Those of an agent are its own word.
     facts_beside = list_facts(action.view.blocks) if action.view.executes == "server" else ()
@@ -197,7 +198,8 @@ def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence
         return Consequence(
             words.IT_IS_NOT_THERE, text, words.NO_IT_IS_NOT_THERE, facts, danger=True, back=back
         )
-    if decision == "send" or form.get("then") == "send" or sends_at_once(action):
+    sends = decision == "send" or form.get("then") == "send" or sends_at_once(action)
+    if sends and frozen is None:
         verb = act.capitalize() if decision == "send" else words.APPROVE_AND_ACT.format(act=act)
         return Consequence(
             words.THIS_NOW.format(verb=verb), action.view.sentence, f"{verb} now", facts, back=back
@@ -205,13 +207,13 @@ def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence
     return Consequence(words.APPROVE_THIS, action.view.sentence, "Approve", facts, back=back)
 
 
-def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequence:
+def describe_batch(found: tuple[Action, ...], form: dict[str, str], frozen: Freeze | None) -> Consequence:
     """Describe the approval of several actions, each by its title and digest."""
     facts = tuple(
         (f"{number}.", f"{say_effect(each)} ({short_digest(each.digest)})")
         for number, each in enumerate(found, 1)
     )
-    now = form.get("then") == "send" or all(map(sends_at_once, found))
+    now = frozen is None and (form.get("then") == "send" or all(map(sends_at_once, found)))
     verb = (
         words.APPROVE_AND_ACT.format(act="run" if all(map(is_function, found)) else "send")
         if now

@@ -179,10 +179,10 @@ IT_CANNOT_BE_APPROVED: Final = (
 NOT_SENT_YET: Final = "Not {sent} yet"
 THE_LAST_TRY_ENDED_WITH: Final = "The last try ended with: {last_attempt}"
 OF: Final = "{approvers} of {needed}"
-GOES_OUT: Final = "Goes out"
+PLANNED_FOR: Final = "Planned for"
 EXPIRES: Final = "Expires"
 THE_APPROVAL_ALSO: Final = "The approval also {sends} it, at once."
-IT_GOES_OUT_ON: Final = "It goes out on {schedule}."
+IT_IS_PLANNED_FOR: Final = "It is planned for {schedule}."
 WARNING: Final = "Warning"
 WARNINGS: Final = "Warnings"
 IS_NOT_READY: Final = "{connector} is not ready"
@@ -290,6 +290,7 @@ CANNOT_APPROVE_AND_SEND: Final = (
 )
 TO_IT_AT_ANOTHER_TIME: Final = "To {send} it at another time, ask your agent to change the time first."
 IT_IS_AUTOMATICALLY: Final = "It is {sent} automatically at that time, and can be withdrawn until then."
+STAYS_APPROVED: Final = "Nothing is {sent} now. It stays approved, and can be withdrawn."
 UNTIL_THEN: Final = "Until then it can be withdrawn."
 IT_CANNOT_BE_YET_BECAUSE: Final = (
     "{connector} is not ready. You can approve now; it is {sent} once {connector} is ready."
@@ -416,7 +417,7 @@ APPROVED_YOUR_AGENT_SENDS: Final = "Approved. Your agent sends it, or you send i
 YOUR_APPROVAL_IS_RECORDED_ANOTHER: Final = "Your approval is recorded. Another person must approve it, too."
 APPROVED_AND_ON_ITS_WAY: Final = "Approved, and on its way out."
 SAVED_READ_IT_ONCE: Final = "Saved. Read it once more: the new version needs its own approval."
-HERE_IT_IS_AGAIN_APPROVE: Final = "Here it is again. Approve it, and it is sent once more."
+HERE_IT_IS_AGAIN_APPROVE: Final = "Here it is again. It needs its own approval."
 REJECTED_IT_WILL_NEVER: Final = "Rejected. It will never be sent; your reason is kept."
 THE_APPROVAL_IS_WITHDRAWN_NOTHING: Final = (
     "The approval is withdrawn. Nothing goes out until it is approved again."

@@ -7,6 +7,8 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assent.engine.audit.views import AuditCursor
+from assent.engine.core import freezes
+from assent.engine.core.freezes import Freeze
 from assent.engine.learning.measured import decode, refresh_asset
 from assent.engine.views import names, run_views
 from assent.engine.views.names import FirstAction
@@ -123,12 +125,13 @@ def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search
     }
 
 
-def action_row(action: Action, now_ms: int) -> dict[str, Any]:
+def action_row(action: Action, frozen: Freeze | None, now_ms: int) -> dict[str, Any]:
+    stopped = freezes.describe(frozen, action) or None
     return {
         "href": f"/runs/{action.run_id}#action-{action.action_id}",
         "title": names.name_view(action.view),
         "kind": action.view.noun,
-        "why": explain(action, None, now_ms) if find_section(action, now_ms) in EXPLAINED else "",
+        "why": explain(action, stopped, now_ms) if find_section(action, now_ms) in EXPLAINED else "",
         "badge": status_badge(action, now_ms),
         "external_url": web_address(action.external_url),
         "at": when(action.executed_ms or action.created_ms, now_ms),
@@ -186,7 +189,7 @@ async def story(visit: Visit) -> Response:
         "total": sum(each.actions for each in found.standings),
         "badges": standing_badges(found.standings),
         "status": RUN_STATUSES.get(found.status, NOTHING),
-        "actions": [action_row(action, visit.now_ms) for action in found.actions],
+        "actions": [action_row(action, visit.frozen, visit.now_ms) for action in found.actions],
         "more_actions": with_query(here, {**kept, "after": further}) + "#actions" if further else None,
         "first_actions": with_query(here, kept) + "#actions" if after.position >= 0 else None,
         "filters": [(name, label) for name, label in FILTERS if _has(found, name)],

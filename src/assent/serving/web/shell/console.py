@@ -28,7 +28,7 @@ from assent.engine.people.origins import count_cookie
 from assent.engine.people.people import Person, Session
 from assent.engine.people.proofs import FormProof
 from assent.gate.records import Assurance
-from assent.kernel.ids import WorkspaceId, is_uuid
+from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId, is_uuid
 from assent.kernel.structs import Record
 from assent.ports import Begin, Transaction
 from assent.serving.web.people.confirming import USED_PROOF, Confirming, Consequence
@@ -345,7 +345,7 @@ class Console:
             places = yield from members.list_member_workspaces(session.person)
             waiting = yield from members.count_waiting(session.person, now_ms)
             place = _choose(places, wished) if places else None
-            frozen = (yield from freezes.find(place.workspace_id)) if place is not None else None
+            frozen = yield from freezes.find(place.workspace_id if place is not None else SYSTEM_WORKSPACE)
             return session, places, waiting, frozen, (yield from members.journal_position())
 
         session, places, waiting, frozen, position = await self._services.store.read(look)
