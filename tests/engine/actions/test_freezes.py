@@ -10,9 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 from tests.effort import rounds
-from tests.engine.actions.kit import APPROVE, EXECUTE, EXECUTORS, Gate
+from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, EXECUTORS, GET, PENDING, RESOLVE, Gate
 from tests.own_sql import bind_marks
 from tests.processes.running import DEADLINE_SECONDS
+from tests.promises import find_promises
 
 from assent.cli.operating.freeze import stop_sending
 from assent.engine.actions import execution
@@ -29,9 +30,7 @@ from assent.stores.postgres import PostgresStore
 
 async def freeze(surface: Gate, where: WorkspaceId | None = None, why: str = "a wrong price") -> None:
     now_ms, scope = surface.clock.now_ms(), where or surface.workspace_id
-    assert await surface.app.store.write(
-        lambda: freezes.freeze(scope, now_ms, by="test", why=why)
-    )
+    assert await surface.app.store.write(lambda: freezes.freeze(scope, now_ms, by="test", why=why))
 
 
 async def unfreeze(surface: Gate, where: WorkspaceId | None = None) -> None:
@@ -127,6 +126,49 @@ async def test_a_freeze_of_the_server_holds_in_every_workspace_and_is_in_the_jou
     rows = await surface.app.store.read(events)
     assert sorted(row["kind"] for row in rows) == ["sending_frozen"] * 2 + ["sending_resumed"] * 2
     assert (await surface.app.owner_services.verify_journal(None)).ok
+
+
+@pytest.mark.own_database
+@pytest.mark.parametrize("everywhere", [True, False])
+async def test_no_answer_of_a_frozen_server_promises_that_something_goes_out(
+    surface: Gate, everywhere: bool
+) -> None:
+    due = iso_time(surface.clock.now_ms() + 3_600_000)
+    retried = await surface.bring_to("retryable", connector="unaware", body="Tried before.")
+    approved = await surface.approved(connector="unaware", body="Approved before.")
+    planned = await surface.approved(connector="unaware", body="Planned before.", scheduleFor=due)
+    waiting = await surface.staged(connector="unaware", body="It waits for a person.")
+    later = await surface.staged(connector="unaware", body="It waits for its time.", scheduleFor=due)
+    unknown = await surface.bring_to("outcome_unknown", connector="natural", body="Perhaps sent.")
+    ids = (retried, approved, planned, waiting, later)
+    await freeze(surface, SYSTEM_WORKSPACE if everywhere else None)
+    answers = [
+        *[await surface.done(GET, actionId=each) for each in ids],
+        await surface.done(PENDING),
+        await surface.done("chieflab_status"),
+        await surface.done("chieflab_report"),
+        *[await surface.denied(EXECUTE, actionId=each) for each in (retried, approved, planned)],
+        *[await surface.done("chieflab_retry_blocked_action", actionId=each) for each in ids],
+        await surface.done(RESOLVE, actionId=unknown, outcome="look_now"),
+        await surface.done(EDIT, actionId=waiting, body="It waits for a person, and says more."),
+        await surface.run({"connector": "unaware", "body": "A new one."}),
+        await surface.done(APPROVE, actionId=later),
+        await surface.approve_as_shown(waiting),
+        await surface.done(APPROVE, actionId=await surface.staged(connector="unaware"), send=True),
+    ]
+    for answer in answers:
+        texts = [answer.get(name) for name in ("userMessage", "show", "summaryForUser", "fixActionForAgent")]
+        texts += [each["when"] for each in answer.get("next") or ()]
+        guide = answer.get("agentGuide") or {}
+        said = " ".join(text for text in (*texts, guide.get("userMessage")) if isinstance(text, str))
+        assert find_promises(said) == [], said
+    for each in (retried, approved, planned, waiting, later):
+        shown = await surface.done(GET, actionId=each)
+        assert "a wrong price" in shown["userMessage"] or shown["status"] == "awaiting_approval"
+        assert "a wrong price" in shown["show"]
+        assert EXECUTE not in [call["name"] for call in shown["next"]]
+    await unfreeze(surface, SYSTEM_WORKSPACE if everywhere else None)
+    assert find_promises((await surface.done(GET, actionId=planned))["show"])
 
 
 async def test_after_the_command_returns_no_claim_commits(surface: Gate) -> None:

@@ -1,11 +1,21 @@
-"""What people see while sending is frozen."""
+"""What people see and can do while sending is frozen."""
 
 from __future__ import annotations
 
-from tests.serving.web.review.kit import House, post
+from typing import Any
+
+import pytest
+from tests.promises import find_promises
+from tests.serving.web.review.kit import House, forms, post
+from tests.serving.web.review.test_inbox import batch
 
 from assent.engine.core import freezes
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.gate.records import Action
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.refusals import Reason
+from assent.ports import NotSent, OutcomeUnknown
+from assent.serving.web.review.decisions import DECISIONS
 
 
 async def test_every_page_says_that_nothing_is_sent_and_why(house_on_any_store: House) -> None:
@@ -37,3 +47,77 @@ async def test_a_person_approves_on_the_page_and_it_goes_out_after_the_freeze(ho
     house.clock.advance(seconds=30)
     await house.run_jobs()
     assert len(house.provider.done) == 1
+
+
+def fail(error: Exception) -> Any:
+    def then(action: Action) -> Any:
+        raise error
+
+    return then
+
+
+@pytest.mark.parametrize("where", [SYSTEM_WORKSPACE, LOCAL_WORKSPACE])
+async def test_no_decision_on_a_page_acts_and_no_page_promises_that_something_goes_out(
+    house_on_any_store: House, where: Any
+) -> None:
+    """Every decision there is, about an action in every state that a page decides about."""
+    house, hour_ms = house_on_any_store, 3_600_000
+    owner, due_ms = await house.owner(), house.clock.now_ms() + 3 * 24 * hour_ms
+    run = await house.stage(
+        *(post(body=f"Note {number} about the importer.") for number in range(6)),
+        post("site", connector="site", body="A note for the own site."),
+        post("site", connector="site", body="A note for later.", schedule_ms=due_ms),
+    )
+    waiting, approved, retried, unknown, failed, late, low, planned = (each.id for each in run.actions)
+    errors = {
+        retried: NotSent(Reason.RATE_LIMITED, "too many", curable=True),
+        unknown: OutcomeUnknown("lost"),
+        failed: NotSent(Reason.CONNECTOR_FAILED, "no", curable=False),
+    }
+    for action_id, error in errors.items():
+        house.provider.then = fail(error)
+        await house.decide(owner, run.run_id, action_id, "approve", then="send")
+        await house.run_jobs()
+    await house.decide(owner, run.run_id, approved, "approve")
+    calls, now_ms = len(house.provider.done), house.clock.now_ms()
+    await house.app.store.write(lambda: freezes.freeze(where, now_ms, by="cli", why="a wrong price"))
+
+    pages = {}
+    asked = await batch(house, owner, "approve", low, planned)
+    pages["batch"] = asked.text
+    [sure] = [each for each in forms(asked.text) if each.address == "/inbox/batch/approve"]
+    done = await owner.post(sure.address, data={**sure.fields, "then": "send"})
+    pages["after the batch"] = (await owner.get(done.headers["location"])).text
+    await house.decide(owner, run.run_id, late, "approve", then="send")
+    for action_id in (waiting, approved, retried, unknown, failed, late):
+        for decision in DECISIONS:
+            offered = [
+                each
+                for each in forms(await house.page(owner, run.run_id))
+                if (each.action_id, each.decision) == (action_id, decision)
+            ]
+            for each in offered if decision not in ("reject", "edit", "withdraw") else ():
+                answer = await owner.post(each.address, data={**each.fields, "then": "send"})
+                if answer.status_code == 303:
+                    pages[f"{decision} {action_id}"] = (await owner.get(answer.headers["location"])).text
+                else:
+                    pages[f"{decision} {action_id}"] = answer.text
+            assert decision != "send" or not offered, "a page of a frozen server offers to send"
+    for path in (
+        "/inbox",
+        "/inbox?show=scheduled",
+        "/inbox?show=stuck",
+        "/runs",
+        f"/runs/{run.run_id}/story",
+    ):
+        pages[path] = (await owner.get(path)).text
+    pages["run"] = await house.page(owner, run.run_id)
+    pages["link"] = await house.page(await house.opened(run), run.run_id)
+    for _ in range(4):
+        house.clock.advance(hours=1)
+        await house.run_jobs()
+    pages["later"] = await house.page(owner, run.run_id)
+
+    assert len(house.provider.done) == calls
+    assert {name: found for name, page in pages.items() if (found := find_promises(page))} == {}
+    assert [name for name, page in pages.items() if "a wrong price" not in page] == []
