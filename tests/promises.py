@@ -7,13 +7,11 @@ import re
 PROMISES = re.compile(
     r"goes out (?:on|in|at|then|now|once|later)|go out (?:after|at|now)\b|it goes out\b|goes out \d|can go out|"
     r"ready to go out|on (?:its|their) way|is (?:sent|run|executed|published) (?:now|at|automatically|once)|"
-    r"being (?:sent|made) (?:now|right now)|(?:is|be) tried again (?:in|at)|may run it|runs it (?:once|now)|it runs now|send(?:s)? it (?:now|at once|then)|"
-    r"(?:send|run|execute|publish) (?:now|at once)|also (?:sends|runs) it|your agent (?:sends|runs)|"
-    r"server sends it|once you approve it there, it is done",
+    r"being (?:sent|made) (?:now|right now)|(?:is|be) tried again (?:in|at)|may run it|runs it (?:once|now)|"
+    r"it runs now|sends? it (?:now|at once|then)|(?:send|run|execute|publish) (?:now|at once)|"
+    r"also (?:sends|runs) it|your agent (?:sends|runs)|server sends it|once you approve it there, it is done",
     re.IGNORECASE,
 )
-
-
 DENIALS = re.compile(r"\bnothing (?:goes out|is sent|is run|was sent)\b|before it goes out", re.IGNORECASE)
 MARKUP = re.compile(r"<(?:script|style)\b.*?</(?:script|style)>|<[^>]*>", re.DOTALL)
 

@@ -27,5 +27,7 @@ def test_one_workspace_is_frozen_by_its_name_and_the_server_stays_named(assent: 
     assert assent("freeze", "--workspace", "acme", "--json").data["scope"] == "in the workspace 'acme'"
     assert assent("freeze").code == 0
     assert "The whole server is still stopped" in assent("unfreeze", "--workspace", "acme").out
+    assert assent("freeze", "--workspace", "acme").code == 0
+    assert "Still stopped: " in assent("unfreeze").out
     wrong = assent("freeze", "--workspace", "nowhere")
     assert wrong.code == 1 and "There is no workspace 'nowhere'" in wrong.err

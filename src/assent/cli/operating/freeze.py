@@ -97,19 +97,21 @@ def unfreeze(session: CommandSession, workspace: OnlyWorkspace = None) -> None:
 
     session.require_data()
 
-    async def resume(app: App) -> tuple[str, int | None, bool]:
+    async def resume(app: App) -> tuple[str, int | None, list[freezes.Freeze]]:
         workspace_id, scope = await _find_scope(app, workspace)
         now_ms = app.clock.now_ms()
         since_ms = await app.store.write(lambda: freezes.unfreeze(workspace_id, now_ms, by=BY))
-        left = await app.store.read(freezes.list_all)
-        return scope, since_ms, any(each.everywhere for each in left)
+        return scope, since_ms, await app.store.read(freezes.list_all)
 
-    scope, since_ms, stopped_everywhere = session.use_app(resume)
+    scope, since_ms, left = session.use_app(resume)
+    stopped_everywhere = any(each.everywhere for each in left)
     if since_ms is None:
         raise Failure(f"Sending is not stopped {scope}.\nSee what is: {session.again('doctor')}")
-    text = f"Sending goes on {scope}; it was stopped since {iso_time(since_ms)}."
+    text = f"The freeze {scope} has ended; it began at {iso_time(since_ms)}."
     if stopped_everywhere:
         text += f"\nThe whole server is still stopped. Let it go on: {session.again('unfreeze')}"
+    elif left:
+        text += f"\nStill stopped: {', '.join(each.workspace_id for each in left)}. See why: {session.again('doctor')}"
     session.give({"scope": scope, "since": iso_time(since_ms), "serverFrozen": stopped_everywhere}, text)
 
 

@@ -13,6 +13,7 @@ from assent.engine.core import freezes
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Action
 from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason
 from assent.ports import NotSent, OutcomeUnknown
 from assent.serving.web.review.decisions import DECISIONS
@@ -58,11 +59,10 @@ def fail(error: Exception) -> Any:
 
 @pytest.mark.parametrize("where", [SYSTEM_WORKSPACE, LOCAL_WORKSPACE])
 async def test_no_decision_on_a_page_acts_and_no_page_promises_that_something_goes_out(
-    house_on_any_store: House, where: Any
+    house: House, where: Any
 ) -> None:
     """Every decision there is, about an action in every state that a page decides about."""
-    house, hour_ms = house_on_any_store, 3_600_000
-    owner, due_ms = await house.owner(), house.clock.now_ms() + 3 * 24 * hour_ms
+    owner, due_ms = await house.owner(), house.clock.now_ms() + 3 * DAY_MS
     run = await house.stage(
         *(post(body=f"Note {number} about the importer.") for number in range(6)),
         post("site", connector="site", body="A note for the own site."),
