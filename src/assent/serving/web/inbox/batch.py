@@ -134,11 +134,8 @@ async def decide(visit: Visit) -> Response:
         raise PageRefused(CHANGED) from None
     visit.services.background.wake_jobs()
     said = {"did": decision, "count": len(decided)}
-    if (
-        decision == "approve"
-        and form.get("then") == "send"
-        and not await visit.read(lambda: _find_freeze(decided))
-    ):
+    frozen = await visit.read(lambda: _find_freeze(decided))
+    if decision == "approve" and form.get("then") == "send" and frozen is None:
         said |= {"did": "send", "sent": sum(map(_sends, decided))}
     back = form.get("back", "")
     here = back if back.startswith("/inbox?") else "/inbox?"
@@ -152,9 +149,7 @@ async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, 
     asked = [find_needed(refusal, visit.part("decision"), action, policy) for action, policy in known]
     needed = max((each for each in asked if each is not None), key=RANK.__getitem__, default=assurance)
     if not suffices(assurance, needed):
-        found = tuple(each[0] for each in known)
-        frozen = await visit.read(lambda: _find_freeze(found))
-        await visit.ask_to_confirm(form, describe_batch(found, form, frozen), needed)
+        await visit.ask_to_confirm(form, describe_batch(tuple(each[0] for each in known), form), needed)
 
 
 async def _ask(
@@ -164,15 +159,14 @@ async def _ask(
     if decision not in DECISIONS or (missing and decision == "approve"):
         raise PageRefused(NOT_TOGETHER)
     digests = {action.action_id: action.digest for action in found}
-    frozen = await visit.read(lambda: _find_freeze(found))
     values = {
         "decision": decision,
-        "frozen": frozen,
-        "items": await run_apart(_list_items, found, frozen, visit.now_ms),
+        "frozen": await visit.read(lambda: _find_freeze(found)),
+        "items": await run_apart(_list_items, found, visit.now_ms),
         "kinds": Counter(action.view.noun for action in found).most_common(),
-        "at_once": all(map(sends_at_once, found)) and frozen is None,
+        "at_once": all(map(sends_at_once, found)),
         "is_function": all(map(naming.is_function, found)),
-        "sends": sum(map(_sends, found)) if frozen is None else 0,
+        "sends": sum(map(_sends, found)),
         "unready": await _list_unready(visit, found) if decision == "approve" else [],
         "nonce": visit.nonce(_subject(decision, {str(key): value for key, value in digests.items()})),
         "wrong": wrong,
@@ -229,18 +223,18 @@ async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[str]:
     return [each for each in said.values() if each]
 
 
-def _list_items(found: tuple[Action, ...], frozen: Freeze | None, now_ms: int) -> list[dict[str, Any]]:
+def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:
     steps = Steps(PAGE_STEPS)
-    return [_item(action, frozen, now_ms, steps) for action in found]
+    return [_item(action, now_ms, steps) for action in found]
 
 
-def _item(action: Action, frozen: Freeze | None, now_ms: int, steps: Steps) -> dict[str, Any]:
+def _item(action: Action, now_ms: int, steps: Steps) -> dict[str, Any]:
     return {
         "action_id": action.action_id,
         "title": naming.say_effect(action),
         "happens": action.view.sentence,
-        "at_once": sends_at_once(action) and frozen is None,
-        "overdue": is_overdue(action, now_ms) and frozen is None,
+        "at_once": sends_at_once(action),
+        "overdue": is_overdue(action, now_ms),
         "content": build_content(action, now_ms, steps=steps),
     }
 

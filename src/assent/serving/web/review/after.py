@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 
 from assent.engine.actions import actions
-from assent.engine.actions.reconciliation import can_be_asked, repeatable
+from assent.engine.actions.reconciliation import can_be_asked
 from assent.engine.people import approvals
 from assent.engine.views import inbox
 from assent.engine.views.review import RunReview
@@ -64,7 +64,7 @@ DONE: Final = {
     "publish": (frozenset({EXECUTED}), words.PUBLISHED_ON_RECORD),
     "look_now": (
         frozenset({UNKNOWN, EXECUTED, RETRYABLE, FAILED}),
-        words.THE_PROVIDER_IS_ASKED_NOW,
+        words.THE_PROVIDER_IS_ASKED,
     ),
     "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), words.ANSWER_ON_RECORD),
 }
@@ -101,14 +101,10 @@ class ResultNotice(Record):
     about: str = ""
 
 
-def list_askable(connectors: Mapping[str, Connector], found: RunReview, now_ms: int) -> frozenset[str]:
-    """Return the actions whose provider can be asked what became of them. During a freeze that leaves out
-    those that can only be asked by sending again."""
-    known = [(each, connectors.get(each.effect.connector)) for each in found.actions]
+def list_askable(connectors: Mapping[str, Connector], found: RunReview) -> frozenset[str]:
+    """Return the actions whose provider can be asked what became of them."""
     return frozenset(
-        each.action_id
-        for each, connector in known
-        if can_be_asked(connector) and not (found.frozen and repeatable(connector, each, now_ms))
+        each.action_id for each in found.actions if can_be_asked(connectors.get(each.effect.connector))
     )
 
 

@@ -24,7 +24,6 @@ from assent.engine.actions.editing import PreparedEdit
 from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
 from assent.engine.connections import observing
 from assent.engine.core import freezes, tenancy
-from assent.engine.core.freezes import Freeze
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
 from assent.engine.people import members, proofs
@@ -354,7 +353,7 @@ class ReviewPages:
             if tried is None
             else None,
             "looks_again": look_again is not None,
-            "askable": review_after.list_askable(services.connectors, found, now_ms),
+            "askable": review_after.list_askable(services.connectors, found),
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
         headers = {"Refresh": look_again} if look_again is not None else {}
@@ -408,22 +407,20 @@ class ReviewPages:
 
     async def _find_action(self, request: Request) -> tuple[Viewer, Action]:
         shown = await self._require_access(request, request.path_params["run_id"])
-        viewer, action, *_ = await self._look_up(request, shown)
+        viewer, action, _ = await self._look_up(request, shown)
         return viewer, action
 
-    async def _look_up(
-        self, request: Request, shown: PresentedAccess
-    ) -> tuple[Viewer, Action, Policy, Freeze | None]:
+    async def _look_up(self, request: Request, shown: PresentedAccess) -> tuple[Viewer, Action, Policy]:
         action_id, now_ms = request.path_params["action_id"], self._services.clock.now_ms()
 
-        def look() -> Transaction[tuple[Viewer, Action, Policy, Freeze | None]]:
+        def look() -> Transaction[tuple[Viewer, Action, Policy]]:
             viewer = yield from admit(shown, now_ms)
             if not is_uuid(action_id):
                 raise PageRefused(NO_SUCH_ACTION)
-            found = yield from actions.find_with_freeze(viewer.run.workspace_id, ActionId(action_id))
-            if found[0].run_id != viewer.run.run_id:
+            action, policy = yield from actions.find(viewer.run.workspace_id, ActionId(action_id))
+            if action.run_id != viewer.run.run_id:
                 raise PageRefused(NO_SUCH_ACTION)
-            return viewer, *found
+            return viewer, action, policy
 
         try:
             return await self._services.store.read(look)

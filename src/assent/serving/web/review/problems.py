@@ -13,7 +13,6 @@ from typing import Any, Final
 from starlette.requests import Request
 
 from assent.engine.actions import circumstances
-from assent.engine.core.freezes import Freeze
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
 from assent.gate.policy import Policy, suffices
@@ -162,24 +161,24 @@ def find_needed(refused: Exception, decision: str, action: Action, policy: Polic
 async def ask_to_confirm(
     confirming: Confirming,
     request: Request,
-    looked_up: tuple[Viewer, Action, Policy, Freeze | None],
+    looked_up: tuple[Viewer, Action, Policy],
     refused: Exception,
     form: dict[str, str],
 ) -> None:
     """Answer with the confirm page if a decision was refused for lack of assurance and the person
     can give more."""
-    viewer, action, policy, frozen = looked_up
+    viewer, action, policy = looked_up
     decision = request.path_params["decision"]
     needed = find_needed(refused, decision, action, policy)
     if needed is None or viewer.session is None or not suffices(viewer.reach, needed):
         return
     if not suffices(viewer.assurance, needed):
-        what = describe(action, decision, form, frozen)
+        what = describe(action, decision, form)
         raise AnswerInstead(await confirming.ask(request, viewer.session, form, what, needed))
 
 
-def describe(action: Action, decision: str, form: dict[str, str], frozen: Freeze | None) -> Consequence:
-    """Describe what a decision about one action does. During a freeze it only approves."""
+def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence:
+    """Describe what a decision about one action does."""
     given = list_arguments(action) if is_function(action) else ()
     # Those of an agent are its own word.
     facts_beside = list_facts(action.view.blocks) if action.view.executes == "server" else ()
@@ -198,28 +197,25 @@ def describe(action: Action, decision: str, form: dict[str, str], frozen: Freeze
         return Consequence(
             words.IT_IS_NOT_THERE, text, words.NO_IT_IS_NOT_THERE, facts, danger=True, back=back
         )
-    sends = decision == "send" or form.get("then") == "send" or sends_at_once(action)
-    if sends and frozen is None:
+    if decision == "send" or form.get("then") == "send" or sends_at_once(action):
         verb = act.capitalize() if decision == "send" else words.APPROVE_AND_ACT.format(act=act)
-        return Consequence(
-            words.THIS_NOW.format(verb=verb), action.view.sentence, f"{verb} now", facts, back=back
-        )
+        return Consequence(words.VERB_THIS.format(verb=verb), action.view.sentence, verb, facts, back=back)
     return Consequence(words.APPROVE_THIS, action.view.sentence, "Approve", facts, back=back)
 
 
-def describe_batch(found: tuple[Action, ...], form: dict[str, str], frozen: Freeze | None) -> Consequence:
+def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequence:
     """Describe the approval of several actions, each by its title and digest."""
     facts = tuple(
         (f"{number}.", f"{say_effect(each)} ({short_digest(each.digest)})")
         for number, each in enumerate(found, 1)
     )
-    now = frozen is None and (form.get("then") == "send" or all(map(sends_at_once, found)))
+    now = form.get("then") == "send" or all(map(sends_at_once, found))
     verb = (
         words.APPROVE_AND_ACT.format(act="run" if all(map(is_function, found)) else "send")
         if now
         else "Approve"
     )
-    title = f"{verb} these {len(found)} now?" if now else words.APPROVE_THESE.format(found=len(found))
+    title = f"{verb} these {len(found)}?"
     text = words.YOU_CONFIRM_EXACTLY_THESE
     return Consequence(title, text, f"{verb} all {len(found)}", facts, back="/inbox")
 

@@ -407,9 +407,8 @@ YOU_SAY_IT_DID_NOT_HAPPEN: Final = "You say that it did not happen. It may then 
 IT_IS_NOT_THERE: Final = "It is not there?"
 NO_IT_IS_NOT_THERE: Final = "No, it is not there"
 APPROVE_AND_ACT: Final = "Approve and {act}"
-THIS_NOW: Final = "{verb} this now?"
+VERB_THIS: Final = "{verb} this?"
 APPROVE_THIS: Final = "Approve this?"
-APPROVE_THESE: Final = "Approve these {found}?"
 YOU_CONFIRM_EXACTLY_THESE: Final = "You confirm exactly these, as the page before showed them."
 
 # after.py
@@ -424,7 +423,9 @@ THE_APPROVAL_IS_WITHDRAWN_NOTHING: Final = (
 )
 YOUR_AGENT_CAN_READ: Final = "Your agent can read what you asked for. Nothing else has changed."
 PUBLISHED_ON_RECORD: Final = "Thank you. Where it was published is on record."
-THE_PROVIDER_IS_ASKED_NOW: Final = "The provider is asked now. Reload the page in a moment."
+THE_PROVIDER_IS_ASKED: Final = (
+    "The provider is asked as soon as that is possible. Reload the page in a moment."
+)
 ANSWER_ON_RECORD: Final = "Thank you. Your answer is on record."
 APPROVED_YOUR_AGENT_RUNS: Final = "Approved. Your agent runs it, or you run it here."
 APPROVED_IT_RUNS_NOW: Final = "Approved. It runs now."
