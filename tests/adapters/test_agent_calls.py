@@ -8,8 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, GET, REJECT, Gate
+from tests.promises import find_promises
 
+from assent.engine.core import freezes
 from assent.gate.records import Assurance
+from assent.kernel.ids import SYSTEM_WORKSPACE
 
 PROPOSE = "chieflab_propose_call"
 CLAIM = "chieflab_claim_call"
@@ -280,6 +283,20 @@ async def test_an_agent_waits_for_the_decision_and_is_told_what_follows(surface:
     assert shown["status"] == "approved"
     assert shown["userMessage"] == "The agent that asked may run it now, once."
     assert EXECUTE not in [each["name"] for each in shown["next"]]
+
+
+@pytest.mark.own_database
+@pytest.mark.parametrize("everywhere", [True, False])
+async def test_no_call_is_handed_out_while_sending_is_frozen(surface: Gate, everywhere: bool) -> None:
+    where = SYSTEM_WORKSPACE if everywhere else surface.workspace_id
+    action_id, now_ms = await approve(surface), surface.clock.now_ms()
+    await surface.app.store.write(lambda: freezes.freeze(where, now_ms, by="test", why="a leak"))
+    assert (await surface.denied(CLAIM, actionId=action_id))["reason"] == "frozen"
+    shown = await surface.done(GET, actionId=action_id)
+    assert "a leak" in shown["userMessage"] and find_promises(shown["userMessage"] + shown["show"]) == []
+    assert CLAIM not in [each["name"] for each in shown["next"]]
+    await surface.app.store.write(lambda: freezes.unfreeze(where, now_ms, by="test"))
+    assert (await surface.done(CLAIM, actionId=action_id))["arguments"] == ASKED["arguments"]
 
 
 async def test_the_tools_are_in_a_tool_set_of_their_own(surface: Gate) -> None:

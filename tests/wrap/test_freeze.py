@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from tests.wrap.kit import FrontClient, Wrapped, said
 
 from assent.engine.core import freezes
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
+from assent.wrap.profiles import Mode
 
 pytestmark = pytest.mark.anyio
 
@@ -44,6 +45,7 @@ async def test_a_tool_that_passes_is_refused_unless_it_is_trusted_and_only_reads
     wrapped: Wrapped, everywhere: bool
 ) -> None:
     where = SYSTEM_WORKSPACE if everywhere else wrapped.workspace_id
+    assert set(get_args(Mode)) == {"pass", "gate", "hide"}, "a new mode has to be tried here"
     trusted, stranger, observed = [
         await wrapped.open(rules=PASSES.format(trusted="true")),
         await wrapped.open(rules=PASSES.format(trusted="false")),

@@ -10,15 +10,17 @@ from typing import Any
 import msgspec
 import pytest
 from tests.effort import rounds
+from tests.engine.actions.dialog_clients import MODERN, YES, agent, saying
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, EXECUTORS, GET, PENDING, RESOLVE, Gate
 from tests.own_sql import bind_marks
 from tests.processes.running import DEADLINE_SECONDS
 from tests.promises import find_promises
 
 from assent.cli.operating.freeze import stop_sending
-from assent.engine.actions import execution
+from assent.engine.actions import actions, execution
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder, ReadinessAnswer
 from assent.engine.core import freezes
+from assent.gate.policy import Policy, Requirement
 from assent.gate.preflight import Readiness
 from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE, ActionId, WorkspaceId
@@ -169,6 +171,50 @@ async def test_no_answer_of_a_frozen_server_promises_that_something_goes_out(
         assert EXECUTE not in [call["name"] for call in shown["next"]]
     await unfreeze(surface, SYSTEM_WORKSPACE if everywhere else None)
     assert find_promises((await surface.done(GET, actionId=planned))["show"])
+
+
+async def test_the_dialog_of_a_client_promises_nothing_on_a_frozen_server(surface: Gate) -> None:
+    client = Requirement(Assurance.CLIENT)
+    await surface.set_policy(Policy(low=client, medium=client, high=client))
+    due = iso_time(surface.clock.now_ms() + 3_600_000)
+    ids = [
+        await surface.staged(connector="unaware"),
+        await surface.staged(connector="unaware", scheduleFor=due),
+    ]
+    await freeze(surface)
+    person = saying("accept", YES)
+    async with agent(surface, MODERN, person) as asking:
+        told = [await asking.approve(each) for each in ids]
+    assert len(person.seen) == 2
+    for text in (*person.seen, *(each.payload["userMessage"] for each in told)):
+        assert find_promises(text) == [] and "a wrong price" in text
+
+
+async def test_a_repetition_that_is_under_way_counts_as_in_flight(surface: Gate) -> None:
+    action_id = await surface.bring_to("outcome_unknown", connector="natural")
+    sent = await surface.bring_to("outcome_unknown", connector="unaware", body="Only a person can tell.")
+
+    async def count() -> int:
+        now_ms, where = surface.clock.now_ms(), surface.workspace_id
+        return await surface.app.store.read(lambda: freezes.count_executing(where, now_ms))
+
+    for each in (action_id, sent):
+        action = await surface.stored(each)
+        assert action.attempt is not None
+        over_ms = max(0, action.attempt.lease_until_ms - surface.clock.now_ms())
+        surface.clock.advance(seconds=1 + over_ms / 1000)
+    assert await count() == 0
+    action = await surface.stored(action_id)
+    assert action.attempt is not None
+    lease_ms = surface.clock.now_ms() + 30_000
+    attempt = msgspec.structs.replace(
+        action.attempt, leased_ms=surface.clock.now_ms(), lease_until_ms=lease_ms
+    )
+    repeating = msgspec.structs.replace(action, attempt=attempt)
+    await surface.app.store.write(lambda: actions.put_claim(repeating))
+    assert await count() == 1
+    surface.clock.advance(seconds=30)
+    assert await count() == 0
 
 
 async def test_after_the_command_returns_no_claim_commits(surface: Gate) -> None:
