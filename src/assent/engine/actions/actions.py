@@ -70,7 +70,7 @@ def find_with_freeze(
 ) -> Transaction[tuple[Action, Policy, Freeze | None]]:
     """As `find`, with what stops the workspace."""
     rows = yield statements.find_action(workspace_id=workspace_id, action_id=action_id)
-    return *_read_found(rows), freezes.read_joined(rows[0])
+    return *_read_found(rows), freezes.read_joined(rows[0]) if rows[0]["frozen_in"] else None
 
 
 def lock_known(workspace_id: WorkspaceId, action_id: ActionId) -> Transaction[Action | None]:

@@ -138,7 +138,7 @@ class Outlook:
         return Circumstances(
             blocker=blocker,
             help_url=help_url,
-            frozen=freezes.describe(self.frozen, action),
+            frozen=freezes.describe(self.frozen, action) if self.frozen is not None else "",
             nameable=unfit is None and readiness.nameable and not missing,
             unfit=unfit is not None or missing,
             missing=missing,

@@ -47,7 +47,7 @@ def find(workspace_id: WorkspaceId) -> Transaction[Policy]:
 def find_with_freeze(workspace_id: WorkspaceId) -> Transaction[tuple[Policy, Freeze | None]]:
     """Return the policy of a workspace and what stops it."""
     row = (yield statements.find_policy(workspace_id=workspace_id))[0]
-    return policy_of(row), freezes.read_joined(row)
+    return policy_of(row), freezes.read_joined(row) if row["frozen_in"] else None
 
 
 def find_version(workspace_id: WorkspaceId) -> Transaction[PolicyVersion]:

@@ -89,11 +89,9 @@ def find(workspace_id: WorkspaceId) -> Transaction[Freeze | None]:
     return _read(rows)[0] if rows else None
 
 
-def read_joined(row: Row) -> Freeze | None:
+def read_joined(row: Row) -> Freeze:
     """Return the freeze in a row about something else."""
-    return (
-        from_row(Freeze, row, workspace_id=row["frozen_in"], by=row["set_by"]) if row["frozen_in"] else None
-    )
+    return from_row(Freeze, row, workspace_id=row["frozen_in"], by=row["set_by"])
 
 
 def list_all() -> Transaction[list[Freeze]]:
