@@ -94,7 +94,7 @@ SELECT CASE WHEN CAST(:workspace_id AS TEXT) = '00000000-0000-7000-8000-00000000
 -- Count what a connector or an agent has in hand, in one workspace or in all: first sends, and repetitions under a lease.
 SELECT count(*) AS executing FROM actions
 WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND (execution_state = 'executing'
-    OR (execution_state = 'outcome_unknown' AND attempt ->> 'lease_until_ms' > :now_ms))
+    OR (execution_state = 'outcome_unknown' AND json_extract(attempt, '$.lease_until_ms') > :now_ms))
   AND (:everywhere = 1 OR workspace_id = :workspace_id)
 
 -- name: count_executing [postgres]

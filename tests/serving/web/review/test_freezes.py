@@ -108,9 +108,14 @@ async def test_no_decision_on_a_page_acts_and_no_page_promises_that_something_go
         "/inbox?show=scheduled",
         "/inbox?show=stuck",
         "/runs",
+        "/operations",
         f"/runs/{run.run_id}/story",
+        f"/actions/{planned}",
+        f"/actions/{retried}",
     ):
-        pages[path] = (await owner.get(path)).text
+        answer = await owner.get(path)
+        assert answer.status_code == 200, path
+        pages[path] = answer.text
     pages["run"] = await house.page(owner, run.run_id)
     pages["link"] = await house.page(await house.opened(run), run.run_id)
     for _ in range(4):
