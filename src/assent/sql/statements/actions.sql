@@ -86,8 +86,9 @@ ORDER BY g.first_ms, g.workspace_id, g.proposed_by LIMIT :most
 -- Find an action with its workspace's policy and freeze. A foreign and an unknown id both find nothing (C1).
 SELECT a.*, p.policy, f.workspace_id AS frozen_in, f.since_ms, f.set_by, f.why
 FROM actions a LEFT JOIN workspace_policies p ON p.workspace_id = a.workspace_id
-LEFT JOIN freezes f ON f.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000')
-WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id ORDER BY f.workspace_id LIMIT 1
+LEFT JOIN freezes f ON f.workspace_id = (
+  SELECT min(z.workspace_id) FROM freezes z WHERE z.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000'))
+WHERE a.workspace_id = :workspace_id AND a.action_id = :action_id
 
 -- name: lock_action [sqlite]
 -- Like find_action, for a change: the single writer is the lock. By name, because every selected column costs.
@@ -316,8 +317,8 @@ ON CONFLICT (workspace_id) DO UPDATE SET policy = excluded.policy
 -- Find the policy of a workspace, null for the default one, and its freeze. Always one row.
 SELECT p.policy, f.workspace_id AS frozen_in, f.since_ms, f.set_by, f.why
 FROM (SELECT 1 AS one) o LEFT JOIN workspace_policies p ON p.workspace_id = :workspace_id
-LEFT JOIN freezes f ON f.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000')
-ORDER BY f.workspace_id LIMIT 1
+LEFT JOIN freezes f ON f.workspace_id = (
+  SELECT min(z.workspace_id) FROM freezes z WHERE z.workspace_id IN (:workspace_id, '00000000-0000-7000-8000-000000000000'))
 
 -- name: add_policy_version
 -- Record the next version of a workspace's policy.
