@@ -40,7 +40,8 @@ class OfferedTool(Record, kw_only=True):
     definition: Mapping[str, Any]
     pin: str
     reads_only: bool = False
-    """Whether its server is trusted and says that it only reads. Under a freeze no other tool passes."""
+    """Whether its server is trusted and the accepted definition says that it only reads. Under a freeze no
+    other tool passes."""
     held: bool = False
     known: bool = True
     """Whether a tool of this name was accepted before."""
@@ -113,7 +114,7 @@ def arrange_tools(
                 rule=rule,
                 definition=definition,
                 pin=pin,
-                reads_only=only_reads(definition, trusted=rules.trusted),
+                reads_only=accepted == pin and only_reads(definition, trusted=rules.trusted),
                 held=accepted != pin,
                 known=accepted is not None,
             )
