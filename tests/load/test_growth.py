@@ -50,6 +50,7 @@ WAITING: Final = frozenset(
 SORTED: Final = {
     "list_workspaces": "no table that grows with use",
     "list_tenants": "no table that grows with use",
+    "list_open_signups": "the requests of a day, of which twenty wait at most",
     "list_api_keys": "no table that grows with use",
     "list_run_page": "the runs of one page, picked in the order of an index",
     "list_first_actions": "a few actions of each run of one page",

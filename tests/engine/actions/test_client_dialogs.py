@@ -413,9 +413,7 @@ on_stdio = pytest.mark.parametrize("transport", ["stdio"])
 def be_impatient(surface: Gate, seconds: float) -> None:
     services = surface.app.owner_services
     limits = dataclasses.replace(services.limits, client_dialog_seconds=seconds)
-    vars(surface.app)["services"] = surface.surfaces.edge.services = dataclasses.replace(
-        services, limits=limits
-    )
+    surface.app.owner_services = dataclasses.replace(services, limits=limits)
 
 
 @on_stdio
