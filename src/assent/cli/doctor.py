@@ -26,9 +26,9 @@ from assent.cli.operating.store_checks import (
     paste,
 )
 from assent.cli.session import BaseUrl, CommandSession, Host, Operators, Port, TlsCert, TlsKey, command
-from assent.gate.arrival import is_loopback
 from assent.kernel.distribution import word_install
 from assent.kernel.structs import Record
+from assent.net.loopback import is_loopback
 from assent.net.probes import reaches_assent
 from assent.settings.load import Settings, SettingsError, hide_password
 from assent.settings.secret_files import (

@@ -1,13 +1,19 @@
-"""Which loopback addresses this machine has."""
+"""Which loopback addresses this machine has, and whether a request surely comes from it."""
 
 from __future__ import annotations
 
+import ipaddress
+import re
 import socket
+from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
 LOOPBACKS: Final = ("127.0.0.1", "::1")
 LOOPBACK_HOSTS: Final = frozenset({*LOOPBACKS, "localhost"})
+PROXY_HEADERS: Final = ("forwarded", "via", "x-real-ip")
+"""Headers that a proxy adds, beside `X-Forwarded-*`."""
+_HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d{1,5})?")
 
 
 @cache
@@ -21,3 +27,23 @@ def has_both() -> bool:
         except OSError:
             return False
     return True
+
+
+def is_local(
+    *, bound_to: str, base_host: str, trusts_proxy: bool, peer: str, host: str, headers: Iterable[str]
+) -> bool:
+    """Whether the listener, the host of the base URL, the peer and the Host header are all loopback, and no
+    setting and no header, by its name in lower case, tells of a proxy. Sign-up shows a key at once to no other
+    request (C26)."""
+    named = _HOST.fullmatch(host.lower())
+    places = (bound_to, base_host, peer, named[1].strip("[]") if named is not None else "")
+    proxied = any(name in PROXY_HEADERS or name.startswith("x-forwarded") for name in headers)
+    return not trusts_proxy and not proxied and all(map(is_loopback, places))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host is `localhost` or a loopback address. No other name counts: it may lead elsewhere."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -6,7 +6,8 @@ The events of a run determine the state, content, approval and effect of each of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -20,7 +21,7 @@ from assent.gate.records import Action, Status
 from assent.gate.seals import Seals
 from assent.gate.transitions import AWAITING, TABLE, Move, State, state_of
 from assent.kernel import canonical
-from assent.ports import Rows, Transaction
+from assent.ports import Rows, Store, Transaction
 from assent.sql.loader import statements
 
 PREFIX: Final = "action_"
@@ -175,3 +176,14 @@ def list_unlogged(workspace_id: str | None) -> Transaction[list[tuple[str, str, 
     """List actions of runs without a journal."""
     rows = yield statements.list_unlogged_actions(workspace_id=workspace_id or "", most=MOST)
     return [(row["workspace_id"], row["run_id"], row["action_id"]) for row in rows]
+
+
+async def walk(store: Store, list_page: Callable[..., Transaction[Rows]]) -> AsyncIterator[tuple[str, str]]:
+    """Yield the keys of a listing, workspaces and names. It gets the last key and how many rows follow that
+    cannot be sent back to the database as a key, because they are not text."""
+    after, skip = ("", ""), 0
+    while rows := await store.read(partial(list_page, *after, skip)):
+        for row in rows:
+            key = row[0], row[1]
+            yield key
+            after, skip = (key, 0) if "".join(key).isprintable() else (after, skip + 1)

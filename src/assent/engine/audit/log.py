@@ -15,7 +15,7 @@ A row that cannot be decoded is a finding, and everything else is still checked.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Final
 
@@ -213,20 +213,9 @@ async def _check(
         return 0, [_find(f"{what} cannot be decoded: {action_audit.explain(error)}", workspace_id, stream_id)]
 
 
-async def walk(store: Store, list_page: Callable[..., Transaction[Rows]]) -> AsyncIterator[tuple[str, str]]:
-    """Yield the keys of a listing, workspaces and names. It gets the last key and how many rows follow that
-    cannot be sent back to the database as a key, because they are not text."""
-    after, skip = ("", ""), 0
-    while rows := await store.read(partial(list_page, *after, skip)):
-        for row in rows:
-            key = row[0], row[1]
-            yield key
-            after, skip = (key, 0) if "".join(key).isprintable() else (after, skip + 1)
-
-
 async def _list_streams(store: Store, workspace_id: str | None) -> AsyncIterator[tuple[str, str]]:
     """Yield the key of every stream, of one workspace or of all, also of those without a head."""
-    async for key in walk(store, partial(_list_heads, workspace_id)):
+    async for key in action_audit.walk(store, partial(_list_heads, workspace_id)):
         yield key
     for row in await store.read(partial(_list_headless, workspace_id)):
         yield row["workspace_id"], row["stream_id"]
@@ -368,7 +357,7 @@ async def stream_pages(
     store: Store, workspace_id: str | None = None
 ) -> AsyncIterator[tuple[Head, list[journal.Event]]]:
     """Yield every event in pages, stream by stream, of one workspace or of all."""
-    async for key in walk(store, partial(_list_heads, workspace_id)):
+    async for key in action_audit.walk(store, partial(_list_heads, workspace_id)):
         head, seq = journal.new_head(*key), 0
         while page := await store.read(partial(journal.read_stream, *key, after_seq=seq, limit=PAGE)):
             yield head, page

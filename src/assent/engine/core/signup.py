@@ -123,7 +123,7 @@ def claim_signup(
     token: str, entropy: KeyEntropy, now_ms: int, *, at_once: bool, reserved: frozenset[str]
 ) -> Transaction[IssuedKey | None]:
     """Create the workspace and its first key, once. Returns None if the link cannot be claimed. `at_once`:
-    the request needs no confirmation (`gate.arrival`). Raises `name_taken` if another workspace got the name
+    the request needs no confirmation (`net.loopback`). Raises `name_taken` if another workspace got the name
     since the request, or the settings reserve it now."""
     link = yield from find_signup(token, now_ms)
     if link is None or not (link.is_confirmed or at_once):

@@ -10,8 +10,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Final
 
-from assent.engine.audit.actions import explain
-from assent.engine.audit.log import walk
+from assent.engine.audit.actions import explain, walk
 from assent.engine.workflows import bundles
 from assent.engine.workflows import store as stored
 from assent.kernel.ids import WorkspaceId

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assent.gate.arrival import is_local
+from assent.net.loopback import is_local
 
 HERE: dict[str, Any] = {
     "bound_to": "127.0.0.1",
