@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -36,7 +37,7 @@ BODY = "We are open on Sundays now."
 
 async def make_workspace(data_dir: Path) -> Workspace:
     """A workspace whose policy asks for the client's dialog."""
-    workspace = create_workspace(data_dir, "Dialogs")
+    workspace = create_workspace(data_dir, f"Dialogs {os.urandom(4).hex()}")
     app = App(load_settings({"data_dir": str(data_dir)}).settings)
     policy = msgspec.json.encode(CONFIRMED).decode()
     try:
