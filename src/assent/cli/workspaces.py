@@ -57,8 +57,8 @@ def create(
 
         def begin() -> Transaction[IssuedKey]:
             # The owner may give a name that the settings reserve.
-            yield from tenancy.choose_name(checked, frozenset())
-            yield from tenancy.create_workspace(workspace_id, checked, now_ms, email=email, by=BY)
+            chosen = yield from tenancy.choose_name(checked, frozenset())
+            yield from tenancy.create_workspace(workspace_id, chosen, now_ms, email=email, by=BY)
             preset = yield from policies.choose_first(app.services.limits.policy)
             yield from policies.begin(workspace_id, preset, now_ms, by=BY)
             return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, mode=mode, by=BY))

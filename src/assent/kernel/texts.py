@@ -13,6 +13,8 @@ _UNSEEN: Final = re.compile(
     "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
 """Characters that are invisible or change the direction, without those that scripts and emoji need."""
+_JOINING: Final = re.compile("[\u200c\u200d\ufe00-\ufe0f\ufffc\ue000-\uf8ff\U000f0000-\U0010ffff]")
+"""Those, and characters of private use."""
 
 
 def truncate(text: str, most: int) -> str:
@@ -39,7 +41,12 @@ def fold_name(name: str) -> str:
     """Return the form in which names are compared. Case, compatible forms of a character, white space and unseen
     characters make no difference."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
-    return " ".join(_UNSEEN.sub("", folded).split())
+    return write_name(_JOINING.sub("", folded))
+
+
+def write_name(name: str) -> str:
+    """Return a name as one line without unseen characters: it stands in mails and lists."""
+    return " ".join(_UNSEEN.sub("", " ".join(name.split())).split())
 
 
 def like(search: str) -> str:

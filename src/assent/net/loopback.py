@@ -11,8 +11,11 @@ from typing import Final
 
 LOOPBACKS: Final = ("127.0.0.1", "::1")
 LOOPBACK_HOSTS: Final = frozenset({*LOOPBACKS, "localhost"})
-PROXY_HEADERS: Final = ("forwarded", "via", "x-real-ip")
-"""Headers that a proxy adds, beside `X-Forwarded-*`."""
+PROXY_HEADERS: Final = re.compile(
+    r"forwarded|via|x-forwarded.*|x-(?:real|client|cluster-client|original)-.*|.*-client-ip|.*-connecting-ip|cdn-.*|cf-.*|"
+    r"x-envoy-.*|x-amzn?-.*|tailscale-.*|ngrok-.*|fly-.*|x-appengine-.*"
+)
+"""Headers that proxies and tunnels add, by their names in lower case."""
 _HOST: Final = re.compile(r"(\[[0-9a-f:.]+\]|[^:\[\]]+)(?::\d{1,5})?")
 
 
@@ -37,7 +40,7 @@ def is_local(
     request (C26)."""
     named = _HOST.fullmatch(host.lower())
     places = (bound_to, base_host, peer, named[1].strip("[]") if named is not None else "")
-    proxied = any(name in PROXY_HEADERS or name.startswith("x-forwarded") for name in headers)
+    proxied = any(map(PROXY_HEADERS.fullmatch, headers))
     return not trusts_proxy and not proxied and all(map(is_loopback, places))
 
 

@@ -27,7 +27,7 @@ from assent.engine.core.services import Services
 from assent.engine.core.signup import lack_key
 from assent.engine.core.tenancy import Principal
 from assent.kernel.ids import ACCESS_FACTS
-from assent.kernel.refusals import KEY_REASONS, Reason, Refusal
+from assent.kernel.refusals import KEY_REASONS, MEANINGS, Reason, Refusal
 from assent.kernel.toolsets import Toolset, choose
 from assent.ports import StoreUnavailable
 from assent.serving.arguments import BadArguments, decode
@@ -282,12 +282,13 @@ class Edge:
 
     async def _run(self, call: Incoming) -> Any:
         """Let a call in and run its tool. Without a key only public tools run (E84)."""
+        tool = call.tool
+        if tool is not None and tool.owned:
+            call.tool = None  # no such tool, until the caller is known to be the owner's
         principal = await self.authenticate(call.context.credentials)
         services = self._services_for(principal)
         call.owned = services.owned
-        if call.tool is not None and call.tool.owned and not call.owned:
-            call.tool = None  # for this caller there is no such tool
-        tool = call.tool
+        tool = call.tool = tool if call.owned else call.tool
         dialog = call.context.dialog if services.limits.client_dialog_seconds else None
         if principal is not None and principal.client_dialog and dialog is None:
             principal = msgspec.structs.replace(principal, client_dialog=False)
@@ -299,6 +300,8 @@ class Edge:
             window = allow_own(limits.calls, principal.calls_per_minute)
             await limits.rate_limiter.count(window, principal.workspace_id, "", now_ms)
         call.let_in = True
+        if tool is None and principal is None and call.name == MEANINGS[Reason.MISSING_API_KEY].recovery_tool:
+            raise lack_key(signup_open=False)
         if tool is None:
             raise self._unknown(call)
         if services.links.find_pages is not None:

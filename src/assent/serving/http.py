@@ -258,7 +258,10 @@ class McpEndpoint:
         accept = ",".join(value.lower() for name, value in headers if name == "accept")
         only_events = EVENTS in accept and not _accepts_json(accept)
         if scope["method"] in ("GET", "HEAD") and not only_events:
-            await respond(send, 200, await self._metadata(scope) if scope["method"] == "GET" else b"")
+            body = await self._metadata(scope) if scope["method"] == "GET" else b""
+            await respond(
+                send, 200, body, [("Cache-Control", "private, no-store"), ("Vary", "Authorization")]
+            )
             return
         if scope["method"] != "POST":
             # GET for an event stream, DELETE of a session: neither exists on a server without

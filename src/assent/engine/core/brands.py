@@ -93,9 +93,9 @@ def save(brand: WorkspaceBrand, now_ms: int, *, by: str) -> Transaction[None]:
     workspace_id = brand.workspace_id
     before = yield from find(workspace_id)
     if brand.name != before.name:
-        yield from tenancy.choose_name(brand.name, frozenset(), own=workspace_id)
-        yield statements.rename_workspace(workspace_id=workspace_id, name=brand.name)
-        yield from journal.note(workspace_id, "workspace_renamed", {"name": brand.name, "by": by}, now_ms)
+        name = yield from tenancy.choose_name(brand.name, frozenset(), own=workspace_id)
+        yield statements.rename_workspace(workspace_id=workspace_id, name=name)
+        yield from journal.note(workspace_id, "workspace_renamed", {"name": name, "by": by}, now_ms)
     if (brand.accent, brand.logo_digest) != (before.accent, before.logo_digest):
         yield statements.set_brand(
             workspace_id=workspace_id, accent=brand.accent, logo_digest=brand.logo_digest

@@ -14,7 +14,7 @@ import uuid
 from typing import Any, Final, Literal
 
 from assent.engine.core import journal, tenancy
-from assent.engine.core.tenancy import IssuedKey, KeyEntropy, create_workspace, hash_key, issue_key
+from assent.engine.core.tenancy import SIGNUP, IssuedKey, KeyEntropy, create_workspace, hash_key, issue_key
 from assent.engine.people.people import Person
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
@@ -38,6 +38,8 @@ Decision = Literal["admitted", "rejected"]
 TOO_MANY_WAIT: Final = Words(
     "Too many requests for a workspace wait.",
     "Too many requests for a workspace wait already. Use the page of an earlier one, or ask again later.",
+    "STOP. Show the deliveryUrl of the earlier request again. Without one, tell the user to ask the person who runs "
+    "this server for a key.",
 )
 
 
@@ -123,17 +125,17 @@ def claim_signup(
     token: str, entropy: KeyEntropy, now_ms: int, *, at_once: bool, reserved: frozenset[str]
 ) -> Transaction[IssuedKey | None]:
     """Create the workspace and its first key, once. Returns None if the link cannot be claimed. `at_once`:
-    the request needs no confirmation (`net.loopback`). Raises `name_taken` if another workspace got the name
-    since the request, or the settings reserve it now."""
+    the request needs no confirmation (`net.loopback`). The name gets a number if another workspace has it by
+    now: a person who holds the key page cannot give another one."""
     link = yield from find_signup(token, now_ms)
     if link is None or not (link.is_confirmed or at_once):
         return None
     claimed = yield statements.claim_signup_link(workspace_id=link.workspace_id, now_ms=now_ms)
     if not claimed:
         return None
-    yield from tenancy.choose_name(link.name, reserved)
-    yield from create_workspace(link.workspace_id, link.name, now_ms, email=link.email, by="signup")
-    return (yield from issue_key(link.workspace_id, entropy, now_ms, label="signup", by="signup"))
+    name = yield from tenancy.choose_name(link.name, reserved, numbered=True)
+    yield from create_workspace(link.workspace_id, name, now_ms, email=link.email, by=SIGNUP)
+    return (yield from issue_key(link.workspace_id, entropy, now_ms, label="signup", by=SIGNUP))
 
 
 def add_mailed_token(workspace_id: WorkspaceId, secret: bytes) -> Transaction[str | None]:

@@ -28,11 +28,13 @@ from assent.kernel import tokens
 from assent.kernel.ids import KeyId, WorkspaceId, is_uuid
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record, from_row
-from assent.kernel.texts import fold_name
+from assent.kernel.texts import fold_name, write_name
 from assent.kernel.times import iso_time
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
+SIGNUP: Final = "signup"
+"""Who creates a workspace that a stranger asked for."""
 LOCAL_WORKSPACE: Final = WorkspaceId("00000000-0000-7000-8000-000000000001")
 """The default workspace of a local server (C32). Fixed, so that processes create one."""
 
@@ -151,9 +153,10 @@ class KeyEntropy(Record):
 def create_workspace(
     workspace_id: WorkspaceId, name: str, now_ms: int, *, email: str | None = None, by: str
 ) -> Transaction[bool]:
-    """Create a workspace. Returns False if it exists."""
+    """Create a workspace. Returns False if it exists. One `by` sign-up is its members' alone: it is in no inbox and
+    no notification of the server's owners who did not join it."""
     made = yield statements.insert_workspace(
-        workspace_id=workspace_id, name=name, email=email, created_ms=now_ms
+        workspace_id=workspace_id, name=name, email=email, created_ms=now_ms, signed_up=int(by == SIGNUP)
     )
     if not made:
         return False
@@ -164,14 +167,14 @@ def create_workspace(
 def choose_name(
     wanted: str, reserved: frozenset[str], *, own: WorkspaceId | None = None, numbered: bool = False
 ) -> Transaction[str]:
-    """Return the name if it is free, or with `numbered` the first one with a number that is. Raises `name_taken` if a
-    workspace other than `own` has it, if `reserved` has it folded, or if it looks like an id. Runs in the transaction
-    that gives the name, before other locks."""
+    """Return the name as it is stored if it is free, or with `numbered` the first one with a number that is. Raises
+    `name_taken` if a workspace other than `own` has it, if `reserved` has it folded, or if it looks like an id. Runs
+    in the transaction that gives the name, before other locks."""
     yield statements.lock_workspace_names()
     known = yield from list_workspaces()
     taken = reserved.union(fold_name(each.name) for each in known if each.workspace_id != own)
     others = (f"{wanted} {number}" for number in itertools.count(2))
-    for name in itertools.chain([wanted], others if numbered else ()):
+    for name in map(write_name, itertools.chain([wanted], others if numbered else ())):
         if (folded := fold_name(name)) and folded not in taken and not is_uuid(folded):
             return name
     raise Refusal(Reason.NAME_TAKEN)

@@ -167,7 +167,7 @@ async def notify_target(services: Services, job: Job) -> None:
     found = await services.store.read(partial(_prepare, services, job.workspace_id, order))
     if found is None:
         return
-    if await _is_too_many(services, job.workspace_id, found):
+    if not await _may_mail(services, job.workspace_id, found):
         return
     receipt = await _send(services, found, job.key)
     now_ms = services.clock.now_ms()
@@ -176,21 +176,32 @@ async def notify_target(services: Services, job: Job) -> None:
         raise JobFailed(f"no one was notified: {receipt.problem}")
 
 
-async def _is_too_many(services: Services, workspace_id: WorkspaceId, found: _Prepared) -> bool:
-    """Count a note by mail to an address that is no confirmed member's: its reader may not have asked for it."""
+async def _may_mail(services: Services, workspace_id: WorkspaceId, found: _Prepared) -> bool:
+    """Whether a note may go out by the server's own mail. Confirmed members get all of theirs. Any other address gets a
+    few in an hour, and none from a workspace that is not the owner's: its reader may not have asked for it."""
     notifier = services.notifiers.get(found.target.kind)
-    place = found.runs[0][0] if found.runs else workspace_id
     if notifier is None or not notifier.by_mail:
-        return False
-    chosen_by = found.target.person_id
-    if await services.store.read(lambda: members.is_confirmed(place, found.address, chosen_by)):
+        return True
+    place, chosen_by = (found.runs[0][0] if found.runs else workspace_id), found.target.person_id
+
+    def look() -> Transaction[tuple[bool, tuple[WorkspaceId, ...]]]:
+        confirmed = yield from members.is_confirmed(place, found.address, chosen_by)
+        person = (yield from members.find(chosen_by)) if chosen_by else None
+        places = (yield from members.list_member_workspaces(person)) if person is not None else ()
+        return confirmed, tuple(each.workspace_id for each in places)
+
+    confirmed, places = await services.store.read(look)
+    if confirmed:
+        return True
+    if not any(services.for_workspace(each).owned for each in (place, *places)):
+        log.warning("a note of workspace %s is not mailed: its address is no confirmed member's", place)
         return False
     try:
         await services.limits.count_mail("notice", place, found.address, services.clock.now_ms())
     except Refusal:
         log.warning("a note of workspace %s is not mailed: its address got enough in this hour", place)
-        return True
-    return False
+        return False
+    return True
 
 
 def _read_order(job: Job) -> _Order:

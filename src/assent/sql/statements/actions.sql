@@ -77,7 +77,8 @@ RETURNING action_id
 SELECT g.*, w.name AS workspace_name FROM (
   SELECT workspace_id, proposed_by, count(*) AS held, min(created_ms) AS first_ms, max(created_ms) AS last_ms FROM actions
   WHERE held = 1 AND status = 'awaiting_approval' AND (expires_ms IS NULL OR expires_ms > :now_ms)
-    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   GROUP BY workspace_id, proposed_by
 ) AS g LEFT JOIN workspaces w ON w.workspace_id = g.workspace_id
 ORDER BY g.first_ms, g.workspace_id, g.proposed_by LIMIT :most

@@ -9,13 +9,15 @@ SELECT workspace_id, target_id, kind, shown, created_ms, told_ms, problem, perso
 FROM notification_targets WHERE workspace_id = :workspace_id AND person_id = :person_id ORDER BY target_id
 
 -- name: list_targets_about
--- List the targets that may hear about a workspace: its own, and those of the people who decide in it.
+-- List the targets that may hear about a workspace: its own, and those of the people who decide in it. Owners hear of a
+-- workspace that came from a sign-up only if they joined it.
 SELECT t.workspace_id, t.target_id, t.causes FROM notification_targets t
 WHERE t.workspace_id = :workspace_id AND t.person_id = ''
 UNION ALL
 SELECT t.workspace_id, t.target_id, t.causes FROM notification_targets t
 JOIN people p ON p.workspace_id = t.workspace_id AND p.person_id = t.person_id AND p.ended_ms IS NULL
-WHERE t.workspace_id = :server AND t.person_id <> '' AND (p.role = 'owner'
+WHERE t.workspace_id = :server AND t.person_id <> '' AND ((p.role = 'owner'
+    AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.workspace_id = :workspace_id AND w.signed_up = 1))
   OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :workspace_id AND m.person_id = p.person_id))
 ORDER BY 2
 
@@ -65,7 +67,8 @@ SELECT home, target_id, workspace_id, action_id, kind FROM (
   FROM actions a
   JOIN notification_targets t ON t.workspace_id = a.workspace_id OR (t.person_id <> '' AND EXISTS (
     SELECT 1 FROM people p WHERE p.workspace_id = t.workspace_id AND p.person_id = t.person_id AND p.ended_ms IS NULL
-      AND (p.role = 'owner'
+      AND ((p.role = 'owner'
+          AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.workspace_id = a.workspace_id AND w.signed_up = 1))
         OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = a.workspace_id AND m.person_id = p.person_id))
   ))
   WHERE a.status = 'awaiting_approval' AND a.held = 0 AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
@@ -77,7 +80,8 @@ SELECT home, target_id, workspace_id, action_id, kind FROM (
   FROM actions a
   JOIN notification_targets t ON t.workspace_id = a.workspace_id OR (t.person_id <> '' AND EXISTS (
     SELECT 1 FROM people p WHERE p.workspace_id = t.workspace_id AND p.person_id = t.person_id AND p.ended_ms IS NULL
-      AND (p.role = 'owner'
+      AND ((p.role = 'owner'
+          AND NOT EXISTS (SELECT 1 FROM workspaces w WHERE w.workspace_id = a.workspace_id AND w.signed_up = 1))
         OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = a.workspace_id AND m.person_id = p.person_id))
   ))
   WHERE a.status = 'awaiting_approval' AND a.held = 0 AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)

@@ -11,10 +11,11 @@ SELECT person_id, name, role, email, zone FROM people
 WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
 
 -- name: list_people_at
--- List the people with this address, the earliest first.
+-- List the people with this address: those whose address an owner or issuer vouched for, then the earliest, so that no
+-- sign-up in their name takes their place.
 SELECT person_id, name, role, email, zone FROM people
 WHERE workspace_id = :workspace_id AND lower(email) = :email AND ended_ms IS NULL
-ORDER BY created_ms, person_id LIMIT :most
+ORDER BY email_vouched DESC, created_ms, person_id LIMIT :most
 
 -- name: list_people
 -- List the people who can sign in, with their workspaces and whether they ever signed in.
@@ -33,13 +34,13 @@ SELECT p.name FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms 
   OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :place AND m.person_id = p.person_id))
 
 -- name: find_confirmed_member
--- Find an owner or member of a workspace by a confirmed address: vouched for, or of a person who signed in as one. What an
--- owner chose for themselves is confirmed, too.
+-- Find an owner or member of a workspace, or the person who chose it, by a confirmed address: vouched for, or of a person
+-- who signed in as one. What an owner chose for themselves is confirmed, too.
 SELECT p.person_id FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL
   AND ((p.person_id = :person_id AND p.role = 'owner') OR (lower(p.email) = :email
     AND (p.email_vouched = 1 OR EXISTS (SELECT 1 FROM sessions s WHERE s.workspace_id = p.workspace_id
       AND s.person_id = p.person_id AND s.assurance IN ('person', 'passkey')))
-    AND (p.role = 'owner' OR EXISTS (SELECT 1 FROM memberships m
+    AND (p.role = 'owner' OR p.person_id = :person_id OR EXISTS (SELECT 1 FROM memberships m
       WHERE m.workspace_id = :place AND m.person_id = p.person_id))))
 LIMIT 1
 
@@ -214,7 +215,8 @@ SELECT r.workspace_id FROM runs r WHERE r.run_id = :run_id
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
-    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
     AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
     AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
@@ -234,7 +236,8 @@ ORDER BY a.risk, a.expires_ms, a.action_id
 -- Count them all by risk, and how many of them expire soon.
 SELECT risk, count(*) AS waiting, sum(CASE WHEN expires_ms <= :soon_ms THEN 1 ELSE 0 END) AS soon FROM actions
 WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
-  AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   AND (:workspace = '' OR workspace_id = :workspace)
   AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
     AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
@@ -244,7 +247,8 @@ GROUP BY risk
 -- List the beginning of the effect of the first of them, which names the channel. Bounded, because it reads the rows.
 SELECT substr(effect, 1, 48) AS opening FROM actions
 WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
-  AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   AND (:workspace = '' OR workspace_id = :workspace)
   AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
     AND y.action_id = actions.action_id AND y.revision = actions.revision AND y.approver = :approver)
@@ -256,7 +260,8 @@ ORDER BY risk, expires_ms, action_id LIMIT :most
 WITH looked AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'awaiting_approval' AND held = 0 AND (expires_ms IS NULL OR expires_ms > :now_ms)
-    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
     AND (:workspace = '' OR workspace_id = :workspace) AND (:risk < 0 OR risk = :risk)
     AND (expires_ms <= :until_ms OR :until_ms = 0)
     AND NOT EXISTS (SELECT 1 FROM action_approvals y WHERE y.workspace_id = actions.workspace_id
@@ -285,7 +290,8 @@ ORDER BY a.risk, a.expires_ms, a.action_id
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
   WHERE execution_state = 'outcome_unknown'
-    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   ORDER BY action_id LIMIT :most
 )
 SELECT a.*, w.name AS workspace_name, p.policy, e.body AS prepared, r.inputs AS run_inputs
@@ -307,12 +313,14 @@ WITH unsent AS (
     AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.workspace_id = actions.workspace_id AND j.kind = 'send_approved_action'
       AND j.key >= actions.action_id || ':' AND j.key < actions.action_id || ';' AND j.state IN ('waiting', 'running')
       AND j.last_error IS NULL)
-    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   ORDER BY action_id DESC LIMIT :most
 ), failed AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'failed' AND created_ms >= :since_ms
-    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   ORDER BY created_ms DESC, action_id DESC LIMIT :most
 ), picked AS (
   SELECT workspace_id, action_id FROM unsent UNION ALL SELECT workspace_id, action_id FROM failed
@@ -332,7 +340,8 @@ ORDER BY a.action_id DESC
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
   WHERE executed_ms IS NOT NULL AND executed_ms >= :since_ms
-    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   ORDER BY executed_ms DESC, action_id LIMIT :most
 )
 SELECT a.*, w.name AS workspace_name, p.policy, NULL AS prepared, NULL AS run_inputs
@@ -347,7 +356,8 @@ ORDER BY a.executed_ms DESC, a.action_id
 WITH picked AS (
   SELECT workspace_id, action_id FROM actions
   WHERE status = 'approved' AND executor_tool <> 'workflow_advance' AND execution_state = 'none' AND schedule_ms > :now_ms
-    AND (:everywhere = 1 OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND ((:everywhere = 1 AND workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
   ORDER BY action_id DESC LIMIT :most
 )
 SELECT a.*, w.name AS workspace_name, p.policy, NULL AS prepared, NULL AS run_inputs
@@ -367,12 +377,14 @@ SELECT (
   SELECT count(*) FROM (
     SELECT a.workspace_id, a.proposed_by FROM actions a
     WHERE a.held = 1 AND a.status = 'awaiting_approval' AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms)
-      AND (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+      AND ((:everywhere = 1 AND a.workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
     GROUP BY a.workspace_id, a.proposed_by
   ) AS held
 ) + (
   SELECT count(*) FROM actions a
-  WHERE (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+  WHERE ((:everywhere = 1 AND a.workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
     AND (a.status = 'awaiting_approval' OR a.execution_state = 'outcome_unknown')
     AND (a.held = 0 OR a.execution_state = 'outcome_unknown')
     AND (a.expires_ms IS NULL OR a.expires_ms > :now_ms OR a.execution_state = 'outcome_unknown')
@@ -386,7 +398,8 @@ SELECT (
     AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.workspace_id = a.workspace_id AND j.kind = 'send_approved_action'
       AND j.key >= a.action_id || ':' AND j.key < a.action_id || ';' AND j.state IN ('waiting', 'running')
       AND j.last_error IS NULL)
-    AND (:everywhere = 1 OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
+    AND ((:everywhere = 1 AND a.workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+      OR a.workspace_id IN (SELECT m.workspace_id FROM memberships m WHERE m.person_id = :person_id))
 ) + (
   SELECT count(*) FROM signup_links s WHERE :everywhere = 1
     AND s.claimed_ms IS NULL AND s.decision = '' AND s.expires_ms > :now_ms

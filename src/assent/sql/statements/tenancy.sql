@@ -1,7 +1,7 @@
 -- name: insert_workspace
 -- Insert a workspace; an existing id changes nothing and returns no row.
-INSERT INTO workspaces (workspace_id, name, email, created_ms)
-VALUES (:workspace_id, :name, :email, :created_ms)
+INSERT INTO workspaces (workspace_id, name, email, created_ms, signed_up)
+VALUES (:workspace_id, :name, :email, :created_ms, :signed_up)
 ON CONFLICT (workspace_id) DO NOTHING
 RETURNING workspace_id
 

@@ -109,7 +109,7 @@ async def decide(visit: Visit) -> Response:
             )
             seen = SeenVersion(digest=digests[action.action_id])
             if decision == "approve":
-                refuse_missing_type(visit.services.effects, action)
+                refuse_missing_type(visit.services.for_workspace(action.workspace_id).effects, action)
                 yield from decisions.approve(
                     decider,
                     action.action_id,
@@ -127,7 +127,8 @@ async def decide(visit: Visit) -> Response:
     try:
         if decision == "approve":
             for action in await visit.read(lambda: _find(visit, list(digests))):
-                await observing.check_before_approval(visit.services, action, by=visit.person.name, via=VIA)
+                services = visit.services.for_workspace(action.workspace_id)
+                await observing.check_before_approval(services, action, by=visit.person.name, via=VIA)
         decided = await visit.write(all_of_them)
     except Refusal as refusal:
         await _ask_to_confirm(visit, refusal, assurance, form)
@@ -155,7 +156,10 @@ async def _ask_to_confirm(visit: Visit, refusal: Refusal, assurance: Assurance, 
 async def _ask(
     visit: Visit, decision: str, found: tuple[Action, ...], wrong: dict[str, str], back: str
 ) -> Response:
-    missing = any(explain_missing_type(visit.services.effects, action) for action in found)
+    missing = any(
+        explain_missing_type(visit.services.for_workspace(action.workspace_id).effects, action)
+        for action in found
+    )
     if decision not in DECISIONS or (missing and decision == "approve"):
         raise PageRefused(NOT_TOGETHER)
     digests = {action.action_id: action.digest for action in found}
@@ -210,17 +214,18 @@ def _sends(action: Action) -> bool:
 
 async def _list_unready(visit: Visit, found: tuple[Action, ...]) -> list[str]:
     """Why some of them cannot be sent now, one sentence for each connector."""
-    said: dict[str, str] = {}
+    said: dict[tuple[str, str], str] = {}
     for action in filter(_sends, found):
-        if action.effect.connector not in said:
-            ready = await read_readiness(visit.services, action)
+        way = action.workspace_id, action.effect.connector
+        if way not in said:
+            ready = await read_readiness(visit.services.for_workspace(action.workspace_id), action)
             blocked = ready is not None and not ready.ready
-            said[action.effect.connector] = (
+            said[way] = (
                 (ready.fix_hint or words.IS_NOT_READY.format(via=action.view.via))
                 if ready and blocked
                 else ""
             )
-    return [each for each in said.values() if each]
+    return [each for each in dict.fromkeys(said.values()) if each]
 
 
 def _list_items(found: tuple[Action, ...], now_ms: int) -> list[dict[str, Any]]:

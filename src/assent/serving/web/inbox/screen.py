@@ -15,6 +15,7 @@ from starlette.responses import Response
 from assent.engine.core.offloading import run_apart
 from assent.engine.views import inbox
 from assent.engine.views.inbox import Inbox, InboxFilter, Waiting
+from assent.gate.effects import EffectTypes
 from assent.gate.views import Severity
 from assent.kernel.limits import DAY_MS
 from assent.serving.web.inbox import words
@@ -100,7 +101,7 @@ async def show(visit: Visit) -> Response:
         "together": _list_approvable(groups),
         "batch_nonce": visit.nonce("batch"),
         "back": _address(query),
-        "pane": await run_apart(pane_values, visit.services.effects, first, now_ms) if first else None,
+        "pane": await _draw_pane(visit, first) if first else None,
     }
     return visit.page("inbox.html", values)
 
@@ -111,12 +112,20 @@ async def show_pane(visit: Visit) -> Response:
     found = await visit.read(lambda: inbox.find_line(visit.person, action_id))
     if found is None:
         raise PageRefused(NO_SUCH_ACTION)
-    pane = await run_apart(pane_values, visit.services.effects, found, visit.now_ms)
-    return visit.page("inbox_pane_only.html", {"pane": pane})
+    return visit.page("inbox_pane_only.html", {"pane": await _draw_pane(visit, found)})
+
+
+async def _draw_pane(visit: Visit, found: Waiting) -> dict[str, Any]:
+    return await run_apart(pane_values, _effects_of(visit, found), found, visit.now_ms)
+
+
+def _effects_of(visit: Visit, found: Waiting) -> EffectTypes:
+    """The types of the action's workspace: an inbox has actions of several."""
+    return visit.services.for_workspace(found.action.workspace_id).effects
 
 
 def _lines(visit: Visit, found: Iterable[Waiting]) -> list[dict[str, Any]]:
-    return [inbox_line(visit.services.effects, each, visit.now_ms) for each in found]
+    return [inbox_line(_effects_of(visit, each), each, visit.now_ms) for each in found]
 
 
 def _group(visit: Visit, found: tuple[Waiting, ...]) -> list[dict[str, Any]]:

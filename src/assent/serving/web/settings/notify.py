@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from assent.engine.people import notifications, push, targets
+from assent.engine.people import members, notifications, push, targets
 from assent.engine.people.notifiers import Notifier
 from assent.engine.people.targets import CAUSES, REMIND_HOURS, Choices, NotificationTarget, TargetOwner
 from assent.gate.views import Severity
@@ -47,6 +48,10 @@ async def notify(visit: Visit) -> Response:
             shown = f"{name_device(visit.request)} ({chosen.mask(address)})"
             typed = {**typed, "kind": first.kind if first is not None else "", "address": ""}
         wrong = _explain_unfit(visit, chosen, address, len(known))
+        if chosen is not None and chosen.by_mail and not wrong and not visit.services.owned:
+            # The owner's mail server sends this workspace's notes to its own people alone.
+            is_own = partial(members.is_confirmed, visit.workspace_id, address, visit.person.person_id)
+            wrong = "" if await visit.read(is_own) else words.ONLY_CONFIRMED_ADDRESSES
         if chosen is not None and not wrong:
             text = words.WHAT_WAITS_IS_ANNOUNCED
             facts = ((chosen.label, shown or address),)

@@ -305,6 +305,10 @@ WHERE_YOU_ARE_NOTIFIED: Final = "Where you are notified"
 THIS_WORKSPACE: Final = "This workspace"
 CHOOSE_HOW_YOU_WANT: Final = "Choose how to be notified."
 THERE_ARE_ALREADY: Final = "You already have {known}, which is the limit. Remove one first."
+ONLY_CONFIRMED_ADDRESSES: Final = (
+    "This server mails notes of this workspace only to its members, at the address with which they signed in. Enter "
+    "yours."
+)
 ENTER_THE_WHOLE_ADDRESS: Final = "Enter the whole address."
 NOTHING_IS_ANNOUNCED: Final = "No notification goes there any more."
 STOP_THESE_NOTIFICATIONS: Final = "Stop these notifications?"
