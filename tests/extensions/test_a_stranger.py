@@ -27,9 +27,13 @@ from tests.surfaces import ManualClock, settings_for
 from assent.app import App
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, SECRET_BYTES, KeyEntropy
-from assent.engine.people import members
+from assent.engine.people import members, notifications, targets
+from assent.engine.people.people import Person, Role
+from assent.engine.people.targets import TargetOwner
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
+from assent.kernel.ids import WorkspaceId
+from assent.ports import Transaction
 from assent.processes.serve import Surfaces
 
 pytestmark = pytest.mark.own_database
@@ -125,6 +129,18 @@ class Stranger:
             if form.action_id == action_id and form.decision in ("approve", "send"):
                 await self.browser.post(form.address, data={**form.fields, "name": "Eve"})
 
+    async def try_to_notify(self, address: str) -> None:
+        """Let the server's mail carry her notes to another person's mailbox, on the page and behind it."""
+        page = (await self.browser.get("/settings/notifications")).text
+        nonces = {each.fields["nonce"] for each in forms(page) if each.address == "/settings/notifications"}
+        asked = {"nonce": nonces.pop(), "kind": "email", "address": address, "whose": ""}
+        assert (await self.browser.post("/settings/notifications", data=asked)).status_code == 400
+        now_ms = self.app.clock.now_ms()
+        caller = await self.app.store.read(lambda: tenancy.authenticate(self.key or "", now_ms))
+        own, notifier = TargetOwner(caller.workspace_id), self.app.services.notifiers["email"]
+        target_id = await targets.add(self.app.services, own, notifier, address, by="Eve")
+        await self.app.store.write(lambda: notifications.enqueue_test(own, target_id, now_ms))
+
     async def close(self) -> None:
         await self.http.aclose()
         await self.browser.aclose()
@@ -140,6 +156,15 @@ async def run_jobs(app: App) -> None:
     """Let every job that is due have its turn."""
     while await Runner(app.store, app.clock, job_kinds(app), worker="test").run_due_once():
         pass
+
+
+async def hear_everything(app: App, address: str) -> None:
+    """An owner of the server who wants to hear of everything that waits, by mail."""
+    now_ms = app.clock.now_ms()
+    ada = Person(app.services.new_id(now_ms), "Ada", Role.OWNER, address)
+    await app.store.write(lambda: members.add(ada, (), now_ms, by="test"))
+    owner = targets.of_person(ada.person_id)
+    await targets.add(app.services, owner, app.services.notifiers["email"], address, by="Ada")
 
 
 def read_links(inbox: Inbox) -> list[str]:
@@ -162,6 +187,7 @@ async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
         eve = Stranger(app, place)
         try:
             await app.prepare()
+            await hear_everything(app, "ada@owner.example")
             await eve.try_everything()
             asked = await eve.call("chieflab_signup_workspace", {"email": EVE, "name": "Eve's shop"})
             path = httpx.URL(asked["deliveryUrl"]).path
@@ -181,12 +207,12 @@ async def test_a_stranger_sees_and_reaches_nothing_of_the_owner(
                 await eve.browser.post(read_links(inbox)[-1], follow_redirects=True)
                 assert [mark for mark in MARKS if mark in await eve.read()] == []
                 await eve.try_everything(as_person=True)
+                await eve.try_to_notify("victim@example.org")
             await run_jobs(app)
 
             found = await app.store.read(lambda: members.list_people(app.clock.now_ms()))
-            assert [(each.person.is_owner, "local" in each.places) for each in found] == [
-                (False, False)
-            ] * len(found)
+            owners = [each for each in found if each.person.is_owner or "local" in each.places]
+            assert [each.person.name for each in owners] == ["Ada"]
             (billing,) = [each for each in app.extensions.operators if each.id == "acme-billing"]
             assert billing.effects[0].function.__globals__["LEDGER"] == []
             assert wrote(side) == []
@@ -229,3 +255,44 @@ async def test_the_same_calls_with_a_key_of_the_owner_act(
         finally:
             await owner.close()
             await app.close()
+
+
+async def test_the_owner_hears_of_a_workspace_that_they_made_and_not_of_a_stranger_s(
+    database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    inbox = Inbox()
+    async with mail_server(inbox) as port:
+        given = bring_everything(tmp_path, side, port)
+        app = App(settings_for(database_url, tmp_path, **given), clock=ManualClock())
+        caller = Stranger(app, "loopback")
+        try:
+            await app.prepare()
+            await hear_everything(app, "ada@owner.example")
+            heard = []
+            for by in ("command line", tenancy.SIGNUP):
+                caller.key = await make_workspace(app, by)
+                few = {
+                    "to": ["ann@example.org"],
+                    "subject": "Hello",
+                    "body": "A letter about the second floor.",
+                }
+                assert (await caller.call("chieflab_send", few))["actions"]
+                await run_jobs(app)
+                heard.append(len(inbox.taken))
+            assert heard == [1, 1]
+        finally:
+            await caller.close()
+            await app.close()
+
+
+async def make_workspace(app: App, by: str) -> str:
+    """A new workspace, and its key."""
+    now_ms = app.clock.now_ms()
+    workspace_id = WorkspaceId(app.services.new_id(now_ms))
+    entropy = KeyEntropy(app.services.entropy(KEY_ID_BYTES), app.services.entropy(SECRET_BYTES))
+
+    def begin() -> Transaction[tenancy.IssuedKey]:
+        yield from tenancy.create_workspace(workspace_id, f"by {by}", now_ms, by=by)
+        return (yield from tenancy.issue_key(workspace_id, entropy, now_ms, by=by))
+
+    return (await app.store.write(begin)).api_key

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tests.engine.actions.kit import APPROVE, EXECUTE
@@ -20,7 +21,10 @@ from tests.extensions.owner_kit import (
     running,
     wrote,
 )
+from tests.keyed_browser import KeyedBrowser
 from tests.net.far_side import FarSide, far_side
+from tests.serving.web.review.kit import BROWSER, House
+from tests.surfaces import BASE_URL
 
 from assent.app import OWNED
 from assent.engine.actions.decisions import SEND_JOB
@@ -28,6 +32,7 @@ from assent.engine.core import jobs
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.records import Assurance
 from assent.jobs.kinds import job_kinds
+from assent.serving.web.shell.console import PLACE_COOKIE
 from assent.settings.kinds import Kind
 from assent.settings.load import SettingsError, load_settings
 from assent.settings.providers import PROVIDERS
@@ -165,3 +170,25 @@ def test_every_credential_of_the_settings_is_the_owner_s() -> None:
 def test_a_name_in_place_of_an_id_is_refused(tmp_path: Path, wrong: str) -> None:
     with pytest.raises(SettingsError, match="owner_workspaces"):
         load_settings({"data_dir": str(tmp_path)}, {"ASSENT_OWNER_WORKSPACES": wrong, "HOME": str(tmp_path)})
+
+
+async def test_an_owner_s_inbox_shows_their_action_right_whichever_workspace_they_look_at(
+    transport: str, database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    async with running(transport, database_url, tmp_path, side) as (gate, _):
+        guest = await gate.new_workspace("guest")
+        gate.key = await make_key(gate, LOCAL_WORKSPACE)
+        staged = await gate.done(RESTART, what="prod")
+        house = cast(House, gate)
+        sign_in = await House.sign_in_path(house)
+        shown = []
+        async with KeyedBrowser(
+            transport=gate.wire, base_url=BASE_URL, headers={**BROWSER, "Origin": BASE_URL}
+        ) as browser:
+            await browser.post(sign_in)
+            for place in (LOCAL_WORKSPACE, guest.workspace_id):
+                browser.cookies.set(PLACE_COOKIE, place)
+                page = (await browser.get("/inbox")).text
+                assert staged["actions"][0]["id"] in page
+                shown.append("not installed" in page)
+        assert shown == [False, False]

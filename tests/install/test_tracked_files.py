@@ -40,9 +40,15 @@ _TAKES_A_VALUE = {
 
 _DECLARES = re.compile(
     r"""(?:"identifier"\s*:\s*"|pkg:pypi/|pypi\.org/(?:project|simple)/|"""
-    r"""\b(?:dependencies|requires|dev|test)\s*=\s*\[[^\]]*["'])(assent(?:[-_.][\w-]*)*)\b""",
-    re.IGNORECASE,
+    r"""\b(?:dependencies|requires|install_requires|dev|test)\s*=\s*\[[^\]]*["']|"""
+    r"""^\[packages\]\n(?:.+\n)*?)(assent(?:[-_.][\w-]*)*)\b""",
+    re.IGNORECASE | re.MULTILINE,
 )
+_STARTS = re.compile(
+    r"""\b(?:uvx|pipx)["'](?P<words>[^{}()*]{0,200}?)["'](?P<name>assent(?:-[a-z]+)*)["']|"""
+    r"""["']uv["'][^{}]{0,60}?["']run["'](?P<more>[^{}]{0,100}?)["'](?P<tool>assent(?:-[a-z]+)*)["']"""
+)
+"""An entry of a client's file in any order of lines: the program, then its arguments."""
 _WITH_EXTRA = re.compile(r"""(?<![\w/.-])(assent(?:-\w+)*)\[[a-z{]""")
 _PINNED = re.compile(r"^(assent(?:[-_.][\w-]*)?)\s*(?:\[[\w, -]*\])?\s*(?:[=<>!~]=?.*)?$", re.IGNORECASE)
 
@@ -52,9 +58,13 @@ def find_distributions(text: str, *, is_list: bool = False) -> set[str]:
     `is_list`: a file with a requirement in each line."""
     joined = text.replace("\\\n", " ")
     found = [name for match in _ENTRY.finditer(joined) for name in _read(f"{match[1]} {_unquote(match[2])}")]
+    found += [match[1] for match in _DECLARES.finditer(joined)]
+    for match in _STARTS.finditer(joined):
+        if "--from" not in (match["words"] or match["more"] or ""):
+            found.append(match["name"] or match["tool"])
     for line in joined.splitlines():
         found += _read(_LIST_COMMA.sub(" ", line))
-        found += [match[1] for each in (_DECLARES, _WITH_EXTRA) for match in each.finditer(line)]
+        found += [match[1] for match in _WITH_EXTRA.finditer(line)]
         if is_list and (pin := _PINNED.match(line)) is not None:
             found.append(pin[1])
     return {re.sub(r"[-_.]+", "-", name).lower() for name in found}
@@ -125,6 +135,13 @@ def list_tracked() -> Iterator[tuple[str, str]]:
         ('"identifier": "assent",', "assent"),
         ('dependencies = ["httpx", "assent>=0.1"]', "assent"),
         ("https://pypi.org/project/assent/", "assent"),
+        ('dependencies = [\n  "httpx",\n  "assent>=0.1",\n]', "assent"),
+        ('setup(install_requires=["assent"])', "assent"),
+        ('[packages]\nhttpx = "*"\nassent = "*"\n', "assent"),
+        ('command = "uvx"\nargs = ["assent", "stdio"]', "assent"),
+        ('{"command": "uvx", "env": "X", "args": ["assent", "stdio"]}', "assent"),
+        ('{"command": "pipx", "args": ["run", "assent"]}', "assent"),
+        ('{"command": "uv", "args": ["tool", "run", "assent"]}', "assent"),
         ("uv pip install \\\n  assent-operators", "assent-operators"),
     ],
 )

@@ -23,6 +23,7 @@ from assent.gate.views import Facts
 from assent.processes.wrapping import CannotWrap, read_order
 from assent.serving.edge import Credentials
 from assent.wrap.profiles import BadProfile, Profile, UpstreamSpec, read_config
+from assent.wrap.profiles import read_order as read_described
 
 pytestmark = pytest.mark.anyio
 
@@ -237,11 +238,12 @@ async def test_the_question_and_the_confirm_page_show_command_folder_and_differi
 ) -> None:
     other = await wrapped.open_front({**PRODUCTION, "HOME": "/x", "GONE": "1"}, "TARGET", "GONE")
     client = await wrapped.open_front({**STAGING, "HOME": "/x"}, "TARGET")
-    client.start_call("remove", path="customers")
+    client.start_call("remove", path="customers", command="a harmless one")
     (waiting,) = await wrapped.until_waiting()
     action = await wrapped.stored(waiting["id"])
     (facts,) = (block for block in action.view.blocks if isinstance(block, Facts))
-    command, folder, differs = (text for _, text in facts.rows)
+    command, folder, variables, differs = (text for _, text in facts.rows)
+    assert variables == "TARGET"
     assert command == " ".join(wrapped.command()) and folder == str(Path.cwd())
     assert differs.startswith("GONE, TARGET ") and "production" not in differs
 
@@ -257,6 +259,8 @@ async def test_the_question_and_the_confirm_page_show_command_folder_and_differi
     assert is_confirm_page(confirm)
     for shown in (page, confirm.text):
         assert [text for text in (wrapped.command()[2], folder, "GONE, TARGET") if text not in shown] == []
+        # An agent cannot write a row of the server's.
+        assert "“command” (an argument" in shown.lower()
     for each in (client, other):
         await each.close()
 
@@ -308,3 +312,23 @@ def test_profiles_of_the_same_command_differ_in_variables_that_any_of_them_has()
     assert spec.written == ("deploy", "--token", "${TOKEN}") and spec.command[2] == "token-ONE"
     assert one.find_differences(spec, [one, two]) == ("ONE", "TARGET", "TOKEN", "TWO")
     assert one.find_differences(spec, [one, other]) == ()
+
+
+def test_servers_at_one_address_differ_in_headers_and_in_the_query_and_show_no_password() -> None:
+    def make(target: str) -> tuple[Profile, UpstreamSpec]:
+        entry = {"url": f"https://ann:pass@x.example/mcp?project={target}", "headers": {"X-Env": target}}
+        (spec,) = read_config(json.dumps({"mcpServers": {"a": entry}}), {})
+        return Profile(servers=(spec,)), spec
+
+    (one, spec), (two, _) = make("staging"), make("production")
+    assert spec.written == ("https://x.example/mcp",)
+    assert one.find_differences(spec, [one, two]) == ("header X-Env", "query project")
+
+
+def test_the_server_takes_the_list_and_named_variables_alone_whatever_a_front_sends() -> None:
+    """A front that was started before an upgrade sends all that its client has."""
+    sent = {**LISTED, **FOREIGN, "TARGET": "x", "RUN_TOKEN_SECRET": "foreign-value"}
+    order = {"command": ["x"], "cwd": "/", "environment": sent}
+    assert read_described(msgspec.json.encode(order)).passed == LISTED
+    named = read_described(msgspec.json.encode({**order, "named": ["TARGET", "ASSENT_SECRET"]}))
+    assert named.passed == {**LISTED, "TARGET": "x"}

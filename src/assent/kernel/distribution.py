@@ -16,7 +16,8 @@ def word_install(extra: str, published: bool = PUBLISHED) -> str:
     """The command that adds an optional dependency."""
     if published:
         return f"pip install '{DISTRIBUTION}[{extra}]'"
-    return f"pip install '.[{extra}]' (in a checkout of Assent)"
+    wheel = f"pipx install --force 'PATH-OF-THE-WHEEL[{extra}]'"
+    return f"add the extra {extra}: {wheel}, or in a checkout: uv pip install -e '.[{extra}]'"
 
 
 def list_dependencies(published: bool = PUBLISHED) -> str:

@@ -26,8 +26,12 @@ _OF_THE_SHELL: Final = re.compile(
 
 
 def select_passed(environ: Mapping[str, str], named: Collection[str] = ()) -> dict[str, str]:
-    """Return the variables that are passed: those of the list, and the named ones."""
-    return {name: value for name, value in environ.items() if PASSED.fullmatch(name) or name in named}
+    """Return the variables that are passed: those of the list, and the named ones; none of Assent's own."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if PASSED.fullmatch(name) or (name in named and not name.startswith(OWN))
+    }
 
 
 def list_unpassed(environ: Iterable[str], passed: Collection[str]) -> list[str]:

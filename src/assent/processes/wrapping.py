@@ -63,6 +63,7 @@ class WrapOrder(msgspec.Struct, kw_only=True, rename="camel"):
     cwd: str = ""
     environment: dict[str, str] = {}
     """The variables that the servers get: those of a fixed list, and the named ones."""
+    named: list[str] = []
     variables: dict[str, str] = {}
     """The variables that the client's file names."""
     unpassed: list[str] = []
@@ -294,6 +295,8 @@ def read_order(
             raise CannotWrap(f"{options[flag]} cannot be read: {why}.") from None
 
     for name in named:
+        if not name.partition("=")[0].strip():
+            raise CannotWrap("--env needs the name of a variable, such as --env GITHUB_TOKEN.")
         if "=" in name:
             raise CannotWrap(
                 "--env takes the name of a variable and passes its value on: a value on a command line can be read by "
@@ -315,6 +318,7 @@ def read_order(
         rules_path=options.get("--rules", ""),
         cwd=str(Path.cwd()),
         environment=passed,
+        named=list(named),
         variables={name: environ[name] for name in written if name in environ and not name.startswith(OWN)},
         unpassed=list_unpassed(environ, {*passed, *written}),
         trust="--trust" in flags,

@@ -67,6 +67,8 @@ class CallDetails(WireRecord, kw_only=True, omit_defaults=True):
     command: str = ""
     """The command of the server, or its address."""
     folder: str = ""
+    variables: str = ""
+    """The variables that someone chose for the server, by name."""
     differs: str = ""
     """The variables in which the server differs from others of the same command, by name."""
 
@@ -204,7 +206,12 @@ def _describe_call(view: View, effect: Effect, scene: Scene) -> View:
 
 def _list_blocks(details: CallDetails, arguments: Mapping[str, Any]) -> Iterator[Block]:
     named = "Command" if details.folder else "Address"
-    origin = ((named, details.command), ("Folder", details.folder), ("Differs in", details.differs))
+    origin = (
+        (named, details.command),
+        ("Folder", details.folder),
+        ("Variables", details.variables),
+        ("Differs in", details.differs),
+    )
     if shown := tuple(row for row in origin if row[1]):
         yield Facts(shown)
     after = arguments.get(details.after)

@@ -265,6 +265,7 @@ class Gateway:
             profile=call.profile_id,
             command=shlex.join(spec.written) if spec.command else spec.written[0],
             folder=spec.cwd if spec.command else "",
+            variables=", ".join(profile.list_named(spec)),
             differs=f"{differs} (compared with other servers of this command)" if differs else "",
             server=tool.server,
             tool=tool.tool,

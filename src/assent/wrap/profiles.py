@@ -14,11 +14,12 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Any, Final, Literal, get_args
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import msgspec
 
 from assent.platform.effects import Severity
-from assent.platform.values import OWN, REFERENCE, Record
+from assent.platform.values import OWN, REFERENCE, Record, select_passed
 
 Mode = Literal["pass", "gate", "hide"]
 MAX_SERVERS: Final = 20
@@ -95,6 +96,8 @@ class Profile(Record, kw_only=True):
     """Whether gated calls are made at once and recorded, instead of asked about."""
     passed: Mapping[str, str] = {}
     """The variables that every server gets."""
+    named: tuple[str, ...] = ()
+    """Those of them that are not in the fixed list."""
 
     def rules_for(self, server: str) -> ServerRules:
         return self.rules.get(server, ServerRules())
@@ -109,15 +112,26 @@ class Profile(Record, kw_only=True):
         """Return the whole environment of a server's process; empty for a server at an address."""
         return {**self.passed, **spec.env} if spec.command else {}
 
+    def list_named(self, spec: UpstreamSpec) -> tuple[str, ...]:
+        """Return the names of the variables that someone chose for a server."""
+        own = (*self.named, *spec.env) if spec.command else ()
+        return tuple(sorted({*own, *spec.expanded}))
+
+    def _list_values(self, spec: UpstreamSpec) -> dict[str, str]:
+        """Return everything in which two servers of one command or address can differ, by its name for people."""
+        found = {**spec.expanded, **self.environment_of(spec)}
+        found |= {f"header {name}": value for name, value in spec.headers.items()}
+        return found | {f"query {name}": value for name, value in parse_qsl(urlsplit(spec.url).query)}
+
     def find_differences(self, spec: UpstreamSpec, others: Iterable[Profile]) -> tuple[str, ...]:
-        """Return the names of variables with another value, or none, in another profile of the command."""
-        own = {**spec.expanded, **self.environment_of(spec)}
+        """Return the names of variables with another value, or none, in another profile of the command; of an
+        address those of headers and of its query."""
+        own = self._list_values(spec)
         found: set[str] = set()
         for profile in others:
             for each in profile.servers:
                 if each.written == spec.written:
-                    other = {**each.expanded, **profile.environment_of(each)}
-                    found |= {name for name, _ in own.items() ^ other.items()}
+                    found |= {name for name, _ in own.items() ^ profile._list_values(each).items()}
         return tuple(sorted(found))
 
 
@@ -209,10 +223,16 @@ def _read_server(given: Any, entry: Any, variables: Mapping[str, str]) -> Upstre
         env=env,
         url=expand(url, "url"),
         headers=table("headers"),
-        written=tuple(command) or (url.partition("?")[0],),
+        written=tuple(command) or (_write_address(url),),
         expanded=expanded,
     )
     return check_spec(spec)
+
+
+def _write_address(url: str) -> str:
+    """Return an address without its query and without a user and password, which may be secrets."""
+    parts = urlsplit(url.partition("?")[0])
+    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
 
 
 def refuse_own(name: str, where: str) -> None:
@@ -232,6 +252,7 @@ class ProfileOrder(msgspec.Struct, kw_only=True, rename="camel"):
     rules_path: str = ""
     cwd: str = ""
     environment: dict[str, str] = {}
+    named: list[str] = []
     variables: dict[str, str] = {}
     unpassed: list[str] = []
     trust: bool = False
@@ -263,7 +284,11 @@ def read_order(described: bytes) -> Profile:
     if order.trust:
         held = {name: rules.get(name, ServerRules()) for name in names}
         rules = {name: msgspec.structs.replace(each, trusted=True) for name, each in held.items()}
-    return Profile(servers=servers, rules=rules, observe=order.observe, passed=order.environment)
+    # Chosen again here: a front that was started before sends all that its client has.
+    passed = select_passed(order.environment, order.named)
+    return Profile(
+        servers=servers, rules=rules, observe=order.observe, passed=passed, named=tuple(order.named)
+    )
 
 
 def check_spec(spec: UpstreamSpec) -> UpstreamSpec:

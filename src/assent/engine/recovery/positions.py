@@ -61,8 +61,10 @@ def name_head(directory: str) -> str:
 
 
 def read_position(facts: dict[str, str], directory: str) -> Position:
-    """Return the position of a store from its facts."""
-    return Position(int(facts.get(EPOCH) or 0), int(facts.get(name_head(directory)) or 0))
+    """Return the position of a store from its facts. One that cannot be read counts as lost: the store is then behind
+    what its data directory remembers, and is refused with a reason."""
+    epoch, head = facts.get(EPOCH) or "", facts.get(name_head(directory)) or ""
+    return Position(int(epoch) if epoch.isdecimal() else 0, int(head) if head.isdecimal() else 0)
 
 
 def read_mark(text: str | None) -> BackupMark | None:

@@ -9,7 +9,8 @@ from assent.extensions.texts import render_value
 from assent.gate.records import Action
 from assent.gate.views import Block, Diff, Facts, Table, Text
 from assent.kernel.structs import Record
-from assent.kernel.texts import indent_json
+from assent.kernel.texts import fold_name, indent_json
+from assent.serving.web.review import words
 from assent.serving.web.review.fields import ARGUMENT
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.shell.word_diff import Piece, word_diff
@@ -46,11 +47,17 @@ def _draw(block: Block, steps: Steps | None) -> DrawnBlock:
 
 def list_arguments(action: Action) -> tuple[tuple[str, Any], ...]:
     """Return every argument with its label: those that a person may edit in the order of the form,
-    then all others."""
+    then all others. One that is called as a fact of the server's own says that it is an argument."""
     given = action.effect.arguments
     labels = label_arguments(action)
     names = dict.fromkeys([*labels, *given])
-    return tuple((labels.get(name) or _label(name), given.get(name)) for name in names)
+    own = {fold_name(label) for label, _ in list_facts(action.view.blocks)}
+
+    def label(name: str) -> str:
+        found = labels.get(name) or _label(name)
+        return words.AN_ARGUMENT.format(label=found) if fold_name(found) in own else found
+
+    return tuple((label(name), given.get(name)) for name in names)
 
 
 def label_arguments(action: Action) -> dict[str, str]:
