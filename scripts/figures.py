@@ -43,7 +43,7 @@ IRREGULAR = re.compile(
 """Past participles that do not end in -ed. Those that are also the verb (read, put, set) are allowed."""
 REGULAR = re.compile("(?!(?:deed|embed|exceed|feed|heed|need|proceed|seed|shed|speed|succeed)$)[a-z]{2,}ed")
 
-LIMITS: dict[str, float] = {"core": 90_100, "whole": 109_800, "line": 47.7, "docstrings": 8.27}
+LIMITS: dict[str, float] = {"core": 90_300, "whole": 110_000, "line": 47.7, "docstrings": 8.27}
 """Most lines of the core and of all, the longest mean line, and the smallest share of docstrings. Raise one only with
 a reason."""
 LONG_MODULE = 900
