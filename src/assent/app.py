@@ -16,6 +16,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -43,6 +44,7 @@ from assent.gate.seals import Seals
 from assent.kernel.ids import RunId, WorkspaceId
 from assent.kernel.limits import LONG_RUN_SECONDS, SECOND_MS
 from assent.kernel.texts import fold_name
+from assent.net.loopback import is_loopback
 from assent.outgoing_calls import fetch_page, post_webhook, screen_webhook, webhook_host
 from assent.ports import Clock, Connector, SchemaMismatch, Store, StoreUnavailable, Transaction
 from assent.processes.heads import Heads, StoreBehind
@@ -165,6 +167,9 @@ class App:
                 shell_command=lambda *words: in_shell(own_command(settings, *words)),
                 client_entry=partial(client_entry, stdio_command(settings)),
                 phone_url=phone_url(settings),
+                only_here=is_loopback(settings.host)
+                and is_loopback(urlsplit(settings.base_url).hostname or "")
+                and not settings.trust_proxy_headers,
             ),
             outgoing=self._make_outgoing(()),
             bundle=lambda: self.shared_suite,

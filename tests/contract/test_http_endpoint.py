@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import msgspec
 import pytest
 from tests.contract.talk import KEYED, PUBLIC, enveloped, modern_headers, request, tool_call
@@ -342,3 +343,23 @@ async def test_no_caller_makes_metrics(web: Surface) -> None:
 async def test_health_is_always_told_and_readiness_when_the_store_answers(web: Surface) -> None:
     assert (await web.http.get("/healthz")).status_code == 200
     assert (await web.http.get("/readyz")).json() == {"ok": True}
+
+
+@pytest.mark.parametrize(
+    ("changed_settings", "status"),
+    [
+        ({}, 200),
+        ({"host": "0.0.0.0"}, 401),  # noqa: S104 - read, not bound
+        ({"base_url": "http://192.168.1.5:8080"}, 401),
+        ({"trust_proxy_headers": True}, 401),
+    ],
+)
+async def test_metrics_and_paths_are_shown_without_a_key_on_this_machine_alone(
+    surface: Surface, changed_settings: dict[str, Any], status: int
+) -> None:
+    base_url = changed_settings.get("base_url", BASE_URL)
+    asked = httpx.AsyncClient(transport=surface.wire, base_url=base_url)
+    assert (await asked.get("/metrics")).status_code == status
+    page = (await asked.get("/sign-in")).text
+    assert (str(surface.app.settings.data_dir) in page) == (status == 200)
+    await asked.aclose()

@@ -170,7 +170,6 @@ class Surfaces:
             ],
             peers=AllowedPeers(base_url, settings.allowed_hosts, settings.allowed_origins),
             trust_proxy=settings.trust_proxy_headers,
-            base_url=base_url,
             metrics_key=settings.metrics_key,
             draining=lambda: self.draining,
             lost=answer_lost(self._app.services, self._page_keys, base_url=base_url),

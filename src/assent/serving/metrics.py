@@ -11,7 +11,6 @@ import hmac
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from assent import __version__
 from assent.engine.audit import copies
@@ -23,13 +22,13 @@ from assent.sql.loader import statements
 MEDIA_TYPE: Final = "text/plain; version=0.0.4"
 AGES_MS: Final = (HOUR_MS, 4 * HOUR_MS, DAY_MS, 7 * DAY_MS)
 """The bounds of the ages in which waiting actions are counted."""
-LOCAL_HOSTS: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
-def may_read(authorization: str, key: str | None, base_url: str) -> bool:
-    """Whether a request may read the metrics: with the key, or without one on a server of this machine."""
+def may_read(authorization: str, key: str | None, *, only_here: bool) -> bool:
+    """Whether a request may read the metrics: with the key, or without one on a server that only this machine
+    reaches."""
     if key is None:
-        return (urlsplit(base_url).hostname or "") in LOCAL_HOSTS
+        return only_here
     given = authorization.removeprefix("Bearer ").strip()
     return hmac.compare_digest(given.encode(), key.encode())
 

@@ -48,7 +48,6 @@ def build_site(
     *,
     peers: AllowedPeers,
     trust_proxy: bool,
-    base_url: str,
     metrics_key: str | None = None,
     draining: Callable[[], bool] = lambda: False,
     lost: Callable[[Request, Exception], Awaitable[Response]] = http_problem,
@@ -99,7 +98,9 @@ def build_site(
         return JSONResponse({"ok": True})
 
     async def metrics(request: Request) -> Response:
-        if not may_read(request.headers.get("authorization", ""), metrics_key, base_url):
+        if not may_read(
+            request.headers.get("authorization", ""), metrics_key, only_here=edge.services.links.only_here
+        ):
             return PlainTextResponse("The metrics need the key of ASSENT_METRICS_KEY.\n", 401)
         return PlainTextResponse(
             await write_metrics(edge, counts, with_key=metrics_key is not None), media_type=MEDIA_TYPE

@@ -91,8 +91,8 @@ TABLE: Final = (
     Setting(
         name="metrics_key",
         kind=Kind.TOKEN,
-        doc="The bearer token with which `/metrics` is read. Without it only a server whose address is this machine "
-        "shows them.",
+        doc="The bearer token with which `/metrics` is read. Without it only a server that no one but this machine "
+        "reaches shows them.",
     ),
     _count(
         "signups_per_hour",

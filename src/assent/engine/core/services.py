@@ -108,6 +108,8 @@ class PageLinks:
     """Returns the client configuration of a process on the same data, with these variables."""
     phone_url: str = ""
     """The base URL, if other devices can reach it."""
+    only_here: bool = False
+    """Whether only programs and people on this machine reach the pages: they may see its paths and its metrics."""
 
     @property
     def base_url(self) -> str:

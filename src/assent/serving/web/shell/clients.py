@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import shlex
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from assent.engine.core.services import Services
 from assent.kernel.structs import Record
@@ -64,7 +63,7 @@ def stdio_snippet(services: Services, key: str | None) -> Snippet:
     local workspace. Readers on another machine are not shown this machine's paths."""
     environment = {} if key is None else {"ASSENT_API_KEY": key}
     entry: dict[str, Any] = {"command": "assent", "args": ["stdio"], **({"env": environment} if key else {})}
-    if on_this_machine(services):
+    if services.links.only_here:
         entry = services.links.client_entry(environment)
     return Snippet(
         words.ON_THIS_COMPUTER_STDIO,
@@ -73,15 +72,10 @@ def stdio_snippet(services: Services, key: str | None) -> Snippet:
     )
 
 
-def on_this_machine(services: Services) -> bool:
-    """Whether only people at this machine can reach the pages."""
-    return urlsplit(services.links.base_url).hostname in ("127.0.0.1", "::1", "localhost")
-
-
 def terminal_command(services: Services, *words: str) -> str:
     """A command with full paths if the reader is at the server's machine."""
     return (
-        services.links.shell_command(*words) if on_this_machine(services) else shlex.join(["assent", *words])
+        services.links.shell_command(*words) if services.links.only_here else shlex.join(["assent", *words])
     )
 
 
