@@ -16,7 +16,6 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, cast
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -167,9 +166,7 @@ class App:
                 shell_command=lambda *words: in_shell(own_command(settings, *words)),
                 client_entry=partial(client_entry, stdio_command(settings)),
                 phone_url=phone_url(settings),
-                only_here=is_loopback(settings.host)
-                and is_loopback(urlsplit(settings.base_url).hostname or "")
-                and not settings.trust_proxy_headers,
+                bound_here=is_loopback(settings.host) and not settings.trust_proxy_headers,
             ),
             outgoing=self._make_outgoing(()),
             bundle=lambda: self.shared_suite,

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from assent.engine.connections.connections import ConnectionStore
 from assent.engine.core.callers import SeenCallers
@@ -21,6 +22,7 @@ from assent.gate.review_link import Scope
 from assent.gate.webhooks import WebhookReply
 from assent.kernel import ids
 from assent.kernel.ids import RunId, WorkspaceId
+from assent.net.loopback import is_loopback
 from assent.ports import Clock, Connector, Store, Transaction
 from assent.sql.loader import statements
 
@@ -108,13 +110,18 @@ class PageLinks:
     """Returns the client configuration of a process on the same data, with these variables."""
     phone_url: str = ""
     """The base URL, if other devices can reach it."""
-    only_here: bool = False
-    """Whether only programs and people on this machine reach the pages: they may see its paths and its metrics."""
+    bound_here: bool = False
+    """Whether the listener is bound to loopback, without a proxy before it."""
 
     @property
     def base_url(self) -> str:
         """The base URL of pages and pictures."""
         return self.page_address() or self.configured_url
+
+    @property
+    def only_here(self) -> bool:
+        """Whether only this machine reaches the pages: its people and programs may see its paths and metrics."""
+        return self.bound_here and is_loopback(urlsplit(self.base_url).hostname or "")
 
 
 @dataclass(frozen=True, slots=True)
