@@ -73,7 +73,7 @@ def test_no_kill_loses_or_repeats_anything(ground: Ground, prove: Prove, run: in
     for number in range(SUDDEN):
         lives = [turn(chance, kills + number * LIVES + n, run, "") for n in range(LIVES)]
         worker = ground.workers.start(ground.task([*last, *lives]))
-        time.sleep(chance.uniform(0.01, 0.25))
+        time.sleep(chance.uniform(0.01, 0.1))
         with suppress(ProcessLookupError):  # it may have ended before
             os.kill(worker, signal.SIGKILL)
         killed["any moment"] += ground.workers.end() == -signal.SIGKILL
