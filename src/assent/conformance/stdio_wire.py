@@ -268,6 +268,11 @@ class _ServerProcess:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(END_SECONDS):
                 await self._process.wait()
+        # The pipes belong to the event loop, which may end next.
+        with contextlib.suppress(TimeoutError, ValueError):
+            async with asyncio.timeout(LATE_SECONDS):
+                await self._stdout.read()
+                await asyncio.shield(self._reading)
         self._reading.cancel()
         await asyncio.gather(self._reading, return_exceptions=True)
 
