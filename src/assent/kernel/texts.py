@@ -45,7 +45,7 @@ def fold_name(name: str) -> str:
 
 
 def write_name(name: str) -> str:
-    """Return a name as one line without unseen characters: it stands in mails and lists."""
+    """Return a name as one line without unseen characters, as mails and lists show it."""
     return " ".join(_UNSEEN.sub("", " ".join(name.split())).split())
 
 
