@@ -334,7 +334,7 @@ class App:
         with the newest, hold what a restore left in doubt, create the default workspace."""
         # Imported late: a client of stdio waits for the first answer, which needs none of these.
         from assent.engine.actions.describing import fill_views
-        from assent.processes.failovers import find_failover, keep_history
+        from assent.processes.failovers import find_copy, find_failover, keep_history
 
         self.keys.forget()
         if self.store.dialect != "sqlite":
@@ -347,7 +347,7 @@ class App:
         now_ms = self.clock.now_ms()
         await seal_approvals(self.store, self.keys.seals, now_ms)
         await fill_views(self.store, lambda: self.owner_services.effects, self.services.links.base_url)
-        restore = restore or await self.heads.find_restore()
+        restore = restore or await self.heads.find_restore() or await find_copy(self.store)
         if restore is not None:
             await self._hold(restore)
         await self.store.write(lambda: self._create_local(now_ms))

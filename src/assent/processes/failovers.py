@@ -21,6 +21,11 @@ async def find_failover(store: Store) -> Restore | None:
     return await _ask(store, store.read, failovers.find_failover)
 
 
+async def find_copy(store: Store) -> Restore | None:
+    """Return the restore that a copy in another database stands for, also where the data directory is new."""
+    return await _ask(store, store.read, failovers.find_copy)
+
+
 async def keep_history(store: Store) -> None:
     """Keep the history of the present server, once what it may lack is held."""
     await _ask(store, store.write, failovers.keep_history)

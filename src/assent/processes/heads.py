@@ -5,14 +5,17 @@ written, at once when it claims an action, and when it closes. Recording costs o
 which shares the commit of others, and one small file without a sync. No call waits for it. After a power
 failure the file may be older than the store, which is harmless; it is never newer.
 
-Before a process opens the store, it compares. A store that is behind is refused (`StoreBehind`) and
-left as it is, unless it carries the mark of a backup. A process that finds its store behind while it
+Before a process opens the store, it compares with what it knows of the store's deployment, under whatever
+address. A store that is behind is refused (`StoreBehind`) and left as it is, unless it carries the mark of
+a backup. So is one that a data directory does not know and others have filled, if it has served another: a
+new directory knows none and asks nothing. A process that finds its store behind while it
 runs, as after a failover that lost writes, holds what may have been sent and goes on.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import logging
 import os
@@ -40,20 +43,23 @@ PAUSE_SECONDS: Final = 0.2
 """The shortest time between two records, also when many actions are claimed."""
 
 BY_HAND: Final = "it was put back by hand"
+NOT_KNOWN: Final = "it is not one that this data directory knew"
 
 
 class StoreBehind(StoreUnavailable):
-    """The store lacks writes that this data directory has recorded. The message says what to do."""
+    """The store lacks writes that this data directory has recorded, or may lack them because the directory
+    does not know it. The message says what to do."""
 
 
 class HeadFile(WireRecord):
-    """The newest recorded position. `directory` is the random name of the data directory in the
-    store."""
+    """The newest recorded position at one address. `directory` is the random name of the data directory in
+    the store; `deployment` is empty if an earlier release wrote the file."""
 
     directory: str
     epoch: int
     number: int
     at_ms: int
+    deployment: str = ""
 
     @property
     def position(self) -> Position:
@@ -78,6 +84,7 @@ class Heads:
         self._accept_older = accept_older
         self.path = settings.data_dir / name_file(settings)
         self._directory: str | None = None
+        self._deployment, self._is_named = os.urandom(8).hex(), False
         self._reached = Position()
         self._seen = 0
         self.known_epoch = 0
@@ -86,38 +93,59 @@ class Heads:
         self._task: asyncio.Task[None] | None = None
 
     def read(self) -> HeadFile | None:
-        """Return the recorded head; None if there is none or a power failure left it empty."""
-        try:
-            return msgspec.json.decode(self.path.read_bytes(), type=HeadFile)
-        except (OSError, msgspec.MsgspecError):
-            return None
+        """Return the head recorded at this address; None if there is none or a power failure left it
+        empty."""
+        return self._read_all().get(self.path)
+
+    def _read_all(self) -> dict[Path, HeadFile]:
+        heads = {}
+        for path in self._settings.data_dir.glob("*.head"):
+            with contextlib.suppress(OSError, msgspec.MsgspecError):
+                heads[path] = msgspec.json.decode(path.read_bytes(), type=HeadFile)
+        return heads
+
+    def _belongs(self, path: Path, head: HeadFile, facts: dict[str, str]) -> bool:
+        """Whether a head is of the store's deployment. Where an earlier release has named one of them only,
+        its counter or its address tells."""
+        if head.deployment and facts.get(positions.DEPLOYMENT):
+            return head.deployment == facts[positions.DEPLOYMENT]
+        return path == self.path or positions.name_head(head.directory) in facts
 
     async def compare(self) -> Restore | None:
         """Compare the store with the recorded head before it is opened. Returns a restore that must be
         recorded. Raises `StoreBehind`, having changed nothing."""
-        head, newest = self.read(), self._newest_checkpoint()
-        self.known_epoch = head.epoch if head is not None else 0
-        if head is None and newest is None:
+        heads, newest = self._read_all(), self._newest_checkpoint()
+        if not heads and newest is None:
             return None
         found = await read_facts(self._settings.database_url)
+        known = [head for path, head in heads.items() if self._belongs(path, head, found.facts)]
+        head = max(known, key=lambda each: each.position, default=None)
+        named = found.facts.get(positions.DEPLOYMENT)
+        self._is_named = named is not None
+        self._deployment = named or (head.deployment if head is not None else "") or self._deployment
+        self.known_epoch = head.epoch if head is not None else 0
         if read_mark(found.facts.get(positions.BACKUP)) is not None:
             return None  # found again in the open store, where it is recorded
-        lost = await self._find_loss(head, newest, found)
-        if lost is not None and not self._accept_older:
-            raise StoreBehind(self._explain(lost))
-        if lost is not None:
-            return Restore(since_ms=0, epoch=self.known_epoch, found=BY_HAND)
+        is_unknown = bool(heads and not known and found.facts)
+        lost = None if is_unknown else await self._find_loss(known, head, newest, found)
+        if is_unknown or lost is not None:
+            if not self._accept_older:
+                raise StoreBehind(self._explain(lost))
+            return Restore(since_ms=0, epoch=self.known_epoch, found=NOT_KNOWN if is_unknown else BY_HAND)
         if head is not None:
             self._directory, self._reached = head.directory, read_position(found.facts, head.directory)
         return None
 
-    async def _find_loss(self, head: HeadFile | None, newest: Path | None, found: StoreFacts) -> str | None:
+    async def _find_loss(
+        self, known: list[HeadFile], head: HeadFile | None, newest: Path | None, found: StoreFacts
+    ) -> str | None:
         """Say what the store lacks; None if it lacks nothing."""
-        if head is not None and read_position(found.facts, head.directory) < head.position:
-            return f"what was written until {iso_time(head.at_ms)}"
+        ahead = [each for each in known if read_position(found.facts, each.directory) < each.position]
+        if ahead:
+            return f"what was written until {iso_time(max(each.at_ms for each in ahead))}"
         if newest is None or int(newest.stem) <= found.last_checkpoint:
             return None
-        if head is not None and head.epoch < int(found.facts.get(positions.EPOCH) or 0):
+        if head is not None and head.epoch < positions.read_epoch(found.facts):
             return None  # written before a restore that is recorded
         from assent.jobs import checkpoint_files
 
@@ -130,16 +158,24 @@ class Heads:
             return None
         return f"checkpoint {int(newest.stem)}, which {newest} has"
 
-    def _explain(self, lost: str) -> str:
+    def _explain(self, lost: str | None) -> str:
+        """Say what is wrong and what to do. `lost` is None for a store that is not known."""
         settings = self._settings
         path = settings.sqlite_path
         where = f"The database {path if path is not None else hide_password(settings.database_url)}"
         log_file = " It needs all its files, assent.db-wal among them." if path is not None else ""
+        what, why, fix = (
+            f"is older than this server remembers: it lacks {lost}",
+            "A backup was put back by hand, a copy is used under another name, or its log was lost or damaged",
+            f"Put the newest database back.{log_file}",
+        )
+        if lost is None:
+            what = f"is not one that the data directory {settings.data_dir} knows"
+            why = "The directory has served another database, and this one may be an older copy"
+            fix = "Name the database that was used here. For another server's, use its data directory or an empty one."
         return (
-            f"{where} is older than this server remembers: it lacks {lost}.\n"
-            "A backup was put back by hand, or its log was lost or damaged. Actions that were sent since then look "
-            f"unsent in it, so the server does not start. Nothing was changed.\n"
-            f"Put the newest database back.{log_file} Or restore a backup: "
+            f"{where} {what}.\n{why}. Actions that were sent since then look unsent in it, so the server does not "
+            f"start. Nothing was changed.\n{fix} Or restore a backup: "
             f"{in_shell(own_command(settings, 'restore', 'FILE'))}\n"
             "To go on with the database as it is, and have everything checked that may have been sent: "
             f"{in_shell(own_command(settings, 'restore', '--as-it-is'))}"
@@ -165,6 +201,8 @@ class Heads:
     async def begin(self, *, restored: bool) -> None:
         """Begin to record the open store. A restored one is recorded at once, and checkpoints that were
         signed before the restore are set aside."""
+        if not self._is_named:
+            self._deployment = await self._store.write(lambda: positions.name_deployment(self._deployment))
         if restored or self._reached.epoch > self.known_epoch:
             await self.record(synced=True)
             await self._set_checkpoints_aside()
@@ -172,6 +210,13 @@ class Heads:
             self._seen = self._store.writes  # preparing it has changed nothing
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._run())
+
+    async def adopt(self) -> None:
+        """Record a store that `assent restore` has put in place and held, of whatever deployment it is."""
+        head = self.read()
+        self.known_epoch = head.epoch if head is not None else 0
+        await self.begin(restored=True)
+        await self.close()
 
     async def _set_checkpoints_aside(self) -> None:
         from assent.engine.recovery import holding
@@ -218,7 +263,9 @@ class Heads:
             with draft.open("wb") as file:
                 file.write(
                     msgspec.json.encode(
-                        HeadFile(directory, position.epoch, position.number, self._clock.now_ms())
+                        HeadFile(
+                            directory, position.epoch, position.number, self._clock.now_ms(), self._deployment
+                        )
                     )
                 )
                 if synced:

@@ -21,9 +21,10 @@ from assent.app import App, list_components, load_operators, use_app
 from assent.engine.audit import log as audit_log
 from assent.engine.recovery import positions
 from assent.engine.recovery.holding import RestoreReport
-from assent.engine.recovery.positions import BackupMark
+from assent.engine.recovery.positions import BackupMark, read_epoch
 from assent.kernel.structs import WireRecord
 from assent.ports import Clock, SchemaMismatch, Transaction
+from assent.processes.heads import Heads
 from assent.processes.listening import leadership_of
 from assent.processes.secret_checks import SecretMismatch
 from assent.processes.system_clock import SystemClock
@@ -48,7 +49,8 @@ class Restored(WireRecord, kw_only=True):
 async def back_up(settings: Settings, target: Path, clock: Clock = CLOCK) -> None:
     """Write a backup of the store while servers use it. Raises `BackupError`."""
     # Taken before the snapshot: what is sent in between counts as sent after it.
-    mark = BackupMark(taken_ms=clock.now_ms(), epoch=await _read_epoch(settings.database_url))
+    taken_ms = clock.now_ms()
+    mark = BackupMark(taken_ms, read_epoch(await _read_facts(settings.database_url)))
     await write_backup(settings.database_url, target, msgspec.json.encode(mark).decode())
 
 
@@ -63,18 +65,19 @@ async def restore(
     components = list_components(load_operators(settings))
     async with AsyncExitStack() as whole:
         await _keep_servers_out(settings, whole)
-        epoch = await _read_epoch(url)
+        facts = await _read_facts(url)
         try:
             loaded = await load_backup(url, source, stamp, components)
             whole.push_async_callback(drop_loaded, url, loaded)
             await migrate(loaded.url, clock.now_ms(), components)
-            await _complete_mark(loaded, epoch)
+            await _complete_mark(loaded, facts)
             report = await _open_aside(settings, loaded, make_app)
         except (SchemaMismatch, SecretMismatch) as refused:
             raise BackupError(f"{source} cannot be restored. {refused} Nothing was changed.") from refused
         replaced = await exchange(url, loaded, stamp)
-        async with use_app(make_app(settings)):
-            pass  # records the head of the restored store, and sets newer checkpoints aside
+        store = open_store(url)
+        whole.push_async_callback(store.close)
+        await Heads(settings, store, clock).adopt()
         return Restored(report=report, replaced=replaced)
 
 
@@ -104,22 +107,25 @@ async def _keep_servers_out(settings: Settings, whole: AsyncExitStack) -> None:
         )
 
 
-async def _read_epoch(url: str) -> int:
-    """Return the epoch of the store in use; 0 if it cannot be read, which may be why it is replaced."""
+async def _read_facts(url: str) -> dict[str, str]:
+    """Return the facts of the store in use; none if it cannot be read, which may be why it is replaced."""
     try:
-        return int((await read_facts(url)).facts.get(positions.EPOCH) or 0)
+        return (await read_facts(url)).facts
     except Exception:
-        return 0
+        return {}
 
 
-async def _complete_mark(loaded: LoadedBackup, epoch: int) -> None:
-    """Complete the mark of a loaded backup. A copy that a migration made has none: it is as old as its
-    last event."""
+async def _complete_mark(loaded: LoadedBackup, facts: dict[str, str]) -> None:
+    """Complete the mark of a loaded backup, and its deployment if an earlier release wrote it, by the facts
+    of the replaced store. A copy that a migration made has no mark: it is as old as its last event."""
 
     def complete() -> Transaction[None]:
         mark = yield from positions.find_mark()
         taken_ms = mark.taken_ms if mark is not None else (yield from positions.find_last_write())
-        yield from positions.set_mark(BackupMark(taken_ms, max(epoch, mark.epoch if mark is not None else 0)))
+        epoch = max(read_epoch(facts), mark.epoch if mark is not None else 0)
+        yield from positions.set_mark(BackupMark(taken_ms, epoch))
+        if deployment := facts.get(positions.DEPLOYMENT):
+            yield from positions.name_deployment(deployment)
 
     store = open_store(loaded.url)
     try:

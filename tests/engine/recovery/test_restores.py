@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import shutil
 import sqlite3
-from collections.abc import AsyncIterator
+import subprocess
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, STAGE_TOOL, Gate
 from tests.engine.actions.provider import DELIVERIES, providers
+from tests.postgres_server import binaries
 from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App, list_components
 from assent.engine.audit import log as audit_log
+from assent.engine.recovery import positions
 from assent.engine.recovery.holding import RestoreReport
 from assent.extensions.registry import Extensions
 from assent.gate.records import Assurance
@@ -27,6 +32,8 @@ from assent.processes.heads import StoreBehind
 from assent.processes.serve import Surfaces
 from assent.stores.backup_files import BackupError
 from assent.stores.backups import exchange, load_backup
+from assent.stores.facts import read_facts
+from assent.stores.migrate import migrate
 from assent.stores.postgres import connect
 from assent.suite.testing.catalog import ALL_TOOLS
 from assent.suite.testing.effect_types import any_effects
@@ -34,6 +41,18 @@ from assent.tools.catalog import Catalog
 
 pytestmark = pytest.mark.own_database
 HOUR = 3_600_000
+OLDER = "is older than this server remembers"
+UNKNOWN = "is not one that the data directory"
+
+
+async def remove_fact(url: str, name: str) -> None:
+    """Leave a database as a release left it that did not write the fact."""
+    if url.startswith("sqlite"):
+        with contextlib.closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as file, file:
+            file.execute("DELETE FROM deployment_facts WHERE name = ?", (name,))
+        return
+    async with connect(url) as connection:
+        await connection.execute("DELETE FROM deployment_facts WHERE name = $1", name)
 
 
 class House:
@@ -77,16 +96,11 @@ class House:
         """Stop the server, put the backup back, by the command or by hand, and start again."""
         await self.stop()
         if marked:
-            done = await restoring.restore(self.settings, file, self.make_app, self.clock)
-            report: RestoreReport | None = done.report
+            report = (await restoring.restore(self.settings, file, self.make_app, self.clock)).report
         else:
             await self.put_back_by_hand(file)
-            with pytest.raises(StoreBehind, match="is older than this server remembers"):
-                await self.start()
-            await self.stop()
-            report = await restoring.accept(self.settings, self.make_app)
+            report = await self.accept(OLDER)
         await self.start()
-        assert report is not None
         return report
 
     async def put_back_by_hand(self, file: Path) -> None:
@@ -94,15 +108,48 @@ class House:
         path = self.settings.sqlite_path
         if path is None:
             loaded = await load_backup(self.url, file, "byhand", list_components(Extensions()))
-            async with connect(loaded.url) as side:
-                await side.execute("DELETE FROM deployment_facts WHERE name = 'backup'")
+            await remove_fact(loaded.url, positions.BACKUP)
             await exchange(self.url, loaded, "byhand")
             return
         for suffix in ("-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
         shutil.copyfile(file, path)
-        with contextlib.closing(sqlite3.connect(path)) as connection, connection:
-            connection.execute("DELETE FROM deployment_facts WHERE name = 'backup'")
+        await remove_fact(self.url, positions.BACKUP)
+
+    async def copy_to(self, url: str, *, without: str = "") -> None:
+        """Copy the database under another name while the server runs, by the database's own means. `without` names a
+        fact that an earlier release did not write."""
+        path = self.settings.sqlite_path
+        if path is not None:
+            with (
+                contextlib.closing(sqlite3.connect(path)) as source,
+                contextlib.closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as target,
+            ):
+                source.backup(target)
+        else:
+            tools, dump = binaries() or Path(), self.root / "dump"
+            for command in (
+                [tools / "pg_dump", "--format=custom", f"--file={dump}", self.settings.database_url],
+                [tools / "pg_restore", f"--dbname={url}", dump],
+            ):
+                await asyncio.to_thread(subprocess.run, command, check=True)
+        await remove_fact(url, without)
+
+    async def use(self, url: str) -> None:
+        """Stop the server and point it at another database."""
+        await self.stop()
+        self.settings = msgspec.structs.replace(self.settings, database_url=url)
+
+    async def accept(self, words: str) -> RestoreReport:
+        """The server refuses its database and changes nothing; a person says that it is to be used."""
+        before = await read_facts(self.settings.database_url)
+        with pytest.raises(StoreBehind, match=words):
+            await self.start()
+        await self.stop()
+        assert await read_facts(self.settings.database_url) == before
+        report = await restoring.accept(self.settings, self.make_app)
+        assert report is not None
+        return report
 
     async def verdict(self) -> audit_log.Verdict:
         return await self.gate.app.owner_services.verify_journal(None)
@@ -116,6 +163,18 @@ async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
         yield made
     finally:
         await made.stop()
+
+
+@pytest.fixture
+def elsewhere(request: pytest.FixtureRequest, database: str, tmp_path: Path) -> Iterator[str]:
+    """The address of another database of the same kind, which is empty."""
+    if database == "sqlite":
+        yield f"sqlite:///{tmp_path / 'other.db'}"
+        return
+    server = request.getfixturevalue("postgres_server")
+    url = server.create(migrated=False)
+    yield url
+    server.drop(url)
 
 
 async def test_nothing_is_sent_again_after_a_restore_by_command(house: House) -> None:
@@ -281,3 +340,142 @@ async def test_a_backup_is_private_whole_and_replaces_nothing(house: House, tmp_
     await house.start()
     assert await house.gate.staged()
     assert not [name for name in os.listdir(tmp_path) if "restoring" in name]  # noqa: PTH208 - in a coroutine
+
+
+@pytest.mark.parametrize("without", ["", positions.DEPLOYMENT], ids=["copy", "copy of an earlier release"])
+async def test_nothing_is_sent_again_from_a_copy_under_another_name(
+    house: House, elsewhere: str, without: str
+) -> None:
+    gate = house.gate
+    ids = {(name, each): await gate.approved(connector=name) for name in DELIVERIES for each in range(3)}
+    await gate.app.heads.record()
+    await house.copy_to(elsewhere, without=without)
+    for action_id in ids.values():
+        await gate.done(EXECUTE, actionId=action_id)
+    assert len(gate.ledger) == 12
+    await house.use(elsewhere)
+    report = await house.accept(OLDER)
+    assert (report.unknown, report.repeatable, report.since_ms) == (9, 3, 0)
+    gate = await house.start()
+    await gate.run_jobs()
+    for (name, _), action_id in ids.items():
+        assert (await gate.ask(EXECUTE, actionId=action_id)).is_error == (name != "natural"), name
+    await gate.run_jobs()
+    assert len(gate.ledger) == 12
+    assert (await house.verdict()).ok
+    # The first database lacks what was done in its copy.
+    await house.use(house.url)
+    assert (await house.accept(OLDER)).epoch > report.epoch
+    await house.start()
+
+
+async def test_a_filled_database_that_the_data_directory_does_not_know_is_refused_and_held(
+    house: House, elsewhere: str, tmp_path: Path
+) -> None:
+    await migrate(elsewhere, 0)
+    (tmp_path / "others").mkdir()
+    other = House(elsewhere, tmp_path / "others")
+    gate = await other.start()
+    action_id = await gate.approved(connector="unaware")
+    await gate.done(EXECUTE, actionId=await gate.approved(connector="unaware"))
+    await other.stop()
+    house.key, house.workspace_id = other.key, other.workspace_id
+    await house.use(elsewhere)
+    assert (await house.accept(UNKNOWN)).unknown == 1
+    gate = await house.start()
+    assert (await gate.denied(EXECUTE, actionId=action_id))["reason"] == "outcome_unknown"
+    assert gate.ledger == []
+    # It knows both now, and the other server learns of the restore from the database.
+    await house.use(house.url)
+    await house.start()
+    await house.use(elsewhere)
+    await house.start()
+    await other.start()
+    assert other.gate.app.restored is None
+    await other.stop()
+
+
+async def test_ordinary_starts_ask_nothing(house: House, elsewhere: str, tmp_path: Path) -> None:
+    ids = [await house.gate.approved(connector="unaware") for _ in range(3)]
+    (tmp_path / "new").mkdir()
+    new_directory = House(house.url, tmp_path / "new")
+    new_directory.key, new_directory.workspace_id = house.key, house.workspace_id
+    await new_directory.start()
+    await new_directory.gate.done(EXECUTE, actionId=ids[0])
+    await new_directory.stop()
+    path = house.settings.sqlite_path
+    (tmp_path / "link").symlink_to(tmp_path)
+    same = f"{house.url}?application_name=again" if path is None else f"sqlite:///{tmp_path}/link/{path.name}"
+    await migrate(elsewhere, 0)
+    for url in (same, house.url, elsewhere, house.url, elsewhere):
+        await house.use(url)
+        house.key = house.key if url != elsewhere else None
+        await house.start()
+        assert house.gate.app.restored is None
+        await house.gate.approved(connector="unaware")
+        await house.stop()
+        house.key, house.workspace_id = new_directory.key, new_directory.workspace_id
+    await new_directory.start()
+    assert new_directory.gate.app.restored is None
+    await new_directory.gate.done(EXECUTE, actionId=ids[1])
+    await new_directory.stop()
+
+
+async def test_a_backup_of_another_deployment_is_restored_without_a_second_question(
+    house: House, elsewhere: str, tmp_path: Path
+) -> None:
+    await migrate(elsewhere, 0)
+    (tmp_path / "others").mkdir()
+    other = House(elsewhere, tmp_path / "others")
+    action_id = await (await other.start()).approved(connector="unaware")
+    file = await other.back_up()
+    await other.stop()
+    house.key, house.workspace_id = other.key, other.workspace_id
+    assert (await house.restore(file, marked=True)).unknown == 1
+    assert house.gate.app.restored is None
+    assert await house.gate.where(action_id) == "outcome_unknown"
+
+
+async def test_a_backup_of_an_earlier_release_is_restored_for_every_data_directory(
+    house: House, tmp_path: Path
+) -> None:
+    (tmp_path / "second").mkdir()
+    second = House(house.url, tmp_path / "second")
+    await second.start()
+    await second.stop()
+    await remove_fact(house.url, positions.DEPLOYMENT)
+    file = await house.back_up()
+    await house.stop()
+    await house.start()
+    await house.restore(file, marked=True)
+    await second.start()
+    assert second.gate.app.restored is None
+    await second.stop()
+
+
+async def test_a_copy_in_another_postgres_database_is_held_also_with_a_new_data_directory(
+    postgres_url: str, postgres_server: Any, tmp_path: Path
+) -> None:
+    house = House(postgres_url, tmp_path)
+    gate = await house.start()
+    ids = [await gate.approved(connector=name) for name in DELIVERIES]
+    elsewhere = await asyncio.to_thread(postgres_server.create, migrated=False)
+    await house.copy_to(elsewhere)
+    for action_id in ids:
+        await gate.done(EXECUTE, actionId=action_id)
+    (tmp_path / "staging").mkdir()
+    await house.stop()
+    house.settings = settings_for(elsewhere, tmp_path / "staging")
+    gate = await house.start()
+    held = gate.app.restored
+    assert held is not None and (held.unknown, held.repeatable) == (2, 2)
+    await gate.run_jobs()
+    for action_id in ids:
+        await gate.ask(EXECUTE, actionId=action_id)
+    await gate.run_jobs()
+    assert len(gate.ledger) == 4
+    await house.stop()
+    await house.start()
+    assert house.gate.app.restored is None
+    await house.stop()
+    await asyncio.to_thread(postgres_server.drop, elsewhere)

@@ -12,6 +12,9 @@ The epoch is raised by every restore, above all epochs known until then. A posit
 number, in this order: after a restore every file of an earlier epoch is satisfied, also in the other
 data directories of a PostgreSQL database.
 
+A store has the name of its deployment, which is in every copy of it. What a data directory remembers
+counts for each store with that name, whatever its address.
+
 A backup carries a mark with the time of its snapshot. The first server on a store with this mark knows
 that the store was restored, even if the file was copied by hand.
 """
@@ -29,6 +32,7 @@ from assent.sql.loader import statements
 
 EPOCH: Final = "epoch"
 BACKUP: Final = "backup"
+DEPLOYMENT: Final = "deployment"
 
 
 class Position(Record, order=True):
@@ -63,13 +67,25 @@ def name_head(directory: str) -> str:
 def read_position(facts: dict[str, str], directory: str) -> Position:
     """Return the position of a store from its facts. One that cannot be read counts as lost: the store is then behind
     what its data directory remembers, and is refused with a reason."""
-    epoch, head = facts.get(EPOCH) or "", facts.get(name_head(directory)) or ""
-    return Position(int(epoch) if epoch.isdecimal() else 0, int(head) if head.isdecimal() else 0)
+    head = facts.get(name_head(directory)) or ""
+    return Position(read_epoch(facts), int(head) if head.isdecimal() else 0)
+
+
+def read_epoch(facts: dict[str, str]) -> int:
+    """Return the epoch of a store from its facts; 0 if it has none or it cannot be read."""
+    epoch = facts.get(EPOCH) or ""
+    return int(epoch) if epoch.isdecimal() else 0
 
 
 def read_mark(text: str | None) -> BackupMark | None:
     """Return the mark of a backup; None without one."""
     return msgspec.json.decode(text, type=BackupMark) if text else None
+
+
+def name_deployment(proposed: str) -> Transaction[str]:
+    """Return the name of the store's deployment. One without a name gets the proposed one."""
+    rows = yield statements.name_deployment(workspace_id=SYSTEM_WORKSPACE, value=proposed)
+    return str(rows[0]["value"])
 
 
 def find_mark() -> Transaction[BackupMark | None]:

@@ -223,14 +223,22 @@ SELECT value FROM deployment_facts WHERE workspace_id = :workspace_id AND name =
 INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, :name, :value)
 ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
 
+-- name: name_deployment
+-- Name this deployment unless it has a name; returns the one that it has.
+INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, 'deployment', :value)
+ON CONFLICT (workspace_id, name) DO UPDATE SET value = deployment_facts.value
+RETURNING value
+
 -- name: bump_position [postgres only]
 -- Tell pages that the journal has grown since the value before. Every process writes this row at most once a second.
 INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, 'journal position', :position)
 ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
 
 -- name: read_server_history [postgres, skipped on sqlite]
--- Read which history of the database this server continues, and whether a commit waits for a standby.
+-- Read which history of the database this server continues, whether a commit waits for a standby, and which of the
+-- server's databases this is; renaming one changes nothing of it.
 SELECT system_identifier::text AS system,
+       (SELECT oid::text FROM pg_database WHERE datname = current_database()) AS database,
        ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int AS timeline,
        current_setting('synchronous_standby_names') <> ''
          AND current_setting('synchronous_commit') NOT IN ('off', 'local') AS synchronous
