@@ -8,7 +8,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -156,13 +156,25 @@ class House:
 
 
 @pytest.fixture
-async def house(database_url: str, tmp_path: Path) -> AsyncIterator[House]:
-    made = House(database_url, tmp_path)
+async def make_house(tmp_path: Path) -> AsyncIterator[Callable[..., House]]:
+    """Make servers by their database and the name of their data directory; they are stopped after the test."""
+    made: list[House] = []
+
+    def make(url: str, name: str = "") -> House:
+        (tmp_path / name).mkdir(exist_ok=True)
+        made.append(House(url, tmp_path / name))
+        return made[-1]
+
+    yield make
+    for each in made:
+        await each.stop()
+
+
+@pytest.fixture
+async def house(make_house: Callable[..., House], database_url: str) -> House:
+    made = make_house(database_url)
     await made.start()
-    try:
-        yield made
-    finally:
-        await made.stop()
+    return made
 
 
 @pytest.fixture
@@ -370,11 +382,10 @@ async def test_nothing_is_sent_again_from_a_copy_under_another_name(
 
 
 async def test_a_filled_database_that_the_data_directory_does_not_know_is_refused_and_held(
-    house: House, elsewhere: str, tmp_path: Path
+    house: House, make_house: Callable[..., House], elsewhere: str
 ) -> None:
     await migrate(elsewhere, 0)
-    (tmp_path / "others").mkdir()
-    other = House(elsewhere, tmp_path / "others")
+    other = make_house(elsewhere, "others")
     gate = await other.start()
     action_id = await gate.approved(connector="unaware")
     await gate.done(EXECUTE, actionId=await gate.approved(connector="unaware"))
@@ -392,41 +403,44 @@ async def test_a_filled_database_that_the_data_directory_does_not_know_is_refuse
     await house.start()
     await other.start()
     assert other.gate.app.restored is None
-    await other.stop()
 
 
-async def test_ordinary_starts_ask_nothing(house: House, elsewhere: str, tmp_path: Path) -> None:
-    ids = [await house.gate.approved(connector="unaware") for _ in range(3)]
-    (tmp_path / "new").mkdir()
-    new_directory = House(house.url, tmp_path / "new")
-    new_directory.key, new_directory.workspace_id = house.key, house.workspace_id
-    await new_directory.start()
-    await new_directory.gate.done(EXECUTE, actionId=ids[0])
-    await new_directory.stop()
-    path = house.settings.sqlite_path
-    (tmp_path / "link").symlink_to(tmp_path)
-    same = f"{house.url}?application_name=again" if path is None else f"sqlite:///{tmp_path}/link/{path.name}"
+async def test_ordinary_starts_ask_nothing(
+    house: House, make_house: Callable[..., House], elsewhere: str, tmp_path: Path
+) -> None:
     await migrate(elsewhere, 0)
-    for url in (same, house.url, elsewhere, house.url, elsewhere):
-        await house.use(url)
-        house.key = house.key if url != elsewhere else None
-        await house.start()
-        assert house.gate.app.restored is None
-        await house.gate.approved(connector="unaware")
-        await house.stop()
-        house.key, house.workspace_id = new_directory.key, new_directory.workspace_id
-    await new_directory.start()
-    assert new_directory.gate.app.restored is None
-    await new_directory.gate.done(EXECUTE, actionId=ids[1])
-    await new_directory.stop()
+    ids = [await house.gate.approved(connector="unaware") for _ in range(2)]
+    await checkpoint_files.write(house.gate.app)
+    # A new machine with a copy of the checkpoints, or a second server on the same database.
+    second = make_house(house.url, "second")
+    second.key, second.workspace_id = house.key, house.workspace_id
+    shutil.copytree(*(each.root / checkpoint_files.DIRECTORY for each in (house, second)))
+    for action_id in ids:
+        await second.start()
+        await second.gate.done(EXECUTE, actionId=action_id)
+        await second.stop()
+        path = house.settings.sqlite_path
+        (tmp_path / "link").unlink(missing_ok=True)
+        (tmp_path / "link").symlink_to(tmp_path)
+        again = (
+            f"{house.url}?application_name=again" if path is None else f"sqlite:///{tmp_path}/link/assent.db"
+        )
+        # The same database in other words, and a new one.
+        for url in (again, house.url, elsewhere):
+            await house.use(url)
+            house.key = second.key if url != elsewhere else None
+            await house.start()
+            assert house.gate.app.restored is None
+            await house.gate.approved(connector="unaware")
+    await second.start()
+    assert second.gate.app.restored is None
 
 
 async def test_a_backup_of_another_deployment_is_restored_without_a_second_question(
-    house: House, elsewhere: str, tmp_path: Path
+    house: House, make_house: Callable[..., House], elsewhere: str
 ) -> None:
     await migrate(elsewhere, 0)
-    (tmp_path / "others").mkdir()
-    other = House(elsewhere, tmp_path / "others")
+    other = make_house(elsewhere, "others")
     action_id = await (await other.start()).approved(connector="unaware")
     file = await other.back_up()
     await other.stop()
@@ -437,10 +451,9 @@ async def test_a_backup_of_another_deployment_is_restored_without_a_second_quest
 
 
 async def test_a_backup_of_an_earlier_release_is_restored_for_every_data_directory(
-    house: House, tmp_path: Path
+    house: House, make_house: Callable[..., House]
 ) -> None:
-    (tmp_path / "second").mkdir()
-    second = House(house.url, tmp_path / "second")
+    second = make_house(house.url, "second")
     await second.start()
     await second.stop()
     await remove_fact(house.url, positions.DEPLOYMENT)
@@ -450,32 +463,31 @@ async def test_a_backup_of_an_earlier_release_is_restored_for_every_data_directo
     await house.restore(file, marked=True)
     await second.start()
     assert second.gate.app.restored is None
-    await second.stop()
 
 
 async def test_a_copy_in_another_postgres_database_is_held_also_with_a_new_data_directory(
-    postgres_url: str, postgres_server: Any, tmp_path: Path
+    make_house: Callable[..., House], postgres_url: str, postgres_server: Any, tmp_path: Path
 ) -> None:
-    house = House(postgres_url, tmp_path)
+    house = make_house(postgres_url)
     gate = await house.start()
     ids = [await gate.approved(connector=name) for name in DELIVERIES]
     elsewhere = await asyncio.to_thread(postgres_server.create, migrated=False)
     await house.copy_to(elsewhere)
     for action_id in ids:
         await gate.done(EXECUTE, actionId=action_id)
-    (tmp_path / "staging").mkdir()
-    await house.stop()
-    house.settings = settings_for(elsewhere, tmp_path / "staging")
-    gate = await house.start()
+    staging = make_house(elsewhere, "staging")
+    staging.key, staging.workspace_id, staging.world = house.key, house.workspace_id, house.world
+    gate = await staging.start()
     held = gate.app.restored
-    assert held is not None and (held.unknown, held.repeatable) == (2, 2)
+    assert held is not None
+    assert (held.unknown, held.repeatable) == (2, 2)
     await gate.run_jobs()
     for action_id in ids:
         await gate.ask(EXECUTE, actionId=action_id)
     await gate.run_jobs()
     assert len(gate.ledger) == 4
-    await house.stop()
-    await house.start()
-    assert house.gate.app.restored is None
-    await house.stop()
+    await staging.stop()
+    await staging.start()
+    assert staging.gate.app.restored is None
+    await staging.stop()
     await asyncio.to_thread(postgres_server.drop, elsewhere)
