@@ -7,7 +7,6 @@ import contextlib
 import os
 import shutil
 import sqlite3
-import subprocess
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -129,10 +128,11 @@ class House:
         else:
             tools, dump = binaries() or Path(), self.root / "dump"
             for command in (
-                [tools / "pg_dump", "--format=custom", f"--file={dump}", self.settings.database_url],
-                [tools / "pg_restore", f"--dbname={url}", dump],
+                ("pg_dump", "--format=custom", f"--file={dump}", self.settings.database_url),
+                ("pg_restore", f"--dbname={url}", str(dump)),
             ):
-                await asyncio.to_thread(subprocess.run, command, check=True)
+                process = await asyncio.create_subprocess_exec(tools / command[0], *command[1:])
+                assert await process.wait() == 0
         await remove_fact(url, without)
 
     async def use(self, url: str) -> None:
@@ -157,7 +157,8 @@ class House:
 
 @pytest.fixture
 async def make_house(tmp_path: Path) -> AsyncIterator[Callable[..., House]]:
-    """Make servers by their database and the name of their data directory; they are stopped after the test."""
+    """Make servers by their database and the name of their data directory; they are stopped after the test. Name the
+    databases before this fixture: then they are removed after it."""
     made: list[House] = []
 
     def make(url: str, name: str = "") -> House:
@@ -171,7 +172,7 @@ async def make_house(tmp_path: Path) -> AsyncIterator[Callable[..., House]]:
 
 
 @pytest.fixture
-async def house(make_house: Callable[..., House], database_url: str) -> House:
+async def house(database_url: str, make_house: Callable[..., House]) -> House:
     made = make_house(database_url)
     await made.start()
     return made
@@ -356,7 +357,7 @@ async def test_a_backup_is_private_whole_and_replaces_nothing(house: House, tmp_
 
 @pytest.mark.parametrize("without", ["", positions.DEPLOYMENT], ids=["copy", "copy of an earlier release"])
 async def test_nothing_is_sent_again_from_a_copy_under_another_name(
-    house: House, elsewhere: str, without: str
+    elsewhere: str, house: House, without: str
 ) -> None:
     gate = house.gate
     ids = {(name, each): await gate.approved(connector=name) for name in DELIVERIES for each in range(3)}
@@ -382,7 +383,7 @@ async def test_nothing_is_sent_again_from_a_copy_under_another_name(
 
 
 async def test_a_filled_database_that_the_data_directory_does_not_know_is_refused_and_held(
-    house: House, make_house: Callable[..., House], elsewhere: str
+    elsewhere: str, house: House, make_house: Callable[..., House]
 ) -> None:
     await migrate(elsewhere, 0)
     other = make_house(elsewhere, "others")
@@ -406,7 +407,7 @@ async def test_a_filled_database_that_the_data_directory_does_not_know_is_refuse
 
 
 async def test_ordinary_starts_ask_nothing(
-    house: House, make_house: Callable[..., House], elsewhere: str, tmp_path: Path
+    elsewhere: str, house: House, make_house: Callable[..., House], tmp_path: Path
 ) -> None:
     await migrate(elsewhere, 0)
     ids = [await house.gate.approved(connector="unaware") for _ in range(2)]
@@ -414,7 +415,7 @@ async def test_ordinary_starts_ask_nothing(
     # A new machine with a copy of the checkpoints, or a second server on the same database.
     second = make_house(house.url, "second")
     second.key, second.workspace_id = house.key, house.workspace_id
-    shutil.copytree(*(each.root / checkpoint_files.DIRECTORY for each in (house, second)))
+    shutil.copytree(house.root / checkpoint_files.DIRECTORY, second.root / checkpoint_files.DIRECTORY)
     for action_id in ids:
         await second.start()
         await second.gate.done(EXECUTE, actionId=action_id)
@@ -437,7 +438,7 @@ async def test_ordinary_starts_ask_nothing(
 
 
 async def test_a_backup_of_another_deployment_is_restored_without_a_second_question(
-    house: House, make_house: Callable[..., House], elsewhere: str
+    elsewhere: str, house: House, make_house: Callable[..., House]
 ) -> None:
     await migrate(elsewhere, 0)
     other = make_house(elsewhere, "others")
@@ -466,7 +467,7 @@ async def test_a_backup_of_an_earlier_release_is_restored_for_every_data_directo
 
 
 async def test_a_copy_in_another_postgres_database_is_held_also_with_a_new_data_directory(
-    make_house: Callable[..., House], postgres_url: str, postgres_server: Any, tmp_path: Path
+    postgres_url: str, postgres_server: Any, make_house: Callable[..., House]
 ) -> None:
     house = make_house(postgres_url)
     gate = await house.start()

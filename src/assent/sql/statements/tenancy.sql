@@ -238,7 +238,7 @@ ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
 -- Read which history of the database this server continues, whether a commit waits for a standby, and which of the
 -- server's databases this is; renaming one changes nothing of it.
 SELECT system_identifier::text AS system,
-       (SELECT oid::text FROM pg_database WHERE datname = current_database()) AS database,
+       (SELECT datid::text FROM pg_stat_get_activity(pg_backend_pid())) AS database,
        ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int AS timeline,
        current_setting('synchronous_standby_names') <> ''
          AND current_setting('synchronous_commit') NOT IN ('off', 'local') AS synchronous
