@@ -7,9 +7,9 @@ failure the file may be older than the store, which is harmless; it is never new
 
 Before a process opens the store, it compares with what it knows of the store's deployment, under whatever
 address. A store that is behind is refused (`StoreBehind`) and left as it is, unless it carries the mark of
-a backup. So is one that a data directory does not know and others have filled, if it has served another: a
-new directory knows none and asks nothing. A process that finds its store behind while it
-runs, as after a failover that lost writes, holds what may have been sent and goes on.
+a backup. A directory that has served a store also refuses one that it does not know and that is not
+empty; a new directory knows none and asks nothing. A process that finds its store behind while it runs,
+as after a failover that lost writes, holds what may have been sent and goes on.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The store keeps which history its server continues: the system, the timeline, and whether a commit waits
 for a standby. A server with another timeline was promoted; one with another system was filled from a
 copy. If commits did not wait, the newest may be gone, and what was sent by them looks unsent. It is then
-held as after a restore. The same holds for a copy in another database: the first one may go on sending.
+held as after a restore. So is what a copy in another database has, whose first one may have sent more.
 """
 
 from __future__ import annotations

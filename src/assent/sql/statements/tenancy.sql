@@ -235,8 +235,8 @@ INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, 
 ON CONFLICT (workspace_id, name) DO UPDATE SET value = excluded.value
 
 -- name: read_server_history [postgres, skipped on sqlite]
--- Read which history of the database this server continues, whether a commit waits for a standby, and which of the
--- server's databases this is; renaming one changes nothing of it.
+-- Read which history of the database this server continues, whether a commit waits for a standby, and the number of this
+-- database on its server, which a new name does not change.
 SELECT system_identifier::text AS system,
        (SELECT datid::text FROM pg_stat_get_activity(pg_backend_pid())) AS database,
        ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int AS timeline,
