@@ -154,6 +154,8 @@ class View(WireRecord, kw_only=True, omit_defaults=True):
     """This action in one line; the noun if empty."""
     sentence: str = ""
     """What an approval permits, in one sentence."""
+    danger: str = ""
+    """What no one may overlook: an approval lets later effects happen without asking."""
     destination: str = ""
     """Where it goes, for lists: `To LinkedIn as Acme`."""
     place: str | None = None
@@ -181,6 +183,9 @@ class View(WireRecord, kw_only=True, omit_defaults=True):
     """Where a person can see whether it happened."""
     blocks: tuple[Block, ...] = ()
     """What the type shows beside the content."""
+    in_blocks: bool = False
+    """Whether the blocks show the whole content. Arguments and details are not repeated, and the confirm
+    page has the blocks uncut."""
     links: tuple[str, ...] = ()
     """Addresses in the blocks."""
     facets: Facets = Facets()

@@ -68,6 +68,8 @@ class Consequence(Record):
     button: str
     facts: tuple[tuple[str, str], ...] = ()
     danger: bool = False
+    warning: str = ""
+    """What no one may overlook."""
     back: str = ""
     """The path that the person came from, if there is one to go back to."""
     secret_fields: frozenset[str] = frozenset()

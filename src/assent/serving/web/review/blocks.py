@@ -47,7 +47,10 @@ def _draw(block: Block, steps: Steps | None) -> DrawnBlock:
 
 def list_arguments(action: Action) -> tuple[tuple[str, Any], ...]:
     """Return every argument with its label: those that a person may edit in the order of the form,
-    then all others. One that is called as a fact of the server's own says that it is an argument."""
+    then all others. One that is called as a fact of the server's own says that it is an argument. None if
+    the blocks of the view show everything."""
+    if action.view.in_blocks:
+        return ()
     given = action.effect.arguments
     labels = label_arguments(action)
     names = dict.fromkeys([*labels, *given])

@@ -101,6 +101,8 @@ class Card(Record, kw_only=True):
     severity: Badge
     severity_why: str
     happens: str
+    danger: str
+    """What no one may overlook, or an empty text."""
     sends: bool
     at_once: bool
     """Whether the approval also executes it."""
@@ -203,6 +205,7 @@ def build_card(
         severity=review_words.SEVERITIES[preflight.severity],
         severity_why=naming.explain_severity(action),
         happens=view.sentence,
+        danger=view.danger,
         sends=view.executes == "server",
         at_once=sends_at_once(action) and not stopped,
         barred=view.approval_executes and not permits(looking.scope, "send"),

@@ -109,6 +109,8 @@ def build_content(
 
 
 def _measure_size(action: Action) -> str:
+    if action.view.in_blocks:
+        return naming.size("\n".join(find_block_texts(action.view.blocks)))
     if action.view.preview.kind != "arguments":
         return naming.size(action.effect.body)
     count = len(list_arguments(action))
@@ -144,7 +146,7 @@ def _html(source: str) -> HtmlPart | None:
 
 def _extras(action: Action) -> tuple[LabelledFact, ...]:
     """All other fields that an approval covers, but for values among the facts above. Those of a call that
-    an agent runs are its title, its risk and its blocks."""
+    an agent runs are its title, its risk and its blocks; a view may also show everything in its blocks."""
     effect = action.effect
     facts = [LabelledFact("Link", effect.link)] if effect.link else []
     if (account := goes_to(effect.target)) is not None:
@@ -156,7 +158,7 @@ def _extras(action: Action) -> tuple[LabelledFact, ...]:
         for media in effect.media
         if not media.digest
     ]
-    shown_above = action.view.executes == "agent" and bool(effect.arguments)
+    shown_above = action.view.in_blocks or (action.view.executes == "agent" and bool(effect.arguments))
     details = {} if shown_above else effect.details
     above = {text for _, text in list_facts(action.view.blocks)}
     facts += [_detail(name, value, effect) for name, value in details.items() if as_text(value) not in above]

@@ -34,7 +34,8 @@ class DrawnPreview(Record):
     initial: str
     parts: tuple[PreviewPart, ...]
     page: Markup | None = None
-    arguments: tuple[DrawnBlock, ...] = ()
+    arguments: tuple[DrawnBlock, ...] | None = ()
+    """None if the blocks of the view show everything."""
 
 
 def build_preview(action: Action, html: bool) -> DrawnPreview:
@@ -43,6 +44,7 @@ def build_preview(action: Action, html: bool) -> DrawnPreview:
     texts = read_thread(effect) if view.preview.kind == "thread" else (effect.body,)
     # Sanitized: only the tags, attributes and schemes that text needs.
     page = Markup(markdown.render(effect.body).html) if view.preview.kind == "page" and html else None  # noqa: S704
+    arguments = draw_blocks(write_arguments(action)) if view.preview.kind == "arguments" else ()
     return DrawnPreview(
         kind=view.preview.kind if texts else "text",
         channel=view.label,
@@ -50,7 +52,7 @@ def build_preview(action: Action, html: bool) -> DrawnPreview:
         initial=account[:1].upper(),
         parts=_draw_parts(action, texts or (effect.body,)),
         page=page,
-        arguments=draw_blocks(write_arguments(action)) if view.preview.kind == "arguments" else (),
+        arguments=None if view.in_blocks else arguments,
     )
 
 

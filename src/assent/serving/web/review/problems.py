@@ -15,10 +15,12 @@ from starlette.requests import Request
 from assent.engine.actions import circumstances
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
+from assent.gate.cards import write_block
 from assent.gate.policy import Policy, suffices
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance
 from assent.gate.transitions import FAILED, state_of
+from assent.gate.views import Facts
 from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
 from assent.serving.web.people.confirming import Confirming, Consequence
@@ -179,12 +181,16 @@ async def ask_to_confirm(
 
 def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence:
     """Describe what a decision about one action does."""
+    view = action.view
     given = list_arguments(action) if is_function(action) else ()
     # Those of an agent are its own word.
-    facts_beside = list_facts(action.view.blocks) if action.view.executes == "server" else ()
+    facts_beside = list_facts(view.blocks) if view.executes == "server" else ()
+    if view.in_blocks:
+        shown = (each for each in view.blocks if not isinstance(each, Facts))
+        facts_beside += tuple((each.label, write_block(each)) for each in shown)
     facts = (
         ("What", say_effect(action)),
-        (words.GOES_TO, action.view.destination.removeprefix("To ")),
+        (words.GOES_TO, view.destination.removeprefix("To ")),
         *facts_beside,
         *((label, shorten_value(value)) for label, value in given),
         ("Risk", SEVERITIES[action.preflight.severity].text),
@@ -199,8 +205,12 @@ def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence
         )
     if decision == "send" or form.get("then") == "send" or sends_at_once(action):
         verb = act.capitalize() if decision == "send" else words.APPROVE_AND_ACT.format(act=act)
-        return Consequence(words.VERB_THIS.format(verb=verb), action.view.sentence, verb, facts, back=back)
-    return Consequence(words.APPROVE_THIS, action.view.sentence, "Approve", facts, back=back)
+        title = words.VERB_THIS.format(verb=verb)
+    else:
+        title, verb = words.APPROVE_THIS, "Approve"
+    if view.danger:
+        return Consequence(view.heading, view.sentence, verb, facts, True, view.danger, back)
+    return Consequence(title, view.sentence, verb, facts, back=back)
 
 
 def describe_batch(found: tuple[Action, ...], form: dict[str, str]) -> Consequence:
