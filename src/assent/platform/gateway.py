@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from assent.engine.actions import decisions as decisions
+from assent.engine.actions.describing import describe as describe
+from assent.engine.actions.editing import PreparedEdit as PreparedEdit
 from assent.engine.core import freezes as freezes
 from assent.engine.core.waits import WaitedAction as WaitedAction
 from assent.extensions.texts import render_labelled as render_labelled

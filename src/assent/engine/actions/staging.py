@@ -101,6 +101,8 @@ class Request(Record, kw_only=True):
     webhook_url: str | None = None
     run_id: RunId | None = None
     """A run that was begun before and is finished now."""
+    metered: bool = True
+    """Whether it counts for the storage quota of the workspace; not if its size and number are bounded."""
 
 
 async def stage(
@@ -141,9 +143,9 @@ async def stage(
     def begin_once() -> Transaction[Reply]:
         return run_once(request.principal, request.tool, request.key, request.inputs, now_ms, shape, begin)
 
-    reply = await services.store.write(
-        meter(begin_once, workspace_id, services.limits.storage_quota_bytes, now_ms)
-    )
+    most_bytes = services.limits.storage_quota_bytes
+    metered = meter(begin_once, workspace_id, most_bytes, now_ms) if request.metered else begin_once
+    reply = await services.store.write(metered)
     failpoint("prepare.committed")
     if delivery is not None:
         services.background.wake_jobs()
