@@ -16,10 +16,10 @@ from assent.platform.connections import Context, Delivered, Delivery, NotSent, O
 from assent.platform.effects import ConnectorInfo, Effect, Readiness
 from assent.platform.storage import Services
 from assent.platform.values import Reason, WorkspaceId
-from assent.wrap.effects import ACCEPT, CALL, REPEATABLE, AcceptDetails, read_details
+from assent.wrap.effects import ACCEPT, CALL, REPEATABLE, read_acceptance, read_details
 from assent.wrap.links import RpcError, Unanswered, Unsent
-from assent.wrap.listing import compute_pin
-from assent.wrap.storing import accept_one, find_profile
+from assent.wrap.listing import compute_pin, lets_pass
+from assent.wrap.storing import accept_tools, find_profile, list_pins, list_profiles
 from assent.wrap.upstreams import Upstreams
 
 CALL_SECONDS: Final = 120.0
@@ -89,7 +89,7 @@ class CallConnector(_Ready):
 
 
 class AcceptConnector(_Ready):
-    """Accepts the definition of a tool that a person approved."""
+    """Accepts the definitions that a person approved, all or none."""
 
     def __init__(self, services: Services, info: ConnectorInfo) -> None:
         self.id, self.info = info.id, info
@@ -97,15 +97,18 @@ class AcceptConnector(_Ready):
         self._services = services
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
-        found = msgspec.convert(effect.details, AcceptDetails)
-        definition, now_ms = effect.arguments["definition"], self._services.clock.now_ms()
-        if compute_pin(definition) != found.pin:
-            raise _refuse("the definition is not the one that was proposed", curable=False)
-        accept = partial(
-            accept_one, ctx.workspace_id, found.server, found.tool, found.pin, definition, now_ms
-        )
-        await self._services.store.write(accept)
-        return Delivered(found.pin)
+        found, services, workspace_id = read_acceptance(effect), self._services, ctx.workspace_id
+        kept, pins = await list_profiles(services, workspace_id), await list_pins(services, workspace_id)
+        for each in found.tools:
+            _, hinted = pins.get((found.server, each.name), ("", False))
+            if compute_pin(each.definition) != each.pin:
+                raise _refuse("a definition is not the one that was proposed", curable=False)
+            if not each.passes and lets_pass(kept, found.server, each.definition, hinted=hinted):
+                why = f"a rule that is new lets calls of {each.name} pass. You are asked again"
+                raise _refuse(why, curable=False)
+        now_ms = services.clock.now_ms()
+        await services.store.write(partial(accept_tools, workspace_id, found.server, found.tools, now_ms))
+        return Delivered(effect.digest())
 
 
 def make_connectors(

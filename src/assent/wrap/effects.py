@@ -1,4 +1,4 @@
-"""The effects of wrapping: a call of a wrapped tool, and the acceptance of a tool's new definition.
+"""The effects of wrapping: a call of a wrapped tool, and the acceptance of new definitions.
 
 The names of tools are not known here, so that each is a family (`assent.gate.effects`): the effect
 itself has the server as its channel and the tool as its verb. Its arguments are those of the call,
@@ -252,49 +252,93 @@ CALL_FAMILY: Final = EffectType(
 )
 
 
+class ToolOffer(WireRecord, kw_only=True, omit_defaults=True):
+    """A new or changed tool, as its question shows it."""
+
+    name: str
+    pin: str
+    after: str
+    """The definition that is accepted (`write_definition`)."""
+    before: str = ""
+    """The one that was accepted before; empty for a new tool."""
+    passes: bool = False
+    """Whether its calls are made without asking afterwards, under any kept profile."""
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        return msgspec.json.decode(self.after, type=dict[str, Any])
+
+
 class AcceptDetails(WireRecord, kw_only=True, omit_defaults=True):
-    """Which definition is accepted, as the effect keeps it."""
+    """Which definitions are accepted, as the effect keeps them."""
 
     server: str
-    tool: str
-    pin: str
-    before: str = ""
-    """The accepted definition; empty for a new tool."""
+    command: str
+    folder: str
+    tools: tuple[ToolOffer, ...]
+    more: int = 0
+    """How many others are asked about after these."""
 
 
-def make_acceptance(details: AcceptDetails, definition: Mapping[str, Any]) -> Effect:
-    """Return the effect of accepting a definition."""
+def make_acceptance(details: AcceptDetails) -> Effect:
+    """Return the effect of accepting definitions."""
     return Effect(
         channel=details.server,
         verb=ACCEPT_VERB,
         connector=ACCEPT,
-        body=render_labelled(definition.items()),
-        arguments={"definition": dict(definition)},
+        body="\n".join(each.name for each in details.tools),
+        arguments={each.name: each.pin for each in details.tools},
         details=msgspec.to_builtins(details),
     )
 
 
+def read_acceptance(effect: Effect) -> AcceptDetails:
+    return msgspec.convert(effect.details, AcceptDetails)
+
+
 def write_definition(definition: Mapping[str, Any]) -> str:
-    return msgspec.json.format(msgspec.json.encode(definition, order="deterministic"), indent=2).decode()
+    """Return a definition as text; without indentation if that would make it too long to read."""
+    plain = msgspec.json.encode(definition, order="deterministic")
+    text = msgspec.json.format(plain, indent=2)
+    return (text if len(text) <= MAX_CONTENT_CHARS else plain).decode()
 
 
 def _describe_acceptance(view: View, effect: Effect, scene: Scene) -> View:
-    found = msgspec.convert(effect.details, AcceptDetails)
-    what = "changed" if found.before else "new"
-    title = f"Accept the {what} tool {found.tool} of {found.server}"
-    after = write_definition(effect.arguments["definition"])
+    found = read_acceptance(effect)
+    server, count = found.server, len(found.tools)
+    changed = ", ".join(each.name for each in found.tools if each.before)
+    new = ", ".join(each.name for each in found.tools if not each.before)
+    place = (("Command" if found.folder else "Address", found.command), ("Folder", found.folder))
+    facts = (*place, ("New", new), ("Changed", changed))
+    passing = [each.name for each in found.tools if each.passes]
+    what = " or ".join(word for word, names in (("new", new), ("changed", changed)) if names)
+    named = f"{count} {what} tools of {server}" if count > 1 else f"the {what} tool {effect.body} of {server}"
+    title, said = f"Accept {named}", ["Lets agents see and call what is defined below."]
+    if passing:
+        # It comes first, because lists cut titles at their end.
+        title = f"Calls{f' of {len(passing)}' if count > 1 else ''} without asking: accept {named}"
+        said.append(f"Calls of {', '.join(passing)} are made without asking.")
+    if len(passing) < count:
+        said.append(f"{'All other calls' if passing else 'Calls'} are asked about.")
+    if found.more:
+        said.append(f"You are asked about {found.more} more tools afterwards.")
     return msgspec.structs.replace(
         view,
-        label=found.server,
-        noun="Tool definition",
+        label=server,
+        noun="Tool definitions",
         title=title,
-        sentence="Lets agents see and call this tool by the definition below. Its calls are asked about as before.",
-        destination=f"{found.server}: tool definitions",
-        summary=f"The server {found.server} offers a {what} tool. Until you accept it, no agent can call it.",
-        outcome=f"Accepted: {found.tool} of {found.server}.",
-        via=found.server,
+        danger=f"Agents can then call {', '.join(passing)} without asking." if passing else "",
+        sentence=" ".join(said),
+        destination=f"{server}: tool definitions",
+        summary=f"No agent can call {named} until you accept.",
+        outcome=f"Accepted: {named}.",
+        via=server,
         preview=Preview("arguments"),
-        blocks=(Diff("Definition", found.before, after),),
+        blocks=(
+            Facts(tuple(row for row in facts if row[1])),
+            *(Diff(f"Definition of {each.name}", each.before, each.after) for each in found.tools),
+        ),
+        in_blocks=True,
     )
 
 
@@ -309,7 +353,8 @@ ACCEPT_FAMILY: Final = EffectType(
     why="The words of a definition steer the agents that read it.",
     reversible=True,
     describe=_describe_acceptance,
-    fixed="the definition of a tool, which only its server can change",
+    version=2,  # the first one asked about each tool alone
+    fixed="the definitions of tools, which only their server can change",
     schedulable=False,
     teaches=False,
     trusted=True,

@@ -21,9 +21,11 @@ from assent.platform.gateway import (
     Assurance,
     Decider,
     ForeignCall,
+    PreparedEdit,
     SeenVersion,
     WaitedAction,
     decisions,
+    describe,
     needs_approval,
 )
 from assent.platform.staging import Draft, Preparation, PreparedRun, Request, StagedEffect, actions, staging
@@ -42,24 +44,26 @@ CANCELLED: Final = "The agent cancelled its call."
 
 
 def fingerprint(effect: Effect) -> str:
-    """Return what makes two proposals the same: profile, server, tool and arguments of a call; server and
-    tool of an acceptance."""
+    """Return what makes two proposals the same: profile, server, tool and arguments of a call; the server of an
+    acceptance."""
     details = effect.details
     if effect.connector == ACCEPT:
-        return digest([ACCEPT, effect.channel, details.get("tool")])
+        return digest([ACCEPT, effect.channel, details.get("command"), details.get("folder")])
     return digest([details.get("profile"), effect.channel, effect.verb, effect.arguments, details.get("pin")])
 
 
 async def propose(services: Services, call: ForeignCall, effect: Effect, tool: str) -> Action:
-    """Return the action that waits for this effect, staged if there is none. A definition that a person
-    rejected is not asked about again. Raises `Refusal`."""
-    if effect.connector != ACCEPT and (problems := check_call(effect)):
+    """Return the action that waits for this effect, staged if there is none. The acceptance of a server's tools
+    is one question, whichever key asks. It follows the server's list, and is not asked again after a rejection.
+    Raises `Refusal`."""
+    accepts = effect.connector == ACCEPT
+    if not accepts and (problems := check_call(effect)):
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     caller, same = call.caller, fingerprint(effect)
-    workspace_id = caller.workspace_id
+    workspace_id, holder = caller.workspace_id, "" if accepts else caller.holder
 
     def look() -> Transaction[tuple[Proposed | None, Action | None]]:
-        found = yield from find_proposed(workspace_id, caller.holder, same)
+        found = yield from find_proposed(workspace_id, holder, same)
         if found is None:
             return None, None
         action, _ = yield from actions.find(workspace_id, ActionId(found.action_id))
@@ -67,10 +71,15 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
 
     known, waiting = await services.store.read(look)
     if waiting is not None and is_waiting(waiting, services.clock.now_ms()):
+        if accepts and waiting.digest != effect.digest():
+            return await _replace(services, call, waiting, effect)
         return waiting
-    if waiting is not None and effect.connector == ACCEPT and _was_rejected(waiting, effect):
-        return waiting
+    rejected = waiting if accepts and waiting is not None and waiting.status is Status.REJECTED else None
+    if rejected is not None and rejected.effect.arguments == effect.arguments:
+        return rejected
     generation = known.generation + 1 if known is not None else 1
+    # The tools of an open question change, so they are no part of what its key is bound to.
+    given = {} if accepts else effect.arguments
     found = services.effects.find(effect)
     reply = await staging.stage(
         services,
@@ -78,8 +87,9 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
             principal=caller,
             operator=OPERATOR,
             tool=tool,
-            inputs={"server": effect.channel, "tool": effect.verb, "arguments": effect.arguments},
+            inputs={"server": effect.channel, "tool": effect.verb, "arguments": given},
             key=f"wrap:{same}:{generation}",
+            metered=not accepts,
         ),
         Preparation(
             drafts=(Draft(type=effect.type, title=effect.verb, body=effect.body, channel=effect.channel),),
@@ -96,12 +106,21 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
         PreparedRun,
     )
     proposed = Proposed(generation, reply.actions[0].id)
-    await services.store.write(partial(keep_proposed, workspace_id, caller.holder, same, proposed))
+    await services.store.write(partial(keep_proposed, workspace_id, holder, same, proposed))
     return await find_action(services, call, ActionId(proposed.action_id))
 
 
-def _was_rejected(before: Action, effect: Effect) -> bool:
-    return before.status is Status.REJECTED and before.effect.details.get("pin") == effect.details.get("pin")
+async def _replace(services: Services, call: ForeignCall, waiting: Action, effect: Effect) -> Action:
+    """Give an open question other content. A decision about what it showed before is refused."""
+    caller, now_ms = call.caller, services.clock.now_ms()
+    view = await describe(services, caller.workspace_id, effect)
+    prepared = PreparedEdit(of=waiting.digest, names=("tools",), effect=effect, view=view, checked=None)
+    decider = Decider(caller.workspace_id, caller.name, Assurance.AGENT, "tools/list")
+
+    def begin() -> Transaction[Action]:
+        return decisions.edit(decider, waiting.action_id, prepared, SeenVersion(), lambda held: None, now_ms)
+
+    return await services.store.write(begin)
 
 
 async def find_action(services: Services, call: ForeignCall, action_id: ActionId) -> Action:

@@ -1,9 +1,9 @@
 """The tools of wrapped servers for one process: listed, passed through or gated.
 
 A caller has a profile. Each of its servers is asked for its tools; a server that does not answer is
-left out of the list, by name in the log. New and changed definitions are held: an action asks a person
-to accept them. A gated call becomes an action (`assent.wrap.gated`); any other goes to its server as it
-is. No server's failure reaches another.
+left out of the list, by name in the log. New and changed definitions are held: one action for each
+server asks a person to accept them. A gated call becomes an action (`assent.wrap.gated`); any other goes
+to its server as it is. No server's failure reaches another.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ import msgspec
 
 from assent.platform.gateway import ForeignCall, freezes
 from assent.platform.storage import Services, tenancy
-from assent.platform.values import Refusal, WorkspaceId, list_unpassed, select_passed
+from assent.platform.values import MINUTE_MS, Refusal, WorkspaceId, list_unpassed, select_passed
 from assent.wrap import gated, storing
 from assent.wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
 from assent.wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
 from assent.wrap.gated import HeldCalls, say_error
 from assent.wrap.links import RpcError, Unanswered, Unsent
-from assent.wrap.listing import OfferedTool, arrange_tools
+from assent.wrap.listing import OfferedTool, arrange_tools, lets_pass
 from assent.wrap.observing import write_proposed_rules
 from assent.wrap.pace import CallPace
 from assent.wrap.profiles import (
     BadProfile,
     Profile,
     ProfileOrder,
+    UpstreamSpec,
     place_servers,
     read_config,
     read_order,
@@ -61,6 +62,8 @@ GUIDE: Final = (
 )
 PASS_SECONDS: Final = 60.0
 PINS_SECONDS: Final = 1.0
+ASK_MS: Final = 5 * MINUTE_MS
+"""How long the question about a server's tools stays as it is: it does not count for the storage quota."""
 BEFORE_CHARS: Final = 50_000
 """The longest present text that is shown beside its replacement."""
 LISTS: Final = {
@@ -108,6 +111,8 @@ class Gateway:
         self._by_settings: dict[str, str] = {}
         self._arranged: dict[tuple[str, str], ArrangedTools] = {}
         self._pins: dict[str, tuple[float, storing.Pins]] = {}
+        self._asked_ms: dict[tuple[str, str], int] = {}
+        """By profile and server, when a person was asked about its tools."""
         self._failures: dict[str, list[str]] = {}
         """By profile, why servers are left out."""
 
@@ -171,8 +176,8 @@ class Gateway:
             return None
         if found.held:
             return say_error(
-                f"The tool {found.tool} of {found.server} is new or has changed. A person has to accept it first; the "
-                "question is in their inbox. Do not look for another way to do the same thing."
+                f"The tool {found.tool} of {found.server} is new or has changed. A person has to accept it first, in "
+                "their inbox. Do not look for another way to do the same thing."
             )
         if not self._pace.may_call(call.caller.holder):
             return say_error("Too many calls in a short time. Wait a few seconds and try again.")
@@ -207,19 +212,21 @@ class Gateway:
         arranged = self._arranged.get(key)
         if arranged is not None and arranged.is_of(found, pins):
             return arranged
-        offered = arrange_tools(profile, found, pins, OWN_TOOLS)
+        offered, asked = arrange_tools(profile, found, pins, OWN_TOOLS), True
         if any(each.held for each in offered):
             known = {name for name, _ in pins}
-            first = [each for each in offered if each.server not in known]
-            for name in dict.fromkeys(each.server for each in first):
-                await storing.accept_first(
-                    self._services, workspace_id, [each for each in first if each.server == name]
-                )
-            await self._ask_to_accept(call, [each for each in offered if each.held and each.server in known])
+            for name in found:
+                held = [each for each in offered if each.held and each.server == name]
+                if name not in known:
+                    await storing.accept_first(self._services, workspace_id, held)
+                elif shown := [each for each in held if each.mode != "hide"]:
+                    asked &= await self._ask_to_accept(call, profile, name, shown)
             self._pins.pop(workspace_id, None)
             pins = await self._find_pins(workspace_id)
             offered = arrange_tools(profile, found, pins, OWN_TOOLS)
-        arranged = self._arranged[key] = ArrangedTools(found, pins, offered)
+        arranged = ArrangedTools(found, pins, offered)
+        if asked:
+            self._arranged[key] = arranged
         return arranged
 
     async def _find_pins(self, workspace_id: WorkspaceId) -> storing.Pins:
@@ -232,20 +239,29 @@ class Gateway:
             self._pins[workspace_id] = (now, pins)
         return pins
 
-    async def _ask_to_accept(self, call: ForeignCall, changed: list[OfferedTool]) -> None:
-        """Ask a person to accept each definition. There is one question about a tool at a time."""
-        workspace_id = call.caller.workspace_id
-        for each in changed:
-            before = await storing.find_definition(self._services, workspace_id, each.server, each.tool)
-            details = AcceptDetails(server=each.server, tool=each.tool, pin=each.pin, before=before)
-            try:
-                await gated.propose(
-                    self._services, call, make_acceptance(details, each.definition), "tools/list"
-                )
-            except Refusal as refusal:
-                log.warning(
-                    "a person cannot be asked about %s of %s: %s", each.tool, each.server, refusal.reason
-                )
+    async def _ask_to_accept(
+        self, call: ForeignCall, profile: Profile, server: str, held: list[OfferedTool]
+    ) -> bool:
+        """Ask a person to accept the held tools of a server. Returns whether it was time to ask."""
+        services, workspace_id, place = self._services, call.caller.workspace_id, (call.profile_id, server)
+        now_ms = services.clock.now_ms()
+        if now_ms < self._asked_ms.get(place, now_ms - ASK_MS) + ASK_MS:
+            return False
+        kept = await storing.list_profiles(services, workspace_id)
+        passing = {each.tool for each in held if lets_pass(kept, server, each.definition, hinted=each.hinted)}
+        # Calls that are made without asking come first.
+        held.sort(key=lambda each: (each.tool not in passing, each.tool))
+        tools = await storing.show_tools(services, workspace_id, held, passing)
+        command, folder = write_place(profile.require(server))
+        details = AcceptDetails(
+            server=server, command=command, folder=folder, tools=tools, more=len(held) - len(tools)
+        )
+        self._asked_ms[place] = now_ms
+        try:
+            await gated.propose(services, call, make_acceptance(details), "tools/list")
+        except Refusal as refusal:
+            log.warning("a person cannot be asked about the tools of %s: %s", server, refusal.reason)
+        return True
 
     async def _ask(
         self,
@@ -261,10 +277,11 @@ class Gateway:
         await self._keep(workspace_id, profile)
         others = await storing.list_profiles(self._services, workspace_id)
         differs = ", ".join(profile.find_differences(spec, others))
+        command, folder = write_place(spec)
         details = CallDetails(
             profile=call.profile_id,
-            command=shlex.join(spec.written) if spec.command else spec.written[0],
-            folder=spec.cwd if spec.command else "",
+            command=command,
+            folder=folder,
             variables=", ".join(profile.list_named(spec)),
             differs=f"{differs} (compared with other servers of this command)" if differs else "",
             server=tool.server,
@@ -390,6 +407,11 @@ class Gateway:
     async def close(self) -> None:
         await self.held.close()
         await self.upstreams.close()
+
+
+def write_place(spec: UpstreamSpec) -> tuple[str, str]:
+    """Return the command and folder of a server for people, or its address."""
+    return (shlex.join(spec.written), spec.cwd) if spec.command else (spec.written[0], "")
 
 
 def _tell_progress(notify: Any, token: Any, params: dict[str, Any]) -> None:

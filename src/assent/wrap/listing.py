@@ -1,8 +1,8 @@
 """Which tools of the wrapped servers a client sees, and what a call of each does. Pure.
 
 A tool passes, is gated or is hidden: by a rule, else by its own hint, which counts only if its server
-is trusted. Everything unknown is gated. A tool whose definition is not the accepted one is held: it is
-not listed until a person accepts the new definition.
+is trusted and has given it since its first list. Everything unknown is gated. A tool whose definition
+is not the accepted one is held: it is not listed until a person accepts the new definition.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class OfferedTool(Record, kw_only=True):
     """Whether its server is trusted and the accepted definition says that it only reads. Under a freeze no
     other tool passes."""
     held: bool = False
-    known: bool = True
-    """Whether a tool of this name was accepted before."""
+    hinted: bool = False
+    """Whether its hint counts: every accepted definition had it, from the server's first list on."""
 
     @property
     def risk(self) -> Severity:
@@ -86,14 +86,26 @@ def choose_mode(definition: Mapping[str, Any], rule: ToolRule | None, *, trusted
     return "pass" if only_reads(definition, trusted=trusted) else "gate"
 
 
+def lets_pass(
+    profiles: Iterable[Profile], server: str, definition: Mapping[str, Any], *, hinted: bool
+) -> bool:
+    """Whether calls of a tool are made without asking under any of the profiles, once it is accepted."""
+    for each in profiles:
+        rules = each.rules_for(server)
+        mode = choose_mode(definition, rules.find(definition["name"]), trusted=rules.trusted and hinted)
+        if each.find(server) is not None and (mode == "pass" or (mode == "gate" and each.observe)):
+            return True
+    return False
+
+
 def arrange_tools(
     profile: Profile,
     found: Mapping[str, Iterable[Mapping[str, Any]]],
-    pins: Mapping[tuple[str, str], str],
+    pins: Mapping[tuple[str, str], tuple[str, bool]],
     reserved: Collection[str],
 ) -> tuple[OfferedTool, ...]:
     """Return the tools of all servers, hidden ones too. `found` has the definitions by server, `pins`
-    the accepted hashes by server and tool, `reserved` the names of this server's own tools."""
+    by server and tool the accepted hash and whether the hint counts, `reserved` the names of own tools."""
     listed = [(server, each) for server, definitions in found.items() for each in definitions]
     count = Counter(each["name"] for _, each in listed)
     taken = {name for name in count if count[name] > 1} | set(reserved)
@@ -104,19 +116,20 @@ def arrange_tools(
         name = find_free_name(server, tool, used, clashes=tool in taken)
         used.add(name)
         rule, pin = rules.find(tool), compute_pin(definition)
-        accepted = pins.get((server, tool))
+        accepted, hinted = pins.get((server, tool), (None, False))
+        trusted = rules.trusted and hinted
         offered.append(
             OfferedTool(
                 name=name,
                 server=server,
                 tool=tool,
-                mode=choose_mode(definition, rule, trusted=rules.trusted),
+                mode=choose_mode(definition, rule, trusted=trusted),
                 rule=rule,
                 definition=definition,
                 pin=pin,
-                reads_only=accepted == pin and only_reads(definition, trusted=rules.trusted),
+                reads_only=accepted == pin and only_reads(definition, trusted=trusted),
                 held=accepted != pin,
-                known=accepted is not None,
+                hinted=hinted,
             )
         )
     return tuple(offered)

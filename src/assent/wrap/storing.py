@@ -9,18 +9,18 @@ for, also after a restart and after the client's file has changed, or not at all
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from assent.platform.connections import OpenedSecrets
 from assent.platform.storage import Services, Transaction, journal
-from assent.platform.values import DAY_MS, Record, WorkspaceId
+from assent.platform.values import DAY_MS, MAX_CONTENT_CHARS, Record, WorkspaceId
 from assent.wrap.component import statements
-from assent.wrap.effects import write_definition
-from assent.wrap.listing import OfferedTool
+from assent.wrap.effects import ToolOffer, write_definition
+from assent.wrap.listing import OfferedTool, only_reads
 from assent.wrap.profiles import Profile
 
 FIELD: Final = "profile"
@@ -28,6 +28,9 @@ COMPARED: Final = 50
 """How many of the newest profiles a question compares its own with. As many old ones are dropped at once."""
 KEPT_MS: Final = 90 * DAY_MS
 """How long an unused profile is kept: well beyond the life of an action, which is proposed under it."""
+
+SHOWN_CHARS: Final = 2 * MAX_CONTENT_CHARS
+"""The longest definitions that one question shows, accepted and new ones together."""
 
 
 def _holder(profile_id: str) -> str:
@@ -88,15 +91,15 @@ async def keep_profile(services: Services, workspace_id: WorkspaceId, profile: P
     return await services.store.write(begin)
 
 
-Pins = Mapping[tuple[str, str], str]
+Pins = Mapping[tuple[str, str], tuple[str, bool]]
 
 
 async def list_pins(services: Services, workspace_id: WorkspaceId) -> Pins:
-    """Return the hashes of the accepted definitions, by server and tool."""
+    """Return the accepted definitions by server and tool: the hash, and whether the hint counts."""
 
     def begin() -> Transaction[Pins]:
         rows = yield statements.list_wrap_pins(workspace_id=workspace_id)
-        return {(row["server"], row["tool"]): row["pin"] for row in rows}
+        return {(row["server"], row["tool"]): (row["pin"], bool(row["hinted"])) for row in rows}
 
     return await services.store.read(begin)
 
@@ -113,6 +116,7 @@ async def accept_first(services: Services, workspace_id: WorkspaceId, offered: I
                 tool=each.tool,
                 pin=each.pin,
                 definition=write_definition(each.definition),
+                hinted=int(only_reads(each.definition, trusted=True)),
                 now_ms=now_ms,
             )
         body = {"server": found[0].server, "tools": {each.tool: each.pin for each in found}}
@@ -122,26 +126,41 @@ async def accept_first(services: Services, workspace_id: WorkspaceId, offered: I
         await services.store.write(begin)
 
 
-def accept_one(
-    workspace_id: WorkspaceId, server: str, tool: str, pin: str, definition: Mapping[str, Any], now_ms: int
+def accept_tools(
+    workspace_id: WorkspaceId, server: str, tools: Iterable[ToolOffer], now_ms: int
 ) -> Transaction[None]:
-    """Accept a definition that a person approved."""
-    yield statements.put_wrap_tool(
-        workspace_id=workspace_id,
-        server=server,
-        tool=tool,
-        pin=pin,
-        definition=write_definition(definition),
-        now_ms=now_ms,
-    )
+    """Accept definitions that a person approved."""
+    for each in tools:
+        yield statements.put_wrap_tool(
+            workspace_id=workspace_id,
+            server=server,
+            tool=each.name,
+            pin=each.pin,
+            definition=each.after,
+            hinted=int(only_reads(each.definition, trusted=True)),
+            now_ms=now_ms,
+        )
 
 
-async def find_definition(services: Services, workspace_id: WorkspaceId, server: str, tool: str) -> str:
-    """Return the accepted definition of a tool as text; empty if there is none."""
+async def show_tools(
+    services: Services, workspace_id: WorkspaceId, held: Iterable[OfferedTool], passing: Collection[str]
+) -> tuple[ToolOffer, ...]:
+    """Return the held tools as a question shows them: the first ones, as many as a person can read."""
 
-    def begin() -> Transaction[str]:
-        rows = yield statements.find_wrap_tool(workspace_id=workspace_id, server=server, tool=tool)
-        return str(rows[0]["definition"]) if rows else ""
+    def begin() -> Transaction[tuple[ToolOffer, ...]]:
+        shown: list[ToolOffer] = []
+        left = SHOWN_CHARS
+        for each in held:
+            rows = yield statements.find_wrap_tool(
+                workspace_id=workspace_id, server=each.server, tool=each.tool
+            )
+            before, after = rows[0]["definition"] if rows else "", write_definition(each.definition)
+            left -= len(before) + len(after)
+            if shown and left < 0:
+                break
+            passes = each.tool in passing
+            shown.append(ToolOffer(name=each.tool, pin=each.pin, before=before, after=after, passes=passes))
+        return tuple(shown)
 
     return await services.store.read(begin)
 

@@ -17,23 +17,24 @@ DELETE FROM wrap_profiles WHERE workspace_id = :workspace_id AND profile_id = :p
 
 -- name: list_wrap_pins
 -- List the accepted definitions of a workspace's servers.
-SELECT server, tool, pin FROM wrap_tools WHERE workspace_id = :workspace_id
+SELECT server, tool, pin, hinted FROM wrap_tools WHERE workspace_id = :workspace_id
 
 -- name: find_wrap_tool
 -- Find the accepted definition of a tool.
 SELECT pin, definition FROM wrap_tools WHERE workspace_id = :workspace_id AND server = :server AND tool = :tool
 
 -- name: put_wrap_tool
--- Accept a definition.
-INSERT INTO wrap_tools (workspace_id, server, tool, pin, definition, accepted_ms)
-VALUES (:workspace_id, :server, :tool, :pin, :definition, :now_ms)
+-- Accept a definition that a person approved. Its hint counts if it was there before; that of a new tool does not.
+INSERT INTO wrap_tools (workspace_id, server, tool, pin, definition, accepted_ms, hinted)
+VALUES (:workspace_id, :server, :tool, :pin, :definition, :now_ms, 0)
 ON CONFLICT (workspace_id, server, tool)
-DO UPDATE SET pin = excluded.pin, definition = excluded.definition, accepted_ms = excluded.accepted_ms
+DO UPDATE SET pin = excluded.pin, definition = excluded.definition, accepted_ms = excluded.accepted_ms,
+  hinted = wrap_tools.hinted * :hinted
 
 -- name: add_wrap_tool
 -- Accept the definition of a server's first list, unless the tool has one.
-INSERT INTO wrap_tools (workspace_id, server, tool, pin, definition, accepted_ms)
-VALUES (:workspace_id, :server, :tool, :pin, :definition, :now_ms)
+INSERT INTO wrap_tools (workspace_id, server, tool, pin, definition, accepted_ms, hinted)
+VALUES (:workspace_id, :server, :tool, :pin, :definition, :now_ms, :hinted)
 ON CONFLICT (workspace_id, server, tool) DO NOTHING
 
 -- name: find_wrap_call
