@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import msgspec
 from tests.engine.actions.kit import Gate
-from tests.surfaces import ManualClock, settings_for
+from tests.keyed_browser import KeyedBrowser
+from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
+from assent.engine.people import people
 from assent.gate.records import Assurance
 from assent.processes.serve import Surfaces
 from assent.processes.wrapping import read_order
@@ -115,6 +119,18 @@ class Wrapped(Gate):
         """A signed-in person approves, and the job runs that makes the call."""
         await self.approve_as(Assurance.PERSON, action_id)
         await self.run_jobs()
+
+    async def owner(self) -> KeyedBrowser:
+        """A browser that the owner is signed in with. It signs what it is asked to confirm, unless told otherwise."""
+        entropy, now_ms = os.urandom(people.ENTROPY_BYTES), self.clock.now_ms()
+        token = await self.app.store.write(
+            lambda: people.issue_link(entropy, now_ms, shown_to="terminal", person_id=people.OWNER)
+        )
+        transport = httpx.ASGITransport(app=self.surfaces.site(), client=("127.0.0.1", 50_000))
+        headers = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html", "Origin": BASE_URL}
+        browser = KeyedBrowser(transport=transport, base_url=BASE_URL, headers=headers)
+        assert (await browser.post(f"/sign-in/{token}", data={})).status_code == 303
+        return browser
 
     async def call(self, tool: str, arguments: dict[str, Any] | None = None, **options: Any) -> Any:
         """A call of this server's own tools, as the local user."""

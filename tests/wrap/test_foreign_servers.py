@@ -75,8 +75,8 @@ async def test_a_changed_tool_is_held_until_a_person_accepts_it(
     assert waiting["type"] == "notes_accept_tool"
     tried = await client.call("chieflab_approve_action", actionId=waiting["id"])
     assert json.loads(said(tried).splitlines()[-1])["reason"] == "requires_approval"
-    (diff,) = (await wrapped.stored(waiting["id"])).view.blocks
-    assert (getattr(diff, "before", "") != "") == (held in before)
+    shown = (await wrapped.stored(waiting["id"])).view.blocks[-1]
+    assert (getattr(shown, "before", "") != "") == (held in before)
     await client.names()
     assert len(await wrapped.waiting()) == 1
 

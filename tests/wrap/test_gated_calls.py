@@ -156,6 +156,7 @@ async def test_a_rule_can_lower_the_risk_so_that_an_agent_may_pass_on_a_yes(wrap
 async def test_a_cancelled_call_withdraws_its_question(wrapped: Wrapped, client: FrontClient) -> None:
     number, _ = client.begin("tools/call", {"name": "store", "arguments": {"path": "a", "content": "b"}})
     (waiting,) = await wrapped.until_waiting()
+    await wrapped.until_held()
     client.send({"method": "notifications/cancelled", "params": {"requestId": number}})
     await wrapped.until(wrapped.has_none_waiting)
     assert await wrapped.where(waiting["id"]) == "rejected"

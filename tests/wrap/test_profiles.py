@@ -131,7 +131,7 @@ def test_names_are_unique_whatever_the_servers_call_their_tools() -> None:
     names = [each.name for each in offered]
     assert len(set(names)) == len(names) and not OWN & set(names)
     assert max(map(len, names)) <= 64
-    assert all(each.held and not each.known for each in offered)
+    assert all(each.held and not each.hinted for each in offered)
 
 
 def test_a_pin_covers_the_whole_definition_and_not_the_order_of_its_keys() -> None:
