@@ -84,6 +84,25 @@ async def test_sixty_four_equal_proposals_are_one_question_and_one_call(
     assert await wrapped.waiting() == []
 
 
+@pytest.mark.parametrize("other", [{"content": "b"}, {"path": "b"}])
+async def test_two_different_calls_of_one_tool_are_two_questions_with_an_answer_each(
+    wrapped: Wrapped, client: FrontClient, other: dict[str, str]
+) -> None:
+    given: dict[str, Any] = {"path": "a", "content": "a"}
+    first = client.start_call("store", **given)
+    (one,) = await wrapped.until_waiting()
+    second = client.start_call("store", **given | other)
+    waiting = await wrapped.until_waiting(2)
+    (two,) = [each for each in waiting if each["id"] != one["id"]]
+    assert (await wrapped.stored(two["id"])).effect.arguments == given | other
+
+    await wrapped.done("chieflab_reject_action", actionId=one["id"], reason="Not this one.")
+    assert (await asyncio.wait_for(first, 20))["result"]["isError"]
+    await wrapped.approve(two["id"])
+    assert said((await asyncio.wait_for(second, 20))["result"]) == "store done"
+    assert wrapped.calls_of("store") == [given | other]
+
+
 async def test_after_a_decision_the_same_call_is_a_new_question(
     wrapped: Wrapped, client: FrontClient
 ) -> None:
@@ -190,6 +209,23 @@ async def test_a_server_that_dies_in_mid_call_leaves_an_unknown_outcome_and_is_n
     await wrapped.run_jobs()
     assert len(wrapped.calls_of("store")) == 1
     assert (await client.call("chieflab_execute_approved_action", actionId=waiting["id"]))["isError"]
+    assert len(wrapped.calls_of("store")) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "state"), [(-32603, "outcome_unknown"), (-32000, "outcome_unknown"), (-32602, "failed")]
+)
+async def test_only_an_error_that_precedes_the_call_means_that_it_was_not_made(
+    wrapped: Wrapped, client: FrontClient, code: int, state: str
+) -> None:
+    wrapped.want(on_call={"store": code})
+    client.start_call("store", path="a", content="b")
+    (waiting,) = await wrapped.until_waiting()
+    await wrapped.approve(waiting["id"])
+    assert await wrapped.where(waiting["id"]) == state
+    wrapped.want()
+    wrapped.clock.advance(hours=2)
+    await wrapped.run_jobs()
     assert len(wrapped.calls_of("store")) == 1
 
 
