@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import msgspec
 import pytest
@@ -22,10 +22,11 @@ from tests.net.far_side import Answer, FarSide, closed_port, far_side, redirect
 from assent.engine.connections import named_secrets
 from assent.engine.webhooks.webhooks import signing_secret
 from assent.gate.records import Assurance
+from assent.serving.web.review.problems import describe
 
 TOOL = "refund_request"
 SECRET = "sk_live_not-for-anyone"
-WANTED = {"customer": "cus/1", "amount": "12.50 EUR"}
+WANTED = {"customer": "cus ü1", "amount": "12.50 EUR"}
 JSON = {"Content-Type": "application/json"}
 
 
@@ -50,7 +51,7 @@ def section(base: str, **changes: Any) -> dict[str, Any]:
     }
 
 
-PATH = "/customers/cus%2F1/refunds"
+PATH = "/customers/cus%20%C3%BC1/refunds"
 
 
 def reply(value: Any, status: int = 201) -> Answer:
@@ -116,8 +117,8 @@ async def test_a_request_is_sent_once_with_the_approved_arguments_and_both_signa
     (action,) = staged["actions"]
     assert (action["type"], action["preflight"]["severity"]) == ("refund_request", "high")
     stored = await surface.stored(action["id"])
-    assert stored.view.title == "Refund 12.50 EUR to cus/1"
-    assert stored.effect.target == {"accountId": f"POST {side.url()}customers/{{customer}}/refunds"}
+    assert stored.view.title == "Refund 12.50 EUR to cus ü1"
+    assert stored.effect.target == {"accountId": f"POST {side.url()}{PATH.removeprefix('/')}"}
     assert (await surface.denied(APPROVE, actionId=action["id"]))["reason"] == "requires_approval"
     assert side.asked == []
 
@@ -280,22 +281,25 @@ async def test_an_edited_argument_changes_the_address_and_the_body(surface: Gate
     answer = await surface.done(TOOL, **WANTED)
     action_id = answer["actions"][0]["id"]
     side.answers["/customers/cus2/refunds"] = reply({"id": "re_2"})
-    await surface.done(EDIT, actionId=action_id, arguments={"customer": "cus2"})
+    edited = await surface.done(EDIT, actionId=action_id, arguments={"customer": "cus2"})
+    assert f"POST {side.url()}customers/cus2/refunds" in edited["show"]
     await surface.approve_as(Assurance.PERSON, action_id)
     assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_2"
     assert json.loads(side.asked[0].body) == {**WANTED, "customer": "cus2"}
 
 
-async def test_the_page_shows_every_argument_and_asks_for_the_required_ones(surface: Gate) -> None:
+async def test_the_page_shows_the_address_and_every_argument_and_asks_for_the_required_ones(
+    surface: Gate, side: FarSide
+) -> None:
     prepared = await surface.done(TOOL, **WANTED, note="By <b>mail</b>.")
     link = urlsplit(prepared["reviewUrl"])
     page = (await surface.http.get(f"{link.path}?{link.query}", follow_redirects=True)).text
     for shown in (
-        "Refund 12.50 EUR to cus/1",
-        "cus/1",
+        "Refund 12.50 EUR to cus ü1",
+        "cus ü1",
         "12.50 EUR",
         "By &lt;b&gt;mail&lt;/b&gt;.",
-        "customers/{customer}",
+        f"POST {side.url()}{PATH.removeprefix('/')}",
     ):
         assert shown in page
     labels = re.findall(r"<label for=.edit-arguments[^>]*>(.*?)</label>", page)
@@ -347,13 +351,144 @@ async def test_an_argument_that_makes_the_address_too_long_is_not_staged(surface
     assert [problem["path"] for problem in refused["problems"]] == ["customer"]
 
 
-@pytest.mark.parametrize("customer", ["..", ".", ""])
+DIVIDES = ["../admin", "a/b", "\\..\\x", "..%2Fadmin", "%2e%2e", "a\r\nb", "a\tb", "a\x7f", "a\x85b"]
+LEAVES = ["..", ".", "", *DIVIDES]
+
+
+@pytest.mark.parametrize("customer", LEAVES)
 async def test_an_argument_that_would_leave_its_place_in_the_address_is_not_staged(
-    surface: Gate, customer: str
+    surface: Gate, side: FarSide, customer: str
 ) -> None:
     refused = await surface.denied(TOOL, **{**WANTED, "customer": customer})
     assert refused["reason"] == "validation_error"
+    (problem,) = refused["problems"]
+    assert problem["path"] == "customer" and "pattern" in problem["expected"]
+    staged = await surface.done(TOOL, **WANTED)
+    action_id = staged["actions"][0]["id"]
+    edited = await surface.denied(EDIT, actionId=action_id, arguments={"customer": customer})
+    assert edited["reason"] == "validation_error"
+    assert (await surface.record(action_id))["digest"] == staged["actions"][0]["digest"]
+
+
+def with_customer(**schema: Any) -> dict[str, Any]:
+    """A change of the settings: another schema of the customer."""
+    properties = {"customer": {"type": "string", **schema}, "amount": {"type": "string", "format": "money"}}
+    return {"arguments": {"type": "object", "properties": properties, "required": ["customer"]}}
+
+
+@pytest.mark.parametrize(
+    ("changed_settings", "customer"),
+    [
+        (with_customer(pattern="^[a-z]+/[a-z]+$"), "eu/cus"),
+        (with_customer(pattern="[a-z/]+"), "eu/cus"),
+        (with_customer(pattern=".*"), "../cus%2f"),
+        (with_customer(enum=["eu/cus", "us/cus"]), "eu/cus"),
+    ],
+)
+async def test_a_pattern_that_matches_the_whole_value_permits_it_and_it_is_sent_encoded(
+    surface: Gate, side: FarSide, customer: str
+) -> None:
+    await store_secret(surface)
+    path = f"/customers/{quote(customer, safe='')}/refunds"
+    side.answers[path] = reply({"id": "re_1"})
+    await surface.done(EXECUTE, actionId=await approve(surface, customer=customer))
+    assert [asked.path for asked in side.asked] == [path]
+
+
+@pytest.mark.parametrize("customer", ["cus/../admin", "cus\n", "cus%2F.."])
+@pytest.mark.parametrize("changed_settings", [with_customer(pattern="^cus"), with_customer(pattern="cus$|s")])
+async def test_a_pattern_that_matches_a_part_of_the_value_permits_nothing(
+    surface: Gate, customer: str
+) -> None:
+    refused = await surface.denied(TOOL, **{**WANTED, "customer": customer})
     assert [problem["path"] for problem in refused["problems"]] == ["customer"]
+
+
+@pytest.mark.parametrize("customer", DIVIDES)
+async def test_after_the_question_mark_any_value_is_sent_encoded(
+    transport: str, database_url: str, tmp_path: Path, side: FarSide, customer: str
+) -> None:
+    effects = {"refund": section(side.url(), url=f"{side.url()}refunds?customer={{customer}}")}
+    gate = gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
+    try:
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        await store_secret(gate)
+        path = f"/refunds?customer={quote(customer, safe='')}"
+        side.answers[path] = reply({"id": "re_1"})
+        await gate.done(EXECUTE, actionId=await approve(gate, customer=customer))
+        assert [asked.path for asked in side.asked] == [path]
+    finally:
+        await gate.close()
+
+
+async def test_the_whole_address_is_in_the_chat_on_the_confirm_page_and_in_what_is_approved(
+    surface: Gate, side: FarSide
+) -> None:
+    address = f"POST {side.url()}{PATH.removeprefix('/')}"
+    staged = await surface.done(TOOL, **WANTED)
+    stored = await surface.stored(staged["actions"][0]["id"])
+    assert address in staged["show"] and "{customer}" not in staged["show"]
+    facts = dict(describe(stored, "approve", {}).facts)
+    assert facts["Goes to"] == address
+    elsewhere = msgspec.structs.replace(stored.effect, target={"accountId": f"{address}/x"})
+    assert elsewhere.digest() != stored.digest
+
+
+async def test_the_key_of_the_action_is_filled_in_when_the_approved_address_is_asked(
+    transport: str, database_url: str, tmp_path: Path, side: FarSide
+) -> None:
+    url = f"{side.url()}{{customer}}/refunds/{{action.key}}?id={{action.id}}"
+    effects = {"refund": section(side.url(), url=url)}
+    gate = gate_with((), database_url, tmp_path, transport, effects=effects, allow_hosts=("127.0.0.1",))
+    try:
+        gate.workspace_id = (await gate.sign_in()).workspace_id
+        await store_secret(gate)
+        action_id = await approve(gate, customer="{action.id}")
+        stored = await gate.stored(action_id)
+        encoded = "%7Baction.id%7D"
+        shown = f"POST {side.url()}{encoded}/refunds/{{action.key}}?id={{action.id}}"
+        assert stored.effect.target == {"accountId": shown}
+        path = f"/{encoded}/refunds/{action_id}%3A1?id={action_id}"
+        side.answers[path] = reply({"id": "re_1"})
+        await gate.done(EXECUTE, actionId=action_id)
+        assert [asked.path for asked in side.asked] == [path]
+    finally:
+        await gate.close()
+
+
+async def test_an_action_of_an_earlier_version_is_approved_again_with_its_address(
+    surface: Gate, side: FarSide
+) -> None:
+    await store_secret(surface)
+    action_id = (await surface.done(TOOL, **WANTED))["actions"][0]["id"]
+    stored = await surface.stored(action_id)
+    template = {"accountId": f"POST {side.url()}customers/{{customer}}/refunds"}
+    effect = msgspec.structs.replace(stored.effect, target=template)
+    await surface.overwrite(action_id, effect=effect, digest=effect.digest())
+    await surface.approve_as(Assurance.PERSON, action_id)
+
+    refused = await surface.denied(EXECUTE, actionId=action_id)
+
+    assert (refused["reason"], side.asked) == ("requires_approval", [])
+    assert (await surface.stored(action_id)).effect.target == stored.effect.target
+    await surface.approve_as(Assurance.PERSON, action_id)
+    assert (await surface.done(EXECUTE, actionId=action_id))["externalId"] == "re_1"
+
+
+async def test_an_action_of_an_earlier_version_whose_value_would_leave_its_place_is_not_sent(
+    surface: Gate, side: FarSide
+) -> None:
+    await store_secret(surface)
+    action_id = (await surface.done(TOOL, **WANTED))["actions"][0]["id"]
+    stored = await surface.stored(action_id)
+    target = {"accountId": f"POST {side.url()}customers/{{customer}}/refunds"}
+    given = {**stored.effect.arguments, "customer": "../admin"}
+    effect = msgspec.structs.replace(stored.effect, target=target, arguments=given)
+    await surface.overwrite(action_id, effect=effect, digest=effect.digest())
+    await surface.approve_as(Assurance.PERSON, action_id)
+    refused = await surface.denied(EXECUTE, actionId=action_id)
+    assert (refused["reason"], side.asked) == ("missing_connector", [])
+    assert "customer" in refused["userMessage"]
 
 
 @pytest.mark.parametrize(

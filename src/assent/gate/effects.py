@@ -108,6 +108,8 @@ class EffectType(Record, kw_only=True):
     """Describes the required form to the agent that writes it."""
     schema: Callable[[Effect], Mapping[str, Any]] | None = None
     """Returns the JSON Schema of its arguments, if it is a function."""
+    proposer_edits: bool = False
+    """Whether no other key than the one that proposed it may edit it, for a family."""
     expires_ms: int | None = None
     """How long it waits for a decision; None: as long as usual."""
     schedulable: bool = True
@@ -150,6 +152,8 @@ class EffectTypes:
         self._by_pair = {(each.channel, each.verb): each for each in self.types.values()}
         self._fallback = fallback
         self._families = {connector: each for each in families for connector in each.via}
+        self.owned = frozenset(name for name, each in self._families.items() if each.proposer_edits)
+        """Connectors whose effects no other key than the one that proposed them may edit."""
         self.varying = frozenset(
             pair for pair, each in self._by_pair.items() if each.observe is not None or each.facets_vary
         )

@@ -70,7 +70,11 @@ class Reading(WireRecord, kw_only=True):
 @runtime_checkable
 class Addressed(Protocol):
     """A connector whose effects go to an account. The account is fixed at staging and is part of
-    the approved content (C29). Both methods read stored data and call no provider."""
+    the approved content (C29). Both methods read stored data and call no provider.
+
+    One whose effects show more of their target has `rereads = True`: an address made of arguments, a
+    text that would be replaced. Its `addressed` may ask the provider. It is called again after each
+    edit, before an approval and before a claim."""
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """Return the effect with its account, or without one if none is connected."""

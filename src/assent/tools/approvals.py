@@ -16,7 +16,6 @@ from assent.engine.actions import actions, blocked, circumstances, decisions, ed
 from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.missing_types import refuse_missing_type
-from assent.engine.connections import observing
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
@@ -86,7 +85,7 @@ async def approve_action(call: Call, request: ApproveAction) -> Decided | InputR
         _, outlook = await circumstances.read_action(services, call.caller, action_id)
     connector = services.connectors.get(before.effect.connector)
     if bound is None and services.effects.must_observe(before, connector):
-        await observing.check_before_approval(services, before, by=decider.by, via=decider.via)
+        await blocked.check_before_approval(services, before, by=decider.by, via=decider.via)
     seen, seals = SeenVersion(digest=request.digest), services.keys.seals
 
     def begin() -> Transaction[Decided]:
@@ -237,6 +236,9 @@ async def edit_action(call: Call, request: EditAction) -> Decided:
             "no change",
         )
     before, outlook = await circumstances.read_action(call.services, call.caller, action_id)
+    if not outlook.of(before, shown=False).may_edit:
+        expected = "an action of this key: a person changes others on the review page"
+        raise bad_argument("actionId", expected, "the call of another key")
     found = call.services.effects.find(before.effect)
     if schedule_ms is not None and found is not None and not found.schedulable:
         raise bad_argument("scheduleFor", "no time: this is done when it is executed", "a time")

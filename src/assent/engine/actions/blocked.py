@@ -101,6 +101,24 @@ async def bind_before_approval(services: Services, action: Action, *, by: str, v
     return (await bind(services, action, by=by, via=via))[0]
 
 
+async def check_before_approval(services: Services, action: Action, *, by: str, via: str) -> None:
+    """Look again at what a person is about to approve. Raises `Refusal` if it is not as it was shown;
+    the next look shows it."""
+    await reread(services, action, by=by, via=via)
+    await observing.check_before_approval(services, action, by=by, via=via)
+
+
+async def reread(services: Services, action: Action, *, by: str, via: str) -> None:
+    """Ask again for what an action shows of its target, if its connector `rereads`. Raises `Refusal`
+    if that has changed: the action then has a new revision, which waits for an approval."""
+    if action.status not in circumstances.OPEN or not circumstances.rereads(services, action.effect):
+        return
+    bound, _ = await bind(services, action, by=by, via=via)
+    if bound is not None:
+        changes = drift.compare_shown(action.effect, bound.effect)
+        raise drift.refuse_drift(bound, changes, approved=action.approval is not None)
+
+
 def describe_binding(bound: Action) -> str:
     """Tell a reviewer that the action was bound to an account just now."""
     effect = bound.effect
@@ -223,7 +241,9 @@ def _revise(
         preflight=_redo_preflight(action, wanted, readiness),
         view=wanted.view,
     )
-    names = [name for name in ("connector", "sender", "target") if _differ(name, action.effect, effect)]
+    names = [
+        name for name in ("connector", "sender", "target", "details") if _differ(name, action.effect, effect)
+    ]
     facts = {"by": by, "via": via, "changed": names, "before": action.digest, "target": effect.target}
     facts["view"] = wanted.view.digest()
     yield from actions.revise(action, changed)

@@ -34,7 +34,7 @@ from assent.gate.preflight import (
     is_overdue,
     with_readiness,
 )
-from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status
+from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status, read_proposal
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 from assent.gate.rules.words import describe_need
 from assent.gate.step_calls import WORKFLOW, describe_step
@@ -133,6 +133,8 @@ class Outlook:
             needed = self.policy.require(action)
             client_asks = self.caller.client_dialog and client_decides(needed)
             who = _explain_no_dialog(action) if client_asks else explain_who_decides(needed)
+        owned = effect.connector in self.services.effects.owned
+        foreign = owned and read_proposal(action).caller != self.caller.name
         executes = EXECUTE_RIGHT in rights
         in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
         return Circumstances(
@@ -142,7 +144,7 @@ class Outlook:
             nameable=unfit is None and readiness.nameable and not missing,
             unfit=unfit is not None or missing,
             missing=missing,
-            may_edit=DECIDE_RIGHT in rights,
+            may_edit=DECIDE_RIGHT in rights and not foreign,
             may_decide=who is None,
             client_asks=client_asks and who is None,
             may_execute=executes,
@@ -317,6 +319,11 @@ def advise(services: Services, workspace_id: WorkspaceId, effect: Effect, readin
     if url is not None and readiness.summary is not None:
         return f"{readiness.summary} Connect it here: {url}"
     return readiness.fix_hint or "It cannot go out yet."
+
+
+def rereads(services: Services, effect: Effect) -> bool:
+    """Whether its connector is asked again for what an effect shows of its target."""
+    return getattr(services.connectors.get(effect.connector), "rereads", False)
 
 
 async def address(services: Services, workspace_id: WorkspaceId, effect: Effect) -> tuple[Effect, Readiness]:

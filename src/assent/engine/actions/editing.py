@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import rechecking
+from assent.engine.actions import circumstances, rechecking
 from assent.engine.actions.content import content_problems
 from assent.engine.actions.describing import describe
 from assent.engine.actions.missing_types import refuse_missing_type
@@ -51,6 +51,8 @@ async def prepare_edit(
     try:
         refuse_missing_type(services.effects, action)
         effect = await edit_effect(services, action.effect, changes)
+        if circumstances.rereads(services, effect):
+            effect, _ = await circumstances.address(services, action.workspace_id, effect)
         view = await describe(services, action.workspace_id, effect)
         checked = await rechecking.recheck(services, action, effect) if recheck else None
         changed = msgspec.structs.replace(action, effect=effect, view=view)

@@ -199,6 +199,7 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
                 advice = circumstances.advise(services, order.workspace_id, effect, readiness)
                 readiness = msgspec.structs.replace(readiness, fix_hint=advice)
             else:
+                await blocked.reread(services, ask.action, by=order.by, via=order.tool)
                 observed = await observing.observe(services, ask.action, ready=True)
             asked = ReadinessAnswer(ask.connector.id, ask.action.digest, readiness, observed)
         except _Incomplete as short:

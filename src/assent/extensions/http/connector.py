@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +25,7 @@ from assent.engine.core.vault import SealBroken
 from assent.engine.webhooks.webhooks import signing_secret
 from assent.extensions.connectors import read_receipt
 from assent.extensions.http.sections import HttpEffect, HttpRequest, ReadBack
-from assent.extensions.http.templates import ACTION, KEY, fill_text, fill_url, follow, read_text, write_value
+from assent.extensions.http.templates import ACTION, KEY, fill_text, follow, read_text, write_value
 from assent.extensions.operators import EffectFunction
 from assent.extensions.problems import ArgumentProblem
 from assent.extensions.receipts import Receipt
@@ -60,6 +61,7 @@ class HttpConnector:
     """Performs one HTTP effect."""
 
     uses_sending = True
+    rereads = True
 
     def __init__(self, effect: HttpEffect, access: HttpAccess) -> None:
         self.id = effect.tool
@@ -85,22 +87,31 @@ class HttpConnector:
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
         """Set method and address, so that the approval covers them."""
-        return msgspec.structs.replace(effect, target=self._request.target)
+        with suppress(ArgumentProblem):  # `readiness_for` says it
+            return msgspec.structs.replace(effect, target=self._request.make_target(effect.arguments))
+        return effect
 
     async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
-        if effect.target != self._request.target:
+        try:
+            target = self._request.make_target(effect.arguments)
+        except ArgumentProblem as problem:
+            said = f"The settings no longer take these arguments ({problem})."
+            return not_ready(f"{said} Change them, or prepare it again.", said)
+        if effect.target != target:
             said = "The settings send this to another address than the one it was prepared for."
             return not_ready(f"{said} Ask for it again: you then see where it goes.", said, nameable=True)
         return await self.readiness(workspace_id)
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         action_of(ctx, effect)
-        request = self._request
-        if effect.target != request.target:
-            raise not_now("the settings name another address than the approved one")
+        request, target = self._request, effect.target
         try:
             self._effect.signature.read(effect.arguments)
-            url = fill_url(request.url, self._values(ctx, effect))
+            if target is None or target != request.make_target(effect.arguments):
+                raise not_now("the settings name another address than the approved one")
+            # The approved address itself is asked, with what is known of the action now.
+            approved = target["accountId"].removeprefix(f"{request.method} ")
+            url = request.fill(approved, {KEY: ctx.key, ACTION: ctx.action_id})
         except ArgumentProblem as problem:
             raise not_now(f"the settings no longer take these arguments ({problem})") from None
         given = {name: value for name, value in effect.arguments.items() if value is not None}
@@ -126,10 +137,10 @@ class HttpConnector:
         back = self._request.read_back
         if back is None:
             raise OutcomeUnknown("this effect cannot be looked up")
-        values = self._values(ctx, effect)
+        values = {**effect.arguments, KEY: ctx.key, ACTION: ctx.action_id}
         secrets, headers = await self._headers(ctx, b"")
         try:
-            url = fill_url(back.url, values)
+            url = self._request.fill(back.url, values)
         except ArgumentProblem as problem:
             raise OutcomeUnknown(str(problem)) from None
         answer = await self._send(ctx, "GET", url, b"", headers)
@@ -152,9 +163,6 @@ class HttpConnector:
             raise OutcomeUnknown(
                 f"it is not there, less than {back.settle_seconds} seconds after the request"
             )
-
-    def _values(self, ctx: Context, effect: Effect) -> dict[str, Any]:
-        return {**effect.arguments, KEY: ctx.key, ACTION: ctx.action_id}
 
     async def _open(self, workspace_id: WorkspaceId) -> OpenedSecrets:
         services = self._access.services()

@@ -86,6 +86,14 @@ def read_schema(schema: Any, place: str) -> Signature:
     return Signature(place=place, parameters=distinguish_labels(parameters), context=None)
 
 
+def allows_text(part: Mapping[str, Any], text: str) -> bool:
+    """Whether a schema that this text satisfies permits it expressly: by a pattern that matches the
+    whole of it, or as one of its choices."""
+    if "enum" in part or "const" in part:
+        return True
+    return "pattern" in part and re.fullmatch(part["pattern"], text) is not None
+
+
 def _read_parameter(name: str, part: Any, required: bool, place: str) -> Parameter:
     if NAME.fullmatch(name) is None or name in RESERVED:
         raise BadExtension(

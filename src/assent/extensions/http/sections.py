@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent.engine.connections.named_secrets import SECRET_NAME
-from assent.extensions.http.schemas import read_schema
+from assent.extensions.http.schemas import allows_text, read_schema
 from assent.extensions.http.templates import (
     OWN,
     check_template,
@@ -90,6 +90,8 @@ class HttpRequest(Record, kw_only=True):
     id: tuple[str, ...] | None = None
     page: tuple[str, ...] | None = None
     read_back: ReadBack | None = None
+    properties: Mapping[str, Any] = {}
+    """The schema of each argument."""
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -101,10 +103,14 @@ class HttpRequest(Record, kw_only=True):
         """The address without placeholders, to judge its host."""
         return urlsplit(self.url)._replace(path="/", query="").geturl()
 
-    @property
-    def target(self) -> dict[str, str]:
-        """Where it goes. It is part of the approved content."""
-        return {"accountId": f"{self.method} {self.url}"}
+    def fill(self, template: str, values: Mapping[str, Any]) -> str:
+        """Return an address with values. Raises `ArgumentProblem`."""
+        return fill_url(template, values, lambda name, text: allows_text(self.properties[name], text))
+
+    def make_target(self, arguments: Mapping[str, Any]) -> dict[str, str]:
+        """Return where it goes, as part of the approved content. Key and id of the action are filled in
+        when it is sent. Raises `ArgumentProblem`."""
+        return {"accountId": f"{self.method} {self.fill(self.url, arguments)}"}
 
     def fill_headers(self, secrets: Mapping[str, str]) -> dict[str, str]:
         return {
@@ -134,8 +140,10 @@ class HttpEffect(EffectFunction):
             return View(title=line, sentence=said, destination=f"To {host}")
 
         def check(**values: Any) -> None:
-            url = fill_url(request.url, {**signature.write(values), **dict.fromkeys(OWN, "-")})
-            if len(url) > MAX_URL_CHARS:
+            given = {**signature.write(values), **dict.fromkeys(OWN, "-")}
+            if request.read_back is not None:
+                request.fill(request.read_back.url, given)
+            if len(request.fill(request.url, given)) > MAX_URL_CHARS:
                 longest = max(find_placeholders(request.url), key=lambda name: len(str(values.get(name, ""))))
                 raise ArgumentProblem(
                     longest, f"a value with which the address has {MAX_URL_CHARS} characters at most"
@@ -296,6 +304,7 @@ def _read_request(section: _Section, names: tuple[str, ...]) -> HttpRequest:
         id=result.path("id"),
         page=result.path("url"),
         read_back=_read_read_back(section, names) if "read_back" in section.values else None,
+        properties=section.values["arguments"].get("properties", {}),
     )
 
 

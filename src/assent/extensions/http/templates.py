@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -17,6 +17,8 @@ OWN: Final = (KEY, ACTION)
 
 _PLACEHOLDER: Final = re.compile(r"\{([^{}]*)\}")
 _STEP: Final = re.compile(r"[^.\s]{1,100}")
+_DIVIDES: Final = re.compile(r"[/\\%\x00-\x1f\x7f-\x9f]")
+"""What servers and proxies may read as part of the path, although it is sent encoded."""
 
 
 def check_template(text: str, names: Iterable[str], place: str) -> None:
@@ -41,15 +43,24 @@ def fill_text(template: str, values: Mapping[str, Any]) -> str:
     return _PLACEHOLDER.sub(lambda found: write_value(values.get(found[1])), template)
 
 
-def fill_url(template: str, values: Mapping[str, Any]) -> str:
-    """Return the URL with every value percent-encoded. Raises `ArgumentProblem` for a value that would
-    change its path: an empty one, `.` and `..`."""
+def fill_url(template: str, values: Mapping[str, Any], allows: Callable[[str, str], bool]) -> str:
+    """Return the URL with every value percent-encoded; our own placeholders stay if they have none.
+    Raises `ArgumentProblem` for a value that could change its path: an empty one, `.` and `..`, and
+    one that divides it, unless the argument `allows` this text."""
 
     def encode(found: re.Match[str]) -> str:
-        text = write_value(values.get(found[1]))
+        name = found[1]
+        if name in OWN and name not in values:
+            return found[0]
+        text = write_value(values.get(name))
         in_path = "?" not in template[: found.start()]
-        if in_path and text in ("", ".", ".."):
-            raise ArgumentProblem(found[1], "a value that can be a part of an address", text)
+        divides = _DIVIDES.search(text) is not None and not allows(name, text)
+        if in_path and (divides or text in ("", ".", "..")):
+            expected = (
+                "one part of an address: not empty, . or .., and without /, \\, % and control characters. "
+                "The settings of this effect can allow them by a pattern for this argument"
+            )
+            raise ArgumentProblem(name, expected, text)
         return quote(text, safe="")
 
     return _PLACEHOLDER.sub(encode, template)

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.records import OBSERVED, Action, Observation, Status
+from assent.gate.records import OBSERVED, Action, Effect, Observation, Status
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.structs import Record
 from assent.kernel.texts import truncate
@@ -61,6 +61,12 @@ def find_changes(before: Observation | None, now: Observation) -> tuple[DriftCha
     if before.target is not None and now.target is not None:
         found += _compare("target.", before.target, now.target)
     return tuple(found)
+
+
+def compare_shown(before: Effect, now: Effect) -> tuple[DriftChange, ...]:
+    """Return what an effect shows of its target that has changed."""
+    one, other = ({**each.details, **(each.target or {})} for each in (before, now))
+    return tuple(_compare("target.", one, other))
 
 
 def _compare(prefix: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[DriftChange]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
+import pytest
 from tests.serving.web.review.kit import House, Provider, forms, post
 from tests.serving.web.review.test_notifications import Posts, told_at
 
+from assent.gate.preflight import Readiness
 from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 
@@ -25,12 +28,71 @@ class Wall(Provider):
         return dict(self.state)
 
 
-def with_wall(house: House) -> Wall:
-    wall = Wall("zernio")
-    wall.state = {"version": 3}
+class Slate(Provider):
+    """A provider whose effects show what they would replace."""
+
+    rereads = True
+    present = "The old text."
+
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        return msgspec.structs.replace(effect, details={"present": self.present})
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        return self.ready
+
+
+P = TypeVar("P", bound=Provider)
+
+
+def connect(house: House, provider: P) -> P:
     connectors: Any = house.services.connectors
-    connectors["zernio"] = wall
+    connectors[provider.id] = provider
+    return provider
+
+
+def with_wall(house: House) -> Wall:
+    wall = connect(house, Wall("zernio"))
+    wall.state = {"version": 3}
     return wall
+
+
+async def test_what_it_would_replace_is_read_again_and_shown_before_an_approval_counts(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    slate = connect(house, Slate("zernio"))
+    run = await house.stage(post())
+    action_id = run.actions[0].id
+    owner = await house.owner()
+    assert "The old text." in await house.page(owner, run.run_id)
+    slate.present = "Someone else's text."
+
+    answer = await house.decide(owner, run.run_id, action_id, "approve", then="send")
+    assert answer.status_code == 409
+    assert "was The old text. and is now Someone else" in answer.text
+    assert (await house.action(action_id)).status == "awaiting_approval"
+    await house.run_jobs()
+    assert slate.done == []
+
+    page = await house.page(owner, run.run_id)
+    assert "Someone else&#39;s text." in page and "The old text." not in page
+    answer = await house.decide(owner, run.run_id, action_id, "approve", then="send")
+    assert answer.status_code == 303, answer.text
+    await house.run_jobs()
+    assert len(slate.done) == 1
+
+
+async def test_after_an_edit_on_the_page_it_shows_what_it_would_replace_now(house: House) -> None:
+    slate = connect(house, Slate("zernio"))
+    run = await house.stage(post())
+    owner = await house.owner()
+    slate.present = "Someone else's text."
+    answer = await house.decide(owner, run.run_id, run.actions[0].id, "edit", body="Another text.")
+    assert answer.status_code == 303, answer.text
+    edited = await house.action(run.actions[0].id)
+    assert (edited.effect.details, edited.revision) == ({"present": "Someone else's text."}, 2)
+    answer = await house.decide(owner, run.run_id, edited.action_id, "approve")
+    assert answer.status_code == 303, answer.text
 
 
 async def test_what_changed_is_shown_on_the_page_before_an_approval_counts(house_on_any_store: House) -> None:
@@ -84,16 +146,19 @@ async def test_a_planned_post_that_stops_notifies_people_and_the_inbox_says_why(
     assert len(wall.done) == 1
 
 
-async def test_together_with_others_nothing_is_approved_that_has_changed(house: House) -> None:
-    wall = with_wall(house)
-    wall.id = "site"
-    connectors: Any = house.services.connectors
-    connectors["site"] = wall
+@pytest.mark.parametrize("kind", [Wall, Slate])
+async def test_together_with_others_nothing_is_approved_that_has_changed(
+    house: House, kind: type[Wall] | type[Slate]
+) -> None:
+    provider = connect(house, kind("site"))
     run = await house.stage(post("site", connector="site", title="Note", body="It works."))
     action_id = run.actions[0].id
     owner = await house.owner()
     batch = next(each for each in forms((await owner.get("/inbox")).text) if each.address == "/inbox/batch")
-    wall.state["version"] = 4
+    if isinstance(provider, Wall):
+        provider.state = {"version": 4}
+    else:
+        provider.present = "Someone else's text."
     picked = {**batch.fields, f"pick.{action_id}": "1", "decision": "approve"}
     confirm = await owner.post(batch.address, data=picked)
     [sure] = [each for each in forms(confirm.text) if each.address == "/inbox/batch/approve"]

@@ -14,9 +14,8 @@ from urllib.parse import urlencode
 
 from starlette.responses import Response
 
-from assent.engine.actions import decisions
+from assent.engine.actions import blocked, decisions
 from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
-from assent.engine.connections import observing
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.offloading import run_apart
@@ -128,7 +127,7 @@ async def decide(visit: Visit) -> Response:
         if decision == "approve":
             for action in await visit.read(lambda: _find(visit, list(digests))):
                 services = visit.services.for_workspace(action.workspace_id)
-                await observing.check_before_approval(services, action, by=visit.person.name, via=VIA)
+                await blocked.check_before_approval(services, action, by=visit.person.name, via=VIA)
         decided = await visit.write(all_of_them)
     except Refusal as refusal:
         await _ask_to_confirm(visit, refusal, assurance, form)

@@ -22,7 +22,6 @@ from starlette.responses import Response
 from assent.engine.actions import actions, blocked, editing
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
-from assent.engine.connections import observing
 from assent.engine.core import freezes, tenancy
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
@@ -212,7 +211,7 @@ class ReviewPages:
         by = viewer.session.person.name if viewer.session is not None else VIA
         if readiness is None or readiness.ready:
             if permits(viewer.scope, decision, send_now=sends):
-                await observing.check_before_approval(services, action, by=by, via=VIA)
+                await blocked.check_before_approval(services, action, by=by, via=VIA)
             return
         if permits(viewer.scope, decision, send_now=sends):
             bound, readiness = await blocked.bind(services, action, by=by, via=VIA)

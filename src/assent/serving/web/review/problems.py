@@ -15,7 +15,7 @@ from starlette.requests import Request
 from assent.engine.actions import circumstances
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
-from assent.gate.cards import write_block
+from assent.gate.cards import goes_to, write_block
 from assent.gate.policy import Policy, suffices
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance
@@ -188,9 +188,11 @@ def describe(action: Action, decision: str, form: dict[str, str]) -> Consequence
     if view.in_blocks:
         shown = (each for each in view.blocks if not isinstance(each, Facts))
         facts_beside += tuple((each.label, write_block(each)) for each in shown)
+    # A function that goes somewhere is a request: the whole address is shown, as it is asked.
+    address = goes_to(action.effect.target) if is_function(action) else None
     facts = (
         ("What", say_effect(action)),
-        (words.GOES_TO, view.destination.removeprefix("To ")),
+        (words.GOES_TO, address or view.destination.removeprefix("To ")),
         *facts_beside,
         *((label, shorten_value(value)) for label, value in given),
         ("Risk", SEVERITIES[action.preflight.severity].text),
