@@ -22,6 +22,7 @@ from assent.kernel.limits import MAX_PICTURE_BYTES as MAX_PICTURE_BYTES
 from assent.kernel.limits import MAX_RECIPIENTS as MAX_RECIPIENTS
 from assent.kernel.limits import MINUTE_MS as MINUTE_MS
 from assent.kernel.reasons import MEANINGS as MEANINGS
+from assent.kernel.reasons import Retry as Retry
 from assent.kernel.refusals import Problem as Problem
 from assent.kernel.refusals import Reason as Reason
 from assent.kernel.refusals import Refusal as Refusal
@@ -34,6 +35,7 @@ from assent.kernel.structs import WireRecord as WireRecord
 from assent.kernel.structs import from_record as from_record
 from assent.kernel.structs import from_row as from_row
 from assent.kernel.texts import truncate as truncate
+from assent.kernel.times import full_time as full_time
 from assent.kernel.times import iso_time as iso_time
 from assent.kernel.times import parse_time as parse_time
 from assent.kernel.variables import OWN as OWN

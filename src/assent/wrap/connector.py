@@ -7,6 +7,7 @@ rule says that this tool may be repeated.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -14,17 +15,23 @@ import msgspec
 
 from assent.platform.connections import Context, Delivered, Delivery, NotSent, OutcomeUnknown
 from assent.platform.effects import ConnectorInfo, Effect, Readiness
+from assent.platform.gateway import freezes
 from assent.platform.storage import Services
-from assent.platform.values import Reason, WorkspaceId
-from assent.wrap.effects import ACCEPT, CALL, REPEATABLE, read_acceptance, read_details
+from assent.platform.values import Reason, Refusal, Retry, Words, WorkspaceId
+from assent.wrap.effects import ACCEPT, CALL, REPEATABLE, read_acceptance, read_details, show_present
 from assent.wrap.links import RpcError, Unanswered, Unsent
-from assent.wrap.listing import compute_pin, lets_pass
+from assent.wrap.listing import compute_pin, lets_pass, only_reads
+from assent.wrap.profiles import DiffTemplate, ServerRules
 from assent.wrap.storing import accept_tools, find_profile, list_pins, list_profiles
-from assent.wrap.upstreams import Upstreams
+from assent.wrap.upstreams import Upstream, Upstreams
 
 CALL_SECONDS: Final = 120.0
 MAX_RESULT_BYTES: Final = 200_000
 """The longest result that is kept with an action. A longer one is cut, and says so."""
+READ_SECONDS: Final = 20.0
+"""How long a present text may take: a person who approves waits for it."""
+BEFORE_CHARS: Final = 50_000
+"""The longest present text that is shown beside its replacement."""
 CHANGED: Final = (
     "the command, folder or environment of {server} that this call was approved for has changed, or is not kept any "
     "more. Call the tool again: a person is then asked about the present one"
@@ -46,7 +53,9 @@ class _Ready:
 class CallConnector(_Ready):
     """Makes approved calls of wrapped tools."""
 
+    always_ready = False  # so that it is asked before a claim
     uses_sending = True
+    rereads = True
     timeout_seconds = CALL_SECONDS
 
     def __init__(self, services: Services, upstreams: Upstreams, info: ConnectorInfo) -> None:
@@ -55,13 +64,53 @@ class CallConnector(_Ready):
         self._services = services
         self._upstreams = upstreams
 
-    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+    async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
+        """Set the present text that a call would replace, so that it is shown and approved. Raises
+        `Refusal` if its server does not answer."""
+        rules, upstream = await self._find_server(workspace_id, effect)
+        rule = rules.find(effect.verb)
+        if upstream is None or rule is None or rule.diff is None:
+            return effect
+        try:
+            if not await self._may_read(workspace_id, upstream, rule.diff.tool, trusted=rules.trusted):
+                return effect
+            text = await _read_present(upstream, rule.diff, effect.arguments)
+        except (Unsent, Unanswered, RpcError) as error:
+            said = f"The text that this call would replace cannot be read now: {error}."
+            words = Words(summary=said, user_message=said, fix="Tell the user, and try again later.")
+            raise Refusal(Reason.CONNECTOR_FAILED, words=words, retry=Retry.SAME) from None
+        return show_present(effect, text, self._services.clock.now_ms())
+
+    async def readiness_for(self, workspace_id: WorkspaceId, effect: Effect) -> Readiness:
+        return await self.readiness(workspace_id)
+
+    async def _find_server(
+        self, workspace_id: WorkspaceId, effect: Effect
+    ) -> tuple[ServerRules, Upstream | None]:
+        """Return the server of a call, with its rules; None if it is not known any more."""
         details = read_details(effect)
-        profile = await find_profile(self._services, ctx.workspace_id, details.profile)
+        profile = await find_profile(self._services, workspace_id, details.profile)
         spec = profile.find(details.server) if profile is not None else None
         if profile is None or spec is None:
+            return ServerRules(), None
+        return profile.rules_for(details.server), self._upstreams.find(details.profile, profile, spec)
+
+    async def _may_read(
+        self, workspace_id: WorkspaceId, upstream: Upstream, tool: str, *, trusted: bool
+    ) -> bool:
+        """Whether a tool may be called to read: during a freeze, only one that passes."""
+        if await self._services.store.read(lambda: freezes.find(workspace_id)) is None:
+            return True
+        pins = await list_pins(self._services, workspace_id)
+        accepted, hinted = pins.get((upstream.spec.name, tool), ("", False))
+        listed = (each for each in await upstream.list_tools() if compute_pin(each) == accepted)
+        return any(each["name"] == tool and only_reads(each, trusted=trusted and hinted) for each in listed)
+
+    async def perform(self, ctx: Context, effect: Effect) -> Delivered:
+        details = read_details(effect)
+        _, upstream = await self._find_server(ctx.workspace_id, effect)
+        if upstream is None:
             raise _refuse(CHANGED.format(server=details.server), curable=False)
-        upstream = self._upstreams.find(details.profile, profile, spec)
         try:
             listed = {each["name"]: each for each in await upstream.list_tools()}
         except (Unsent, Unanswered, RpcError) as error:
@@ -116,6 +165,21 @@ def make_connectors(
 ) -> tuple[CallConnector | AcceptConnector, ...]:
     calls = tuple(CallConnector(services, upstreams, infos[name]) for name in (CALL, REPEATABLE))
     return (*calls, AcceptConnector(services, infos[ACCEPT]))
+
+
+async def _read_present(upstream: Upstream, template: DiffTemplate, arguments: Mapping[str, Any]) -> str:
+    """Return the text that a call would replace; empty if its server reports an error."""
+    given = {name: arguments.get(source) for name, source in template.arguments.items()}
+    params = {"name": template.tool, "arguments": given}
+    try:
+        result = await upstream.request("tools/call", params, READ_SECONDS)
+    except RpcError:
+        return ""
+    content = result.get("content")
+    if result.get("isError") is True or not isinstance(content, list):
+        return ""
+    texts = [each.get("text") for each in content if isinstance(each, dict)]
+    return "".join(text for text in texts if isinstance(text, str))[:BEFORE_CHARS].replace("\0", "\ufffd")
 
 
 def fit_result(result: dict[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ from assent.platform.effects import (
     View,
 )
 from assent.platform.gateway import render_labelled
-from assent.platform.values import MAX_CONTENT_CHARS, Problem, WireRecord, is_one_line, truncate
+from assent.platform.values import MAX_CONTENT_CHARS, Problem, WireRecord, full_time, is_one_line, truncate
 
 OPERATOR: Final = "assent-wrap"
 CALL: Final = "mcp"
@@ -64,6 +64,8 @@ class CallDetails(WireRecord, kw_only=True, omit_defaults=True):
     after: str = ""
     """The argument with the text that replaces `before`."""
     before: str | None = None
+    as_of: str = ""
+    """When `before` was read."""
     command: str = ""
     """The command of the server, or its address."""
     folder: str = ""
@@ -121,7 +123,21 @@ def _is_unicode(text: str) -> bool:
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
+def show_present(effect: Effect, text: str, now_ms: int) -> Effect:
+    """Return a call with the text that it would replace, read now. The same text keeps its time: the
+    call is then the one that was shown."""
+    details = read_details(effect)
+    if text == details.before and details.as_of:
+        return effect
+    changed = msgspec.structs.replace(details, before=text, as_of=full_time(now_ms))
+    return msgspec.structs.replace(effect, details=msgspec.to_builtins(changed))
+
+
 def _normalise(before: Effect, after: Effect) -> Effect:
+    if after.arguments != before.arguments:
+        # They may name another text than the one that was read.
+        details = msgspec.structs.replace(read_details(after), before=None, as_of="")
+        after = msgspec.structs.replace(after, details=msgspec.to_builtins(details))
     return msgspec.structs.replace(after, body=render_labelled(after.arguments.items()))
 
 
@@ -216,7 +232,8 @@ def _list_blocks(details: CallDetails, arguments: Mapping[str, Any]) -> Iterator
         yield Facts(shown)
     after = arguments.get(details.after)
     if details.before is not None and isinstance(after, str):
-        yield Diff(details.after, details.before, after)
+        when = f" (present text as of {details.as_of})" if details.as_of else ""
+        yield Diff(f"{details.after}{when}", details.before, after)
     rows = arguments.get(details.table)
     if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
         columns = list(dict.fromkeys(str(name) for row in rows for name in row))[:TABLE_COLUMNS]
@@ -246,6 +263,7 @@ CALL_FAMILY: Final = EffectType(
     normalise=_normalise,
     check=_check,
     schema=_infer_schema,
+    proposer_edits=True,
     schedulable=False,
     teaches=False,
     trusted=True,

@@ -64,8 +64,6 @@ PASS_SECONDS: Final = 60.0
 PINS_SECONDS: Final = 1.0
 ASK_MS: Final = 5 * MINUTE_MS
 """How long the question about a server's tools stays as it is: it does not count for the storage quota."""
-BEFORE_CHARS: Final = 50_000
-"""The longest present text that is shown beside its replacement."""
 LISTS: Final = {
     "resources/list": "resources",
     "resources/templates/list": "resourceTemplates",
@@ -290,10 +288,8 @@ class Gateway:
             risk=tool.risk,
             title=rule.title if rule is not None else "",
             table=rule.table if rule is not None else "",
+            after=rule.diff.after if rule is not None and rule.diff is not None else "",
         )
-        if rule is not None and rule.diff is not None:
-            before = await self._read_before(call, profile, tool, arguments)
-            details = msgspec.structs.replace(details, before=before, after=rule.diff.after)
         effect = make_call(details, arguments, repeat=rule is not None and rule.repeat)
         try:
             if "runs:write" not in call.caller.scopes:
@@ -306,33 +302,6 @@ class Gateway:
         settled = await self.held.wait(call, action, token)
         frozen = freezes.describe(await self._find_freeze(call), settled)
         return gated.answer(self._services, call, settled, arguments, frozen)
-
-    async def _read_before(
-        self, call: ForeignCall, profile: Profile, tool: OfferedTool, arguments: dict[str, Any]
-    ) -> str | None:
-        """Return the present text that a call would replace; empty if there is none. None if the tool that
-        reads it may not be called during a freeze."""
-        if tool.rule is None or (template := tool.rule.diff) is None:
-            return ""
-        offered = (await self._find_tools(call)).offered
-        reads = any(
-            each.reads_only for each in offered if (each.server, each.tool) == (tool.server, template.tool)
-        )
-        if not reads and await self._find_freeze(call) is not None:
-            return None
-        upstream = self._upstream(call, profile, tool.server)
-        given = {name: arguments.get(source) for name, source in template.arguments.items()}
-        try:
-            result = await upstream.request(
-                "tools/call", {"name": template.tool, "arguments": given}, PASS_SECONDS
-            )
-        except (Unsent, Unanswered, RpcError):
-            return ""
-        content = result.get("content")
-        if result.get("isError") is True or not isinstance(content, list):
-            return ""
-        texts = [each.get("text") for each in content if isinstance(each, dict)]
-        return "".join(text for text in texts if isinstance(text, str))[:BEFORE_CHARS].replace("\0", "\ufffd")
 
     async def _pass(
         self, call: ForeignCall, profile: Profile, tool: OfferedTool, params: Mapping[str, Any]
