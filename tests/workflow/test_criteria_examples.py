@@ -35,7 +35,7 @@ CRITERIA: dict[str, Any] = {
     "a ticket": regex(r"[A-Z]{3,5}-[1-9]\d{2,}"),
     "a date": regex(r"^\d{4}-\d{2}-\d{2}$"),
     "a choice": regex("^(yes|no)$"),
-    "seen ahead": regex("(?=.*alpha)(?=.*beta)"),
+    "nothing of a kind": regex(r"^(?!.*(?:bad1|\x7f))", "s"),
     "words apart": regex(r"\bPASS\b.*\bFAIL\b", "is"),
     "a negated set": regex("^[^a-z]+$"),
     "nothing between": regex("^(?:)*x?$"),

@@ -260,6 +260,8 @@ def _operators(loaded: Extensions) -> Iterator[DoctorCheck]:
     named = [f"{operator.id} ({loaded.sources[operator.id]})" for operator in loaded.operators]
     if named or not loaded.failures:
         yield DoctorCheck("operators", True, ", ".join(named) or "none beside those of Assent")
+    for note in loaded.notes:
+        yield DoctorCheck("operators", True, note)
 
 
 def _extras() -> Iterator[DoctorCheck]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+import msgspec
+
 from assent.extensions.channels import ChannelEffect
 from assent.extensions.operators import EffectFunction, Operator
 from assent.extensions.problems import BadExtension
@@ -13,6 +15,7 @@ from assent.gate.calls import EXECUTE
 from assent.gate.content.cleaning import printable
 from assent.gate.effects import MANUAL
 from assent.gate.step_calls import WORKFLOW
+from assent.kernel.patterns import ASCII_ONLY, is_ascii_only, list_patterns
 from assent.kernel.structs import Record
 from assent.sql.components import Component, ComponentError, check_component
 
@@ -79,6 +82,17 @@ class Extensions(Record):
         """The tables of the operators. Operators of one extension may share a component."""
         found = (operator.component for operator in self.operators)
         return tuple({id(each): each for each in found if each is not None}.values())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the authors of these effects should know about their patterns."""
+        return tuple(
+            f"the pattern {pattern} of {each.name} ({effect.place}): {ASCII_ONLY}"
+            for effect in self.effects
+            for each in effect.signature.parameters
+            for pattern in list_patterns(msgspec.json.schema(each.wire))
+            if is_ascii_only(pattern)
+        )
 
     def describe(self) -> tuple[dict[str, Any], ...]:
         """Return the operators as the discovery documents list them (E50)."""

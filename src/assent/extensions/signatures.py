@@ -17,7 +17,7 @@ import typing
 from collections import Counter
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Final, Literal, Union, get_args, get_origin
 
 import msgspec
 
@@ -32,7 +32,8 @@ from assent.extensions.problems import ArgumentProblem, BadExtension, name_place
 from assent.kernel import canonical
 from assent.kernel.canonical import MAX_SAFE_INTEGER
 from assent.kernel.limits import MAX_CONTENT_CHARS
-from assent.kernel.schemas import explain_mismatch
+from assent.kernel.patterns import BadPattern
+from assent.kernel.schemas import convert, explain_mismatch, publish_pattern
 from assent.kernel.structs import Record
 from assent.ports import Context
 
@@ -113,8 +114,8 @@ class Signature(Record, kw_only=True):
                 raise ArgumentProblem(each.name, "a value", "none")
             value = arguments.get(each.name, each.default)
             try:
-                msgspec.convert(value, each.wire)
-                found[each.name] = msgspec.convert(value, each.kind, dec_hook=decode_value)
+                convert(value, each.wire)
+                found[each.name] = _restore(msgspec.convert(value, each.kind, dec_hook=decode_value))
             except (msgspec.ValidationError, ValueError) as error:
                 raise ArgumentProblem(each.name, _explain(each, str(error)), value) from None
         return found
@@ -135,7 +136,7 @@ class Signature(Record, kw_only=True):
         for each in self.parameters:
             try:
                 found[each.name] = _write(values[each.name])
-                msgspec.convert(found[each.name], each.wire)
+                convert(found[each.name], each.wire)
             except (msgspec.ValidationError, ValueError, TypeError, NotImplementedError) as error:
                 raise ArgumentProblem(each.name, str(error), values[each.name]) from None
         return found
@@ -285,7 +286,12 @@ def _read_parameter(found: inspect.Parameter, hints: Mapping[str, Any], place: s
         )
     if name in RESERVED or name.startswith("_"):
         raise BadExtension(f"the parameter name {name} is reserved.", place=place, fix="Choose another name.")
-    wire = _find_wire(hints[name], name, place)
+    try:
+        wire = _find_wire(hints[name], name, place)
+    except BadPattern as error:
+        raise BadExtension(
+            f"the pattern of the parameter {name} cannot be used.", place=place, fix=str(error)
+        ) from None
     try:
         schema = msgspec.json.schema(wire)
         msgspec.json.Decoder(wire)
@@ -296,7 +302,7 @@ def _read_parameter(found: inspect.Parameter, hints: Mapping[str, Any], place: s
     if optional:
         try:
             default = _write(found.default)
-            msgspec.convert(default, wire)
+            convert(default, wire)
         except (msgspec.ValidationError, TypeError, ValueError, NotImplementedError) as error:
             raise BadExtension(
                 f"the default of the parameter {name} does not fit its type ({error}).",
@@ -306,7 +312,7 @@ def _read_parameter(found: inspect.Parameter, hints: Mapping[str, Any], place: s
     return Parameter(
         name=name,
         label=name.replace("_", " ").strip().capitalize(),
-        kind=hints[name],
+        kind=_strip_patterns(hints[name]),
         wire=wire,
         optional=optional,
         default=default,
@@ -370,8 +376,59 @@ def _annotate(wire: Any, notes: tuple[Any, ...]) -> Any:
         if isinstance(note, str):
             wire = Annotated[wire, msgspec.Meta(description=note)]
         elif isinstance(note, msgspec.Meta):
-            wire = Annotated[wire, note]
+            wire = Annotated[wire, _strip_pattern(note)]
+            if (pattern := note.pattern or (note.extra_json_schema or {}).get("pattern")) is not None:
+                wire = Annotated[wire, publish_pattern(pattern)]
     return wire
+
+
+def _strip_pattern(note: Any) -> Any:
+    if not isinstance(note, msgspec.Meta):
+        return note
+    return msgspec.Meta(**{name: value for name, value in note.__rich_repr__() if name != "pattern"})
+
+
+def _strip_patterns(kind: Any) -> Any:
+    """Return the type of a function's value without patterns, which the codec would search by `re`."""
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return Annotated[(_strip_patterns(args[0]), *map(_strip_pattern, args[1:]))]  # type: ignore[return-value]
+    if origin in (Union, types.UnionType):
+        return Union[tuple(map(_strip_patterns, args))]  # noqa: UP007 - a value
+    if origin in (list, set, frozenset, tuple, dict):
+        return origin[tuple(map(_strip_patterns, args))]
+    return _twin(kind) if isinstance(kind, type) and dataclasses.is_dataclass(kind) else kind
+
+
+class _Twin(Record):
+    """Base of structs with the fields of a dataclass, without their patterns."""
+
+    made_from: ClassVar[type[Any]]
+
+
+def _twin(kind: type[Any]) -> type[Any]:
+    """Return the twin of a dataclass, or the dataclass itself if no field has a pattern."""
+    hints = typing.get_type_hints(kind, include_extras=True)
+    stripped = {name: _strip_patterns(hint) for name, hint in hints.items()}
+    if stripped == hints:
+        return kind
+    fields: list[Any] = [
+        (each.name, stripped[each.name] | msgspec.UnsetType, msgspec.UNSET)
+        for each in dataclasses.fields(kind)
+    ]
+    return msgspec.defstruct(
+        kind.__name__, fields, bases=(_Twin,), namespace={"made_from": kind}, frozen=True
+    )
+
+
+def _restore(node: Any) -> Any:
+    """Return a value with the dataclasses instead of their twins."""
+    if isinstance(node, _Twin):
+        given = ((name, getattr(node, name)) for name in node.__struct_fields__)
+        return node.made_from(**{name: _restore(part) for name, part in given if part is not msgspec.UNSET})
+    if isinstance(node, dict):
+        return {name: _restore(part) for name, part in node.items()}
+    return type(node)(map(_restore, node)) if isinstance(node, list | tuple | set | frozenset) else node
 
 
 def _wire_record(kind: type[Any], name: str, place: str) -> Any:

@@ -235,13 +235,11 @@ MAX_STEP_PATTERNS: Final = 32
 """Patterns of one step; each one reads the notes once, and the agent waits."""
 
 MAX_REGEX_CHARS: Final = 512
-"""One pattern in a definition."""
+"""One pattern of an author."""
 
 MAX_REGEX_STATES: Final = 512
-"""States of a pattern's automaton: with the bound on the input this bounds the time of a match."""
-
-MAX_LOOK_AROUND_CHARS: Final = 8_192
-"""Text for a pattern with look-around: our own automaton takes some µs per character."""
+"""The program of a pattern: it bounds the time of a search, at worst 0.3 µs for each character of the text and
+100 states."""
 
 MAX_PROMPT_VALUE_CHARS: Final = 4_096
 """One context value inside a prompt; longer ones are cut with a marker."""

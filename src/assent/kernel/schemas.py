@@ -1,12 +1,18 @@
-"""JSON Schemas of structs as clients read them: one object, without `$ref` and null branches; and the
-codec's messages about values that do not fit, in words that a caller can follow."""
+"""JSON Schemas of structs as clients read them: one object, without `$ref` and null branches; values
+of authors' types with their patterns; and the codec's messages about values that do not fit, in words
+that a caller can follow."""
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import msgspec
+from msgspec import inspect
+
+from assent.kernel.patterns import compile_pattern
 
 _FLATTENED: Final[dict[tuple[type[Any], bool], dict[str, Any]]] = {}
 
@@ -34,6 +40,65 @@ _MISMATCHES: Final = (
     (re.compile(r"Expected `str` of length >= (\d+)"), lambda found: f"at least {found[1]} characters"),
     (re.compile(r"Expected `\w+` (.*)", re.DOTALL), lambda found: found[1]),
 )
+
+
+_Steps = tuple[str | None, ...]
+"""The way to a value: names of fields; None for every element of a list or an object."""
+
+
+def publish_pattern(pattern: str) -> msgspec.Meta:
+    """Return the note of a pattern that is in the schema only, where `convert` finds it: the codec would
+    search it by `re`, which backtracks. Raises `BadPattern`."""
+    compile_pattern(pattern)
+    return msgspec.Meta(extra_json_schema={"pattern": pattern})
+
+
+def convert(value: Any, of: Any, dec_hook: Callable[[type, Any], Any] | None = None) -> Any:
+    """Convert a JSON value to an author's type as the codec does, and search its published patterns.
+    Raises `msgspec.ValidationError`."""
+    made = msgspec.convert(value, of, dec_hook=dec_hook)
+    for steps, pattern in _list_patterns(of):
+        for place, text in _follow(value, steps, ""):
+            if not compile_pattern(pattern).search(text):
+                at = f" - at `${place}`" if place else ""
+                raise msgspec.ValidationError(f"Expected `str` matching regex {pattern!r}{at}")
+    return made
+
+
+@functools.cache
+def _list_patterns(of: Any) -> tuple[tuple[_Steps, str], ...]:
+    return tuple(_find_patterns(inspect.type_info(of), ()))
+
+
+def _find_patterns(kind: inspect.Type, steps: _Steps) -> Iterator[tuple[_Steps, str]]:
+    match kind:
+        case inspect.Metadata():
+            if "pattern" in (kind.extra_json_schema or {}):
+                yield steps, kind.extra_json_schema["pattern"]
+            yield from _find_patterns(kind.type, steps)
+        case inspect.UnionType():
+            for each in kind.types:
+                yield from _find_patterns(each, steps)
+        case inspect.ListType():
+            yield from _find_patterns(kind.item_type, (*steps, None))
+        case inspect.DictType():
+            yield from _find_patterns(kind.value_type, (*steps, None))
+        case inspect.StructType():
+            for field in kind.fields:
+                yield from _find_patterns(field.type, (*steps, field.encode_name))
+
+
+def _follow(value: Any, steps: _Steps, place: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts at the end of the way, each with its place."""
+    if not steps:
+        if isinstance(value, str):
+            yield place, value
+    elif isinstance(value, dict):
+        for name in value if steps[0] is None else {steps[0]} & value.keys():
+            yield from _follow(value[name], steps[1:], f"{place}.{name}")
+    elif isinstance(value, list):
+        for n, each in enumerate(value):
+            yield from _follow(each, steps[1:], f"{place}[{n}]")
 
 
 def explain_mismatch(message: str) -> tuple[str, str]:

@@ -404,12 +404,13 @@ async def _lead(app: App, surfaces: Surfaces, leadership: Leadership | None) -> 
 
 
 def _describe_extensions(loaded: Extensions) -> list[str]:
-    """The operators of other packages, and those that were left out."""
+    """The operators of other packages, notes for their authors, and those that were left out."""
     shown = [
         f"Operator {operator.id}: {', '.join(effect.tool for effect in operator.declared)}"
         f" ({loaded.sources[operator.id]})"
         for operator in loaded.operators
     ]
+    shown += [f"Note: {note}." for note in loaded.notes]
     shown += [f"LEFT OUT: {failure.source}: {failure.why}" for failure in loaded.failures]
     return ["", *shown] if shown else []
 

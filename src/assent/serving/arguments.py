@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from typing import Any, Final
 
@@ -16,8 +17,9 @@ import msgspec
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_PROBLEMS
+from assent.kernel.patterns import compile_pattern
 from assent.kernel.refusals import Problem, Reason, Refusal
-from assent.kernel.schemas import explain_mismatch, flatten
+from assent.kernel.schemas import convert, explain_mismatch, flatten
 from assent.tools.definition import Tool
 
 
@@ -55,7 +57,9 @@ def decode(tool: Tool, arguments: Any) -> Any:
         raise Refusal(Reason.VALIDATION_ERROR, problems=deep)
     arguments = _unfold(tool, arguments)
     try:
-        request = msgspec.convert({} if arguments is None else arguments, tool.request)
+        given = {} if arguments is None else arguments
+        # Only an operator's own tool has patterns that the codec does not check.
+        request = (convert if tool.owned else msgspec.convert)(given, tool.request)
     except msgspec.ValidationError as error:
         raise BadArguments(
             Refusal(Reason.VALIDATION_ERROR, problems=problems_with(tool, arguments, str(error)))
@@ -122,10 +126,8 @@ def _nul_paths(value: Any, path: str) -> Iterator[str]:
 
 def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Problem]:
     """Return the problems that the schema finds; if it finds none, the message of the decoder."""
-    import jsonschema  # only on this path: it costs more to import than all the rest of a call
-
     # Not the published one, which leaves open objects to the codec.
-    validator = jsonschema.Draft202012Validator(flatten(tool.request, keep_null=False))
+    validator = _make_validator_class()(flatten(tool.request, keep_null=False))
     # A hostile megabyte has a hundred thousand mistakes: only as many are read as are reported.
     errors = islice(validator.iter_errors(_without_nulls(arguments)), MAX_PROBLEMS)
     found = [
@@ -137,6 +139,17 @@ def problems_with(tool: Tool, arguments: Any, first_message: str) -> list[Proble
         place, expected = explain_mismatch(first_message)
         found = [Problem(place or "arguments", expected, _find(arguments, place))]
     return found[:MAX_PROBLEMS]
+
+
+@cache
+def _make_validator_class() -> Any:
+    import jsonschema  # only on this path: it costs more to import than all the rest of a call
+
+    def check_pattern(validator: Any, pattern: str, value: Any, schema: Any) -> Iterator[Any]:
+        if isinstance(value, str) and not compile_pattern(pattern).search(value):
+            yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
+
+    return jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": check_pattern})
 
 
 def _find(arguments: Any, place: str) -> str:

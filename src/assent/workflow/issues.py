@@ -10,6 +10,10 @@ import msgspec
 from assent.kernel.structs import Record
 
 MAX_PATH_CHARS: Final = 200
+START_AGAIN: Final = (
+    "This run is pinned to an older form of its file: correct the file and start the workflow again."
+)
+"""For a run whose program has what only older servers took."""
 
 
 class Issue(Record, order=True):

@@ -141,12 +141,12 @@ class Program(Data, frozen=True):
     preferences: dict[str, str] = {}
     references: tuple[dict[str, Any], ...] = ()
     patterns: Literal["re2"] | msgspec.UnsetType = msgspec.UNSET
-    """The regular-expression engine. Absent in programs without patterns and in programs older than
-    the choice of engine, so that they keep their hash; these run on the automaton."""
+    """The regular-expression engine, the only one. Absent in programs without patterns and in programs
+    older than RE2, so that they keep their hash."""
 
 
 def with_engine(program: Program) -> Program:
-    """Return the program, pinned to the present engine if it has patterns."""
+    """Return the program, with the name of the engine if it has patterns."""
     stored = encode(program)
     if b'"pattern"' not in stored and b'"matches"' not in stored:
         return program
@@ -154,7 +154,7 @@ def with_engine(program: Program) -> Program:
 
 
 def without_engine(program: Program) -> Program:
-    """Return the program in its form before the choice of engine."""
+    """Return the program in its form before RE2."""
     return msgspec.structs.replace(program, patterns=msgspec.UNSET)
 
 

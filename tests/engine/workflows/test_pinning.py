@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from tests.engine.workflows.kit import Player, definition, three_steps
 from tests.workflow.library import step
 
 from assent.engine.workflows import store as workflow_store
+from assent.workflow.contracts import criteria
 from assent.workflow.definition import compiler
+from assent.workflow.machine import conditions
 
 
 @pytest.mark.rule("W55")
@@ -39,7 +42,7 @@ async def test_white_space_and_order_are_no_drift(play: Player) -> None:
 
 
 @pytest.mark.rule("W55", "W57")
-async def test_a_run_that_was_pinned_before_there_was_re2_keeps_the_engine_it_had(
+async def test_a_run_that_was_pinned_before_there_was_re2_goes_on_without_drift(
     play: Player, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rule = {"type": "regex", "pattern": r"^(?![\s\S]*TODO)", "message": "Leave no TODO."}
@@ -54,8 +57,27 @@ async def test_a_run_that_was_pinned_before_there_was_re2_keeps_the_engine_it_ha
     after = await play.advance(at, notesMarkdown="a" * 20_000)
 
     assert after["pending"]["stepId"] == "after" and "warnings" not in after
-    fresh = await play.advance(await play.start("todo"), notesMarkdown="a" * 20_000)
-    assert fresh["kind"] == "blocked"
+
+
+async def test_a_run_with_a_pattern_that_only_an_older_server_took_says_what_to_do(
+    play: Player, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pattern = r"(?=.*alpha)(?=.*beta)"
+    rule = {"type": "regex", "pattern": pattern, "message": "Name both."}
+    when = {"var": "plan", "matches": pattern}
+    ruled = definition("ruled", step("write", validationCriteria=[rule]))
+    conditional = definition("conditional", step("write"), step("after", runCondition=when))
+    with monkeypatch.context() as before:
+        for module in (criteria, conditions):
+            before.setattr(module, "compile_pattern", lambda source, flags="": re.compile(source))
+        notes, value = [await play.start(each) for each in (ruled, conditional)]
+
+    blocked = await play.advance(notes, notesMarkdown="alpha, beta")
+    refused = await play.send(value, context={"plan": "alpha, beta"})
+
+    assert [issue["code"] for issue in blocked["issues"]] == ["criteria_pattern"]
+    assert refused.reason == "validation_error"
+    assert "look-ahead" in json.dumps(refused.payload["problems"])
 
 
 @pytest.mark.rule("W56")

@@ -19,6 +19,8 @@ from assent.extensions.problems import BadExtension
 from assent.extensions.signatures import MAX_NESTING, RESERVED, WIRE, Parameter, Signature, distinguish_labels
 from assent.kernel.canonical import MAX_SAFE_INTEGER
 from assent.kernel.limits import MAX_CONTENT_CHARS
+from assent.kernel.patterns import BadPattern
+from assent.kernel.schemas import convert, publish_pattern
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
 """A property that can be an argument of a tool."""
@@ -113,7 +115,7 @@ def _read_parameter(name: str, part: Any, required: bool, place: str) -> Paramet
         found = _Types(found.kind | None, found.wire | None)
     elif optional:
         try:
-            msgspec.convert(default, found.wire)
+            convert(default, found.wire)
         except msgspec.ValidationError as error:
             raise BadExtension(
                 f"its default does not fit ({error}).", place=place, fix="Correct the default or the schema."
@@ -173,7 +175,7 @@ def _read_type(part: Any, place: str, depth: int) -> _Types:
 def _limit(found: _Types, part: Mapping[str, Any], name: str, place: str) -> _Types:
     """Add the limits and the description of a schema to the type on the wire."""
     limits = {_LIMITS[name][key]: value for key, value in part.items() if key in _LIMITS[name]}
-    wire = found.wire
+    pattern, wire = limits.pop("pattern", None), found.wire
     try:
         if limits:
             if name == "string" and "format" not in part:
@@ -187,11 +189,15 @@ def _limit(found: _Types, part: Mapping[str, Any], name: str, place: str) -> _Ty
                 wire = Annotated[int, msgspec.Meta(**limits)]
             else:
                 wire = Annotated[wire, msgspec.Meta(**limits)]
+        if pattern is not None:
+            wire = Annotated[wire, publish_pattern(pattern)]
         if isinstance(part.get("description"), str):
             wire = Annotated[wire, msgspec.Meta(description=part["description"])]
         msgspec.json.schema(wire)
         msgspec.json.Decoder(wire)
-    except (TypeError, ValueError, re.error) as error:
+    except BadPattern as error:
+        raise BadExtension("its pattern cannot be used.", place=f"{place}.pattern", fix=str(error)) from None
+    except (TypeError, ValueError) as error:
         raise BadExtension(
             f"its limits do not fit ({error}).", place=place, fix="Correct the numbers or the pattern."
         ) from None

@@ -20,7 +20,6 @@ from assent.workflow.issues import MAX_PATH_CHARS, Issue, quote
 from assent.workflow.machine.content import Output, parse_output
 from assent.workflow.machine.values import Scope
 from assent.workflow.program import ASSESSMENT, LOOP_CONTROL, Ask, Assessment, Consequence, Contract
-from assent.workflow.regex.patterns import Engine
 
 MAX_MESSAGE_CHARS: Final = 500
 NOTES_EXAMPLE: Final = "What I did: …\nWhat I found: …\nWhat comes next: …"
@@ -29,7 +28,7 @@ NOTES_EXAMPLE: Final = "What I did: …\nWhat I found: …\nWhat comes next: …
 def check(step: Ask, notes: str | None, output: Output, raw: Any, scope: Callable[[], Scope]) -> list[Issue]:
     """Return the issues of submitted content: missing notes (W30, W31), output against the contract
     (W34), rules and assessments. `scope` is called only if a rule needs it."""
-    issues = _check_contract(step.contract, output, scope().engine) if step.contract else []
+    issues = _check_contract(step.contract, output) if step.contract else []
     if step.assessments or output.artifacts:
         issues += _check_assessments(step, output)
     blank = not (notes or "").strip()
@@ -47,7 +46,7 @@ def check(step: Ask, notes: str | None, output: Output, raw: Any, scope: Callabl
     return issues
 
 
-def _check_contract(contract: Contract, output: Output, engine: Engine) -> list[Issue]:
+def _check_contract(contract: Contract, output: Output) -> list[Issue]:
     if contract.kind is None or contract.schema is None:
         if contract.required and not output.artifacts:
             return [
@@ -64,7 +63,7 @@ def _check_contract(contract: Contract, output: Output, engine: Engine) -> list[
         more = f" You sent {sent}." if sent else ""
         return [Issue("output", "missing_output", f'Send an output of kind "{contract.kind}".{more}')]
     shape = contract.schema
-    return [issue for path, artifact in found for issue in mismatches(artifact, shape, path, engine)]
+    return [issue for path, artifact in found for issue in mismatches(artifact, shape, path)]
 
 
 def check_decisions(output: Output) -> list[Issue]:

@@ -11,14 +11,13 @@ import msgspec
 
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_CONDITION_DEPTH, MAX_JSON_DEPTH, MAX_STEP_PATTERNS
+from assent.kernel.patterns import BadPattern, compile_pattern
 from assent.kernel.structs import Record
 from assent.workflow.contracts.shapes import Shape, check_shape, mismatches
 from assent.workflow.definition.format import OBJECT, record, text
-from assent.workflow.issues import Issue
+from assent.workflow.issues import START_AGAIN, Issue
 from assent.workflow.machine import conditions
 from assent.workflow.machine.values import Scope
-from assent.workflow.regex.patterns import Engine, TextTooLong, compile_pattern
-from assent.workflow.regex.syntax import BadPattern
 
 Criteria = list[Any] | dict[str, Any]
 
@@ -107,12 +106,12 @@ def _check_composition(criteria: dict[str, Any], composed: list[str], path: str,
 
 def failures(criteria: Criteria | None, notes: str, output: Any, scope: Scope) -> list[FailedRule]:
     """Return the rules that do not hold, with their messages (W35), in the author's order. If the
-    notes are too long to be checked, return that as the only failure."""
+    program has a pattern of an older server that is not supported, return that as the only failure."""
     applying = _applying(criteria, scope) if criteria is not None else None
     try:
-        return [] if applying is None else _failures(applying, notes, output, scope.engine)
-    except TextTooLong as error:
-        return [FailedRule("too_long", str(error))]
+        return [] if applying is None else _failures(applying, notes, output)
+    except BadPattern as error:
+        return [FailedRule("pattern", f"{error} {START_AGAIN}")]
 
 
 def _applying(criteria: Criteria, scope: Scope) -> Criteria | None:
@@ -130,19 +129,19 @@ def _applying(criteria: Criteria, scope: Scope) -> Criteria | None:
     return criteria if conditions.holds(criteria.get("condition"), scope) else None
 
 
-def _failures(criteria: Criteria, notes: str, output: Any, engine: Engine) -> list[FailedRule]:
+def _failures(criteria: Criteria, notes: str, output: Any) -> list[FailedRule]:
     if isinstance(criteria, list):
-        return [failure for part in criteria for failure in _failures(part, notes, output, engine)]
+        return [failure for part in criteria for failure in _failures(part, notes, output)]
     if "and" in criteria:
-        return _failures(criteria["and"], notes, output, engine)
+        return _failures(criteria["and"], notes, output)
     if "or" in criteria:
-        attempts = [_failures(part, notes, output, engine) for part in criteria["or"]]
+        attempts = [_failures(part, notes, output) for part in criteria["or"]]
         return [failure for part in attempts for failure in part] if all(attempts) else []
     if "not" in criteria:
-        if _failures(criteria["not"], notes, output, engine):
+        if _failures(criteria["not"], notes, output):
             return []
         return [FailedRule("not", f"Ruled out here: {message}") for message in _messages(criteria["not"])]
-    if _holds(criteria, notes, output, engine):
+    if _holds(criteria, notes, output):
         return []
     return [FailedRule(criteria["type"], criteria["message"])]
 
@@ -181,17 +180,17 @@ def _messages(criteria: Criteria) -> list[str]:
     return [criteria["message"]]
 
 
-def _holds(rule: dict[str, Any], notes: str, output: Any, engine: Engine) -> bool:
+def _holds(rule: dict[str, Any], notes: str, output: Any) -> bool:
     match rule["type"]:
         case "contains":
             return rule["value"].casefold() in notes.casefold()
         case "regex":
-            return compile_pattern(rule["pattern"], rule.get("flags", ""), engine).search(notes)
+            return compile_pattern(rule["pattern"], rule.get("flags", "")).search(notes)
         case "length":
             return bool(rule.get("min", 0) <= len(notes) <= rule.get("max", len(notes)))
         case _:
             documents = _documents(notes, output)
-            return any(not mismatches(each, rule["schema"], "output", engine) for each in documents)
+            return any(not mismatches(each, rule["schema"], "output") for each in documents)
 
 
 def _documents(notes: str, output: Any) -> list[Any]:

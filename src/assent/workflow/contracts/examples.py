@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from assent.kernel.limits import MAX_NOTES_BYTES
+from assent.kernel.patterns import SET, BadPattern, compile_pattern
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.workflow.contracts.criteria import Criteria, failures, requirements
 from assent.workflow.contracts.shapes import Shape
 from assent.workflow.machine import conditions
 from assent.workflow.machine.values import Scope
-from assent.workflow.regex.characters import A_WORD
-from assent.workflow.regex.patterns import compile_pattern
 
 _MAX_WAYS: Final = 16
 _MAX_TRIED_CHARS: Final = 400_000
@@ -29,6 +29,15 @@ _MAX_CHOICES: Final = 3
 _MAX_ORDERS: Final = 24
 _FILLER: Final = "Replace this line with what you did and found. "
 _NOTHING_NAMED: Final = ("Done.", "Noted.", "OK", "1")
+_PART: Final = re.compile(
+    rf"{SET}|\\x(?:\{{[^}}]*\}}|..)|\\.|\((?:\?(?:P?<\w+>|[imsU-]*[:)]))?|[*+?]\??|\{{\d+(?:,\d*)?\}}\??|.",
+    re.DOTALL,
+)
+"""A part of a pattern: a bracket, a repetition, or what stands for one character."""
+_REPETITION: Final = re.compile(r"([*+?])\??|\{(\d+)(,?)(\d*)\}\??")
+_LIKELY: Final = "aA0 _-.:#*/\n"
+_A_WORD: Final = " and "
+"""Written where any text matches, so that another text can be inserted."""
 
 
 class _Wanted(Record):
@@ -90,7 +99,7 @@ def _texts(words: list[str]) -> Iterator[str]:
         yield from (" ".join(order), "\n".join(order))
     for n, word in enumerate(words):
         others = " ".join(words[:n] + words[n + 1 :])
-        yield word.replace(A_WORD, A_WORD + others + A_WORD, 1)
+        yield word.replace(_A_WORD, _A_WORD + others + _A_WORD, 1)
 
 
 def _fit(text: str, way: _Wanted) -> Iterator[str]:
@@ -100,7 +109,7 @@ def _fit(text: str, way: _Wanted) -> Iterator[str]:
             room = max(way.least - len(text) - len(gap), 0)
             whole = filler * math.ceil(room / len(filler))
             fill = whole if len(text + gap + whole) <= way.most else whole[:room]
-            yield from (text + gap + fill, fill + gap + text, text.replace(A_WORD, gap + fill + A_WORD, 1))
+            yield from (text + gap + fill, fill + gap + text, text.replace(_A_WORD, gap + fill + _A_WORD, 1))
     elif len(text) > way.most:
         yield text[: way.most].rstrip() or text[: way.most]
     else:
@@ -125,15 +134,61 @@ def _ways(criteria: Criteria, scope: Scope) -> list[_Wanted]:
         case "contains":
             return [_Wanted((criteria["value"],))]
         case "regex":
-            pattern = compile_pattern(criteria["pattern"], criteria.get("flags", ""))
-            return [
-                _Wanted((text,)) for text in dict.fromkeys((pattern.sample(), pattern.sample(roomy=True)))
-            ]
+            samples = (sample(criteria["pattern"], roomy=roomy) for roomy in (False, True))
+            return [_Wanted((text,)) for text in dict.fromkeys(samples)]
         case "length":
             least, most = math.ceil(criteria.get("min", 0)), int(criteria.get("max", MAX_NOTES_BYTES))
             return [_Wanted(least=least, most=most)]
         case _:
             return [_Wanted(documents=(make_value(criteria["schema"]),))]
+
+
+def sample(pattern: str, *, roomy: bool) -> str:
+    """Return a short text that the pattern should match: the first choice everywhere. The caller checks it.
+
+    A roomy sample fills optional parts too, and has a word where any text matches.
+    """
+    if pattern.lstrip("^").startswith("(?!"):
+        return ""  # it names only what the text must not contain
+    return _sample_group(iter(_PART.findall(pattern)), roomy)
+
+
+def _sample_group(parts: Iterator[str], roomy: bool) -> str:
+    """Return a text for the parts up to the bracket that closes the group."""
+    texts, last, repeated = [""], "", ""
+    for part in parts:
+        if part == ")":
+            break
+        if part == "|":
+            texts[-1] += last
+            texts.append("")
+            last = repeated = ""
+        elif (times := _REPETITION.fullmatch(part)) is not None:
+            least = int(times[2] or times[1] == "+")
+            most = int(times[4] or 1_000) if times[3] or times[1] in ("*", "+") else max(least, 1)
+            if roomy and most >= len(_A_WORD) and repeated and _fits(f"(?:{repeated})*", _A_WORD):
+                last = _A_WORD.ljust(min(least, 200), "x")
+            else:
+                last *= min(max(least, int(roomy)), 200)
+        else:
+            texts[-1] += last
+            repeated = "" if part.startswith("(") else part
+            last = _character(part) if repeated else "" if part[-1] == ")" else _sample_group(parts, roomy)
+    return texts[0] if len(texts) > 1 else texts[0] + last
+
+
+def _character(part: str) -> str:
+    """Return a character for a part; none for an edge such as `^`."""
+    if len(part) == 1 and part not in ".^$":
+        return part
+    return next((char for char in (*_LIKELY, *part) if _fits(part, char)), "")
+
+
+def _fits(part: str, text: str) -> bool:
+    try:
+        return compile_pattern(f"^(?:{part})$", "s").search(text)
+    except BadPattern:
+        return False
 
 
 def _other_lengths(ruled_out: Criteria) -> list[_Wanted]:
@@ -167,7 +222,7 @@ def make_value(shape: Shape, level: int = 0) -> Any:
             count = min(shape.get("minItems", 0), max(1, 64 >> 2 * level))
             return [make_value(shape.get("items", {}), within) for _ in range(count)]
         case "string":
-            text = compile_pattern(shape["pattern"]).sample(roomy=True) if "pattern" in shape else "text"
+            text = sample(shape["pattern"], roomy=True) if "pattern" in shape else "text"
             return text.ljust(min(shape.get("minLength", 0), 1_000), "x")[: shape.get("maxLength")]
         case "integer" | "number":
             least = shape.get("minimum", shape.get("exclusiveMinimum", -1) + 1)

@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from assent.kernel.limits import MAX_CONDITION_DEPTH
-from assent.workflow.issues import Issue, quote
+from assent.kernel.patterns import BadPattern, compile_pattern
+from assent.workflow.issues import START_AGAIN, Issue, quote
 from assent.workflow.machine.conditions import is_number
-from assent.workflow.regex.patterns import Engine, TextTooLong, compile_pattern
-from assent.workflow.regex.syntax import BadPattern
 
 Shape = dict[str, Any]
 
@@ -68,11 +67,11 @@ KEYWORDS: Final = frozenset(
 _MAX_LISTED: Final = 200
 
 
-def mismatches(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> list[Issue]:
+def mismatches(value: Any, shape: Shape, path: str) -> list[Issue]:
     """Return the issues of a value that does not match the shape; empty if it does."""
     found: list[Issue] = []
     try:
-        for issue in _walk(value, shape, path, engine):
+        for issue in _walk(value, shape, path):
             found.append(issue)
             if len(found) >= _MAX_LISTED:
                 break
@@ -81,15 +80,15 @@ def mismatches(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> l
     return found
 
 
-class _Unjudged(Exception):  # noqa: N818 - a state of the value
-    """A text is too long for its pattern, so the match is undecided."""
+class _Unjudged(Exception):  # noqa: N818 - a state of the shape
+    """A pattern of an older server is not supported, so the match is undecided."""
 
     def __init__(self, issue: Issue) -> None:
         super().__init__(issue.message)
         self.issue = issue
 
 
-def _walk(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> Iterator[Issue]:
+def _walk(value: Any, shape: Shape, path: str) -> Iterator[Issue]:
     hint = f" {shape['hint']}" if "hint" in shape else ""
     if "type" in shape:
         names = shape["type"] if isinstance(shape["type"], list) else [shape["type"]]
@@ -103,21 +102,21 @@ def _walk(value: Any, shape: Shape, path: str, engine: Engine = "re2") -> Iterat
         choices = ", ".join(quote(choice) for choice in shape["enum"][:20])
         yield Issue(path, "enum", f"Write one of {choices}; this is {quote(value)}.{hint}")
     if isinstance(value, str):
-        yield from _text(value, shape, path, hint, engine)
+        yield from _text(value, shape, path, hint)
     elif is_number(value):
         yield from _number(value, shape, path, hint)
     elif isinstance(value, list):
-        yield from _list(value, shape, path, hint, engine)
+        yield from _list(value, shape, path, hint)
     elif isinstance(value, dict):
-        yield from _object(value, shape, path, hint, engine)
-    yield from _check_composition(value, shape, path, hint, engine)
+        yield from _object(value, shape, path, hint)
+    yield from _check_composition(value, shape, path, hint)
 
 
 def _equal(left: Any, right: Any) -> bool:
     return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
-def _text(value: str, shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
+def _text(value: str, shape: Shape, path: str, hint: str) -> Iterator[Issue]:
     if len(value) < shape.get("minLength", 0):
         if value:
             yield Issue(
@@ -131,15 +130,15 @@ def _text(value: str, shape: Shape, path: str, hint: str, engine: Engine) -> Ite
         yield Issue(
             path, "too_long", f"Write at most {shape['maxLength']} characters; this has {len(value)}.{hint}"
         )
-    if "pattern" in shape and not _fits(value, shape["pattern"], path, engine):
+    if "pattern" in shape and not _fits(value, shape["pattern"], path):
         yield Issue(path, "pattern", f"{quote(value)} does not fit {shape['pattern']}.{hint}")
 
 
-def _fits(value: str, pattern: str, path: str, engine: Engine) -> bool:
+def _fits(value: str, pattern: str, path: str) -> bool:
     try:
-        return compile_pattern(pattern, engine=engine).search(value)
-    except TextTooLong as error:
-        raise _Unjudged(Issue(path, "too_long", str(error)))
+        return compile_pattern(pattern).search(value)
+    except BadPattern as error:
+        raise _Unjudged(Issue(path, "pattern", f"{error} {START_AGAIN}"))
 
 
 def _number(value: float, shape: Shape, path: str, hint: str) -> Iterator[Issue]:
@@ -153,7 +152,7 @@ def _number(value: float, shape: Shape, path: str, hint: str) -> Iterator[Issue]
         yield Issue(path, "too_big", f"Write less than {shape['exclusiveMaximum']}; this is {value}.{hint}")
 
 
-def _list(value: list[Any], shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
+def _list(value: list[Any], shape: Shape, path: str, hint: str) -> Iterator[Issue]:
     if len(value) < shape.get("minItems", 0):
         yield Issue(path, "too_few", f"List at least {shape['minItems']}; there are {len(value)}.{hint}")
     if len(value) > shape.get("maxItems", len(value)):
@@ -167,7 +166,7 @@ def _list(value: list[Any], shape: Shape, path: str, hint: str, engine: Engine) 
             seen.add(face)
     if "items" in shape:
         for n, item in enumerate(value):
-            yield from _walk(item, shape["items"], f"{path}[{n}]", engine)
+            yield from _walk(item, shape["items"], f"{path}[{n}]")
 
 
 def _face(item: Any) -> str:
@@ -178,7 +177,7 @@ def _face(item: Any) -> str:
     return repr(item)
 
 
-def _object(value: dict[str, Any], shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
+def _object(value: dict[str, Any], shape: Shape, path: str, hint: str) -> Iterator[Issue]:
     known = shape.get("properties", {})
     for name in shape.get("required", ()):
         if name not in value:
@@ -191,11 +190,11 @@ def _object(value: dict[str, Any], shape: Shape, path: str, hint: str, engine: E
     others = shape.get("additionalProperties", True)
     for name, part in value.items():
         if name in known:
-            yield from _walk(part, known[name], f"{path}.{name}", engine)
+            yield from _walk(part, known[name], f"{path}.{name}")
         elif others is False:
             yield Issue(f"{path}.{name}", "unknown_field", _unknown_field(name, known))
         elif isinstance(others, dict):
-            yield from _walk(part, others, f"{path}.{name}", engine)
+            yield from _walk(part, others, f"{path}.{name}")
 
 
 def _unknown_field(name: str, known: Shape) -> str:
@@ -205,19 +204,19 @@ def _unknown_field(name: str, known: Shape) -> str:
     return f"There is no field {quote(name)} here{meant}. Use {fields}, or remove it."
 
 
-def _check_composition(value: Any, shape: Shape, path: str, hint: str, engine: Engine) -> Iterator[Issue]:
+def _check_composition(value: Any, shape: Shape, path: str, hint: str) -> Iterator[Issue]:
     for part in shape.get("allOf", ()):
-        yield from _walk(value, part, path, engine)
+        yield from _walk(value, part, path)
     for key in ("anyOf", "oneOf"):
         if key not in shape:
             continue
-        attempts = [list(_walk(value, part, path, engine)) for part in shape[key]]
+        attempts = [list(_walk(value, part, path)) for part in shape[key]]
         fitting = sum(not attempt for attempt in attempts)
         if fitting == 0:
             yield from min(attempts, key=len)
         elif key == "oneOf" and fitting > 1:
             yield Issue(path, "ambiguous", f"This fits {fitting} of the choices and may fit only one.{hint}")
-    if "not" in shape and not list(_walk(value, shape["not"], path, engine)):
+    if "not" in shape and not list(_walk(value, shape["not"], path)):
         yield Issue(path, "not", f"This value is ruled out.{hint}")
 
 

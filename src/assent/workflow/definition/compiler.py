@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from assent.kernel.patterns import ASCII_ONLY, is_ascii_only
 from assent.kernel.structs import Record
 from assent.workflow.definition import constructs
 from assent.workflow.definition.constructs.prompts import EXECUTOR, EXECUTOR_MEANS, write_list
@@ -18,7 +19,7 @@ from assent.workflow.definition.constructs.routines import find_bodies
 from assent.workflow.definition.lowering import Lowering, Within
 from assent.workflow.definition.snippets import METRICS
 from assent.workflow.definition.source import Definition, collect_functions
-from assent.workflow.issues import Warning
+from assent.workflow.issues import Warning, quote, walk_values
 from assent.workflow.program import (
     LOOP_CONTROL,
     PROGRAM_FORMAT,
@@ -85,7 +86,20 @@ def compile_definition(
         references=definition.references,
     )
     program = with_engine(made)
+    if program.patterns is not msgspec.UNSET:
+        _warn_of_ascii(nodes, lowering)
     return Compiled(program, workflow_hash(program), tuple(lowering.warnings))
+
+
+def _warn_of_ascii(nodes: tuple[Node, ...], lowering: Lowering) -> None:
+    for node in nodes:
+        for path, value in walk_values(msgspec.to_builtins(node)):
+            # The arguments of an action are not patterns, whatever their names.
+            named = path.endswith((".pattern", ".matches")) and not path.startswith("$.action.")
+            if named and isinstance(value, str) and is_ascii_only(value):
+                lowering.warn(
+                    "ascii_only", f"$.steps.{node.id}", f"The pattern {quote(value)}: {ASCII_ONLY}."
+                )
 
 
 def _with_metrics(nodes: tuple[Node, ...], top: tuple[int, ...], profile: str) -> tuple[Node, ...]:

@@ -13,11 +13,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from assent.kernel.limits import MAX_CONDITION_DEPTH
-from assent.workflow.issues import Issue, quote
+from assent.kernel.patterns import BadPattern, compile_pattern
+from assent.workflow.issues import START_AGAIN, Issue, quote
 from assent.workflow.machine.content import ContentRefused
 from assent.workflow.machine.values import UNSET, Scope
-from assent.workflow.regex.patterns import TextTooLong, compile_pattern
-from assent.workflow.regex.syntax import BadPattern
 
 Condition = dict[str, Any]
 
@@ -154,7 +153,7 @@ def holds(condition: Condition | None, scope: Scope) -> bool:
             case "not":
                 kept = not holds(operand, scope)
             case "matches":
-                kept = _matches(condition["var"], value, operand, scope)
+                kept = _matches(condition["var"], value, operand)
             case _:
                 kept = OPERATORS[key](value, operand)
         if not kept:
@@ -162,13 +161,14 @@ def holds(condition: Condition | None, scope: Scope) -> bool:
     return True
 
 
-def _matches(name: str, value: Any, pattern: str, scope: Scope) -> bool:
+def _matches(name: str, value: Any, pattern: str) -> bool:
     if (text := _text(value)) is None:
         return False
     try:
-        return compile_pattern(pattern, "i", scope.engine).search(text)
-    except TextTooLong as error:
-        raise ContentRefused("validation_error", (Issue(f"context.{name}", "too_long", str(error)),))
+        return compile_pattern(pattern, "i").search(text)
+    except BadPattern as error:
+        issue = Issue(f"context.{name}", "pattern", f"{error} {START_AGAIN}")
+        raise ContentRefused("validation_error", (issue,))
 
 
 def check(condition: Any, path: str, level: int = 0) -> list[Issue]:

@@ -97,7 +97,7 @@ def scope(
         loop = program.nodes[frame.loop]
         if isinstance(loop, Repeat):
             layers = [_loop_variables(loop, frame, Scope(tuple(layers))), *layers]
-    return Scope(tuple(layers), "automaton" if program.patterns is msgspec.UNSET else program.patterns)
+    return Scope(tuple(layers))
 
 
 def _loop_variables(loop: Repeat, frame: Frame, outer: Scope) -> dict[str, Any]:

@@ -14,7 +14,6 @@ import msgspec
 
 from assent.kernel.limits import MAX_PROMPT_CHARS, MAX_PROMPT_VALUE_CHARS
 from assent.kernel.structs import Record
-from assent.workflow.regex.patterns import Engine
 
 
 class _Unset:
@@ -40,10 +39,9 @@ _MAX_KNOWN_CHARS: Final = 100
 
 
 class Scope(Record):
-    """Layers for looking up names, first to last. `engine`: the program's regex engine."""
+    """Layers for looking up names, first to last."""
 
     layers: tuple[Mapping[str, Any], ...]
-    engine: Engine = "re2"
 
     def get(self, path: str) -> Any:
         """Return the value of `name`, `name.part`, `name[0].part` or `name.length`, or `UNSET`."""

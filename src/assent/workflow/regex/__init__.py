@@ -1,1 +1,0 @@
-"""Authors' regular expressions, matched in linear time."""
