@@ -238,8 +238,7 @@ MAX_REGEX_CHARS: Final = 512
 """One pattern of an author."""
 
 MAX_REGEX_STATES: Final = 512
-"""The program of a pattern: it bounds the time of a search, at worst 0.3 µs for each character of the text and
-100 states."""
+"""The program of a pattern: it bounds the time of a search, at worst 3 µs for each character of the text."""
 
 MAX_PROMPT_VALUE_CHARS: Final = 4_096
 """One context value inside a prompt; longer ones are cut with a marker."""
