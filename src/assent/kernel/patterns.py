@@ -2,7 +2,7 @@
 
 Python's `re` backtracks, so that one short text can stop the server. Every pattern that a schema, a
 function or a workflow declares is therefore searched by RE2, through `compile_pattern`. How it reads
-a pattern is in docs/patterns.md: `$` is the end of the text, and `\\w`, `\\d`, `\\s` and `\\b` are
+a pattern is in docs/http-effects.md: `$` is the end of the text, and `\\w`, `\\d`, `\\s` and `\\b` are
 about ASCII.
 """
 
