@@ -392,7 +392,7 @@ def _strip_patterns(kind: Any) -> Any:
     """Return the type of a function's value without patterns, which the codec would search by `re`."""
     origin, args = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return Annotated[(_strip_patterns(args[0]), *map(_strip_pattern, args[1:]))]  # type: ignore[return-value]
+        return Annotated[(_strip_patterns(args[0]), *map(_strip_pattern, args[1:]))]
     if origin in (Union, types.UnionType):
         return Union[tuple(map(_strip_patterns, args))]  # noqa: UP007 - a value
     if origin in (list, set, frozenset, tuple, dict):

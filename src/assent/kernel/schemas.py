@@ -73,8 +73,9 @@ def _list_patterns(of: Any) -> tuple[tuple[_Steps, str], ...]:
 def _find_patterns(kind: inspect.Type, steps: _Steps) -> Iterator[tuple[_Steps, str]]:
     match kind:
         case inspect.Metadata():
-            if "pattern" in (kind.extra_json_schema or {}):
-                yield steps, kind.extra_json_schema["pattern"]
+            published = kind.extra_json_schema or {}
+            if "pattern" in published:
+                yield steps, published["pattern"]
             yield from _find_patterns(kind.type, steps)
         case inspect.UnionType():
             for each in kind.types:

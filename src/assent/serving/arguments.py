@@ -149,7 +149,8 @@ def _make_validator_class() -> Any:
         if isinstance(value, str) and not compile_pattern(pattern).search(value):
             yield jsonschema.ValidationError(f"{value!r} does not match {pattern!r}")
 
-    return jsonschema.validators.extend(jsonschema.Draft202012Validator, {"pattern": check_pattern})
+    extend: Any = jsonschema.validators.extend
+    return extend(jsonschema.Draft202012Validator, {"pattern": check_pattern})
 
 
 def _find(arguments: Any, place: str) -> str:

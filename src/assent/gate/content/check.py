@@ -96,7 +96,7 @@ _HEAD_WORDS: Final = words(
 )
 _MODES: Final = words("brief,context,draft,prompt,outline,generate,generated,llm")
 _ITEM: Final = sign(r"[\w.-]{1,30}\s{0,3}[=:]\s{0,3}\S{1,60}|v\d{1,4}")
-_BETWEEN: Final = re.compile(r"[\s,;|·–—-]++(?=[\w.]+\s{0,3}[=:]|v\d)")
+_BETWEEN: Final = re.compile(r"(?<![\s,;|·–—-])[\s,;|·–—-]++(?=[\w.]+\s{0,3}[=:]|v\d)")
 
 
 def find_frame(parts: Parts) -> str | None:

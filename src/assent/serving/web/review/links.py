@@ -35,7 +35,7 @@ _FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f#%/:<>?@\[\\\]^|]")
 _NUMBER: Final = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
 _QUAD: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 _WORD: Final = re.compile(r"[\w.-]+")
-_MAILBOX: Final = re.compile(r"[^\s<>(),;:\"@]+@[^\s<>(),;:\"@]+")
+_MAILBOX: Final = re.compile(r"(?<![^\s<>(),;:\"@])[^\s<>(),;:\"@]++@[^\s<>(),;:\"@]+")
 _FILES: Final = re.compile(
     "asp|css|csv|docx?|exe|gif|html?|jpe?g|jsx?|json|pdf|php|png|svg|toml|tsx?|txt|webp|xlsx?|xml|ya?ml"
 )
