@@ -25,7 +25,6 @@ ALLOWED = {
     ("serving/web/people/screens.py", "email"): "the address of a person, as a form field",
     ("serving/web/people/sign_in.py", "email"): "the address of a person, as a form field",
     ("serving/web/people/signup.py", "email"): "the address of a person, as a form field",
-    ("workflow/regex/syntax.py", "x"): "the verbose flag of a regular expression",
 }
 """Places where a string of the core equals an id of the suite and means something else."""
 MOST_PLACES = 20
