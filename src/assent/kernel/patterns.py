@@ -76,11 +76,19 @@ class Pattern:
                 pass  # refused as a whole
             else:
                 self.is_negated, source = True, f"{lone[1]}(?:{lone[2]})"
-        self._search = _compile(source, on).search
+        self._compiled = _compile(source, on)
 
     def search(self, text: str) -> bool:
         """Whether the pattern occurs in the text; for a lone negative look-ahead, whether it does not."""
-        return (self._search(text.encode("utf-8", "surrogatepass")) is None) is self.is_negated
+        return (self._compiled.search(_encode(text)) is None) is self.is_negated
+
+    def matches_whole(self, text: str) -> bool:
+        """Whether the pattern describes the whole text, which a lone negative look-ahead never does."""
+        return not self.is_negated and self._compiled.fullmatch(_encode(text)) is not None
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 @functools.lru_cache(maxsize=128)

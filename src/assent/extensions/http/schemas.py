@@ -19,7 +19,7 @@ from assent.extensions.problems import BadExtension
 from assent.extensions.signatures import MAX_NESTING, RESERVED, WIRE, Parameter, Signature, distinguish_labels
 from assent.kernel.canonical import MAX_SAFE_INTEGER
 from assent.kernel.limits import MAX_CONTENT_CHARS
-from assent.kernel.patterns import BadPattern
+from assent.kernel.patterns import BadPattern, compile_pattern
 from assent.kernel.schemas import convert, publish_pattern
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
@@ -93,7 +93,7 @@ def allows_text(part: Mapping[str, Any], text: str) -> bool:
     whole of it, or as one of its choices."""
     if "enum" in part or "const" in part:
         return True
-    return "pattern" in part and re.fullmatch(part["pattern"], text) is not None
+    return "pattern" in part and compile_pattern(part["pattern"]).matches_whole(text)
 
 
 def _read_parameter(name: str, part: Any, required: bool, place: str) -> Parameter:
