@@ -57,6 +57,7 @@ def make_channel_type(channel: ChannelEffect, connectors: Iterable[DeclaredConne
         describe=partial(_describe, channel),
         facets=partial(_find_facets, channel),
         facets_vary=bool(channel.hooks["facets"]),
+        without=_list_absent(channel),
         observe=partial(_call, channel, "observe") if channel.hooks["observe"] else None,
         fields=partial(_list_fields, channel),
         normalise=partial(_normalise, channel),
@@ -150,6 +151,14 @@ def _find_facets(channel: ChannelEffect, effect: Effect) -> Facets:
     if found is None:
         return Facets(recipients=effect.recipients, target=effect.account_id or "")
     return require_facets(channel, found)
+
+
+def _list_absent(channel: ChannelEffect) -> tuple[str, ...]:
+    """Return the values that a message never has: arguments, and if `facets` names no others, an amount
+    and the recipients that are not in its shape."""
+    shaped = ("recipients",) if not channel.declared.shape.recipients else ()
+    implied = () if channel.hooks["facets"] else ("amount", *shaped)
+    return tuple(dict.fromkeys(("arguments", *implied, *channel.options.without)))
 
 
 def _list_fields(channel: ChannelEffect, effect: Effect) -> tuple[Field, ...]:

@@ -50,6 +50,8 @@ class ChannelType(Record):
     executor_tool: str = EXECUTE
     approval_executes: bool = False
     schedulable: bool = True
+    without: tuple[str, ...] = ()
+    """Which values that `facets` may name it never has: recipients, amount."""
     look_at: str = ""
     """Where a person can see whether it happened."""
     by_hand: str = ""
@@ -152,6 +154,7 @@ def declare_channel(operator: Operator, declared: Any) -> ChannelEffect:
         timeout_seconds=None,
         schedulable=declared.schedulable,
         title=declared.noun,
+        without=declared.without,
     )
     options = check_options(options, place)
     check_shape(declared.shape, place)

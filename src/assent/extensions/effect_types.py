@@ -70,6 +70,8 @@ def make_effect_type(effect: EffectFunction) -> EffectType:
         describe=partial(_describe, effect),
         facets=partial(_find_facets, effect),
         facets_vary=bool(effect.hooks["facets"]),
+        # Its signature names every argument, and a call is stored with all of them.
+        without=tuple(dict.fromkeys(("arguments", *options.without))),
         fields=partial(_list_fields, effect),
         normalise=partial(_normalise, effect),
         check=partial(_check, effect),

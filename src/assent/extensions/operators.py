@@ -100,6 +100,10 @@ class EffectFunction:
         """The function returns `Facets`: amount, currency, recipients, target."""
         return self._add("facets", function)
 
+    def without(self, *values: str) -> None:
+        """Declare values that it never has: recipients, amount. A policy's rule about them does not match."""
+        self.options = check_options(msgspec.structs.replace(self.options, without=values), self.place)
+
     def observe(self, function: F) -> F:
         """The function gets arguments, and the context of a call without effect if it has `ctx`. It
         returns the state of what the effect would change: texts and numbers by name."""

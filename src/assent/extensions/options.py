@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 from assent.extensions.problems import BadExtension
-from assent.gate.views import Severity
+from assent.gate.views import OPTIONAL_VALUES, Severity
 from assent.kernel.structs import Record
 from assent.ports import Delivery
 
@@ -35,6 +35,8 @@ class EffectOptions(Record, kw_only=True):
     timeout_seconds: float | None
     schedulable: bool
     title: str
+    without: tuple[str, ...] = ()
+    """The values that it never has, as a policy reads them (`EffectType.without`)."""
 
 
 def is_id(value: Any) -> bool:
@@ -69,6 +71,10 @@ def check_options(options: EffectOptions, place: str) -> EffectOptions:
                 f"the {name} {value!r} is no name of small letters, digits, - and _.",
                 f"Declare another with {name}=….",
             )
+    without = options.without
+    if not isinstance(without, list | tuple) or not all(each in OPTIONAL_VALUES for each in without):
+        names = ", ".join(OPTIONAL_VALUES)
+        raise refuse(f"without is {without!r}.", f"Write a list with some of {names}.")
     seconds = options.timeout_seconds
     if seconds is not None and not is_time_limit(seconds):
         raise refuse(f"timeout_seconds is {seconds!r}.", f"Write a number up to {MAX_TIMEOUT_SECONDS:g}.")

@@ -20,7 +20,18 @@ from assent.gate.calls import EXECUTE
 from assent.gate.connection import ConnectorInfo
 from assent.gate.records import Effect
 from assent.gate.step_calls import WORKFLOW
-from assent.gate.views import ByHand, Executes, Facets, Field, HandField, Repair, Severity, Unfit, View
+from assent.gate.views import (
+    OPTIONAL_VALUES,
+    ByHand,
+    Executes,
+    Facets,
+    Field,
+    HandField,
+    Repair,
+    Severity,
+    Unfit,
+    View,
+)
 from assent.kernel.domains import with_ascii_form
 from assent.kernel.refusals import Problem
 from assent.kernel.structs import Record
@@ -78,6 +89,9 @@ class EffectType(Record, kw_only=True):
     describe: Callable[[View, Effect, Scene], View] | None = None
     """Returns the view, given the general one."""
     facets: Callable[[Effect], Facets] | None = None
+    without: tuple[str, ...] = ()
+    """Which of `OPTIONAL_VALUES` its effects never have: a policy's condition on them is false. Of
+    arguments: no others than those of the call. A missing value that is not declared is unknown."""
     fields: Callable[[Effect], tuple[Field, ...]] | None = None
     fixed: str = ""
     normalise: Callable[[Effect, Effect], Effect] | None = None
@@ -308,6 +322,7 @@ def describe_generally(found: EffectType, effect: Effect, scene: Scene) -> View:
         approval_executes=found.approval_executes,
         look_at=found.look_at,
         facets=found.facets(effect) if found.facets is not None else Facets(),
+        without=found.without,
         fields=found.fields(effect) if found.fields is not None else list_texts(found, effect),
         fixed=found.fixed,
         unfit=found.unfit(effect, info) if found.unfit is not None else None,
@@ -418,6 +433,7 @@ CONFIRMATION: Final = EffectType(
     risk=Severity.LOW,
     why="Nothing leaves for another service.",
     describe=_describe_confirmation,
+    without=OPTIONAL_VALUES,
     trusted=True,
 )
 

@@ -33,7 +33,7 @@ from assent.gate.transitions import (
 )
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Reason, Refusal, Words
+from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.structs import Record
 
 _SEAL: Final = object()
@@ -263,9 +263,12 @@ def _refuse_by_policy(action: Action, needed: Requirement, links: Links) -> Refu
 
 def refuse_denied(action: Action, needed: Requirement) -> Refusal:
     """Build the refusal for an action that the policy denies, no matter who approves it."""
+    rule = needed.rules[0]
+    expected = f"a value that the rule {rule} can be judged by"
     return Refusal(
         Reason.DENIED_BY_POLICY,
-        facts={"rule": needed.rules[-1] if needed.rules else "", "why": needed.denied},
+        facts={"rule": rule, "why": needed.denied},
+        problems=[Problem(needed.unknown, expected, "unknown")] if needed.unknown else None,
         action_id=action.action_id,
         status=action.status,
     )

@@ -19,9 +19,9 @@ ALONE: Final = "ownWords"
 
 def reached_addresses(action: Action) -> frozenset[str]:
     """Return whom an action reaches, by its facets and its recipients, normalised so that each mailbox
-    counts once."""
+    counts once. A domain with `ß` is another one than that with `ss`, so that case alone is folded."""
     reached = (*action.view.facets.recipients, *action.effect.recipients)
-    return frozenset(text.rpartition("<")[2].rstrip("> ").strip().casefold() for text in reached)
+    return frozenset(text.rpartition("<")[2].rstrip("> ").strip().lower() for text in reached)
 
 
 def is_personal(action: Action) -> bool:

@@ -9,6 +9,8 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
+from assent.kernel.texts import fold_name
+
 OPENING: Final = "someone with the review link, calling themselves “"
 _CLOSING: Final = "”"
 
@@ -51,6 +53,11 @@ def is_taken(name: str, known: Iterable[str]) -> bool:
     read = _skeleton(name)
     words = read.removeprefix("the")
     return words in _ROLE_SKELETONS or read in {_skeleton(each) for each in known}
+
+
+def fold_lookalikes(text: str) -> str:
+    """Return the form in which texts are compared that may be written to look like another."""
+    return fold_name(text).translate(_LOOKALIKES)
 
 
 def _skeleton(name: str) -> str:

@@ -2,10 +2,11 @@
 
 A policy has a requirement for each risk, which its preset sets, and rules that ask for more or deny.
 Every rule that matches counts: a denial wins, then the strictest part of each ask. There is no rule
-that allows: an action never runs without an approval. A rule whose match is unknown, because the
-action lacks a value or has one of another type, asks for the strictest approval that the policy
-names, and at least for a signed-in person. So does an action that nothing matches. High risk always
-needs a person: each preset says so, and a policy without a preset asks for one beside its rules. Pure.
+that allows: an action never runs without an approval. A rule that cannot be judged, because a value
+is unknown (`assent.gate.rules.matching`), denies if it is one that denies; else it asks for the
+strictest approval that the policy names, and at least for a signed-in person. So does an action that
+nothing matches. High risk always needs a person: each preset says so, and a policy without a preset
+asks for one beside its rules. Pure.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache, reduce
 from typing import Final
+
+import msgspec
 
 from assent.gate.records import Action, Approval, Assurance, Voice, read_proposal
 from assent.gate.rules.matching import CommonValues, Match, Matched, match_common, match_others
@@ -57,8 +60,10 @@ class Requirement(WireRecord, omit_defaults=True):
     """How long an action waits for its approval, and how long the approval counts."""
     denied: str = ""
     """Why it may not be approved at all."""
+    unknown: str = ""
+    """The value for which the rule that denies it could not be judged."""
     rules: tuple[str, ...] = ()
-    """The names of the rules that ask for this or deny it."""
+    """The names of the rules that ask for this; the one that denies it, if one does."""
 
 
 class PolicyRule(WireRecord, kw_only=True, omit_defaults=True):
@@ -100,7 +105,7 @@ class Policy(WireRecord, omit_defaults=True, cache_hash=True):
 
 
 @lru_cache(maxsize=256)
-def _match_rules(policy: Policy, values: CommonValues) -> tuple[Matched, ...]:
+def _match_rules(policy: Policy, values: CommonValues) -> tuple[bool | None, ...]:
     """Judge each rule by the values that every action has; cached, since they are few."""
     return tuple(match_common(rule.when, values) for rule in policy.rules)
 
@@ -110,28 +115,26 @@ def _combine(policy: Policy, severity: Severity, matched: tuple[Matched, ...]) -
     """Return what a policy asks for, given which of its rules match; cached, since these are few."""
     base = policy.require_for_risk(severity)
     asked = [base] if base is not None else []
+    denials: list[tuple[PolicyRule, Matched]] = []
     for rule, found in zip(policy.rules, matched, strict=True):
-        if found is True:
-            asked.append(_name_rule(rule))
-        elif found is None:
-            asked.append(find_strictest(policy))
-    if not asked:
-        return find_strictest(policy)
-    return reduce(join, asked, _PERSON) if base is None and severity is Severity.HIGH else reduce(join, asked)
+        if found is False:
+            continue
+        if rule.ask is None:
+            denials.append((rule, found))
+        else:
+            needed = rule.ask if found is True else find_strictest(policy)
+            asked.append(msgspec.structs.replace(needed, rules=(rule.name,)))
+    least = [_PERSON] if base is None and severity is Severity.HIGH else []
+    needed = reduce(join, (*least, *asked)) if asked else find_strictest(policy)
+    return _deny(needed, *denials[0]) if denials else needed
 
 
-def _name_rule(rule: PolicyRule) -> Requirement:
-    """Return the requirement of a rule that matches, with its name."""
-    asked = rule.ask or _WEAKEST
-    return Requirement(
-        asked.assurance,
-        asked.approvers,
-        asked.groups,
-        asked.not_proposer,
-        asked.within_ms,
-        rule.deny,
-        (rule.name,),
-    )
+def _deny(needed: Requirement, rule: PolicyRule, found: Matched) -> Requirement:
+    """Return a requirement that a rule denies, because it matches or because a value is unknown."""
+    unknown = found if isinstance(found, str) else ""
+    why = f"{rule.deny} The rule cannot be judged here, because this is unknown: {unknown}."
+    denied = why if unknown else rule.deny
+    return msgspec.structs.replace(needed, denied=denied, unknown=unknown, rules=(rule.name,))
 
 
 def join(one: Requirement, other: Requirement) -> Requirement:
@@ -143,7 +146,6 @@ def join(one: Requirement, other: Requirement) -> Requirement:
         groups=tuple(dict.fromkeys((*one.groups, *other.groups))),
         not_proposer=one.not_proposer or other.not_proposer,
         within_ms=min(shortest, default=None),
-        denied=one.denied or other.denied,
         rules=tuple(dict.fromkeys((*one.rules, *other.rules))),
     )
 
@@ -227,9 +229,10 @@ def counts(voice: Voice, needed: Requirement, action: Action) -> bool:
         return False
     if needed.not_proposer and is_proposer(voice.approver, action):
         return False
-    # Where all must be of groups, the yes of anyone else would never count.
-    reserved = sum(group.approvers for group in needed.groups) >= needed.approvers
-    return not needed.groups or not reserved or any(belongs(voice, group) for group in needed.groups)
+    # Where one group must give as many as are needed at all, the yes of anyone else would never count.
+    # Several groups leave room for others: one person may belong to each of them.
+    reserved = max((group.approvers for group in needed.groups), default=0) >= needed.approvers
+    return not reserved or any(belongs(voice, group) for group in needed.groups)
 
 
 def is_proposer(approver: str, action: Action) -> bool:

@@ -9,7 +9,7 @@ is drawn from the effect, complete. Pure.
 from __future__ import annotations
 
 import enum
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from assent.kernel import canonical
 from assent.kernel.structs import WireRecord
@@ -88,6 +88,10 @@ class Preview(WireRecord, omit_defaults=True):
     kind: Literal["text", "post", "thread", "mail", "page", "arguments"] = "text"
     fold: int | None = None
     sizes: tuple[int, ...] = ()
+
+
+OPTIONAL_VALUES: Final = ("recipients", "amount", "arguments")
+"""What a policy reads and an effect may lack. A type says which of them its effects never have."""
 
 
 class Facets(WireRecord, omit_defaults=True):
@@ -189,6 +193,9 @@ class View(WireRecord, kw_only=True, omit_defaults=True):
     links: tuple[str, ...] = ()
     """Addresses in the blocks."""
     facets: Facets = Facets()
+    without: tuple[str, ...] = ()
+    """Which of `OPTIONAL_VALUES` it does not have, as its type declares. Another one that is missing is
+    unknown (`assent.gate.rules.matching`)."""
     fields: tuple[Field, ...] = ()
     """The fields that a person may edit; none if the content is fixed."""
     fixed: str = ""

@@ -273,8 +273,8 @@ MEANINGS: Final[dict[Reason, Meaning]] = {
         status=403,
         retry=Retry.NEVER,
         summary="The policy of this workspace does not permit this.",
-        user_message="The policy of this workspace does not permit this: {why} Nothing was sent. An owner can change "
-        "the policy.",
+        user_message="The policy of this workspace does not permit this: {why} Nothing was sent. The rule is “{rule}”. "
+        "An owner can change the policy.",
         fix="STOP. Show the message. If the user wants something that the policy permits, change the action with "
         "chieflab_edit_action or prepare a new one.",
         stop_rule="Do not approve, publish or send this action, and do not split it to get around the policy.",

@@ -45,6 +45,7 @@ from assent.gate.standing import find_section as find_section
 from assent.gate.standing import run_status as run_status
 from assent.gate.standing import state_in_run as state_in_run
 from assent.gate.step_calls import WORKFLOW as WORKFLOW
+from assent.gate.views import OPTIONAL_VALUES as OPTIONAL_VALUES
 from assent.gate.views import Block as Block
 from assent.gate.views import ByHand as ByHand
 from assent.gate.views import Diff as Diff

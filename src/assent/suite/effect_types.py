@@ -13,6 +13,7 @@ import msgspec
 
 from assent.platform.effects import (
     EXECUTE,
+    OPTIONAL_VALUES,
     Effect,
     EffectType,
     EffectTypes,
@@ -107,6 +108,7 @@ def make_types(row: Channel, verbs: Iterable[str] = POST, **changes: Any) -> tup
         risk=Severity.MEDIUM,
         why="It is published under your name.",
         describe=partial(describe_post, row),
+        without=OPTIONAL_VALUES,
         fields=partial(list_fields, row),
         normalise=partial(fit_edit, row),
         recheck=recheck,

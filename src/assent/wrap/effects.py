@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.platform.effects import (
+    OPTIONAL_VALUES,
     Block,
     ConnectorInfo,
     Diff,
@@ -61,6 +62,7 @@ class CallDetails(WireRecord, kw_only=True, omit_defaults=True):
     title: str = ""
     """The template of a rule."""
     table: str = ""
+    without: tuple[str, ...] = ()
     after: str = ""
     """The argument with the text that replaces `before`."""
     before: str | None = None
@@ -215,6 +217,7 @@ def _describe_call(view: View, effect: Effect, scene: Scene) -> View:
         outcome=f"Called: {title}.",
         via=details.server,
         preview=Preview("arguments"),
+        without=details.without,
         blocks=tuple(_list_blocks(details, effect.arguments)),
         look_at=details.server,
     )
@@ -371,6 +374,7 @@ ACCEPT_FAMILY: Final = EffectType(
     why="The words of a definition steer the agents that read it.",
     reversible=True,
     describe=_describe_acceptance,
+    without=OPTIONAL_VALUES,
     version=2,  # the first one asked about each tool alone
     fixed="the definitions of tools, which only their server can change",
     schedulable=False,

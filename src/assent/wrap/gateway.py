@@ -289,6 +289,7 @@ class Gateway:
             title=rule.title if rule is not None else "",
             table=rule.table if rule is not None else "",
             after=rule.diff.after if rule is not None and rule.diff is not None else "",
+            without=rule.without if rule is not None else (),
         )
         effect = make_call(details, arguments, repeat=rule is not None and rule.repeat)
         try:

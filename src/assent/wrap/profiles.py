@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import msgspec
 
-from assent.platform.effects import Severity
+from assent.platform.effects import OPTIONAL_VALUES, Severity
 from assent.platform.values import OWN, REFERENCE, Record, select_passed
 
 Mode = Literal["pass", "gate", "hide"]
@@ -72,6 +72,8 @@ class ToolRule(Record, kw_only=True):
     diff: DiffTemplate | None = None
     repeat: bool = False
     """Whether a call whose outcome is unknown may be made again."""
+    without: tuple[str, ...] = ()
+    """The values that a call never has, as a policy reads them (`EffectType.without`)."""
 
 
 class ServerRules(Record):
@@ -303,7 +305,7 @@ def check_spec(spec: UpstreamSpec) -> UpstreamSpec:
     return spec
 
 
-RULE_KEYS: Final = frozenset({"mode", "risk", "title", "table", "diff", "repeat"})
+RULE_KEYS: Final = frozenset({"mode", "risk", "title", "table", "diff", "repeat", "without"})
 
 
 def read_rules(text: str, servers: frozenset[str]) -> dict[str, ServerRules]:
@@ -341,6 +343,9 @@ def _read_rule(where: str, match: str, table: Any) -> ToolRule:
     for key in ("title", "table"):
         if not isinstance(table.get(key, ""), str):
             raise BadProfile(f"{where} {key} is no text.")
+    without = table.get("without", [])
+    if not isinstance(without, list) or not all(each in OPTIONAL_VALUES for each in without):
+        raise BadProfile(f"{where} without is {without!r}. List some of {', '.join(OPTIONAL_VALUES)}.")
     return ToolRule(
         match=match,
         mode=mode,
@@ -349,6 +354,7 @@ def _read_rule(where: str, match: str, table: Any) -> ToolRule:
         table=table.get("table", ""),
         diff=_read_diff(f"{where} diff", table["diff"]) if "diff" in table else None,
         repeat=_read_switch(f"{where} repeat", table.get("repeat", False)),
+        without=tuple(without),
     )
 
 

@@ -143,7 +143,9 @@ async def test_what_is_executed_is_what_the_words_of_the_policy_permit(surface: 
             "caller": action.metadata["proposal"]["caller"],
             "recipients": [],
             "amount": "",
+            "currency": "",
             "arguments": {},
+            "without": ["recipients", "amount", "arguments"],
             "proposer": "",
         }
         plain = [
@@ -316,10 +318,24 @@ async def test_a_policy_with_a_mistake_is_not_saved_and_changes_nothing(surface:
 async def test_a_value_that_is_missing_asks_for_the_strictest(surface: Gate) -> None:
     rule = {"name": "Large", "when": {"amount": {"at_least": 500}}, "ask": {"approvers": 2}}
     await save(surface, {"preset": "relay", "rule": [rule]})
-    action_id = await surface.staged()
+    action_id = await surface.staged(channel="ledger", verb="book")
     assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
     assert (await surface.approve_as(Assurance.PERSON, action_id, "Ada")).status == "awaiting_approval"
     assert (await surface.approve_as(Assurance.PERSON, action_id, "Grace")).status == "approved"
+
+
+async def test_a_rule_about_a_value_does_not_touch_what_declares_that_it_has_none(surface: Gate) -> None:
+    rules = [
+        {"name": "Large", "when": {"amount": {"at_least": 500}}, "deny": "Too much."},
+        {"name": "Strangers", "when": {"recipients": {"outside": ["@example.org"]}}, "deny": "Not to them."},
+        {"name": "Tests", "when": {"arguments": {"reason": ["test"]}}, "deny": "Not here."},
+    ]
+    await save(surface, {"preset": "relay", "rule": rules})
+    await surface.done(EXECUTE, actionId=await surface.approved())
+    letter = await surface.staged(channel="email", verb="send", recipients=["ada@example.org"])
+    assert (await surface.approve_as(Assurance.PERSON, letter)).status == "approved"
+    strange = await surface.staged(channel="email", verb="send", recipients=["eve@other.org"])
+    assert (await surface.denied(APPROVE, actionId=strange))["reason"] == "denied_by_policy"
 
 
 async def test_only_a_key_made_for_it_may_change_the_policy(surface: Gate) -> None:

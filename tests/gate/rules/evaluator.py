@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -15,8 +16,12 @@ PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
+ALIKE = {"\u0445": "x", "\u043e": "o"}
+"""The Cyrillic letters that the policies of the tests meet."""
+
+
 def conjunction(parts: list[bool | None]) -> bool | None:
-    """All of them, where None is a value that is missing or of another type."""
+    """All of them, where None is a value that is unknown."""
     return False if False in parts else None if None in parts else True
 
 
@@ -28,11 +33,25 @@ def number(value: Any) -> tuple[Decimal, str] | None:
         return None
 
 
+def folded(text: Any) -> str | None:
+    """A text without case, compatible forms and outer white space."""
+    if not isinstance(text, str):
+        return None
+    return " ".join(unicodedata.normalize("NFKC", text.replace("\u200b", "")).casefold().split())
+
+
+def seen(text: str) -> str:
+    """The text as it looks."""
+    return "".join(ALIKE.get(char, char) for char in folded(text) or "")
+
+
 def equal(wanted: Any, value: Any) -> bool | None:
     if isinstance(wanted, bool) or isinstance(value, bool):
         return wanted is value if type(wanted) is type(value) else None
+    if isinstance(wanted, str) and folded(wanted) == folded(value):
+        return True
     if (limit := number(wanted)) is None:
-        return wanted == value if isinstance(value, str) else None
+        return False if isinstance(value, str) else None
     found = number(value)
     return None if found is None or found[1] != limit[1] else found[0] == limit[0]
 
@@ -50,31 +69,68 @@ def bound(key: str, limit: Any, value: Any) -> bool | None:
 def value_holds(wanted: Any, value: Any) -> bool | None:
     if isinstance(wanted, dict):
         return conjunction([bound(key, limit, value) for key, limit in wanted.items()])
-    each = [equal(one, value) for one in (wanted if isinstance(wanted, list) else [wanted])]
-    return None if set(each) == {None} else any(each)
+    listed = wanted if isinstance(wanted, list) else [wanted]
+    each = [equal(one, value) for one in listed]
+    if True in each:
+        return True
+    texts = [one for one in listed if isinstance(one, str) and isinstance(value, str)]
+    alike = any(seen(one) == seen(value) for one in texts)
+    return None if alike or set(each) == {None} else False
+
+
+def recipient_holds(listed: list[str], to: str) -> bool | None:
+    address = to.lower()
+    if address in listed or "@" + address.split("@")[1] in listed:
+        return True
+    return None if seen(address) in listed or "@" + seen(address).split("@")[1] in listed else False
+
+
+def recipients_hold(wanted: dict[str, Any], reached: list[str]) -> bool | None:
+    parts = [
+        bound(key, limit, len(reached)) for key, limit in wanted.items() if key in ("at_least", "at_most")
+    ]
+    if "any_of" in wanted:
+        each = [recipient_holds(wanted["any_of"], to) for to in reached]
+        parts.append(True if True in each else None if None in each else False)
+    if "outside" in wanted:
+        parts.append(any(recipient_holds(wanted["outside"], to) is not True for to in reached))
+    return conjunction(parts)
+
+
+def argument_holds(wanted: Any, name: str, facts: dict[str, Any]) -> bool | None:
+    if "arguments" in facts["without"] and name not in facts["arguments"]:
+        return False
+    return value_holds(wanted, facts["arguments"].get(name))
 
 
 def condition_holds(key: str, wanted: Any, facts: dict[str, Any]) -> bool | None:
     if key == "arguments":
-        return conjunction([value_holds(one, facts[key].get(name)) for name, one in wanted.items()])
+        return conjunction([argument_holds(one, name, facts) for name, one in wanted.items()])
+    if key in ("recipients", "amount") and not facts[key]:
+        return False if key in facts["without"] else None
     if key == "recipients":
-        limits = {name: limit for name, limit in wanted.items() if name != "outside"}
-        away = [to for to in facts[key] if "@" + to.split("@")[1] not in wanted.get("outside", ())]
-        return bool(value_holds(limits, len(facts[key])) and ("outside" not in wanted or away))
+        return recipients_hold(wanted, facts[key])
     if key == "amount":
-        return value_holds(wanted, facts[key] or None)
-    known = facts[key] != ""
-    return facts[key] in (wanted if isinstance(wanted, list) else [wanted]) if known else None
+        plain = value_holds(wanted, facts[key])
+        return (
+            plain if plain is not None else value_holds(wanted, f"{facts[key]} {facts['currency']}".strip())
+        )
+    if key == "currency" and not facts["amount"] and "amount" in facts["without"]:
+        return False
+    if key == "reversible":
+        return wanted is facts[key]
+    listed = wanted if isinstance(wanted, list) else [wanted]
+    return folded(facts[key]) in [folded(one) for one in listed] if facts[key] else None
 
 
 def list_asks(policy: dict[str, Any], facts: dict[str, Any]) -> list[dict[str, Any]] | None:
-    """Everything that is asked for; None if a rule denies."""
+    """Everything that is asked for; None if a rule denies, for certain or because it cannot be judged."""
     base, rules = PRESETS[policy["preset"]], policy.get("rule", [])
     asks = [base[facts["risk"]]] if base else []
     strictest = [*base.values(), *(rule["ask"] for rule in rules if "ask" in rule), PERSON]
     for rule in rules:
         held = conjunction([condition_holds(key, one, facts) for key, one in rule.get("when", {}).items()])
-        if held and "deny" in rule:
+        if held is not False and "deny" in rule:
             return None
         asks += strictest if held is None else [rule["ask"]] if held else []
     least = [PERSON] if not base and facts["risk"] == "high" else []

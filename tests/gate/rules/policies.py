@@ -12,6 +12,7 @@ AMOUNTS = st.sampled_from([1, 499, 500, 500.5, 501, 10_000])
 VALUES: st.SearchStrategy[Any] = st.one_of(
     AMOUNTS,
     st.sampled_from(["x", "y", "500", "499.5", "500 EUR", "600 EUR", "600 NOK", True, None, [1, 2, 3], {}]),
+    st.sampled_from([" X\u200b", "\u2179", "\u0445", "x y", " 500 "]),
 )
 
 CONDITIONS: st.SearchStrategy[Any] = st.one_of(
@@ -29,14 +30,18 @@ WHEN = st.fixed_dictionaries(
     optional={
         "operator": st.sampled_from(["billing", "launch", ["billing", "post"]]),
         "effect": st.sampled_from(["billing_refund", "linkedin_post"]),
-        "channel": st.sampled_from(["billing", "linkedin"]),
+        "channel": st.sampled_from(["billing", "LinkedIn"]),
         "caller": st.sampled_from(["key:1", "ci", "local"]),
         "risk": st.sampled_from(["low", "high", ["low", "medium"]]),
         "reversible": st.booleans(),
         "recipients": st.one_of(
-            st.builds(dict, at_least=st.integers(0, 3)), st.just({"outside": ["@example.org"]})
+            st.builds(dict, at_least=st.integers(0, 3)),
+            st.just({"outside": ["@example.org"]}),
+            st.just({"any_of": ["@other.org", "a@example.org"]}),
+            st.just({"any_of": ["b@example.org"], "outside": ["@other.org"]}),
         ),
         "amount": CONDITIONS,
+        "currency": st.sampled_from(["EUR", ["eur", "NOK"]]),
         "arguments": st.dictionaries(st.sampled_from(["a", "b"]), CONDITIONS, min_size=1, max_size=2),
     },
 )
@@ -76,9 +81,13 @@ FACTS = st.fixed_dictionaries(
         "operator": st.sampled_from(["billing", "launch", ""]),
         "caller": st.sampled_from(["key:1", "local", ""]),
         "recipients": st.lists(
-            st.sampled_from(["a@example.org", "b@example.org", "c@other.org"]), unique=True, max_size=3
+            st.sampled_from(["a@example.org", "b@example.org", "c@Other.org", "c@\u043ether.org"]),
+            unique=True,
+            max_size=3,
         ),
         "amount": st.sampled_from(["", "499.99", "500", "600"]),
+        "currency": st.sampled_from(["", "EUR", "NOK"]),
+        "without": st.lists(st.sampled_from(["recipients", "amount", "arguments"]), unique=True),
         "arguments": st.dictionaries(st.sampled_from(["a", "b"]), VALUES, max_size=2),
         "proposer": st.sampled_from(["ada", "bob", ""]),
     }

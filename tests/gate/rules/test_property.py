@@ -55,7 +55,11 @@ def build_action(facts: dict[str, Any]) -> Action:
         preflight=Preflight(severity=Severity(facts["risk"]), connector_ready=True),
         created_ms=0,
         expires_ms=None,
-        view=View(reversible=facts["reversible"], facets=Facets(amount=facts["amount"])),
+        view=View(
+            reversible=facts["reversible"],
+            facets=Facets(amount=facts["amount"], currency=facts["currency"]),
+            without=tuple(facts["without"]),
+        ),
         metadata={
             PROPOSAL: {
                 "operator": facts["operator"],
@@ -76,9 +80,22 @@ REFUND = {
     "caller": "key:1",
     "recipients": [],
     "amount": "500",
+    "currency": "EUR",
     "arguments": {},
+    "without": [],
     "proposer": "",
 }
+
+
+def let_groups_overlap(last: dict[str, Any]) -> dict[str, Any]:
+    """A policy in which one person is of both groups, and whose last rule cannot be judged."""
+    named = {"name": "named", "ask": {"people": ["ada@example.org", "bob@example.org"]}}
+    owner = {"name": "owner", "ask": {"people": ["role:owner"]}}
+    unknown = {"name": "unknown", "when": {"arguments": {"a": "x"}}, **last}
+    return {"preset": "two_people", "rule": [named, owner, unknown]}
+
+
+ADA_AND_CLEO = [{"who": "ada", "assurance": "person"}, {"who": "cleo", "assurance": "person"}]
 
 
 @pytest.mark.prove
@@ -86,6 +103,9 @@ REFUND = {
 @given(policies(), FACTS, YESES)
 @example(LAX, REFUND, [{"who": "ada", "assurance": "agent"}])
 @example(LAX, REFUND, [{"who": "ada", "assurance": "person"}])
+@example(let_groups_overlap({"deny": "No."}), REFUND, ADA_AND_CLEO)
+@example(let_groups_overlap({"ask": {}}), REFUND, ADA_AND_CLEO)
+@example(let_groups_overlap({"ask": {}}), {**REFUND, "risk": "low"}, ADA_AND_CLEO)
 def test_an_approval_holds_where_the_words_of_the_policy_hold(
     source: dict[str, Any], facts: dict[str, Any], yeses: list[dict[str, Any]]
 ) -> None:

@@ -244,6 +244,7 @@ _KEYS: Final = (
     "read_back",
     "timeout_seconds",
     "schedulable",
+    "without",
 )
 
 
@@ -275,6 +276,7 @@ def _read_section(name: str, values: Any, place: str) -> Operator:
         timeout_seconds=section.number("timeout_seconds", 3_600),
         schedulable=section.switch("schedulable", True),
         title=operator.label,
+        without=section.values.get("without", ()),
     )
     effect = HttpEffect(operator, check_options(options, ""), signature, operator.does, request, title)
     operator.add(effect)

@@ -1,23 +1,29 @@
 """Whether the conditions of a policy's rule match an action, in three values.
 
-A condition on a value that the action lacks, or that has another type, is neither true nor false.
+A condition on a value that the action's type declares it never has (`View.without`) is false. On
+any other value that is missing, has another type or only looks like the wanted one, it is unknown.
 One false condition makes a rule not match; otherwise one unknown condition makes the match unknown,
-and the policy then asks for its strictest approval (`assent.gate.policy`). Pure.
+and then a rule that denies does so, and one that asks asks for the strictest approval
+(`assent.gate.policy`). Texts are compared folded. Pure.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
 from assent.gate.mail import reached_addresses
+from assent.gate.names import fold_lookalikes
 from assent.gate.records import Action, read_proposal
-from assent.gate.views import Severity
+from assent.gate.views import Facets, Severity
+from assent.kernel.domains import ascii_form
 from assent.kernel.structs import Record, WireRecord
+from assent.kernel.texts import fold_name
 
 Scalar = bool | int | str
 """A value in a rule. Numbers with a fraction are texts of digits, so that they stay exact."""
@@ -26,9 +32,11 @@ _NUMBER: Final = re.compile(r"(-?[0-9]{1,40}(?:\.[0-9]{1,20})?)(?: ([A-Z]{3}))?"
 _MISSING: Final = object()
 
 
-Matched = bool | None
-"""Whether conditions hold; None if one of them lacks a value of its type. No enumeration, because
-every approval makes and compares one for each rule."""
+Judged = bool | None
+"""Whether one value is as wanted; None if that is unknown."""
+Matched = bool | str
+"""Whether conditions hold; if that is unknown, the name of the value. No enumeration, because every
+approval makes and compares one for each rule."""
 
 
 class Condition(WireRecord, kw_only=True, omit_defaults=True):
@@ -90,12 +98,12 @@ class CommonValues(Record):
         return cls(action.preflight.severity, effect.channel, effect.type, action.view.reversible)
 
 
-def match_common(match: Match, values: CommonValues) -> Matched:
+def match_common(match: Match, values: CommonValues) -> bool | None:
     """Judge the conditions on these values. None if they hold and there are others (`match_others`)."""
     holds = (
         (not match.risk or values.severity in match.risk)
-        and (not match.channel or values.channel in match.channel)
-        and (not match.effect or values.type in match.effect)
+        and (not match.channel or _is_one_of((values.channel,), match.channel) is True)
+        and (not match.effect or _is_one_of((values.type,), match.effect) is True)
         and (match.reversible is None or values.reversible is match.reversible)
     )
     others = msgspec.structs.replace(match, risk=(), channel=(), effect=(), reversible=None)
@@ -104,41 +112,49 @@ def match_common(match: Match, values: CommonValues) -> Matched:
 
 def match_others(match: Match, action: Action) -> Matched:
     """Judge all other conditions of a rule: one that is false decides, then one that is unknown."""
-    return _conjoin(_judge_others(match, action))
-
-
-def _conjoin(judged: Iterator[Matched]) -> Matched:
     found: Matched = True
-    for each in judged:
-        if each is False:
+    for name, judged in _judge_others(match, action):
+        if judged is False:
             return False
-        if each is None:
-            found = None
+        if judged is None and found is True:
+            found = name
     return found
 
 
-def _judge_others(match: Match, action: Action) -> Iterator[Matched]:
-    effect, facets = action.effect, action.view.facets
+def _judge_others(match: Match, action: Action) -> Iterator[tuple[str, Judged]]:
+    """Yield the name of each value that is wanted, with its judgement."""
+    arguments, facets, without = action.effect.arguments, action.view.facets, action.view.without
     if match.operator or match.caller:
         proposal = read_proposal(action)
         if match.operator:
-            yield _is_one_of((proposal.operator,), match.operator)
+            yield "operator", _is_one_of((proposal.operator,), match.operator)
         if match.caller:
-            yield _is_one_of((proposal.caller, proposal.label), match.caller)
+            yield "caller", _is_one_of((proposal.caller, proposal.label), match.caller)
     if match.recipients is not None:
-        yield _judge_recipients(match.recipients, reached_addresses(action))
+        reached = reached_addresses(action)
+        absent = not reached and "recipients" in without
+        yield "recipients", not absent and _judge_recipients(match.recipients, reached)
+    no_amount = not facets.amount and "amount" in without
     if match.currency:
-        yield _is_one_of((facets.currency,), match.currency)
+        yield "currency", not no_amount and _is_one_of((facets.currency,), match.currency)
     if match.amount is not None:
-        yield judge_value(match.amount, facets.amount or _MISSING)
+        yield "amount", not no_amount and _judge_amount(match.amount, facets)
     for wanted in match.arguments:
-        yield judge_value(wanted.condition, _find_argument(effect.arguments, wanted.name))
+        absent = "arguments" in without and wanted.name.partition(".")[0] not in arguments
+        judged = judge_value(wanted.condition, _find_argument(arguments, wanted.name))
+        yield f"arguments.{wanted.name}", not absent and judged
 
 
-def _is_one_of(values: Iterable[str], wanted: tuple[str, ...]) -> Matched:
+def _is_one_of(values: Iterable[str], wanted: tuple[str, ...]) -> Judged:
     """Whether one of the values that are known is wanted."""
-    known = [value for value in values if value]
-    return any(value in wanted for value in known) if known else None
+    known = _fold_listed(tuple(filter(None, values)), fold_name)
+    return not known.isdisjoint(_fold_listed(wanted, fold_name)) if known else None
+
+
+@lru_cache(maxsize=1024)
+def _fold_listed(listed: tuple[str, ...], fold: Callable[[str], str]) -> frozenset[str]:
+    """Return texts as they are compared; cached, since those of a rule, and names, are few."""
+    return frozenset(map(fold, listed))
 
 
 def _find_argument(arguments: Any, name: str) -> Any:
@@ -150,32 +166,51 @@ def _find_argument(arguments: Any, name: str) -> Any:
     return value
 
 
-def _judge_recipients(wanted: RecipientCondition, reached: frozenset[str]) -> Matched:
+def _judge_recipients(wanted: RecipientCondition, reached: frozenset[str]) -> Judged:
+    if not reached:
+        return None
     count = len(reached)
     if wanted.at_least is not None and count < wanted.at_least:
         return False
     if wanted.at_most is not None and count > wanted.at_most:
         return False
-    if wanted.any_of and not any(_is_among(each, wanted.any_of) for each in reached):
+    if wanted.outside and all(_is_among(each, wanted.outside, _fold_address) for each in reached):
         return False
-    return not (wanted.outside and all(_is_among(each, wanted.outside) for each in reached))
+    if not wanted.any_of or any(_is_among(each, wanted.any_of, _fold_address) for each in reached):
+        return True
+    foreign = (each for each in reached if not each.isascii())
+    return None if any(_is_among(each, wanted.any_of, fold_lookalikes) for each in foreign) else False
 
 
-def _is_among(address: str, listed: tuple[str, ...]) -> bool:
-    domain = f"@{address.rpartition('@')[2]}"
-    return any(each.casefold() in (address, domain) for each in listed)
+def _is_among(address: str, listed: tuple[str, ...], fold: Callable[[str], str]) -> bool:
+    folded = fold(address)
+    return not _fold_listed(listed, fold).isdisjoint((folded, f"@{folded.rpartition('@')[2]}"))
 
 
-def judge_value(condition: Condition, value: Any) -> Matched:
+def _fold_address(address: str) -> str:
+    """Return an address, or a domain after @, in lower case with the ASCII form of the domain."""
+    lowered = address.lower()
+    domain = ascii_form(lowered)
+    return lowered if domain is None else f"{lowered.rpartition('@')[0]}@{domain}"
+
+
+def _judge_amount(condition: Condition, facets: Facets) -> Judged:
+    """Judge an amount: a plain bound by the number alone, one with a currency by both."""
+    judged = judge_value(condition, facets.amount or _MISSING)
+    if judged is None and facets.amount and facets.currency:
+        return judge_value(condition, f"{facets.amount} {facets.currency}")
+    return judged
+
+
+def judge_value(condition: Condition, value: Any) -> Judged:
     """Judge the parts of a condition that are given."""
-    return _conjoin(_judge_parts(condition, value))
+    judged = [*_judge_parts(condition, value)]
+    return False if False in judged else None if None in judged else True
 
 
-def _judge_parts(condition: Condition, value: Any) -> Iterator[Matched]:
+def _judge_parts(condition: Condition, value: Any) -> Iterator[Judged]:
     if condition.any_of:
-        equal = [_equals(value, wanted) for wanted in condition.any_of]
-        known = [each for each in equal if each is not None]
-        yield True in known if known else None
+        yield _is_any(condition.any_of, value)
     if condition.at_least:
         yield _compare(value, condition.at_least, lambda found, bound: found >= bound)
     if condition.at_most:
@@ -188,7 +223,20 @@ def _judge_parts(condition: Condition, value: Any) -> Iterator[Matched]:
         yield (least is None or len(value) >= least) and (most is None or len(value) <= most)
 
 
-def _equals(value: Any, wanted: Scalar) -> bool | None:
+def _is_any(listed: tuple[Scalar, ...], value: Any) -> Judged:
+    """Whether a value is one of those listed; None if it can be compared with none of them, or only
+    looks like one."""
+    known = [each for each in (_equals(value, wanted) for wanted in listed) if each is not None]
+    if True in known or not isinstance(value, str):
+        return True in known if known else None
+    texts = tuple(each for each in listed if isinstance(each, str))
+    if fold_name(value) in _fold_listed(texts, fold_name):
+        return True
+    alike = fold_lookalikes(value) in _fold_listed(texts, fold_lookalikes)
+    return False if known and not alike else None
+
+
+def _equals(value: Any, wanted: Scalar) -> Judged:
     """Whether two values are equal; None if their types cannot be compared."""
     if isinstance(wanted, bool) or isinstance(value, bool):
         return value is wanted if isinstance(value, bool) and isinstance(wanted, bool) else None
@@ -198,7 +246,7 @@ def _equals(value: Any, wanted: Scalar) -> bool | None:
     return value == wanted if isinstance(value, str) else None
 
 
-def _compare(value: Any, bound: str, holds: Any) -> Matched:
+def _compare(value: Any, bound: str, holds: Any) -> Judged:
     """Compare numbers, or amounts of one currency. Others are unknown."""
     found, limit = read_number(value), read_number(bound)
     if found is None or limit is None or found[1] != limit[1]:

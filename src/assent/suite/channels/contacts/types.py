@@ -39,6 +39,7 @@ TYPES: Final = (
         risk=Severity.MEDIUM,
         why="It changes what another service keeps about a person.",
         describe=_describe,
+        without=("recipients", "amount", "arguments"),
         fields=partial(list_fields, None),
         personal="always",
         trusted=True,

@@ -80,6 +80,7 @@ TYPES: Final = make_types(
         f"It goes to at most {MANY_RECIPIENTS} people." if effect.recipients else "It has no recipients yet."
     ),
     describe=describe_mail,
+    without=("amount", "arguments"),
     unfit=find_unfit,
     personal="few",
 )

@@ -90,6 +90,7 @@ TYPES: Final = (
         risk=_grade,
         why=_explain,
         describe=_describe_take_down,
+        without=("recipients", "amount", "arguments"),
         fixed="one that takes a page down",
         trusted=True,
     ),
