@@ -71,6 +71,9 @@ def ring(times: int, how: str = "softly") -> assent.Receipt:
     return assent.Receipt("rung", output=object() if how == "oddly" else {"times": times})
 
 
+ring.without("recipients", "amount")
+
+
 @billing.effect(risk="low", delivery=assent.read_back())
 def note(ctx: assent.Context, text: str) -> Any:
     """Write a note. USE WHEN the user wants to remember something."""

@@ -42,6 +42,7 @@ BAD = {
     "too many recipients": (GOOD.replace("Message()", "Message(recipients=10**6)"), "recipients is 1000000"),
     "a picture of words": (GOOD.replace("Message()", "Message(picture='yes')"), "picture is 'yes'"),
     "an odd risk": (GOOD.replace("declare()", "declare(risk='tiny')"), "the risk is 'tiny'"),
+    "an odd lack": (GOOD.replace("declare()", "declare(without='amount')"), "without is 'amount'"),
     "a label of two lines": (GOOD.replace("declare()", r"declare(label='a\nb')"), "label is not one line"),
     "a channel of the core": (GOOD.replace('"wall"', '"workflow"'), "the channel workflow is reserved"),
     "a channel with blanks": (GOOD.replace('"wall"', '"the wall"'), "the channel 'the wall' is no name"),

@@ -64,6 +64,10 @@ BAD = {
         START + "@mine.effect(risk='tiny')\ndef go() -> assent.Receipt:\n    'Go.'\n",
         "the risk is 'tiny'",
     ),
+    "an odd declaration of what it lacks": (
+        START + "@mine.effect()\ndef go() -> assent.Receipt:\n    'Go.'\ngo.without('people')\n",
+        "without is ('people',)",
+    ),
     "an odd delivery": (
         START + "@mine.effect(delivery='once')\ndef go() -> assent.Receipt:\n    'Go.'\n",
         "the delivery is str",

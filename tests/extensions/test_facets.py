@@ -6,13 +6,17 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.engine.actions.kit import AUDIT, EDIT, REJECT, Gate
-from tests.extensions.test_refunds import stage
+from tests.engine.actions.kit import APPROVE, AUDIT, EDIT, EXECUTE, REJECT, Gate
+from tests.engine.actions.test_policy_rules import save
+from tests.extensions.test_refunds import NOTE, RING, stage
 
+import assent
+from assent.extensions.channel_types import make_channel_type
 from assent.gate.mail import reached_addresses
 from assent.gate.preflight import grade_severity
-from assent.gate.records import Effect
+from assent.gate.records import Assurance, Effect
 from assent.gate.views import Facets, Severity, View
+from assent.suite.effect_types import effect_types
 
 INVITE = "acme_billing_invite"
 
@@ -78,3 +82,78 @@ async def test_facets_that_name_fewer_people_do_not_lower_the_number_of_the_day(
         stored, effect=msgspec.structs.replace(stored.effect, recipients=("ada@a.example",))
     )
     assert reached_addresses(sent) == {"guest0@example.org", "ada@a.example"}
+
+
+def declare(*, facets: bool = False, **changes: Any) -> tuple[str, ...]:
+    """What a channel's type declares that its messages never have."""
+    declared = assent.EffectType("wall", "post", description="Post.", via=("wall",), **changes)
+    made = assent.Operator("walls").channel(declared)
+    if facets:
+        made.facets(lambda body: assent.Facets(amount=body))
+    return make_channel_type(made, ()).without
+
+
+def test_a_message_declares_that_it_lacks_what_its_shape_has_no_place_for() -> None:
+    letter = assent.Message(recipients=3)
+    assert set(declare()) == {"recipients", "amount", "arguments"}
+    assert set(declare(shape=letter)) == {"amount", "arguments"}
+    assert set(declare(facets=True)) == {"arguments"}
+    assert set(declare(facets=True, without=("recipients",))) == {"arguments", "recipients"}
+
+
+def test_every_channel_of_the_suite_declares_what_it_lacks() -> None:
+    lacking = {each.id: set(each.without) for each in effect_types()}
+    mail = {name for name, without in lacking.items() if "recipients" not in without}
+    assert mail == {"email_email", "email_send"}
+    assert all({"amount", "arguments"} <= without for without in lacking.values())
+
+
+STRANGERS: dict[str, Any] = {"name": "Strangers", "when": {"recipients": {"outside": ["@example.org"]}}}
+
+
+@pytest.mark.rule("E62")
+@pytest.mark.every_surface
+async def test_a_rule_that_denies_by_recipients_denies_a_function_that_declares_nothing_about_them(
+    surface: Gate,
+) -> None:
+    action_id = await stage(surface, NOTE, text="Call them.")
+    await surface.done(APPROVE, actionId=action_id)
+    await save(surface, {"preset": "relay", "rule": [{**STRANGERS, "deny": "Not to strangers."}]})
+    refused = await surface.denied(EXECUTE, actionId=action_id)
+    assert refused["reason"] == "denied_by_policy" and "“Strangers”" in refused["userMessage"]
+    assert [(each["path"], each["got"]) for each in refused["problems"]] == [("recipients", "unknown")]
+    await surface.done(EXECUTE, actionId=await _approved(surface, RING, times=1))
+
+
+async def _approved(surface: Gate, tool: str, **arguments: Any) -> str:
+    action_id = await stage(surface, tool, **arguments)
+    await surface.done(APPROVE, actionId=action_id)
+    return action_id
+
+
+@pytest.mark.rule("E62")
+async def test_a_rule_that_asks_by_recipients_asks_for_the_strictest_if_a_function_declares_nothing(
+    surface: Gate,
+) -> None:
+    asking = {**STRANGERS, "ask": {"assurance": "agent"}}
+    strict = {"name": "Elsewhere", "when": {"channel": "elsewhere"}, "ask": {"approvers": 2}}
+    await save(surface, {"preset": "relay", "rule": [asking, strict]})
+    action_id = await stage(surface, NOTE, text="Call them.")
+    assert (await surface.denied(APPROVE, actionId=action_id))["reason"] == "requires_approval"
+    assert (await surface.approve_as(Assurance.PERSON, action_id, "Ada")).status == "awaiting_approval"
+    assert (await surface.approve_as(Assurance.PERSON, action_id, "Grace")).status == "approved"
+    await _approved(surface, RING, times=1)
+
+
+@pytest.mark.rule("E62")
+async def test_the_signature_of_a_function_declares_its_arguments(surface: Gate) -> None:
+    rule = {
+        "name": "Tests",
+        "when": {"operator": "acme-billing", "arguments": {"reason": "test"}},
+        "deny": "Not here.",
+    }
+    await save(surface, {"preset": "relay", "rule": [rule]})
+    await _approved(surface, RING, times=1)
+    refund = {"customer": "cus_1", "amount": "12.50 EUR", "reason": " Test "}
+    refused = await surface.denied(APPROVE, actionId=await stage(surface, **refund))
+    assert refused["reason"] == "denied_by_policy" and "problems" not in refused

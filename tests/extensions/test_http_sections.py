@@ -56,6 +56,8 @@ MISTAKES: list[tuple[str, Any, str, str]] = [
     ("verb", "Pay!", "verb", "small letters"),
     ("title", "Refund {sum}", "title", "Known: customer, amount"),
     ("risk", "none", "risk", "low, medium or high"),
+    ("without", ["people"], "without", "recipients, amount, arguments"),
+    ("without", "amount", "without", "recipients, amount, arguments"),
     ("reversible", "yes", "reversible", "true or false"),
     ("timeout_seconds", 0, "timeout_seconds", "up to 3600"),
     ("timeout_seconds", "soon", "timeout_seconds", "up to 3600"),
@@ -265,3 +267,8 @@ arguments = { type = "object" }
     operators: tuple[Operator, ...] = loaded.operators
     assert [each.tool for each in operators[0].effects] == ["ping_request"]
     assert str(file) in str(loaded.failures[0].source)
+
+
+def test_a_section_declares_which_values_its_request_never_has() -> None:
+    assert set(make_effect_type(only_effect()).without) == {"arguments"}
+    assert set(make_effect_type(only_effect(without=["recipients"])).without) == {"arguments", "recipients"}

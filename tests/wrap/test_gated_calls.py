@@ -343,3 +343,24 @@ async def test_a_policy_can_name_a_wrapped_tool(wrapped: Wrapped, client: FrontC
     assert (await wrapped.denied("chieflab_approve_action", actionId=waiting["id"]))[
         "reason"
     ] == "denied_by_policy"
+
+
+@pytest.mark.rule("E62")
+async def test_a_rule_by_recipients_denies_a_wrapped_call_unless_a_rule_says_that_it_has_none(
+    wrapped: Wrapped,
+) -> None:
+    rule = {"name": "strangers", "when": {"recipients": {"outside": ["@example.org"]}}, "deny": "No."}
+    await wrapped.set_policy(read_policy({"preset": "relay", "rule": [rule]}, {}))
+    rules = '[notes.tools.remove]\nwithout = ["recipients"]\n'
+    client = await wrapped.open(rules=rules)
+    arguments: dict[str, dict[str, Any]] = {"store": {"path": "a", "content": "b"}, "remove": {"path": "a"}}
+    for tool, reason in (("store", "denied_by_policy"), ("remove", "requires_approval")):
+        client.start_call(tool, **arguments[tool])
+        (waiting,) = await wrapped.until_waiting()
+        refused = await wrapped.denied("chieflab_approve_action", actionId=waiting["id"])
+        assert refused["reason"] == reason
+        assert [each["path"] for each in refused.get("problems", [])] == (
+            ["recipients"] if tool == "store" else []
+        )
+        await wrapped.done("chieflab_reject_action", actionId=waiting["id"], reason="Done looking.")
+    await client.close()

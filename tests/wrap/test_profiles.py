@@ -77,6 +77,8 @@ def test_a_file_that_cannot_be_wrapped_is_refused_with_the_reason(text: str, sai
         ("[files.tools.x]\ntitle = 1", "no text"),
         ('[files.tools.x]\nrepeat = "no"', "true or false"),
         ('[files.tools.x]\ndiff = {tool = "y"}', "incomplete"),
+        ('[files.tools.x]\nwithout = "amount"', "recipients, amount, arguments"),
+        ('[files.tools.x]\nwithout = ["people"]', "recipients, amount, arguments"),
         ('[files.tools.x]\nmdoe = "pass"', "mdoe"),
     ],
 )
