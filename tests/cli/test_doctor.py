@@ -85,6 +85,7 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "sending",
         "jobs",
         "connections",
+        "wrapped starts",
         "owner",
         "sign-in",
         "storage",
@@ -98,7 +99,7 @@ def test_a_prepared_one_is_well(assent: Assent, data_dir: Path, free_port: int) 
         "boundary",
         "limit of a local server",
     }
-    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 21
+    assert [sorted(check) for check in done.data["checks"]] == [["detail", "fix", "name", "ok"]] * 22
     assert "same OS user" in checks(done)["limit of a local server"]["detail"]
     assert done.data["sources"]["port"] == "environment ASSENT_PORT"
     assert sorted(data_dir.iterdir()) == before

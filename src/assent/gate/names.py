@@ -5,6 +5,7 @@ The agent holds the link too, so the server knows only the link, not the person.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Final
@@ -28,6 +29,9 @@ ROLES: Final = (
     "system",
 )
 """Words for a role or the server instead of a person."""
+
+UNSEEN: Final = ("Cf", "Mn", "Me")
+"""Categories of characters that part a word for a program and not for a reader."""
 
 _LOOKALIKES: Final = str.maketrans(
     "\u0430\u0432\u0435\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0441\u0455\u0442\u0443\u0445\u0501"
@@ -58,6 +62,14 @@ def is_taken(name: str, known: Iterable[str]) -> bool:
 def fold_lookalikes(text: str) -> str:
     """Return the form in which texts are compared that may be written to look like another."""
     return fold_name(text).translate(_LOOKALIKES)
+
+
+def names_server(text: str) -> bool:
+    """Whether a word of a text begins with this server's name, or looks as if it did."""
+    seen = "".join(
+        each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) not in UNSEEN
+    )
+    return any(_skeleton(word).startswith("assent") for word in re.findall(r"[^\W_]+", seen))
 
 
 def _skeleton(name: str) -> str:

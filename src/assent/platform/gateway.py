@@ -5,12 +5,14 @@ from __future__ import annotations
 from assent.engine.actions import decisions as decisions
 from assent.engine.actions.describing import describe as describe
 from assent.engine.actions.editing import PreparedEdit as PreparedEdit
+from assent.engine.connections.connections import note_start as note_start
 from assent.engine.core import freezes as freezes
 from assent.engine.core.waits import WaitedAction as WaitedAction
 from assent.extensions.texts import render_labelled as render_labelled
 from assent.gate.gate import Decider as Decider
 from assent.gate.gate import SeenVersion as SeenVersion
 from assent.gate.gate import needs_approval as needs_approval
+from assent.gate.names import names_server as names_server
 from assent.gate.records import Assurance as Assurance
 from assent.kernel.tokens import KeyRing as KeyRing
 from assent.kernel.tokens import TokenInvalid as TokenInvalid

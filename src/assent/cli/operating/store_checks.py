@@ -128,6 +128,18 @@ async def _connections(settings: Settings, store: Store) -> DoctorCheck:
     return DoctorCheck("connections", True, ", ".join(counts) or "no provider is connected", fix)
 
 
+async def _wrapped(settings: Settings, store: Store) -> DoctorCheck:
+    """Name the wrapped servers that did not start."""
+    from assent.engine.connections import connections
+    from assent.processes.system_clock import SystemClock
+
+    now_ms = SystemClock().now_ms()
+    failed = await store.read(lambda: connections.list_failed_starts(now_ms))
+    said = "; ".join(f"{each.server} did not start: {each.why}" for each in failed)
+    fix = "Correct its command or its environment, and have an agent list the tools again." if said else None
+    return DoctorCheck("wrapped starts", not said, said or "no wrapped server failed in the last day", fix)
+
+
 async def _owner(settings: Settings, store: Store) -> DoctorCheck:
     """Show which workspaces use the operators, effects and mail server of the settings."""
     from assent.engine.core import tenancy
@@ -247,6 +259,7 @@ LOOKS: Final[tuple[tuple[str, Look], ...]] = (
     ("boundary", _boundary),
     ("jobs", _jobs),
     ("connections", _connections),
+    ("wrapped starts", _wrapped),
     ("owner", _owner),
     ("sign-in", _sign_in),
     ("storage", _storage),

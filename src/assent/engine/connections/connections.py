@@ -25,8 +25,9 @@ from assent.gate.connection import (
     OpenedSecrets,
 )
 from assent.kernel.ids import WorkspaceId
+from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
-from assent.kernel.structs import from_row
+from assent.kernel.structs import Record, from_row
 from assent.ports import Clock, Row, Store, Transaction
 from assent.sql.loader import statements
 
@@ -34,6 +35,7 @@ log = logging.getLogger("assent.connections")
 
 _ACCOUNTS: Final = msgspec.json.Decoder(tuple[Account, ...])
 _OBJECT: Final = msgspec.json.Decoder(dict[str, Any])
+_START: Final = "wrapped server "
 
 
 class ConnectionStore:
@@ -271,6 +273,28 @@ def count_all() -> Transaction[list[tuple[str, str, int]]]:
     """By provider and state, over all workspaces."""
     rows = yield statements.count_connections()
     return [(row["provider"], row["state"], row["connections"]) for row in rows]
+
+
+class FailedStart(Record):
+    """A wrapped server that does not start, or does not list its tools."""
+
+    workspace_id: WorkspaceId
+    server: str
+    why: str
+    at_ms: int
+
+
+def note_start(workspace_id: WorkspaceId, server: str, why: str, now_ms: int) -> Transaction[None]:
+    """Remember why a wrapped server did not start, for people who look; without a reason, that it did."""
+    fact = msgspec.json.encode(FailedStart(workspace_id, server, why, now_ms)).decode() if why else ""
+    yield statements.set_deployment_fact(workspace_id=workspace_id, name=f"{_START}{server}", value=fact)
+
+
+def list_failed_starts(now_ms: int) -> Transaction[list[FailedStart]]:
+    """Return the failed starts of the last day: a server that is not wrapped any more is not tried again."""
+    rows = yield statements.list_deployment_facts(pattern=f"{_START}%")
+    found = [msgspec.json.decode(row["value"], type=FailedStart) for row in rows if row["value"]]
+    return [each for each in found if each.at_ms > now_ms - DAY_MS]
 
 
 def _connection(row: Row) -> Connection:

@@ -229,6 +229,10 @@ INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, 
 ON CONFLICT (workspace_id, name) DO UPDATE SET value = deployment_facts.value
 RETURNING value
 
+-- name: list_deployment_facts
+-- List the facts of all workspaces whose names match.
+SELECT value FROM deployment_facts WHERE name LIKE :pattern ORDER BY workspace_id, name
+
 -- name: bump_position [postgres only]
 -- Tell pages that the journal has grown since the value before. Every process writes this row at most once a second.
 INSERT INTO deployment_facts (workspace_id, name, value) VALUES (:workspace_id, 'journal position', :position)

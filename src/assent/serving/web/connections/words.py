@@ -180,6 +180,7 @@ THIS_SERVERS_COPY: Final = "The credentials are deleted from this server at once
 YES_DISCONNECT: Final = "Yes, disconnect"
 
 # connectors.html
+DID_NOT_START: Final = "Wrapped servers that did not start"
 SERVICES_ASSENT_CAN_POST: Final = (
     "Services Assent can post and send through. Only people give keys and consent, on this page. They "
     "are stored encrypted, and no agent sees them."
