@@ -79,12 +79,14 @@ def ask_person(wants: dict[str, Any], modern: bool, params: dict[str, Any]) -> d
     form = {
         "message": "Which colour?",
         "requestedSchema": {"type": "object", "properties": {"colour": {"type": "string"}}},
+        **wants.get("form", {}),
     }
     if modern:
         if "requestState" in params:
             said = params["inputResponses"]["colour"]
             return text(f"state {params['requestState']}, {said['content']['colour']}")
-        asked = {"colour": {"method": "elicitation/create", "params": {"mode": "form", **form}}}
+        method = wants.get("asks", "elicitation/create")
+        asked = {"colour": {"method": method, "params": {"mode": "form", **form}}}
         return {"resultType": "input_required", "inputRequests": asked, "requestState": "secret state"}
     send({"id": "ask-1", "method": "elicitation/create", "params": form})
     answer = json.loads(sys.stdin.readline())
@@ -148,14 +150,23 @@ def answer(world: World, message: dict[str, Any], modern_server: bool) -> dict[s
         return {"tools": list_tools(world.wants())}
     if method == "tools/call":
         return call(world, params, modern)
-    if method == "resources/list":
-        return {"resources": [{"uri": "note://one", "name": "one"}]}
+    wants = world.wants()
+    lists = {
+        "resources/list": {"resources": wants.get("resources", [{"uri": "note://one", "name": "one"}])},
+        "resources/templates/list": {"resourceTemplates": wants.get("templates", [])},
+        "prompts/list": {"prompts": wants.get("prompts", [{"name": "greet"}])},
+    }
+    if method in lists:
+        return lists[method]
+    said = wants.get("says", "the note")
+    if method in ("resources/read", "prompts/get"):
+        world.note({"read": params.get("uri") or params.get("name"), "arguments": params.get("arguments")})
+        if "reads" in wants:
+            return dict(wants["reads"])
     if method == "resources/read":
-        return {"contents": [{"uri": params["uri"], "text": "the note"}]}
-    if method == "prompts/list":
-        return {"prompts": [{"name": "greet"}]}
+        return {"contents": [{"uri": params["uri"], "text": said}]}
     if method == "prompts/get":
-        return {"messages": [{"role": "user", "content": {"type": "text", "text": "Hello"}}]}
+        return {"messages": [{"role": "user", "content": {"type": "text", "text": said}}]}
     return None
 
 

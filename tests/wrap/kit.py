@@ -7,11 +7,15 @@ import json
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import msgspec
+from mcp.shared.message import SessionMessage
+from mcp_types import jsonrpc_message_adapter
 from tests.engine.actions.kit import Gate
 from tests.keyed_browser import KeyedBrowser
 from tests.surfaces import BASE_URL, ManualClock, settings_for
@@ -149,6 +153,26 @@ class Wrapped(Gate):
         return msgspec.json.decode(written[0]) if written else None
 
 
+@asynccontextmanager
+async def connect_sdk(surfaces: Surfaces, credentials: Credentials) -> AsyncIterator[tuple[Any, Any]]:
+    """The connection of a front, for the SDK's client."""
+    to_client, reads = anyio.create_memory_object_stream[SessionMessage](100)
+    writes, from_client = anyio.create_memory_object_stream[SessionMessage](100)
+
+    async def lines() -> AsyncIterator[bytes]:
+        async for sent in from_client:
+            yield sent.message.model_dump_json(by_alias=True, exclude_none=True).encode()
+
+    def write(data: bytes) -> None:
+        to_client.send_nowait(SessionMessage(jsonrpc_message_adapter.validate_json(data)))
+
+    session = asyncio.create_task(StdioSession(surfaces.messages, credentials, write).run(lines()))
+    async with to_client, reads, writes, from_client:
+        yield reads, writes
+        await writes.aclose()
+        await asyncio.wait_for(session, DEADLINE_SECONDS)
+
+
 class FrontClient:
     """One client on a connection that stays open."""
 
@@ -158,8 +182,11 @@ class FrontClient:
         self._numbers = 0
         self.notes: list[dict[str, Any]] = []
         self.answers_to_server: dict[str, Any] = {"action": "accept", "content": {"colour": "blue"}}
+        self.asked: list[dict[str, Any]] = []
+        """The params of what the server asked this client's person."""
         self.modern = False
         self.capabilities: dict[str, Any] = {}
+        self.credentials = credentials
         session = StdioSession(surfaces.messages, credentials, self._take)
         self._task = asyncio.create_task(session.run(self._feed()))
 
@@ -170,6 +197,7 @@ class FrontClient:
     def _take(self, data: bytes) -> None:
         message = msgspec.json.decode(data)
         if "method" in message and "id" in message:
+            self.asked.append(message["params"])
             self.send({"id": message["id"], "result": self.answers_to_server})
         elif "method" in message:
             self.notes.append(message)

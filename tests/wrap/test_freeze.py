@@ -72,10 +72,10 @@ async def test_a_tool_that_passes_is_refused_unless_it_is_trusted_and_only_reads
         await client.close()
 
 
-async def test_resources_and_prompts_of_a_server_that_is_not_trusted_are_not_read(
+async def test_resources_and_prompts_that_a_rule_passes_are_not_read_from_a_server_that_is_not_trusted(
     wrapped: Wrapped, client: FrontClient
 ) -> None:
-    stranger = await wrapped.open()
+    stranger = await wrapped.open(rules='[notes]\nresources = "pass"\nprompts = "pass"\n')
     await freeze(wrapped, wrapped.workspace_id)
     for method, params in (("resources/read", {"uri": "note://one"}), ("prompts/get", {"name": "greet"})):
         assert "a leak" in (await stranger.request(method, params))["error"]["message"]

@@ -16,6 +16,7 @@ from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, SERVER_INFO_META_KEY, CallToolRequestParams, PaginatedRequestParams
+from mcp_types.methods import CACHEABLE_METHODS
 
 from assent import __version__
 from assent.kernel.toolsets import TOOLSETS
@@ -92,7 +93,8 @@ class ForeignServer:
         if self._server is not None:
             return self._server
         self._call_own = call_own
-        hint = CacheHint(ttl_ms=FOREIGN_TTL_MS, scope="private")
+        hints: dict[Any, CacheHint] = dict.fromkeys(CACHEABLE_METHODS, CacheHint(FOREIGN_TTL_MS, "private"))
+        hints["resources/read"] = CacheHint()
         handlers: dict[str, Any] = {
             "on_list_tools": self._list_tools,
             "on_call_tool": self._call_tool,
@@ -108,7 +110,7 @@ class ForeignServer:
             title="Assent",
             instructions=self.gateway.instructions,
             website_url=SPEC_URL,
-            cache_hints={"tools/list": hint, "server/discover": hint},
+            cache_hints=hints,
             **handlers,
         )
         return self._server
@@ -137,7 +139,9 @@ class ForeignServer:
             found = await self.gateway.request(ctx.request.foreign, method, ctx.request.params or {})
         except LookupError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from None
-        return {"resultType": COMPLETE, **found}
+        # How long it may be kept, and for whom, is not for the wrapped server to say.
+        kept = {key: value for key, value in found.items() if key not in ("ttlMs", "cacheScope")}
+        return {**kept, "resultType": COMPLETE}
 
 
 def read_capabilities(declared: Any) -> dict[str, Any]:

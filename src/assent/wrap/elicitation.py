@@ -4,23 +4,34 @@ On legacy stdio the server's request is sent on to the client. In the modern era
 it needs input; the client repeats the call with the answer and with a state. The server's own state is
 sealed in ours, so that it can be used only by the same caller for the same call. Elsewhere the client
 declares nothing, and the question is refused by name.
+
+A client shows every question as one of Assent. So only trusted servers ask; message and fields begin
+with the server's name, and no text names Assent.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 import msgspec
 
-from assent.platform.gateway import ClientPort, ForeignCall, KeyRing, TokenInvalid
+from assent.platform.gateway import ClientPort, ForeignCall, KeyRing, TokenInvalid, names_server
 from assent.platform.values import Record, digest
 from assent.wrap.gated import say_error
+from assent.wrap.links import RpcError
 from assent.wrap.listing import OfferedTool
 from assent.wrap.upstreams import AskClient, Upstream
 
 INPUT_REQUIRED: Final = "input_required"
 ELICITATION: Final = "elicitation"
+MAX_QUESTION_CHARS: Final = 20_000
+ESCAPED: Final = re.compile(r"\\(?:u....|.)")
+"""A character that JSON writes as an escape."""
+INVALID_PARAMS: Final = -32602
+CREATE: Final = "elicitation/create"
 
 
 class SealedState(Record):
@@ -33,7 +44,39 @@ class SealedState(Record):
 
 def forward_input(client: ClientPort, upstream: Upstream) -> AskClient | None:
     """Return how a legacy server's question reaches the client; None if it cannot."""
-    return client.ask if not upstream.modern and client.capabilities is None else None
+    if upstream.modern or client.capabilities is not None or client.ask is None:
+        return None
+    return partial(_forward, client.ask, upstream.spec.name)
+
+
+async def _forward(ask: AskClient, server: str, params: dict[str, Any], seconds: float) -> dict[str, Any]:
+    return await ask(introduce(server, {"method": CREATE, "params": params}, {}), seconds)
+
+
+def introduce(server: str, asked: Any, modes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the params of a server's request, with its name in the message and in the title of each field. `modes`
+    are the client's; one without any shows forms. Raises `RpcError` for what does not pass."""
+    params = asked.get("params") if isinstance(asked, dict) and asked.get("method") == CREATE else None
+    given = params if isinstance(params, dict) else {}
+    message, form = given.get("message"), given.get("requestedSchema")
+    fields = form.get("properties") if isinstance(form, dict) else None
+    why = ""
+    if not isinstance(message, str) or given.get("mode", "form") not in list(modes or {"form": {}}):
+        why = "in a way that this client does not offer"
+    elif not str(given.get("url", "https://")).startswith(("https://", "http://")):
+        why = "for an address that is no page"
+    elif len(encoded := msgspec.json.encode([server, given]).decode()) > MAX_QUESTION_CHARS:
+        why = "more than a person can read"
+    elif names_server(ESCAPED.sub(" ", encoded)):
+        why = "in Assent's name, for which only Assent speaks"
+    if why:
+        raise RpcError(INVALID_PARAMS, f"{server} asked {why}. Its question was not passed on.")
+    named = {**given, "message": f"The server {server} asks: {message}"}
+    if isinstance(form, dict) and isinstance(fields, dict):
+        titles = {name: field.get("title", name) for name, field in fields.items() if isinstance(field, dict)}
+        titled = {name: {**fields[name], "title": f"{server}: {title}"} for name, title in titles.items()}
+        named["requestedSchema"] = {**form, "properties": titled}
+    return named
 
 
 def list_capabilities(client: ClientPort, upstream: Upstream) -> dict[str, Any]:
@@ -67,13 +110,23 @@ def open_state(
 def seal_result(
     keys: KeyRing, call: ForeignCall, tool: OfferedTool, params: Mapping[str, Any], result: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the result for the client, with the server's state sealed."""
+    """Return the result for the client, with the server's questions introduced and its state sealed."""
     if result.get("resultType") != INPUT_REQUIRED:
         return result
     if call.client.capabilities is None or ELICITATION not in call.client.capabilities:
-        return say_error(f"{tool.server} asked for input (elicitation), which this client cannot give.")
-    state = result.get("requestState")
-    if not isinstance(state, str):
-        return result
-    sealed = SealedState(call.caller.holder, _identify(call, tool, params), state)
-    return {**result, "requestState": keys.sign(msgspec.json.encode(sealed))}
+        able = "a trusted server and a client that can ask"
+        return say_error(f"{tool.server} asked for input (elicitation), which passes for {able} alone.")
+    asked, state, sent = result.get("inputRequests"), result.get("requestState"), dict(result)
+    if isinstance(asked, dict):
+        modes = call.client.capabilities[ELICITATION]
+        try:
+            sent["inputRequests"] = {
+                key: {"method": CREATE, "params": introduce(tool.server, each, modes)}
+                for key, each in asked.items()
+            }
+        except RpcError as error:
+            return say_error(error.message)
+    if isinstance(state, str):
+        sealed = SealedState(call.caller.holder, _identify(call, tool, params), state)
+        sent["requestState"] = keys.sign(msgspec.json.encode(sealed))
+    return sent

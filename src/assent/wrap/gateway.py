@@ -14,21 +14,32 @@ import os
 import shlex
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from assent.platform.gateway import ForeignCall, freezes
+from assent.platform.gateway import ClientPort, ForeignCall, freezes, note_start
 from assent.platform.storage import Services, tenancy
-from assent.platform.values import MINUTE_MS, Refusal, WorkspaceId, list_unpassed, select_passed
+from assent.platform.values import HOUR_MS, MINUTE_MS, Refusal, WorkspaceId, list_unpassed, select_passed
 from assent.wrap import gated, storing
 from assent.wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call
 from assent.wrap.elicitation import forward_input, list_capabilities, open_state, seal_result
 from assent.wrap.gated import HeldCalls, say_error
 from assent.wrap.links import RpcError, Unanswered, Unsent
-from assent.wrap.listing import OfferedTool, arrange_tools, lets_pass
+from assent.wrap.listing import (
+    LISTS,
+    MAX_TOOLS,
+    Directory,
+    OfferedEntry,
+    OfferedTool,
+    arrange_tools,
+    lets_pass,
+    recall_entries,
+)
 from assent.wrap.observing import write_proposed_rules
 from assent.wrap.pace import CallPace
 from assent.wrap.profiles import (
@@ -41,7 +52,7 @@ from assent.wrap.profiles import (
     read_order,
     read_rules,
 )
-from assent.wrap.upstreams import PassedOn, Upstream, Upstreams
+from assent.wrap.upstreams import AGAIN, PassedOn, Upstream, Upstreams
 
 log = logging.getLogger("assent.wrap")
 
@@ -64,13 +75,14 @@ PASS_SECONDS: Final = 60.0
 PINS_SECONDS: Final = 1.0
 ASK_MS: Final = 5 * MINUTE_MS
 """How long the question about a server's tools stays as it is: it does not count for the storage quota."""
-LISTS: Final = {
-    "resources/list": "resources",
-    "resources/templates/list": "resourceTemplates",
-    "prompts/list": "prompts",
-}
-READS: Final = {"resources/read": "resources", "prompts/get": "prompts"}
-"""Requests for one thing, with the capability of the servers that may have it."""
+NAMES: Final = {"resources/read": "uri", "prompts/get": "name"}
+"""Requests for one thing, with the parameter that names it."""
+HELD: Final = (
+    "{name!r} of {server} is not as it was accepted when it was first listed ({parts}), and is not given. Tell the "
+    "user: a person who has read the change goes on by wrapping the server under another name."
+)
+UNREAD: Final = "The {what} of {server} are not passed on: it is not trusted, and no rule passes them."
+TOO_FAST: Final = "Too many calls in a short time. Wait a few seconds and try again."
 
 
 class ArrangedTools:
@@ -111,8 +123,9 @@ class Gateway:
         self._pins: dict[str, tuple[float, storing.Pins]] = {}
         self._asked_ms: dict[tuple[str, str], int] = {}
         """By profile and server, when a person was asked about its tools."""
-        self._failures: dict[str, list[str]] = {}
-        """By profile, why servers are left out."""
+        self._starts: dict[tuple[str, str], tuple[str, int]] = {}
+        self._failures: dict[str, dict[str, str]] = {}
+        """By profile and server, why it is left out."""
 
     # Profiles
 
@@ -157,7 +170,7 @@ class Gateway:
     async def list_tools(self, call: ForeignCall) -> list[dict[str, Any]]:
         listing = (await self._find_tools(call)).listing
         if call.client.notify is not None and call.profile_id not in self._by_settings.values():
-            for why in self._failures[call.profile_id]:
+            for why in self._failures[call.profile_id].values():
                 # The front writes it into its client's log.
                 call.client.notify("notifications/message", {"level": "error", "data": why})
         return listing
@@ -169,7 +182,7 @@ class Gateway:
         profile = await self._profile(call)
         found = (await self._find_tools(call)).by_name.get(name) if isinstance(name, str) else None
         if found is None and (failures := self._failures[call.profile_id]):
-            return say_error(f"There is no tool {str(name)[:80]!r} now. {' '.join(failures)}")
+            return say_error(f"There is no tool {str(name)[:80]!r} now. {' '.join(failures.values())}")
         if found is None or found.mode == "hide":
             return None
         if found.held:
@@ -178,7 +191,7 @@ class Gateway:
                 "their inbox. Do not look for another way to do the same thing."
             )
         if not self._pace.may_call(call.caller.holder):
-            return say_error("Too many calls in a short time. Wait a few seconds and try again.")
+            return say_error(TOO_FAST)
         arguments: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
         if found.mode == "gate" and not profile.observe:
             return await self._ask(call, profile, found, arguments, params)
@@ -197,15 +210,17 @@ class Gateway:
         servers = [self.upstreams.find(call.profile_id, profile, spec) for spec in profile.servers]
         answers = await asyncio.gather(*(each.list_tools() for each in servers), return_exceptions=True)
         found: dict[str, tuple[dict[str, Any], ...]] = {}
-        failures = self._failures[call.profile_id] = list[str]()
-        for server, answer in zip(servers, answers, strict=True):
+        failures = self._failures[call.profile_id] = dict[str, str]()
+        for name, answer in zip((each.spec.name for each in servers), answers, strict=True):
             if isinstance(answer, (Unsent, Unanswered, RpcError)):
-                failures.append(f"The tools of {server.spec.name} are left out: {answer}.")
-                log.warning("%s", failures[-1])
+                failures[name] = f"The tools of {name} are left out: {answer}."
+                log.warning("%s", failures[name])
+                await self._note_start(workspace_id, name, str(answer).partition(AGAIN)[0])
             elif isinstance(answer, BaseException):
                 raise answer
             else:
-                found[server.spec.name] = answer
+                found[name] = answer
+                await self._note_start(workspace_id, name, "")
         pins, key = await self._find_pins(workspace_id), (workspace_id, call.profile_id)
         arranged = self._arranged.get(key)
         if arranged is not None and arranged.is_of(found, pins):
@@ -226,6 +241,14 @@ class Gateway:
         if asked:
             self._arranged[key] = arranged
         return arranged
+
+    async def _note_start(self, workspace_id: WorkspaceId, server: str, why: str) -> None:
+        """Keep for people whether a server starts. It is written when that changes, and then once an hour."""
+        now_ms, key = self._services.clock.now_ms(), (workspace_id, server)
+        noted, at_ms = self._starts.get(key, (None, now_ms))
+        if why != noted or (why and now_ms - at_ms > HOUR_MS):
+            await self._services.store.write(lambda: note_start(workspace_id, server, why, now_ms))
+            self._starts[key] = (why, now_ms)
 
     async def _find_pins(self, workspace_id: WorkspaceId) -> storing.Pins:
         """Return the accepted definitions, read at most once a second: another process may accept one."""
@@ -308,6 +331,8 @@ class Gateway:
         self, call: ForeignCall, profile: Profile, tool: OfferedTool, params: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Pass a call through, with its progress and the questions to the client's person."""
+        if not profile.rules_for(tool.server).trusted:  # it asks the client's person nothing
+            call = replace(call, client=ClientPort(call.client.notify))
         upstream, client = self._upstream(call, profile, tool.server), call.client
         keys = self._services.keys.client_dialogs
         try:
@@ -345,34 +370,74 @@ class Gateway:
     # Resources and prompts
 
     async def request(self, call: ForeignCall, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Answer a request about resources or prompts. A list has those of all servers; the first
-        server that has a thing answers for it."""
-        profile = await self._profile(call)
-        capability = READS.get(method) or method.partition("/")[0]
-        servers = [self._upstream(call, profile, spec.name) for spec in profile.servers]
-        if method not in LISTS and (frozen := await self._find_freeze(call)) is not None:
-            servers = [each for each in servers if profile.rules_for(each.spec.name).trusted]
-            if not servers:
-                raise LookupError(freezes.explain(frozen).recovery().user_message)
+        """Answer a request about resources or prompts. Raises `LookupError` with the reason for the client."""
+        if not self._pace.may_call(call.caller.holder):
+            raise LookupError(TOO_FAST)
+        profile, capability = await self._profile(call), method.partition("/")[0]
+        directory = await self._find_entries(call, profile, capability)
         if method in LISTS:
-            listed: list[Any] = []
-            for server in servers:
-                try:
-                    await server.list_tools()  # connects
-                    if capability in server.capabilities:
-                        listed += await server.list_all(method, LISTS[method])
-                except (Unsent, Unanswered, RpcError) as error:
-                    log.warning("%s of %s is left out: %s", method, server.spec.name, error)
-            return {LISTS[method]: listed}
-        failure: Exception = LookupError("no wrapped server has it")
-        for server in servers:
+            pins = await self._find_pins(call.caller.workspace_id)
+            return {LISTS[method].field: directory.describe(method, pins)}
+        key = NAMES[method]
+        name = str(params.get(key))
+        if not directory.find(name):  # it may be new
+            directory = await self._find_entries(call, profile, capability, again=True)
+        entry, own = directory.choose(name)
+        if not profile.rules_for(entry.server).trusted and (frozen := await self._find_freeze(call)):
+            raise LookupError(freezes.explain(frozen).recovery().user_message)
+        if entry.is_held(await self._find_pins(call.caller.workspace_id)):
+            raise LookupError(await self._explain_held(call, entry))
+        upstream = self._upstream(call, profile, entry.server)
+        try:
+            result = await upstream.request(method, {**params, key: own}, PASS_SECONDS)
+        except (Unsent, Unanswered, RpcError) as error:
+            raise LookupError(f"{entry.server} did not give {own[:200]!r}: {error}") from None
+        if result.get("resultType", "complete") != "complete":
+            raise LookupError(f"{entry.server} asked for input (elicitation), which passes for tools alone.")
+        return result
+
+    async def _find_entries(
+        self, call: ForeignCall, profile: Profile, capability: str, *, again: bool = False
+    ) -> Directory:
+        """Return the prompts, or the resources, of the servers that may be read. What is new is accepted."""
+        await self._find_tools(call)  # its first tools are accepted before anything else of a server
+        workspace_id, absent = call.caller.workspace_id, dict[str, str]()
+        methods = [method for method in LISTS if method.startswith(capability)]
+
+        async def look(server: Upstream) -> list[OfferedEntry]:
+            name = server.spec.name
+            if not profile.rules_for(name).may_read(capability):
+                absent[name] = UNREAD.format(server=name, what=capability)
+                return []
+            pins = await self._find_pins(workspace_id)
             try:
-                await server.list_tools()
-                if capability in server.capabilities:
-                    return await server.request(method, params, PASS_SECONDS)
+                listed = [
+                    OfferedEntry(name, method, each[LISTS[method].key], each)
+                    for method in methods
+                    for each in await server.list_entries(method, again=again)
+                ]
             except (Unsent, Unanswered, RpcError) as error:
-                failure = LookupError(str(error))
-        raise failure
+                absent[name] = f"The {capability} of {name} are left out: {error}."
+                log.warning("%s", absent[name])
+                return [each for method in methods for each in recall_entries(name, method, pins)]
+            new = [each for each in listed if each.is_held(pins) and (name, each.tool) not in pins]
+            kept = sum(owner == name and ":" in tool for owner, tool in pins)
+            if new := new[: max(0, MAX_TOOLS - kept)]:
+                await storing.accept_first(self._services, workspace_id, new)
+                self._pins.pop(workspace_id, None)
+            return listed
+
+        servers = [self._upstream(call, profile, each.name) for each in profile.servers]
+        found = await asyncio.gather(*map(look, servers))
+        return Directory(capability, chain.from_iterable(found), absent)
+
+    async def _explain_held(self, call: ForeignCall, entry: OfferedEntry) -> str:
+        """Say what is not as it was accepted, and how a person goes on."""
+        workspace_id, now = call.caller.workspace_id, entry.definition
+        text = await storing.find_definition(self._services, workspace_id, entry.server, entry.tool)
+        accepted = msgspec.json.decode(text) if text else {}
+        parts = sorted(each for each in {*accepted, *now} if accepted.get(each) != now.get(each))
+        return HELD.format(name=entry.name[:200], server=entry.server, parts=", ".join(parts))
 
     async def close(self) -> None:
         await self.held.close()

@@ -1,8 +1,11 @@
-"""Which tools of the wrapped servers a client sees, and what a call of each does. Pure.
+"""Which tools, prompts and resources of the wrapped servers a client sees, and whose each is. Pure.
 
 A tool passes, is gated or is hidden: by a rule, else by its own hint, which counts only if its server
 is trusted and has given it since its first list. Everything unknown is gated. A tool whose definition
 is not the accepted one is held: it is not listed until a person accepts the new definition.
+
+A prompt or resource belongs to the server that lists it. Where several may have it, the server's name
+before it says which one is meant; without that none is asked, so that no server answers for another.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
+from mcp.shared.uri_template import UriTemplate
+from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 
 from assent.platform.effects import Severity
 from assent.platform.values import Record, digest_of_bytes
@@ -24,6 +29,9 @@ MAX_DEFINITION_BYTES: Final = 60_000
 MAX_NAME_CHARS: Final = 64
 NAME: Final = re.compile(r"[A-Za-z0-9_./-]{1,64}")
 ASKS: Final = "A person approves each call before it is made; the call waits for that."
+
+MAX_ENTRY_BYTES: Final = 8_000
+MAX_KEY_BYTES: Final = 1_000
 
 _SORTED: Final = msgspec.json.Encoder(order="deterministic")
 
@@ -144,3 +152,122 @@ def find_free_name(server: str, tool: str, used: Collection[str], *, clashes: bo
         for each in tries
     )
     return next(each for each in fitting if each not in used)
+
+
+class ListKind(Record):
+    """A list that a server may have."""
+
+    field: str
+    """Of the result, with the entries."""
+    key: str
+    """Of an entry, with its name."""
+    kind: type[Tool | Prompt | Resource | ResourceTemplate]
+    pinned: str = ""
+    """What precedes the name of an entry among the accepted definitions, if its entries are pinned."""
+
+
+TOOLS: Final = "tools/list"
+TEMPLATES: Final = "resources/templates/list"
+LISTS: Final = {
+    TOOLS: ListKind("tools", "name", Tool),
+    "prompts/list": ListKind("prompts", "name", Prompt, "prompt:"),
+    # Resources come and go with the data of their server: none is held.
+    "resources/list": ListKind("resources", "uri", Resource),
+    TEMPLATES: ListKind("resourceTemplates", "uriTemplate", ResourceTemplate, "template:"),
+}
+SEPARATORS: Final = {"prompts": "_", "resources": "+"}
+"""What stands between the name of a server and that of its prompt or resource."""
+
+
+def is_passable(method: str, entry: Any) -> bool:
+    """Whether an entry of a list can be used. One that a client does not understand would spoil the whole list."""
+    if method == TOOLS:
+        return is_usable(entry)
+    name = entry.get(LISTS[method].key) if isinstance(entry, dict) else None
+    if not isinstance(name, str) or not name.isprintable() or not 0 < len(name.encode()) <= MAX_KEY_BYTES:
+        return False
+    try:
+        LISTS[method].kind.model_validate(entry, by_name=False)
+        if method == TEMPLATES:
+            UriTemplate.parse(name)
+    except ValueError:
+        return False
+    return len(_SORTED.encode(entry)) <= MAX_ENTRY_BYTES
+
+
+class OfferedEntry(Record):
+    """A prompt, resource or resource template of a wrapped server, in the list of a method."""
+
+    server: str
+    method: str
+    name: str
+    definition: Mapping[str, Any]
+
+    @property
+    def tool(self) -> str:
+        """Its name among the accepted definitions, which no tool can have."""
+        return f"{LISTS[self.method].pinned}{self.name}"
+
+    @property
+    def pin(self) -> str:
+        return compute_pin(self.definition)
+
+    def is_held(self, pins: Mapping[tuple[str, str], tuple[str, bool]]) -> bool:
+        accepted, _ = pins.get((self.server, self.tool), (None, False))
+        return bool(LISTS[self.method].pinned) and accepted != self.pin
+
+
+def recall_entries(server: str, method: str, pins: Iterable[tuple[str, str]]) -> list[OfferedEntry]:
+    """Return what was accepted of a server, by name. It stays the server's while that does not answer."""
+    pinned = LISTS[method].pinned
+    named = [tool for name, tool in pins if name == server and pinned and tool.startswith(pinned)]
+    return [OfferedEntry(server, method, each.removeprefix(pinned), {}) for each in named]
+
+
+class Directory:
+    """Whose the prompts, or the resources, of a profile's servers are."""
+
+    def __init__(self, capability: str, entries: Iterable[OfferedEntry], absent: Mapping[str, str]) -> None:
+        """`absent` says by server why nothing of it is given."""
+        self._separator = SEPARATORS[capability]
+        self._absent = absent
+        self._named = {(each.server, each.name): each for each in entries}
+        self._templates = [
+            (each, UriTemplate.parse(each.name)) for each in self._named.values() if each.method == TEMPLATES
+        ]
+        self._servers = dict.fromkeys(server for server, _ in self._named)
+
+    def describe(self, method: str, pins: Mapping[tuple[str, str], tuple[str, bool]]) -> list[dict[str, Any]]:
+        """Return the entries of a list. A name that may mean another entry, too, begins with the server's."""
+        key, shown = LISTS[method].key, list[dict[str, Any]]()
+        for each in self._named.values():
+            if each.method == method and each.server not in self._absent and not each.is_held(pins):
+                is_clear = self.find(each.name) == [(each, each.name)]
+                name = each.name if is_clear else f"{each.server}{self._separator}{each.name}"
+                shown.append({**each.definition, key: name})
+        return shown
+
+    def find(self, name: str) -> list[tuple[OfferedEntry, str]]:
+        """Return what a name may mean: an entry of each server that may have it, with the name there."""
+        server, separator, rest = name.partition(self._separator)
+        if separator and (meant := self._find_at(server, rest)) is not None:
+            return [(meant, rest)]
+        found = (self._find_at(each, name) for each in self._servers)
+        return [(each, name) for each in found if each is not None]
+
+    def _find_at(self, server: str, name: str) -> OfferedEntry | None:
+        own = (each for each in self._templates if each[0].server == server)
+        matching = (each for each, template in own if template.match(name) is not None)
+        return self._named.get((server, name)) or next(matching, None)
+
+    def choose(self, name: str) -> tuple[OfferedEntry, str]:
+        """Return the one entry that a name means, with the name there. Raises `LookupError`."""
+        meant, shown = self.find(name), repr(name[:200])
+        if not meant:
+            raise LookupError(" ".join((f"No server lists {shown}.", *self._absent.values())))
+        if len(meant) > 1:
+            said = " or ".join(f"{each.server}{self._separator}{own[:200]}" for each, own in meant)
+            raise LookupError(f"Several servers may have {shown}. Name the one that is meant: {said}.")
+        if (why := self._absent.get(meant[0][0].server)) is not None:
+            raise LookupError(f"{shown} is not given. {why}")
+        return meant[0]

@@ -81,6 +81,12 @@ class ServerRules(Record):
 
     trusted: bool = False
     tools: tuple[ToolRule, ...] = ()
+    reads: Mapping[str, bool] = {}
+    """Whether prompts and resources are passed on, where a rule says so."""
+
+    def may_read(self, capability: str) -> bool:
+        """Whether the server's prompts, or its resources, are passed on. Without a rule they are if it is trusted."""
+        return self.reads.get(capability, self.trusted)
 
     def find(self, tool: str) -> ToolRule | None:
         """Return the rule of a tool: the one with its name, else the first pattern that matches."""
@@ -305,6 +311,8 @@ def check_spec(spec: UpstreamSpec) -> UpstreamSpec:
     return spec
 
 
+READS: Final = ("prompts", "resources")
+SERVER_KEYS: Final = frozenset({"trusted", "tools", *READS})
 RULE_KEYS: Final = frozenset({"mode", "risk", "title", "table", "diff", "repeat", "without"})
 
 
@@ -323,13 +331,17 @@ def read_rules(text: str, servers: frozenset[str]) -> dict[str, ServerRules]:
 
 
 def _read_server_rules(name: str, table: Any) -> ServerRules:
-    _require_keys(f"[{name}]", table, frozenset({"trusted", "tools"}))
+    _require_keys(f"[{name}]", table, SERVER_KEYS)
     tools = table.get("tools", {})
     if not isinstance(tools, dict):
         raise BadProfile(f"[{name}] tools: write one table per tool, such as [{name}.tools.write_file].")
+    for key in READS:
+        if table.get(key, "pass") not in ("pass", "hide"):
+            raise BadProfile(f"[{name}] {key} is {table[key]!r}. Write pass or hide.")
     return ServerRules(
         _read_switch(f"[{name}] trusted", table.get("trusted", False)),
         tuple(_read_rule(f'[{name}.tools."{tool}"]', tool, rule) for tool, rule in tools.items()),
+        {key: table[key] == "pass" for key in READS if key in table},
     )
 
 

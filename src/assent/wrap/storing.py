@@ -20,7 +20,7 @@ from assent.platform.storage import Services, Transaction, journal
 from assent.platform.values import DAY_MS, MAX_CONTENT_CHARS, Record, WorkspaceId
 from assent.wrap.component import statements
 from assent.wrap.effects import ToolOffer, write_definition
-from assent.wrap.listing import OfferedTool, only_reads
+from assent.wrap.listing import OfferedEntry, OfferedTool, only_reads
 from assent.wrap.profiles import Profile
 
 FIELD: Final = "profile"
@@ -104,8 +104,10 @@ async def list_pins(services: Services, workspace_id: WorkspaceId) -> Pins:
     return await services.store.read(begin)
 
 
-async def accept_first(services: Services, workspace_id: WorkspaceId, offered: Iterable[OfferedTool]) -> None:
-    """Accept the definitions of a server's first list: the person who wrapped it has chosen it."""
+async def accept_first(
+    services: Services, workspace_id: WorkspaceId, offered: Iterable[OfferedTool | OfferedEntry]
+) -> None:
+    """Accept definitions that a server lists first: the person who wrapped it has chosen it."""
     now_ms, found = services.clock.now_ms(), list(offered)
 
     def begin() -> Transaction[None]:
@@ -140,6 +142,16 @@ def accept_tools(
             hinted=int(only_reads(each.definition, trusted=True)),
             now_ms=now_ms,
         )
+
+
+async def find_definition(services: Services, workspace_id: WorkspaceId, server: str, tool: str) -> str:
+    """Return an accepted definition as text; empty if there is none."""
+
+    def begin() -> Transaction[str]:
+        rows = yield statements.find_wrap_tool(workspace_id=workspace_id, server=server, tool=tool)
+        return str(rows[0]["definition"]) if rows else ""
+
+    return await services.store.read(begin)
 
 
 async def show_tools(

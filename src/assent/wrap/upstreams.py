@@ -22,7 +22,7 @@ from assent.platform.storage import Clock
 from assent.platform.values import MINUTE_MS, Record
 from assent.wrap.http_link import HttpLink
 from assent.wrap.links import RpcError, ServerLink, StdioLink, Unanswered, Unsent
-from assent.wrap.listing import MAX_TOOLS, is_usable
+from assent.wrap.listing import LISTS, MAX_TOOLS, TOOLS, is_passable
 from assent.wrap.profiles import Profile, UpstreamSpec
 
 log = logging.getLogger("assent.wrap")
@@ -32,12 +32,13 @@ START_SECONDS: Final = 60.0
 PROBE_SECONDS: Final = 15.0
 LIST_SECONDS: Final = 20.0
 LIST_AGE_SECONDS: Final = 30.0
-"""How long a tool list is used before the server is asked again."""
+"""How long a list is used before the server is asked again."""
 FIRST_PAUSE_SECONDS: Final = 0.5
 LONGEST_PAUSE_SECONDS: Final = 60.0
 IDLE_MS: Final = 15 * MINUTE_MS
 MAX_UNPASSED: Final = 12
 """The most variables that the message about a failed start names."""
+AGAIN: Final = "; it is started again in "
 MAX_PAGES: Final = 50
 METHOD_NOT_FOUND: Final = -32601
 CLIENT_INFO: Final = {"name": "assent", "version": __version__}
@@ -85,8 +86,8 @@ class Upstream:
         self._failures = 0
         self._retry_at = 0.0
         self._why = ""
-        self._tools: tuple[dict[str, Any], ...] = ()
-        self._listed_at: float | None = None
+        self._lists: dict[str, tuple[dict[str, Any], ...]] = {}
+        self._listed_at: dict[str, float] = {}
         self._in_flight: dict[int, PassedOn] = {}
         self._numbers = 0
 
@@ -122,29 +123,37 @@ class Upstream:
         return not self._in_flight and self._clock.now_ms() - self._used_ms > IDLE_MS
 
     async def list_tools(self) -> tuple[dict[str, Any], ...]:
-        """Return the usable definitions, as the server wrote them. Raises as `request` does."""
+        return await self.list_entries(TOOLS)
+
+    async def list_entries(self, method: str, *, again: bool = False) -> tuple[dict[str, Any], ...]:
+        """Return the usable definitions of a list, as the server wrote them. Raises as `request` does."""
         await self._connect()
-        fresh = self._listed_at is not None and time.monotonic() - self._listed_at < LIST_AGE_SECONDS
-        if not fresh:
-            asked_at = time.monotonic()
-            listed = await self.list_all("tools/list", "tools") if "tools" in self.capabilities else []
-            usable = {each["name"]: each for each in listed[:MAX_TOOLS] if is_usable(each)}
+        asked_at, kind = time.monotonic(), LISTS[method]
+        if again or asked_at - self._listed_at.get(method, float("-inf")) >= LIST_AGE_SECONDS:
+            listed = await self._list_all(method) if method.partition("/")[0] in self.capabilities else []
+            usable = {each[kind.key]: each for each in listed[:MAX_TOOLS] if is_passable(method, each)}
             if len(usable) < len(listed):
-                log.warning(
-                    "%s lists %d tools that cannot be used", self.spec.name, len(listed) - len(usable)
-                )
+                left_out = len(listed) - len(usable)
+                log.warning("%s: %d entries of %s cannot be used", self.spec.name, left_out, method)
             found = tuple(usable.values())
             # The same object for the same list: callers recognise it.
-            self._tools, self._listed_at = (self._tools if found == self._tools else found), asked_at
-        return self._tools
+            if found != self._lists.get(method):
+                self._lists[method] = found
+            self._listed_at[method] = asked_at
+        return self._lists[method]
 
-    async def list_all(self, method: str, key: str) -> list[Any]:
-        """Return all pages of a list."""
+    async def _list_all(self, method: str) -> list[Any]:
+        """Return all pages of a list; none of one that the server does not have."""
         found: list[Any] = []
         cursor: Any = None
         for _ in range(MAX_PAGES):
-            page = await self.request(method, {"cursor": cursor} if cursor else {}, LIST_SECONDS)
-            part = page.get(key)
+            try:
+                page = await self.request(method, {"cursor": cursor} if cursor else {}, LIST_SECONDS)
+            except RpcError as error:
+                if error.code == METHOD_NOT_FOUND and method != TOOLS:
+                    break
+                raise
+            part = page.get(LISTS[method].field)
             found += part if isinstance(part, list) else []
             cursor = page.get("nextCursor")
             if not isinstance(cursor, str) or not cursor or len(found) > MAX_TOOLS:
@@ -167,8 +176,8 @@ class Upstream:
                 await link.close()
                 self._link = None
             if (left := self._retry_at - time.monotonic()) > 0:
-                raise Unsent(f"{self._why}; it is started again in {left:.0f} s")
-            self._listed_at = None
+                raise Unsent(f"{self._why}{AGAIN}{left:.0f} s")
+            self._listed_at.clear()
             try:
                 self._link = await self._open()
             except (Unsent, Unanswered, RpcError) as error:
@@ -273,8 +282,11 @@ class Upstream:
         return await ask(params, START_SECONDS)
 
     def _told(self, method: str, params: dict[str, Any]) -> None:
-        if method == "notifications/tools/list_changed":
-            self._listed_at = None
+        if method.endswith("/list_changed"):
+            changed = method.split("/")[1]
+            self._listed_at = {
+                each: at for each, at in self._listed_at.items() if not each.startswith(changed)
+            }
         elif method == "notifications/progress":
             token = params.pop("progressToken", None)
             passed = self._in_flight.get(token) if isinstance(token, int) else None
