@@ -19,8 +19,9 @@ from assent.processes.wrapping import read_order
 from assent.settings.load import load_settings
 from assent.wrap.gated import HOLD_SECONDS
 from assent.wrap.gateway import read_files
+from assent.wrap.listing import MAX_TOOLS
 from assent.wrap.pace import CALLS
-from assent.wrap.profiles import RULE_KEYS, Profile, read_config, read_rules
+from assent.wrap.profiles import RULE_KEYS, SERVER_KEYS, Profile, read_config, read_rules
 from assent.wrap.profiles import read_order as read_profile
 
 PAGE = "wrap.md"
@@ -101,5 +102,6 @@ def test_the_page_names_every_variable_that_is_passed_and_its_command_passes_two
 
 def test_the_page_names_every_key_of_a_rule_and_the_numbers_that_hold() -> None:
     page = (DOCS / PAGE).read_text(encoding="utf-8")
-    assert [key for key in (*RULE_KEYS, "trusted") if f"`{key}`" not in page] == []
+    assert [key for key in (*RULE_KEYS, *SERVER_KEYS - {"tools"}) if f"`{key}`" not in page] == []
     assert f"up to {HOLD_SECONDS} seconds" in page and f"{CALLS} calls a minute" in page
+    assert f"Up to\n  {MAX_TOOLS} of a server" in page
