@@ -13,6 +13,8 @@ from tests.promises import find_promises
 from assent.engine.core import freezes
 from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.serving.web.review.blocks import list_arguments
+from assent.wrap.agent_calls import AgentConnector
 
 PROPOSE = "chieflab_propose_call"
 CLAIM = "chieflab_claim_call"
@@ -84,7 +86,7 @@ async def test_a_person_sees_every_argument_and_where_it_runs_and_the_digest_cov
         "\n        null\n      ]\n    }"
     )
     assert stored.view.title == "Claude Code wants to run Bash"
-    assert stored.view.blocks[0].rows == (("Working directory", "/srv/app"),)  # type: ignore[union-attr]
+    assert stored.view.blocks[0].rows == (("The agent says: Working directory", "/srv/app"),)  # type: ignore[union-attr]
     assert [each.name for each in stored.view.fields] == [
         "arguments.command",
         "arguments.timeout",
@@ -270,6 +272,18 @@ async def test_only_the_settings_of_the_server_lower_the_risk(
         action_id = await propose(surface, source=source, toolName=tool)
         found[source, tool] = (await surface.record(action_id))["preflight"]["severity"]
     assert list(found.values()) == ["low", "medium", "high", "high"]
+
+
+def test_a_rule_for_the_label_of_a_key_holds_for_that_key_alone() -> None:
+    connector = AgentConnector({"agent_risks": ("claude-code@laptop:Write=medium",)})
+    found = [connector.grade("claude-code", "Write", key) for key in ("laptop", "other", "")]
+    assert found == ["medium", "high", "high"]
+
+
+async def test_argument_names_that_may_look_like_others_are_marked(surface: Gate) -> None:
+    stored = await surface.stored(await propose(surface, arguments={"amount": 1, "\u0430mount": 9_000}))
+    (plain, _), (marked, _) = list_arguments(stored)
+    assert plain == "amount" and "U+0430" in marked
 
 
 async def test_an_agent_waits_for_the_decision_and_is_told_what_follows(surface: Gate) -> None:

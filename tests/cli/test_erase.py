@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from tests.cli.conftest import Assent
 
@@ -23,6 +25,21 @@ def test_a_person_is_shown_before_they_are_erased_and_then_gone(assent: Assent) 
     assert any("Backups" in each for each in done.data["beyondReach"])
     assert again.code == 0 and "Nothing here names" in again.out
     assert assent("audit", "verify").code == 0
+
+
+def test_only_copies_of_the_database_are_named_as_such(assent: Assent, tmp_path: Path) -> None:
+    assert assent("init").code == 0
+    assert assent("workspace", "create", "acme", "--email", "ada@example.org").code == 0
+    [database] = tmp_path.rglob("assent.db")
+    copies = ("assent.db.replaced-20261118", "assent.db.v0050-20261118.backup")
+    for name in (*copies, "assent.db.head", "assent.db.turnstile", "assent.db.writer", "assent.db.lock"):
+        database.with_name(name).touch()
+
+    done = assent("erase", "person", "ada@example.org", "--yes", "--json")
+
+    [said] = [each for each in done.data["beyondReach"] if "assent.db" in each]
+    assert all(name in said for name in copies)
+    assert not any(name in said for name in ("head", "turnstile", "writer", "lock"))
 
 
 def test_a_name_that_is_in_every_text_is_refused(assent: Assent) -> None:

@@ -38,6 +38,23 @@ def test_somebody_is_invited_listed_and_removed(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.usefixtures("here")
+def test_the_list_has_addresses_and_no_name_is_given_twice(capsys: pytest.CaptureFixture[str]) -> None:
+    said(capsys, "people", "invite", "Grace Hopper", "--email", "grace@example.org")
+
+    for words in (
+        ("people", "invite", "grace  HOPPER", "--email", "eve@example.org"),
+        ("people", "invite", "Eve <grace@example.org>"),
+        ("people", "invite", "Eve", "--email", "Grace <grace@example.org>"),
+        ("owner-link", "--name", "Grace Hopper"),
+    ):
+        assert run([*words, "--json"]) == 1, words
+    capsys.readouterr()
+    assert run(["people", "list"]) == 0
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.startswith("Grace Hopper <grace@example.org> (member), local, ")
+
+
+@pytest.mark.usefixtures("here")
 def test_behind_a_pipe_no_invitation_is_made_and_nobody_unknown_is_removed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

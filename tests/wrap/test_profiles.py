@@ -30,6 +30,7 @@ OWN = frozenset({"chieflab_get_action"})
     ("command", "name"),
     [
         ("npx -y @modelcontextprotocol/server-filesystem /tmp", "filesystem"),
+        ("npx -y @modelcontextprotocol/server-filesystem@2026.8.31 /tmp", "filesystem"),
         ("uvx mcp-server-git -r .", "git"),
         ("python3 -m acme_notes", "acme-notes"),
         ("node", "server"),

@@ -16,6 +16,7 @@ from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import check_name, use_workspace
 from assent.engine.core.tenancy import Workspace
 from assent.kernel.limits import DAY_MS, INVITATION_TTL_MS
+from assent.tools.arguments import is_address
 
 if TYPE_CHECKING:
     from assent.app import App
@@ -29,7 +30,7 @@ def invite(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Their name.")],
     workspace: OfWorkspace = None,
     email: Annotated[
-        str | None, typer.Option("--email", help="Tells people with the same name apart.")
+        str | None, typer.Option("--email", help="Their e-mail address, which is shown beside the name.")
     ] = None,
     owner: Annotated[bool, typer.Option("--owner", help="Let them see and decide everything.")] = False,
 ) -> None:
@@ -48,6 +49,8 @@ def invite(
             "Run it in a terminal of your own, or with --json, which the audit trail records."
         )
     checked = check_name(name, "A name")
+    if email is not None and not is_address(email):
+        raise Failure(f"{email!r} is no e-mail address. Write it as ada@example.org, without a name.")
     address = pages_address(session.settings)
 
     async def make(app: App, found: Workspace) -> dict[str, str]:
@@ -87,7 +90,7 @@ def list_all(session: CommandSession) -> None:
         for each in known
     ]
     lines = [
-        f"{each.person.name} ({each.person.role}), {', '.join(each.places) or 'every workspace'}, "
+        f"{each.person.label} ({each.person.role}), {', '.join(each.places) or 'every workspace'}, "
         f"{each.devices} signed-in browsers  {each.person.person_id}"
         for each in known
     ]
@@ -205,12 +208,10 @@ def _confirm(session: CommandSession) -> None:
 
 def _describe(plan: RosterPlan) -> str:
     """The differences, one person on a line."""
-    added = [
-        f"+ {each.person.name} <{each.person.email or ''}>, {each.person.role.value}" for each in plan.added
-    ]
-    changed = [f"~ {each.person.name}: {', '.join(each.differences)}" for each in plan.changed]
-    removed = [f"- {each.name} ({each.person_id}): loses access" for each in plan.removed]
-    kept = [f"  {each.name} ({each.person_id}) is not in the file and stays" for each in plan.kept]
+    added = [f"+ {each.person.label}, {each.person.role.value}" for each in plan.added]
+    changed = [f"~ {each.person.label}: {', '.join(each.differences)}" for each in plan.changed]
+    removed = [f"- {each.label} ({each.person_id}): loses access" for each in plan.removed]
+    kept = [f"  {each.label} ({each.person_id}) is not in the file and stays" for each in plan.kept]
     return "\n".join([*added, *changed, *removed, *kept, *(["Nothing to change."] if plan.is_empty else [])])
 
 

@@ -1,6 +1,6 @@
-"""The names of people who decide over a review link, and the names that are not allowed there.
+"""The names of people who decide, and the names that no one may take.
 
-The agent holds the link too, so the server knows only the link, not the person. Pure.
+The agent holds a review link too, so the server knows only the link, not the person. Pure.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from assent.kernel.texts import fold_name
+from assent.kernel.texts import fold_name, write_name
 
 OPENING: Final = "someone with the review link, calling themselves “"
 _CLOSING: Final = "”"
@@ -42,6 +42,11 @@ _LOOKALIKES: Final = str.maketrans(
 """Letters that look like Latin ones, and digits that look like letters."""
 
 
+def name_with_address(name: str, email: str | None) -> str:
+    """Return `Ada Lovelace <ada@example.org>`, which distinguishes people of the same name."""
+    return f"{name} <{email}>" if email and email != name else name
+
+
 def name_by_link(name: str) -> str:
     """Mark a name as given over a link. A marked name is returned unchanged."""
     return name if name.startswith(OPENING) else f"{OPENING}{name}{_CLOSING}"
@@ -52,11 +57,13 @@ def read_claim(by: str) -> str:
     return by.removeprefix(OPENING).removesuffix(_CLOSING) if by.startswith(OPENING) else by
 
 
-def is_taken(name: str, known: Iterable[str]) -> bool:
-    """Whether a name looks like that of a known person, or like a role."""
+def is_taken(name: str, known: Iterable[tuple[str, str | None]]) -> bool:
+    """Whether a name looks like the name or the address of a known person, or like a role, or is not seen whole. The
+    brackets mark an address."""
     read = _skeleton(name)
-    words = read.removeprefix("the")
-    return words in _ROLE_SKELETONS or read in {_skeleton(each) for each in known}
+    taken = (each for who, email in known for each in (who, email or who, name_with_address(who, email)))
+    is_odd = name != write_name(name) or not {*"<>"}.isdisjoint(name)
+    return is_odd or read.removeprefix("the") in _ROLE_SKELETONS or read in map(_skeleton, taken)
 
 
 def fold_lookalikes(text: str) -> str:

@@ -50,6 +50,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERS
 from pydantic import ValidationError
 
 from assent import __version__
+from assent.engine.core.offloading import run_long_apart
 from assent.kernel.canonical import depth
 from assent.kernel.limits import MAX_JSON_DEPTH, MAX_WRAPPED_DEPTH
 from assent.kernel.refusals import KEY_REASONS, Reason
@@ -202,11 +203,11 @@ class McpServer:
         try:
             if self._foreign is not None and self._may_be_foreign(exchange.context.credentials):
                 exchange.params, exchange.foreign = params, await self._foreign.find_call(exchange.context)
-            if exchange.foreign is not None and method == "tools/call" and (twice := find_repeated_key(body)):
-                problem = f"The message has the key {twice!r} twice. Send each key once."
-                return make_error(request_id, INVALID_PARAMS, problem)
             result = None
             if self._foreign is not None and exchange.foreign is not None and method == "tools/call":
+                if twice := await run_long_apart(len(body), find_repeated_key, body):
+                    problem = f"The message has the key {twice!r} twice. Send each key once."
+                    return make_error(request_id, INVALID_PARAMS, problem)
                 result = await self._foreign.call_directly(exchange.foreign, params, modern=modern)
             if result is None:
                 result = await self._run(exchange, request_id, method, params, modern=envelope)

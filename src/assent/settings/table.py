@@ -256,7 +256,8 @@ TABLE: Final = (
         name="agent_risks",
         kind=Kind.RISKS,
         doc="The risk of tools that an agent proposes and runs itself, such as `claude-code:Write=medium` or "
-        "`langgraph:search_*=low`; the first that matches counts, and the others are high.",
+        "`langgraph:search_*=low`; the first that matches counts, and the others are high. Both names are the agent's "
+        "word: write whole names, and `claude-code@LABEL:Write=medium` for the keys with that label alone.",
     ),
     Setting(
         name="workflow_dirs",

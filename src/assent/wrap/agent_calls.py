@@ -130,7 +130,7 @@ def _make_schema(effect: Effect) -> dict[str, Any]:
 def _describe(view: View, effect: Effect, scene: Scene) -> View:
     call = read_call(effect)
     label = name_source(call.source)
-    rows = tuple(call.context.items())
+    rows = tuple((f"The agent says: {label}", text) for label, text in call.context.items())
     return msgspec.structs.replace(
         view,
         label=label,
@@ -150,7 +150,7 @@ def _describe(view: View, effect: Effect, scene: Scene) -> View:
 def _explain_risk(effect: Effect) -> str:
     if read_call(effect).risk is Severity.HIGH:
         return "The agent runs it with the rights it has there, and it may be impossible to undo."
-    return "The settings of this server give this tool less risk."
+    return "The settings of this server give less risk to a tool that the agent calls by this name."
 
 
 FAMILY: Final = EffectType(
@@ -200,10 +200,12 @@ class AgentConnector(NoLookUp):
     def __init__(self, settings: Mapping[str, Any]) -> None:
         self._rules = read_rules(settings["agent_risks"])
 
-    def grade(self, source: str, tool: str) -> Severity:
-        """Return the risk of a tool: that of the first rule that matches, else high."""
+    def grade(self, source: str, tool: str, key: str) -> Severity:
+        """Return the risk of a tool: that of the first rule that matches, else high. Source and tool are the agent's
+        word; a rule for `source@label` holds only for keys with this label."""
+        sources = (source, f"{source}@{key}")
         found = (
-            each.risk for each in self._rules if each.source == source and fnmatchcase(tool, each.pattern)
+            each.risk for each in self._rules if each.source in sources and fnmatchcase(tool, each.pattern)
         )
         return next(found, Severity.HIGH)
 

@@ -137,7 +137,7 @@ async def propose_call(call: Call, request: ProposeCall) -> ProposeReply:
         source=request.source,
         tool=request.tool_name,
         context=request.context,
-        risk=connector.grade(request.source, request.tool_name),
+        risk=connector.grade(request.source, request.tool_name, call.caller.label),
     )
     effect = make_effect(wanted, request.arguments)
     if problems := find_problems(effect):

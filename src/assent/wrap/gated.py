@@ -28,6 +28,7 @@ from assent.platform.gateway import (
     describe,
     needs_approval,
 )
+from assent.platform.jobs import run_apart
 from assent.platform.staging import Draft, Preparation, PreparedRun, Request, StagedEffect, actions, staging
 from assent.platform.storage import Services, Transaction
 from assent.platform.values import ActionId, Reason, Refusal, Words, digest
@@ -57,7 +58,7 @@ async def propose(services: Services, call: ForeignCall, effect: Effect, tool: s
     is one question, whichever key asks. It follows the server's list, and is not asked again after a rejection.
     Raises `Refusal`."""
     accepts = effect.connector == ACCEPT
-    if not accepts and (problems := check_call(effect)):
+    if not accepts and (problems := await run_apart(check_call, effect)):
         raise Refusal(Reason.VALIDATION_ERROR, problems=problems)
     caller, same = call.caller, fingerprint(effect)
     workspace_id, holder = caller.workspace_id, "" if accepts else caller.holder

@@ -23,6 +23,7 @@ from typing import Any, Final
 import msgspec
 
 from assent.platform.gateway import ClientPort, ForeignCall, freezes, note_start
+from assent.platform.jobs import run_apart
 from assent.platform.storage import Services, tenancy
 from assent.platform.values import HOUR_MS, MINUTE_MS, Refusal, WorkspaceId, list_unpassed, select_passed
 from assent.wrap import gated, storing
@@ -314,7 +315,7 @@ class Gateway:
             after=rule.diff.after if rule is not None and rule.diff is not None else "",
             without=rule.without if rule is not None else (),
         )
-        effect = make_call(details, arguments, repeat=rule is not None and rule.repeat)
+        effect = await run_apart(make_call, details, arguments, repeat=rule is not None and rule.repeat)
         try:
             if "runs:write" not in call.caller.scopes:
                 raise tenancy.lack_scope("runs:write")

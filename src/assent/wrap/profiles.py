@@ -148,7 +148,8 @@ def name_server(command: tuple[str, ...]) -> str:
     for word in command:
         if word.startswith("-"):
             continue
-        parts = [part for part in re.split(r"[^a-z0-9]+", word.rsplit("/", 1)[-1].lower()) if part]
+        package, _, _version = word.rsplit("/", 1)[-1].lower().partition("@")
+        parts = [part for part in re.split(r"[^a-z0-9]+", package) if part]
         said = "-".join(part for part in parts if part not in _COMMON)[:MAX_NAME_CHARS].strip("-")
         if said:
             return said

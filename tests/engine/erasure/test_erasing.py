@@ -313,6 +313,20 @@ async def test_what_an_erased_person_approved_waits_again(house: Filled) -> None
     assert await house.verify() == ()
 
 
+async def test_the_address_beside_a_name_is_erased_with_it(house: Filled) -> None:
+    await house.begin()
+    browser = house.browser()
+    assert (await browser.post(f"/sign-in/{await house.invite(NAME, ADDRESS)}")).status_code == 303
+    run = await house.stage(post())
+    await house.decide(browser, run.run_id, run.actions[0].id, "approve")
+    assert "action_approvals" not in await house.find_marks() and "events" in await house.find_marks()
+
+    await house.eraser(names=(NAME,)).erase()
+
+    assert await house.find_marks() == []
+    assert await house.verify() == ()
+
+
 def lose(action: Action) -> Any:
     raise OutcomeUnknown("the connection broke")
 

@@ -146,8 +146,8 @@ def _list_beyond_reach(session: CommandSession) -> list[str]:
     """Say what has left the server, with the backups that are beside the database."""
     path: Path | None = session.settings.sqlite_path
     reach = ["Messages and posts that were sent: ask their receivers and providers."]
-    backups = sorted(path.parent.glob(f"{path.name}.*")) if path is not None else []
-    kept = [each.name for each in backups if not each.name.endswith(("-wal", "-shm", ".lock"))]
+    beside = sorted(path.parent.glob(f"{path.name}.*")) if path is not None else []
+    kept = [each.name for each in beside if each.name.endswith(".backup") or ".replaced-" in each.name]
     if kept:
         reach.append(
             f"Copies of the database beside it: {', '.join(kept)}. Delete them when you need them no more."

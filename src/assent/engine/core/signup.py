@@ -161,7 +161,7 @@ def decide(workspace_id: WorkspaceId, decision: Decision, by: Person, now_ms: in
     """Admit or reject a request, as an owner of the server. Returns False if it does not wait any more."""
     done = yield statements.decide_signup_link(workspace_id=workspace_id, decision=decision, now_ms=now_ms)
     if done:
-        facts = {"signup": workspace_id, "by": by.name, "person": by.person_id}
+        facts = {"signup": workspace_id, "by": by.label, "person": by.person_id}
         yield from journal.note(SYSTEM_WORKSPACE, f"signup_{decision}", facts, now_ms)
     return bool(done)
 

@@ -217,7 +217,7 @@ HOLDS_NONE: Final[dict[str, str]] = {
     "oauth_states.state_hash oauth_states.for_workspace oauth_states.provider oauth_turns.provider "
     "oauth_turns.holder": _IDS,
     "passkeys.public_key sessions.public_key sessions.assurance sessions.secret_hash": _IDS,
-    "people.role people.zone": "what the person may do, and their time zone",
+    "people.role people.zone people.named_by": "what they may do, their time zone, and where the name is from",
     "pictures.content_type picture_uses.digest callers_seen.caller": _IDS,
     "policy_versions.digest": _IDS,
     "rate_windows.bucket rate_windows.slots": "an address of the network, for an hour",

@@ -13,6 +13,7 @@ from assent.engine.core import tenancy
 from assent.engine.people import people, targets
 from assent.engine.people.people import OWNER, Person, Role, SignedIn
 from assent.gate.gate import approver_key
+from assent.gate.names import name_with_address
 from assent.gate.records import Assurance
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import INVITATION_TTL_MS
@@ -54,8 +55,9 @@ def invite(
 
 
 def add(person: Person, places: tuple[WorkspaceId, ...], now_ms: int, *, by: str) -> Transaction[None]:
-    """Create a person who gets no link yet."""
+    """Create a person who gets no link yet. Raises `name_taken`."""
     yield from insert(person, places, now_ms)
+    yield from people.check_name(person)
     yield from people.note("person_invited", {**describe(person, places), "by": by}, now_ms)
 
 
@@ -72,11 +74,13 @@ def insert(person: Person, places: tuple[WorkspaceId, ...], now_ms: int) -> Tran
     yield statements.vouch_for_email(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id)
     for workspace_id in places:
         yield from join(workspace_id, person, now_ms)
+    yield from people.store_name(person)
 
 
 def describe(person: Person, places: tuple[WorkspaceId, ...]) -> dict[str, object]:
-    """The facts of an event about a person's access."""
-    return {"person": person.person_id, "name": person.name, "role": person.role, "workspaces": places}
+    """The facts of an event about a person's access, whose address an owner or an issuer vouches for."""
+    name = name_with_address(person.name, person.email)
+    return {"person": person.person_id, "name": name, "role": person.role, "workspaces": places}
 
 
 def change(person: Person, places: tuple[WorkspaceId, ...], now_ms: int, *, by: str) -> Transaction[bool]:
@@ -87,10 +91,9 @@ def change(person: Person, places: tuple[WorkspaceId, ...], now_ms: int, *, by: 
         return False
     rows = yield statements.list_workspaces_of(person_id=person.person_id)
     held, wanted = {row["workspace_id"] for row in rows}, set() if person.is_owner else set(places)
-    if before.name != person.name:
-        yield from rename(person.person_id, person.name, now_ms)
+    renamed = yield from people.give_name(before, person, now_ms)
     if (before.role, before.email, held) == (person.role, person.email, wanted):
-        return before.name != person.name
+        return renamed
     yield statements.update_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person.person_id,
@@ -148,10 +151,10 @@ def find(person_id: str) -> Transaction[Person | None]:
     return people.person_of(rows[0]) if rows else None
 
 
-def names_in(workspace_id: WorkspaceId) -> Transaction[tuple[str, ...]]:
-    """Return the names of all people who can sign in and decide in a workspace."""
+def names_in(workspace_id: WorkspaceId) -> Transaction[tuple[tuple[str, str | None], ...]]:
+    """Return the names and addresses of all people who can sign in and decide in a workspace."""
     rows = yield statements.list_names_in(workspace_id=SYSTEM_WORKSPACE, place=workspace_id)
-    return tuple(row["name"] for row in rows)
+    return tuple((row["name"], row["email"]) for row in rows)
 
 
 def list_people(now_ms: int) -> Transaction[tuple[ListedPerson, ...]]:
@@ -186,11 +189,6 @@ def remove(person_id: str, now_ms: int, *, by: str) -> Transaction[bool]:
     yield statements.delete_passkeys(workspace_id=SYSTEM_WORKSPACE, person_id=person_id)
     yield from people.note("person_removed", {"person": person_id, "by": by}, now_ms)
     return True
-
-
-def rename(person_id: str, name: str, now_ms: int) -> Transaction[None]:
-    yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, name=name)
-    yield from people.note("person_renamed", {"person": person_id, "name": name}, now_ms)
 
 
 def list_member_workspaces(person: Person) -> Transaction[tuple[MemberWorkspace, ...]]:

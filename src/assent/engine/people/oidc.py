@@ -6,7 +6,7 @@ person whom an owner invited or named in a file with that address and who was ne
 was removed here stays removed until an owner invites them again.
 
 The issuer decides the role of people whom a sign-in created, at every sign-in. This server decides the
-role of those whom its owners invited.
+role of those whom its owners invited. The issuer names both, unless a file of people does.
 
 `admit` opens no session: it returns the token of a sign-in link with a short life, for the browser that
 came back from the issuer.
@@ -15,6 +15,7 @@ came back from the issuer.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -22,10 +23,12 @@ import msgspec
 
 from assent.engine.core import tenancy
 from assent.engine.people import members, people
-from assent.engine.people.people import Person, Role
+from assent.engine.people.people import NamedBy, Person, Role
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import MAX_EMAIL_CHARS, MAX_NAME_CHARS, MINUTE_MS
+from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
+from assent.kernel.texts import truncate, write_name
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
@@ -129,8 +132,9 @@ def _read_values(claims: Mapping[str, Any], claim: str) -> frozenset[str]:
 
 def _name(claims: Mapping[str, Any], email: str | None) -> str:
     for said in (claims.get("name"), claims.get("preferred_username"), email, claims["sub"]):
-        text = " ".join(said.split())[:MAX_NAME_CHARS].strip() if isinstance(said, str) else ""
-        if text and text.isprintable():
+        # The brackets mark an address, which no name may look like.
+        shown = write_name(re.sub("[<>]", " ", said)) if isinstance(said, str) else ""
+        if (text := shown[:MAX_NAME_CHARS].strip()) and text.isprintable():
             return text
     return "Someone"
 
@@ -164,8 +168,23 @@ def admit(who: IdentifiedPerson, new_person_id: str, entropy: bytes, now_ms: int
             known = people.person_of(rows[0])
             changed = msgspec.structs.replace(known, role=who.role, email=who.email or known.email)
             yield from members.change(changed, places, now_ms, by=who.issuer)
+    yield from _name_person(who, person_id, now_ms)
     facts = {"shownTo": "browser", "issuer": who.issuer, "subject": who.subject}
     return (yield from people.new_link(person_id, entropy, now_ms, ttl_ms=LINK_TTL_MS, facts=facts))
+
+
+def _name_person(who: IdentifiedPerson, person_id: str, now_ms: int) -> Transaction[None]:
+    """Give a person the issuer's name, unless a file named them. Without an address, the subject tells them from
+    a namesake."""
+    known = yield from members.find(person_id)
+    if known is None or known.named_by is NamedBy.FILE:
+        return
+    named = msgspec.structs.replace(known, name=who.name, named_by=NamedBy.ISSUER)
+    try:
+        yield from people.give_name(known, named, now_ms)
+    except Refusal:
+        apart = truncate(f"{who.name} ({who.subject})", MAX_NAME_CHARS)
+        yield from people.give_name(known, msgspec.structs.replace(named, name=apart), now_ms)
 
 
 def _meet(

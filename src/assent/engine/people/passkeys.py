@@ -154,4 +154,4 @@ def note_use(used: PasskeyUse, now_ms: int) -> Transaction[bool]:
 
 
 def _facts(person: Person, label: str) -> dict[str, Any]:
-    return {"person": person.person_id, "name": person.name, "label": label}
+    return {"person": person.person_id, "name": person.label, "label": label}

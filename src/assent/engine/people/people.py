@@ -20,10 +20,12 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.core import journal
+from assent.gate.names import is_taken, name_with_address
 from assent.gate.records import Assurance
 from assent.kernel import tokens
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.limits import SESSION_TTL_MS, SIGN_IN_LINK_TTL_MS
+from assent.kernel.refusals import Reason, Refusal, Words
 from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
@@ -38,12 +40,30 @@ ENTROPY_BYTES: Final = ID_BYTES + SECRET_BYTES
 
 _ID_CHARS: Final = 22
 
+NAME_TAKEN: Final = Words(
+    summary="Another person here has this name or one that reads like it, or it names a role, or it has < or >. Choose "
+    "one that tells them apart, such as “Ada Lovelace (Sales)”.",
+    user_message="Nothing was changed.",
+)
+NAME_GIVEN: Final = Words(
+    summary="This name comes from the file of people or from the identity provider, and is changed there.",
+    user_message="Nothing was changed.",
+)
+
 
 class Role(enum.StrEnum):
     """An owner decides everywhere and invites people; a member decides in their workspaces."""
 
     OWNER = "owner"
     MEMBER = "member"
+
+
+class NamedBy(enum.StrEnum):
+    """Who gave a person their name. They may change only one that they gave themselves."""
+
+    SELF = ""
+    FILE = "file"
+    ISSUER = "issuer"
 
 
 class Person(Record):
@@ -53,12 +73,20 @@ class Person(Record):
     name: str
     role: Role = Role.OWNER
     email: str | None = None
+    email_vouched: bool = False
+    """Whether an owner or an issuer vouches for the address. A signup may name any."""
+    named_by: NamedBy = NamedBy.SELF
     zone: str = ""
     """The time zone in which they read times, as `Europe/Oslo`; empty if they chose none."""
 
     @property
     def is_owner(self) -> bool:
         return self.role is Role.OWNER
+
+    @property
+    def label(self) -> str:
+        """The name in records and on pages, with the address by which others know whose it is."""
+        return name_with_address(self.name, self.email if self.email_vouched else None)
 
 
 class Session(Record):
@@ -88,13 +116,14 @@ def issue_link(
     yield statements.insert_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person_id,
-        name=name or person_id,
+        name=person_id,
         role=Role.OWNER.value,
         email=None,
         created_ms=now_ms,
     )
     if name is not None:
-        yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id, name=name)
+        rows = yield statements.find_person(workspace_id=SYSTEM_WORKSPACE, person_id=person_id)
+        yield from choose_name(person_of(rows[0]), name, now_ms)
     return (
         yield from new_link(
             person_id, entropy, now_ms, ttl_ms=SIGN_IN_LINK_TTL_MS, facts={"shownTo": shown_to}
@@ -145,9 +174,8 @@ def sign_in(
     used = yield statements.use_sign_in_link(workspace_id=SYSTEM_WORKSPACE, link_id=link_id, now_ms=now_ms)
     if not used:
         return None
-    if name is not None and name != person.name:
-        yield statements.rename_person(workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id, name=name)
-        person = msgspec.structs.replace(person, name=name)
+    if name is not None and person.named_by is NamedBy.SELF:
+        person = yield from choose_name(person, name, now_ms)
     if zone and not person.zone:
         yield from set_zone(person.person_id, zone)
         person = msgspec.structs.replace(person, zone=zone)
@@ -182,9 +210,52 @@ def open_session(
         assurance=assurance.value,
         public_key=public_key,
     )
-    who = {"person": person.person_id, "name": person.name, "sessionId": session_id}
+    who = {"person": person.person_id, "name": person.label, "sessionId": session_id}
     yield from note("signed_in", {**who, **facts}, now_ms)
     return SignedIn(session, secret)
+
+
+def choose_name(person: Person, name: str, now_ms: int) -> Transaction[Person]:
+    """Give a person the name that they chose. Raises `name_taken`."""
+    if name != person.name and person.named_by is not NamedBy.SELF:
+        raise Refusal(Reason.NAME_TAKEN, words=NAME_GIVEN)
+    chosen = msgspec.structs.replace(person, name=name)
+    yield from give_name(person, chosen, now_ms)
+    return chosen
+
+
+def give_name(before: Person, person: Person, now_ms: int) -> Transaction[bool]:
+    """Give a person a name. Returns whether it is another one, or another source of it. Raises `name_taken`."""
+    if (before.name, before.named_by) == (person.name, person.named_by):
+        return False
+    yield from check_name(person)
+    yield from store_name(person)
+    if before.name != person.name:
+        yield from note("person_renamed", {"person": person.person_id, "name": person.label}, now_ms)
+    return True
+
+
+def check_name(person: Person) -> Transaction[None]:
+    """Raise `name_taken` if the name reads like that of another person in a workspace of this one. A file and an
+    issuer may give two people the same name if their addresses differ. Runs in the transaction that gives the name."""
+    yield statements.lock_person_names()
+    rows = yield statements.list_names_beside(
+        workspace_id=SYSTEM_WORKSPACE, person_id=person.person_id, everywhere=int(person.is_owner)
+    )
+    known = [(row["name"], row["email"]) for row in rows]
+    if person.named_by is not NamedBy.SELF and person.email is not None:
+        known = [each for each in known if (each[1] or "").lower() == person.email.lower()]
+    if is_taken(person.name, known):
+        raise Refusal(Reason.NAME_TAKEN, words=NAME_TAKEN)
+
+
+def store_name(person: Person) -> Transaction[None]:
+    yield statements.rename_person(
+        workspace_id=SYSTEM_WORKSPACE,
+        person_id=person.person_id,
+        name=person.name,
+        named_by=person.named_by.value,
+    )
 
 
 def set_zone(person_id: str, zone: str) -> Transaction[None]:
@@ -247,7 +318,8 @@ def _link(token: str, now_ms: int) -> Transaction[tuple[str, Person] | None]:
 
 
 def person_of(row: Row) -> Person:
-    return from_row(Person, row, role=Role(row["role"]))
+    vouched, named_by = bool(row["email_vouched"]), NamedBy(row["named_by"])
+    return from_row(Person, row, role=Role(row["role"]), email_vouched=vouched, named_by=named_by)
 
 
 def _make_secret(entropy: bytes) -> tuple[str, str]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from assent.engine.core import tenancy
 from assent.engine.people import members, people
-from assent.engine.people.people import OWNER, Person, Role
+from assent.engine.people.people import OWNER, NamedBy, Person, Role
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import Record
 from assent.ports import Row, Rows, Transaction
@@ -82,7 +84,7 @@ def plan(entries: tuple[RosterEntry, ...], *, prune: bool) -> Transaction[Roster
         match = _find(position, entry, rows)
         places = _find_places(position, entry, names)
         if match is None:
-            added.append(RosterChange(person=Person(NEW, entry.name, entry.role, entry.email), places=places))
+            added.append(RosterChange(person=_name(NEW, entry, entry.email), places=places))
             continue
         known = people.person_of(match)
         if known.person_id in found:
@@ -93,10 +95,12 @@ def plan(entries: tuple[RosterEntry, ...], *, prune: bool) -> Transaction[Roster
             raise RosterProblem(
                 position, "role", "cannot change: this is the first owner, who stays an owner"
             )
-        wanted = Person(known.person_id, entry.name, entry.role, entry.email or known.email)
+        wanted = _name(known.person_id, entry, entry.email or known.email)
         differences = _compare(known, wanted, held.get(known.person_id, set()), set(places), names)
         if match["follows_claims"]:
             differences += ("role decided by the issuer → by this file",)
+        if known.named_by is not wanted.named_by:
+            differences += ("name given by this file, so that they cannot change it",)
         if differences:
             changed.append(RosterChange(person=wanted, places=places, differences=differences))
     missing = tuple(people.person_of(row) for row in rows if row["person_id"] not in found)
@@ -126,7 +130,7 @@ def apply(
         raise RosterMoved("people changed in the meantime")
     made: list[tuple[Person, str | None]] = []
     for number, each in enumerate(current.added):
-        person = Person(new_ids[number], each.person.name, each.person.role, each.person.email)
+        person = msgspec.structs.replace(each.person, person_id=new_ids[number])
         token = None
         if entropy:
             token = yield from members.invite(person, each.places, entropy[number], now_ms, by=by)
@@ -139,6 +143,10 @@ def apply(
     for gone in current.removed:
         yield from members.remove(gone.person_id, now_ms, by=by)
     return tuple(made)
+
+
+def _name(person_id: str, entry: RosterEntry, email: str | None) -> Person:
+    return Person(person_id, entry.name, entry.role, email, email_vouched=True, named_by=NamedBy.FILE)
 
 
 def _find(position: int, entry: RosterEntry, rows: Rows) -> Row | None:

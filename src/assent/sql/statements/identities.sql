@@ -1,6 +1,6 @@
 -- name: find_identity
 -- Find the person that an issuer's subject is linked to, removed or not.
-SELECT i.person_id, i.follows_claims, p.name, p.role, p.email, p.zone, p.ended_ms
+SELECT i.person_id, i.follows_claims, p.name, p.role, p.email, p.email_vouched, p.named_by, p.zone, p.ended_ms
 FROM identities i JOIN people p ON p.workspace_id = i.workspace_id AND p.person_id = i.person_id
 WHERE i.workspace_id = :workspace_id AND i.issuer = :issuer AND i.subject = :subject
 
@@ -47,7 +47,7 @@ ORDER BY p.created_ms, p.person_id
 
 -- name: list_roster
 -- List the people who can sign in, with whether their address is vouched for and whether an issuer decides their role.
-SELECT p.person_id, p.name, p.role, p.email, p.zone, p.email_vouched,
+SELECT p.person_id, p.name, p.role, p.email, p.email_vouched, p.named_by, p.zone,
   CASE WHEN EXISTS (SELECT 1 FROM identities i WHERE i.workspace_id = p.workspace_id AND i.person_id = p.person_id
     AND i.follows_claims = 1) THEN 1 ELSE 0 END AS follows_claims
 FROM people p

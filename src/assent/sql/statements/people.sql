@@ -7,19 +7,19 @@ RETURNING person_id
 
 -- name: find_person
 -- One person by id.
-SELECT person_id, name, role, email, zone FROM people
+SELECT person_id, name, role, email, email_vouched, named_by, zone FROM people
 WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NULL
 
 -- name: list_people_at
 -- List the people with this address: those whose address an owner or issuer vouched for, then the earliest, so that no
 -- sign-up in their name takes their place.
-SELECT person_id, name, role, email, zone FROM people
+SELECT person_id, name, role, email, email_vouched, named_by, zone FROM people
 WHERE workspace_id = :workspace_id AND lower(email) = :email AND ended_ms IS NULL
 ORDER BY email_vouched DESC, created_ms, person_id LIMIT :most
 
 -- name: list_people
 -- List the people who can sign in, with their workspaces and whether they ever signed in.
-SELECT p.person_id, p.name, p.role, p.email, p.zone, p.created_ms,
+SELECT p.person_id, p.name, p.role, p.email, p.email_vouched, p.named_by, p.zone, p.created_ms,
   (SELECT count(*) FROM sessions s WHERE s.workspace_id = p.workspace_id AND s.person_id = p.person_id
     AND s.ended_ms IS NULL AND s.expires_ms > :now_ms) AS devices,
   (SELECT max(s.created_ms) FROM sessions s
@@ -29,9 +29,22 @@ SELECT p.person_id, p.name, p.role, p.email, p.zone, p.created_ms,
 FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL ORDER BY p.created_ms, p.person_id
 
 -- name: list_names_in
--- List the names of the owners and members of a workspace.
-SELECT p.name FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL AND (p.role = 'owner'
+-- List the names and addresses of the owners and members of a workspace.
+SELECT p.name, p.email FROM people p WHERE p.workspace_id = :workspace_id AND p.ended_ms IS NULL AND (p.role = 'owner'
   OR EXISTS (SELECT 1 FROM memberships m WHERE m.workspace_id = :place AND m.person_id = p.person_id))
+
+-- name: list_names_beside
+-- List the names and addresses of the people with whom a person shares a workspace. Everyone shares one with the owners,
+-- and an owner with all who did not sign up for a workspace of their own.
+SELECT p.name, p.email FROM people p
+WHERE p.workspace_id = :workspace_id AND p.person_id <> :person_id AND p.ended_ms IS NULL AND (p.role = 'owner'
+  OR EXISTS (SELECT 1 FROM memberships m WHERE m.person_id = p.person_id AND (
+    (:everywhere = 1 AND m.workspace_id NOT IN (SELECT w.workspace_id FROM workspaces w WHERE w.signed_up = 1))
+    OR m.workspace_id IN (SELECT o.workspace_id FROM memberships o WHERE o.person_id = :person_id))))
+
+-- name: lock_person_names [postgres, skipped on sqlite]
+-- Let one transaction at a time give a person a name, so that no two take the same one.
+SELECT pg_advisory_xact_lock(hashtext('assent names of people'), hashtext(current_schema()))
 
 -- name: find_confirmed_member
 -- Find an owner or member of a workspace, or the person who chose it, by a confirmed address: vouched for, or of a person
@@ -80,8 +93,8 @@ WHERE workspace_id = :workspace_id AND person_id = :person_id AND ended_ms IS NU
 ORDER BY created_ms DESC, session_id
 
 -- name: rename_person
--- Change the name that signs a person's decisions.
-UPDATE people SET name = :name WHERE workspace_id = :workspace_id AND person_id = :person_id
+-- Change the name that signs a person's decisions, and who gave it.
+UPDATE people SET name = :name, named_by = :named_by WHERE workspace_id = :workspace_id AND person_id = :person_id
 RETURNING person_id
 
 -- name: set_zone
@@ -95,7 +108,7 @@ VALUES (:workspace_id, :link_id, :person_id, :secret_hash, :created_ms, :expires
 
 -- name: find_sign_in_link
 -- Find a link by its public part, with its person.
-SELECT l.secret_hash, l.expires_ms, l.used_ms, l.person_id, p.name, p.role, p.email, p.zone
+SELECT l.secret_hash, l.expires_ms, l.used_ms, l.person_id, p.name, p.role, p.email, p.email_vouched, p.named_by, p.zone
 FROM sign_in_links l JOIN people p ON p.workspace_id = l.workspace_id AND p.person_id = l.person_id
 WHERE l.workspace_id = :workspace_id AND l.link_id = :link_id AND p.ended_ms IS NULL
 
@@ -121,7 +134,7 @@ VALUES
 -- name: find_session
 -- Find a session by its public part, with its person.
 SELECT s.secret_hash, s.expires_ms, s.ended_ms, s.assurance, s.public_key, s.person_id, p.name, p.role, p.email,
-       p.zone
+       p.email_vouched, p.named_by, p.zone
 FROM sessions s JOIN people p ON p.workspace_id = s.workspace_id AND p.person_id = s.person_id
 WHERE s.workspace_id = :workspace_id AND s.session_id = :session_id AND p.ended_ms IS NULL
 
@@ -185,7 +198,7 @@ WHERE workspace_id = :workspace_id AND person_id = :person_id ORDER BY created_m
 -- name: find_passkey
 -- Find a passkey by its id, with its person.
 SELECT k.credential_id, k.public_key, k.sign_count, k.label, k.created_ms, k.used_ms,
-  k.person_id, p.name, p.role, p.email, p.zone
+  k.person_id, p.name, p.role, p.email, p.email_vouched, p.named_by, p.zone
 FROM passkeys k JOIN people p ON p.workspace_id = k.workspace_id AND p.person_id = k.person_id
 WHERE k.workspace_id = :workspace_id AND k.credential_id = :credential_id AND p.ended_ms IS NULL
 

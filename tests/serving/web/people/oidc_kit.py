@@ -48,7 +48,7 @@ class Provider:
 def running_provider() -> Iterator[Provider]:
     command = [sys.executable, "-W", "ignore", str(PROGRAM)]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as program:
         assert program.stdout is not None
         url = program.stdout.readline().decode().strip()

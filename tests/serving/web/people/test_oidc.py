@@ -106,7 +106,7 @@ async def test_a_first_sign_in_creates_a_member_and_leads_to_a_one_time_link(
     assert "assent-session" not in browser.cookies
     assert "assent-oidc" not in browser.cookies
     shown = await browser.get(answer.headers["location"])
-    assert 'value="Ann Example"' in shown.text
+    assert "Ann Example &lt;ann@example.org&gt;" in shown.text and 'name="name"' not in shown.text
     house.clock.advance(seconds=121)
     assert (await browser.get(answer.headers["location"])).status_code == 404
     signed_in = await house.sign_in("ann")
@@ -170,18 +170,58 @@ async def test_an_invited_person_is_found_by_the_verified_address_once(house_on_
 
     await house.sign_in("ann")
 
-    assert await known(house) == {"Ann by invitation": ("owner", "Ann@Example.org", ())}
+    assert await known(house) == {"Ann Example": ("owner", "Ann@Example.org", ())}
     assert "person_linked" in await events(house)
     house.issuer.knows("other", **ANN)
     await house.sign_in("other")
-    assert set(await known(house)) == {"Ann by invitation", "Ann Example"}
+    assert set(await known(house)) == {"Ann Example", "Ann Example (other)"}
     # The address may change at the issuer; the subject stays linked.
     house.issuer.knows("ann", **{**ANN, "email": "ann.new@example.org"})
     await house.sign_in("ann")
     rows = (await house.everything())["identities"]
     assert [row[3] for row in rows if row[2] == "ann"] == [invited]
     # The role that an owner gave stays.
-    assert (await known(house))["Ann by invitation"] == ("owner", "Ann@Example.org", ())
+    assert (await known(house))["Ann Example"] == ("owner", "Ann@Example.org", ())
+
+
+async def test_the_issuer_gives_the_name_and_no_one_types_another(house_on_any_store: OidcHouse) -> None:
+    house = house_on_any_store
+    await invite(house, "Ada Lovelace", "ada@example.org", Role.OWNER)
+    house.issuer.knows("sal", name="Sal", email="sal@example.org", email_verified=True)
+    answer = await house.walk("sal", browser := house.browser())
+
+    pressed = await browser.post(answer.headers["location"], data={"name": "Ada Lovelace"})
+
+    assert pressed.status_code == 303
+    assert set(await known(house)) == {"Ada Lovelace", "Sal"}
+    house.issuer.knows(
+        "sal", name="Sal <ada@example.org> Sales", email="sal@example.org", email_verified=True
+    )
+    await house.sign_in("sal")
+    assert set(await known(house)) == {"Ada Lovelace", "Sal ada@example.org Sales"}
+
+
+async def test_people_of_one_name_sign_in_and_something_tells_them_apart(
+    house_on_any_store: OidcHouse,
+) -> None:
+    house = house_on_any_store
+    for subject in ("ann", "ann-2"):
+        email = f"{subject}@example.org"
+        house.issuer.knows(subject, name="Ann Example", email=email, email_verified=True)
+        await house.sign_in(subject)
+    for subject in ("ann-3", "admin"):
+        house.issuer.knows(subject, name="Ann Example", groups=["admins"])
+        await house.sign_in(subject)
+        await house.sign_in(subject)
+
+    listed = await house.app.store.read(lambda: members.list_people(house.clock.now_ms()))
+
+    assert sorted(each.person.label for each in listed) == [
+        "Ann Example (admin)",
+        "Ann Example (ann-3)",
+        "Ann Example <ann-2@example.org>",
+        "Ann Example <ann@example.org>",
+    ]
 
 
 async def test_whoever_only_typed_an_address_at_signup_is_not_linked_by_it(house: OidcHouse) -> None:
@@ -221,7 +261,7 @@ async def test_a_removed_person_stays_removed_until_invited_again(house_on_any_s
     house.clock.advance(seconds=1)
     await invite(house, "Ann again", "ann@example.org")
     await house.sign_in("ann")
-    assert set(await known(house)) == {"Ann again"}
+    assert set(await known(house)) == {"Ann Example"}
 
 
 async def test_an_invitation_from_before_the_removal_lets_nobody_in_again(house: OidcHouse) -> None:

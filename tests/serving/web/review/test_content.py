@@ -294,13 +294,13 @@ async def test_hostile_content_is_text_wherever_it_stands(
 async def test_hostile_words_of_a_reviewer_are_text_too(house: House) -> None:
     run = await house.stage(post())
     browser = await house.opened(run)
-    evil = '"><img src=x onerror=alert(1)>'
+    evil, name = '"><img src=x onerror=alert(1)>', '" onmouseover="alert(1)'
 
-    await house.decide(browser, run.run_id, run.actions[0].id, "reject", reason=evil, name=evil)
+    await house.decide(browser, run.run_id, run.actions[0].id, "reject", reason=evil, name=name)
 
     page = await house.page(browser, run.run_id)
-    assert "<img src=x" not in page
-    assert escape(evil) in page
+    assert "<img src=x" not in page and name not in page
+    assert escape(evil) in page and escape(name) in page
 
 
 async def test_characters_that_nobody_sees_are_named_where_they_stand(house: House) -> None:
@@ -309,6 +309,13 @@ async def test_characters_that_nobody_sees_are_named_where_they_stand(house: Hou
 
     for name in ("U+202E", "U+202C", "U+200B", "U+E0041", "U+0007"):
         assert f'<span class="unseen">{name}</span>' in page
+
+
+async def test_empty_lines_that_push_the_rest_out_of_sight_are_counted(house: House) -> None:
+    run_id, _ = await house.store_as_is(mail(body="Safe." + "\n" * 399 + " \nNot safe.\n\n\nEnd."))
+    page = await house.page(await house.owner(), run_id)
+
+    assert 'Safe.\n<span class="unseen">399 empty lines</span>\nNot safe.\n\n\nEnd.' in page
 
 
 HIDDEN = "\u202e\u200b\U000e0041"
@@ -406,6 +413,8 @@ def test_every_link_is_found_once_without_the_punctuation_around_it() -> None:
     ("url", "odd"),
     [
         ("https://example.org@evil.example/", "leads to evil.example"),
+        (r"https://evil.example\@paypal.com", "leads to evil.example"),
+        (r"https:\\evil.example\@paypal.com/x", "leads to evil.example"),
         ("https://xn--pple-43d.com/", "may look like another"),
         ("https://аpple.com/", "may look like another"),
         ("https://[::1/", "cannot be read"),

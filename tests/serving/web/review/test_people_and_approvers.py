@@ -12,7 +12,7 @@ from tests.serving.web.review.test_inbox import stage_in
 from assent.engine.actions import decisions
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.people import members, people
-from assent.engine.people.people import Person, Role
+from assent.engine.people.people import NamedBy, Person, Role
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS
 from assent.gate.records import Assurance
@@ -37,11 +37,13 @@ async def invited(
     name: str,
     role: Role = Role.MEMBER,
     places: tuple[WorkspaceId, ...] = (LOCAL_WORKSPACE,),
+    email: str | None = None,
 ) -> httpx.AsyncClient:
     """A browser of somebody who followed their invitation."""
     await house.app.prepare()
     now_ms = house.clock.now_ms()
-    person = Person(house.services.new_id(now_ms), name, role)
+    by = NamedBy.FILE if email is not None else NamedBy.SELF
+    person = Person(house.services.new_id(now_ms), name, role, email, named_by=by)
     entropy = os.urandom(people.ENTROPY_BYTES)
     token = await house.app.store.write(
         lambda: members.invite(person, places, entropy, now_ms, by="terminal")
@@ -60,7 +62,7 @@ async def test_two_people_of_one_name_count_as_two_and_one_person_under_two_name
     run = await house.stage(mail(60), mail(70))
     first, second = run.actions[0].id, run.actions[1].id
     ada = await invited(house, "Ada")
-    namesake = await invited(house, "Ada")
+    namesake = await invited(house, "Ada", email="ada@example.org")
 
     await house.decide(ada, run.run_id, first, "approve")
     await house.decide(ada, run.run_id, second, "approve")

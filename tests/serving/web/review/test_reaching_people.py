@@ -404,8 +404,8 @@ async def test_invitations_are_mailed_to_an_address_five_times_an_hour_and_sign_
     )
     posts = Posts(house)
     owner = await house.owner()
-    asked = {"name": "Mel", "email": "mel@example.org", "role": "owner", "mail": "on"}
-    for _ in range(6):
+    for number in range(6):
+        asked = {"name": f"Mel {number}", "email": "mel@example.org", "role": "owner", "mail": "on"}
         page = (await owner.get("/settings/people")).text
         nonce = next(each for each in forms(page) if each.address == "/settings/people").fields["nonce"]
         answer = await owner.post("/settings/people", data={**asked, "nonce": nonce})

@@ -45,7 +45,7 @@ async def test_the_link_shows_a_button_and_the_button_signs_in(house_on_any_stor
     assert (cookie["httponly"], cookie["samesite"].lower(), cookie["path"]) == (True, "lax", "/")
     assert int(cookie["max-age"]) == 30 * 24 * 3600
     assert "Ada Lovelace" in (await browser.get("/inbox")).text
-    assert await server_events(house) == ["sign_in_link_issued", "signed_in"]
+    assert await server_events(house) == ["sign_in_link_issued", "person_renamed", "signed_in"]
 
 
 async def test_a_link_that_is_used_expired_or_unknown_gets_one_answer(house_on_any_store: House) -> None:

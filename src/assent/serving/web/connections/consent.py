@@ -80,7 +80,7 @@ async def callback(visit: Visit) -> Response:
         settings=await _settings_kept(visit, at.id, asked),
         expires_ms=expiry(granted.expires_in, visit.now_ms),
     )
-    await visit.services.connections.save(asked, at.id, kept, by=visit.person.name)
+    await visit.services.connections.save(asked, at.id, kept, by=visit.person.label)
     return visit.go(f"/connect/{at.id}?workspace={asked}&did=connected")
 
 

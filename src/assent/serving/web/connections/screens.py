@@ -144,7 +144,7 @@ async def _save(
         accounts=verified.accounts,
         settings={**verified.settings, **(settings or {})},
     )
-    await visit.services.connections.save(visit.workspace_id, view.id, new, by=visit.person.name)
+    await visit.services.connections.save(visit.workspace_id, view.id, new, by=visit.person.label)
     return visit.go(address(visit, view.id, did="connected"))
 
 
@@ -173,7 +173,7 @@ async def choose(visit: Visit) -> Response:
         visit, view, form, "Use", connections_words.FROM_THEN_ON_THIS_WORKSPACE.format(picked=picked)
     )
     await visit.services.connections.choose(
-        visit.workspace_id, view.id, accounts, settings, by=visit.person.name
+        visit.workspace_id, view.id, accounts, settings, by=visit.person.label
     )
     return visit.go(address(visit, view.id, did="chosen"))
 
@@ -184,7 +184,7 @@ async def disconnect(visit: Visit) -> Response:
     reading = view.info.does == ("measure",)
     await confirm(visit, view, form, "Disconnect", LOSES_READING if reading else LOSES, danger=True)
     held = await visit.services.connections.access(visit.workspace_id, view.id)
-    await visit.services.connections.disconnect(visit.workspace_id, view.id, by=visit.person.name)
+    await visit.services.connections.disconnect(visit.workspace_id, view.id, by=visit.person.label)
     token = held.secrets.get(REFRESH) if held is not None else None
     if token is not None and view.access is not None and not await _shares_grant(visit, view.access):
         await revoke(view.access.provider, token)

@@ -99,7 +99,7 @@ async def decide(visit: Visit) -> Response:
             person = visit.person
             decider = Decider(
                 action.workspace_id,
-                person.name,
+                person.label,
                 assurance,
                 VIA,
                 person.person_id,
@@ -127,7 +127,7 @@ async def decide(visit: Visit) -> Response:
         if decision == "approve":
             for action in await visit.read(lambda: _find(visit, list(digests))):
                 services = visit.services.for_workspace(action.workspace_id)
-                await blocked.check_before_approval(services, action, by=visit.person.name, via=VIA)
+                await blocked.check_before_approval(services, action, by=visit.person.label, via=VIA)
         decided = await visit.write(all_of_them)
     except Refusal as refusal:
         await _ask_to_confirm(visit, refusal, assurance, form)

@@ -78,7 +78,7 @@ async def decide(visit: Visit) -> Response:
     group = await visit.read(lambda: _find(visit))
     person = visit.person
     decider = Decider(
-        group.workspace_id, person.name, visit.counts, VIA, person.person_id, shown_ms, person.role.value
+        group.workspace_id, person.label, visit.counts, VIA, person.person_id, shown_ms, person.role.value
     )
     if decision == "release":
         count = await visit.write(lambda: flood.release(decider, group, shown_ms, visit.now_ms))

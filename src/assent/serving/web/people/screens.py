@@ -57,7 +57,7 @@ async def _invite(visit: Visit) -> Response:
     person = Person(visit.services.new_id(visit.now_ms), name, role, email or None)
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
-        lambda: members.invite(person, places, entropy, visit.now_ms, by=visit.person.name)
+        lambda: members.invite(person, places, entropy, visit.now_ms, by=visit.person.label)
     )
     return await _hand_over(visit, form, person, token)
 
@@ -66,7 +66,7 @@ async def _hand_over(visit: Visit, form: dict[str, str], person: Person, token: 
     """Show the link of a person, and mail it where that was asked for."""
     link, mailed = _link(visit, token), ""
     if "mail" in form and person.email:
-        text = INVITATION.format(by=visit.person.name, place=visit.place.name, link=link)
+        text = INVITATION.format(by=visit.person.label, place=visit.place.name, link=link)
         try:
             key = visit.services.new_id(visit.now_ms)
             await visit.services.limits.count_mail(
@@ -91,11 +91,11 @@ async def again(visit: Visit) -> Response:
         raise PageRefused(NOT_FOUND)
     text = words.THE_PERSON_WHO_OPENS
     await visit.confirm(
-        form, Consequence(words.MAKE_A_NEW_SIGN, text, words.MAKE_THE_LINK, (("For", person.name),))
+        form, Consequence(words.MAKE_A_NEW_SIGN, text, words.MAKE_THE_LINK, (("For", person.label),))
     )
     entropy = visit.services.entropy(people.ENTROPY_BYTES)
     token = await visit.write(
-        lambda: members.invite_again(person_id, entropy, visit.now_ms, by=visit.person.name)
+        lambda: members.invite_again(person_id, entropy, visit.now_ms, by=visit.person.label)
     )
     return await _hand_over(visit, form, person, token)
 
@@ -107,11 +107,11 @@ async def remove(visit: Visit) -> Response:
     person = await visit.read(lambda: members.find(person_id))
     if person is not None and person_id != visit.person.person_id:
         text = words.THEY_ARE_SIGNED_OUT_EVERYWHERE
-        facts = (("Name", person.name),)
+        facts = (("Name", person.label),)
         await visit.confirm(
             form, Consequence(words.REMOVE_THIS_PERSON, text, words.REMOVE_THEM, facts, danger=True)
         )
-        await visit.write(lambda: members.remove(person_id, visit.now_ms, by=visit.person.name))
+        await visit.write(lambda: members.remove(person_id, visit.now_ms, by=visit.person.label))
     return visit.go("/settings/people")
 
 

@@ -192,6 +192,7 @@ class SignInPages:
             "name": name or ("" if person.name == people.OWNER else person.name),
             "advice": {"name": NAME_ADVICE} if name else {},
             "can_hold_keys": can_hold_keys(self._base_url),
+            "label": person.label if person.named_by else "",
         }
         return page(request, "sign_in.html", values, status=400 if name else 200, headers=CONFIRMING_HEADERS)
 

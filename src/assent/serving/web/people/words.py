@@ -138,6 +138,7 @@ IT_SHOULD_ANSWER: Final = (
 # sign_in.html
 YOU_ARE_ABOUT_TO_SIGN: Final = "You are about to sign in to this server, in this browser, for 30 days."
 WHAT_YOU_APPROVE_IS_RECORDED: Final = "What you approve is recorded under this name."
+YOU_SIGN_IN_AS: Final = "You sign in as {name}. What you approve is recorded under this name."
 WHAT_YOU_DECIDE_HERE: Final = (
     "What you decide here is recorded as yours, so sign in only on a device of your own."
 )

@@ -94,7 +94,7 @@ class Viewer(Record):
             by = name_by_link(claimed_name if self.session is None else self.session.person.name)
             return Decider(workspace_id, by, self.assurance, VIA, shown_ms=shown_ms)
         person = self.session.person
-        return Decider(workspace_id, person.name, self.assurance, VIA, person.person_id, shown_ms, self.role)
+        return Decider(workspace_id, person.label, self.assurance, VIA, person.person_id, shown_ms, self.role)
 
     @property
     def role(self) -> str:

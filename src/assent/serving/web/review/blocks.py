@@ -58,6 +58,9 @@ def list_arguments(action: Action) -> tuple[tuple[str, Any], ...]:
 
     def label(name: str) -> str:
         found = labels.get(name) or _label(name)
+        if not name.isascii():
+            letters = " ".join(f"U+{ord(char):04X}" for char in dict.fromkeys(name) if not char.isascii())
+            found = words.MAY_LOOK_LIKE.format(label=found, letters=letters)
         return words.AN_ARGUMENT.format(label=found) if fold_name(found) in own else found
 
     return tuple((label(name), given.get(name)) for name in names)

@@ -58,8 +58,8 @@ class SubmittedForm(Record):
         return SeenVersion(revision, self.form.get("digest", ""))
 
 
-def read_name(viewer: Viewer, form: dict[str, str], known: tuple[str, ...] = ()) -> str:
-    """Return the name that a link's holder gave. `known`: names that are taken."""
+def read_name(viewer: Viewer, form: dict[str, str], known: tuple[tuple[str, str | None], ...] = ()) -> str:
+    """Return the name that a link's holder gave. `known`: names and addresses that are taken."""
     name = " ".join(form.get("name", "").split())
     if viewer.session is None and not is_name(name):
         raise BadFields({"name": f"Enter your name, with at most {MAX_NAME_CHARS} characters."})

@@ -127,6 +127,8 @@ def _target(url: str, says: str) -> LinkTarget:
     odd = []
     if user:
         odd.append(f"leads to {host}, not to the name before the @")
+    if "\\" in rest:
+        odd.append(f"leads to {host}, because a browser reads \\ as /")
     if "xn--" in host:
         odd.append("its name may look like another")
     if _NUMBER.fullmatch(host.rpartition(".")[2]) and not _QUAD.fullmatch(host):

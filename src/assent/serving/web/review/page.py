@@ -208,7 +208,7 @@ class ReviewPages:
             return
         readiness = await review_problems.read_readiness(services, action)
         sends = decision == "send" or form.get("then") == "send" or sends_at_once(action)
-        by = viewer.session.person.name if viewer.session is not None else VIA
+        by = viewer.session.person.label if viewer.session is not None else VIA
         if readiness is None or readiness.ready:
             if permits(viewer.scope, decision, send_now=sends):
                 await blocked.check_before_approval(services, action, by=by, via=VIA)
@@ -243,7 +243,7 @@ class ReviewPages:
             executes = form.get("then") == "send" or (decision == "approve" and action.view.approval_executes)
             if not permits(viewer.scope, decision, send_now=executes):
                 raise NeedsPerson
-            known: tuple[str, ...] = ()
+            known: tuple[tuple[str, str | None], ...] = ()
             if viewer.session is None:
                 known = yield from members.names_in(viewer.run.workspace_id)
             decider = viewer.decider(review_decisions.read_name(viewer, form, known), shown_ms)

@@ -360,6 +360,7 @@ THE_TEXT_BEHIND_IT: Final = "The text behind it"
 
 # problems.py
 AN_ARGUMENT: Final = "“{label}” (an argument of the agent)"
+MAY_LOOK_LIKE: Final = "“{label}” (its name may look like another: {letters})"
 THERE_IS_NOTHING_TO_DECIDE: Final = "There is nothing to decide here"
 THIS_RUN_HAS_NO_SUCH: Final = "This run has no such action."
 GO_BACK_RELOAD_THE_PAGE: Final = "Go back, reload the page and decide there."

@@ -54,7 +54,7 @@ async def show_brand(visit: Visit) -> Response:
         advice = await _advise(visit, wanted)
         if not advice:
             await visit.confirm(form, _describe(before, wanted))
-            await visit.write(lambda: brands.save(wanted, visit.now_ms, by=visit.person.name))
+            await visit.write(lambda: brands.save(wanted, visit.now_ms, by=visit.person.label))
             return visit.go("/settings/workspace?did=saved")
     return _page(visit, before, wanted, advice)
 

@@ -56,7 +56,7 @@ async def notify(visit: Visit) -> Response:
             text = words.WHAT_WAITS_IS_ANNOUNCED
             facts = ((chosen.label, shown or address),)
             await visit.confirm(form, Consequence(words.SEND_NOTIFICATIONS_THERE, text, words.ADD_IT, facts))
-            await targets.add(visit.services, owner, chosen, address, by=visit.person.name, shown=shown)
+            await targets.add(visit.services, owner, chosen, address, by=visit.person.label, shown=shown)
             return visit.go("/settings/notifications")
     mine = await visit.read(lambda: targets.list_targets(_owner(visit, MINE)))
     shared = await visit.read(lambda: targets.list_targets(_owner(visit, "")))
@@ -121,7 +121,7 @@ async def notify_one(visit: Visit) -> Response:
     if target_id not in [each.target_id for each in known]:
         return visit.go("/settings/notifications")
     if what == "remove":
-        by, text = visit.person.name, words.NOTHING_IS_ANNOUNCED
+        by, text = visit.person.label, words.NOTHING_IS_ANNOUNCED
         facts = tuple(("Address", each.shown) for each in known if each.target_id == target_id)
         await visit.confirm(
             form, Consequence(words.STOP_THESE_NOTIFICATIONS, text, words.STOP_THEM, facts, danger=True)

@@ -84,7 +84,7 @@ def _read_events(form: dict[str, str]) -> tuple[str, ...]:
 
 
 async def _resend(visit: Visit, form: dict[str, str]) -> Response:
-    delivery_id, by = form["delivery"], visit.person.name
+    delivery_id, by = form["delivery"], visit.person.label
     text = words.THE_SAME_DELIVERY_IS_POSTED
     await visit.confirm(
         form,
@@ -104,7 +104,7 @@ async def _subscribe(visit: Visit, form: dict[str, str], url: str, events: tuple
         text = words.FROM_THEN_ON_THE_EVENTS
         facts = (("Workspace", visit.place.name), ("Address", url), ("Events", ", ".join(events)))
         await visit.confirm(form, Consequence(words.SEND_EVENTS_THERE, text, words.SEND_THEM, facts))
-        by = visit.person.name
+        by = visit.person.label
         await visit.write(subscriptions.add(visit.services, visit.workspace_id, url, events, by=by))
     except UnfitSubscription as unfit:
         return str(unfit)
@@ -117,7 +117,7 @@ async def change_one(visit: Visit) -> Response:
     visit.require_owner()
     form = await visit.form(visit.here("outgoing"))
     workspace_id, subscription_id = visit.workspace_id, visit.part("subscription_id")
-    what, by, now_ms = visit.part("what"), visit.person.name, visit.now_ms
+    what, by, now_ms = visit.part("what"), visit.person.label, visit.now_ms
     known = await visit.read(lambda: subscriptions.find(workspace_id, subscription_id))
     if known is None:
         return visit.go(HERE)

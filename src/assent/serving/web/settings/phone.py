@@ -37,7 +37,7 @@ async def show_phone(visit: Visit) -> Response:
         form = await visit.form(SIGN_IN)
         await visit.confirm(form, SURE)
         entropy, now_ms = visit.services.entropy(people.ENTROPY_BYTES), visit.now_ms
-        facts = {"shownTo": "settings", "by": visit.person.name}
+        facts = {"shownTo": "settings", "by": visit.person.label}
         token = await visit.write(
             lambda: people.new_link(
                 visit.person.person_id, entropy, now_ms, ttl_ms=SIGN_IN_LINK_TTL_MS, facts=facts

@@ -133,7 +133,7 @@ async def _save(visit: Visit, form: dict[str, str], typed: TypedPolicy) -> list[
             form, Consequence(words.CHANGE_THE_POLICY_QUESTION, text, words.CHANGE_THE_POLICY, facts)
         )
         await visit.write(
-            lambda: policies.save(visit.workspace_id, source, visit.now_ms, by=visit.person.name)
+            lambda: policies.save(visit.workspace_id, source, visit.now_ms, by=visit.person.label)
         )
     except tomllib.TOMLDecodeError as error:
         return [words.THE_RULES_CANNOT_BE_READ.format(error=error)]

@@ -83,7 +83,7 @@ async def rename(visit: Visit) -> Response:
         text = words.NAME_FROM_THEN_ON
         facts = (("Now", visit.person.name), ("Then", name))
         await visit.confirm(form, Consequence(words.CHANGE_YOUR_NAME, text, words.CHANGE_IT, facts))
-        await visit.write(lambda: members.rename(visit.person.person_id, name, visit.now_ms))
+        await visit.write(lambda: people.choose_name(visit.person, name, visit.now_ms))
         return visit.go("/settings?did=name")
     return visit.go("/settings")
 

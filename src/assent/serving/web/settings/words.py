@@ -8,6 +8,11 @@ from typing import Final
 SETTINGS: Final = "Settings"
 YOU: Final = "You"
 YOUR_DECISIONS_ARE_RECORDED_UNDER: Final = "Your decisions are recorded under this name."
+YOUR_NAME_COMES_FROM: Final = {
+    "file": "Your decisions are recorded as {name}. An owner of this server keeps the list of names; ask them to "
+    "change it there.",
+    "issuer": "Your decisions are recorded as {name}. The name comes from your identity provider; change it there.",
+}
 SAVE_THE_NAME: Final = "Save the name"
 TIME_ZONE: Final = "Time zone"
 SHOW_TIMES_IN: Final = "Show times in"

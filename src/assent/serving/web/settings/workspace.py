@@ -35,7 +35,7 @@ async def keys(visit: Visit) -> Response:
     if visit.request.method == "POST":
         visit.require_owner()
         form = await visit.form(visit.here("keys"))
-        by = visit.person.name
+        by = visit.person.label
         workspace = ("Workspace", visit.place.name)
         if "revoke" in form:
             key_id = KeyId(form["revoke"])

@@ -1,4 +1,4 @@
-"""Names invisible characters in a text, and those that change its direction.
+"""Names invisible characters in a text, those that change its direction, and empty lines that hide what follows.
 
 Joiners, variation selectors and tag characters are accepted where a script or an emoji needs them
 and named elsewhere, because they can hide words. Pure, in linear time.
@@ -13,6 +13,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from assent.kernel.structs import Record
+from assent.serving.web.shell import words
 
 # Controls, and all code points that Unicode calls default-ignorable; the Braille blank is invisible
 # as well.
@@ -21,6 +22,8 @@ _CANDIDATES: Final = re.compile(
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff]"
 )
+_EMPTY_LINES: Final = re.compile(r"(?<![^\n])(?:[^\S\n]*+\n){4,}")
+"""They would push the rest of a text out of sight."""
 _FLAGS: Final = re.compile(
     "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
     "|\U000e0077\U000e006c\U000e0073)\U000e007f"
@@ -38,16 +41,27 @@ _KEYCAPS: Final = "#*0123456789"
 
 
 class UnseenPiece(Record):
-    """A stretch of text, or the name of one invisible character."""
+    """A stretch of text, or the name of one invisible character or of many empty lines."""
 
     text: str
     unseen: bool = False
 
 
 def pieces(text: str) -> tuple[UnseenPiece, ...]:
-    """The text, with every invisible character named."""
+    """The text, with every invisible character named and empty lines counted."""
     if text.isascii() and text.isprintable():
         return (UnseenPiece(text),) if text else ()
+    found: list[UnseenPiece] = []
+    end = 0
+    for match in _EMPTY_LINES.finditer(text):
+        found += _name_characters(text[end : match.start()])
+        lines = words.EMPTY_LINES.format(count=match[0].count("\n"))
+        found += (UnseenPiece(lines, unseen=True), UnseenPiece("\n"))
+        end = match.end()
+    return (*found, *_name_characters(text[end:]))
+
+
+def _name_characters(text: str) -> tuple[UnseenPiece, ...]:
     flags = {place for match in _FLAGS.finditer(text) for place in range(*match.span())}
     found: list[UnseenPiece] = []
     end = 0

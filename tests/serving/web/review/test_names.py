@@ -1,0 +1,198 @@
+"""The names that people decide under: no one takes another's, and the address stands beside them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from functools import partial
+
+import pytest
+from tests.keyed_browser import KeyedBrowser
+from tests.serving.web.review.kit import House, forms, mail, post
+
+from assent.engine.core.tenancy import LOCAL_WORKSPACE, create_workspace
+from assent.engine.people import members, people
+from assent.engine.people.people import NamedBy, Person, Role
+from assent.gate.names import is_taken
+from assent.kernel.ids import WorkspaceId
+from assent.kernel.refusals import Refusal
+
+pytestmark = pytest.mark.own_database
+
+ADA = "Ada Lovelace"
+ADDRESS = "ada@example.org"
+LABEL = f"{ADA} <{ADDRESS}>"
+LIKE_ADA = (
+    "Ada Lovelace",
+    "ADA  LOVELACE",
+    "ada-lovelace",
+    "Аda Lоvelace",
+    "Ａｄａ Ｌｏｖｅｌａｃｅ",
+    "Adá Lovelace",
+    "ada@example.org",
+    "Ada Lovelace (ada@example.org)",
+    "The owner",
+)
+"""Case, blanks, marks, Cyrillic letters, wide letters, accents, the address, and a role."""
+
+
+@pytest.fixture
+def house(house_on_any_store: House) -> House:
+    return house_on_any_store
+
+
+async def invite(
+    house: House,
+    name: str,
+    email: str | None = None,
+    by: NamedBy = NamedBy.SELF,
+    place: WorkspaceId = LOCAL_WORKSPACE,
+) -> str:
+    """Invite a person. Returns the path of their sign-in link."""
+    await house.app.prepare()
+    now_ms = house.clock.now_ms()
+    person = Person(house.services.new_id(now_ms), name, Role.MEMBER, email, named_by=by)
+    entropy = os.urandom(people.ENTROPY_BYTES)
+    token = await house.app.store.write(
+        lambda: members.invite(person, (place,), entropy, now_ms, by="terminal")
+    )
+    return f"/sign-in/{token}"
+
+
+async def sign_in(house: House, path: str, name: str = "") -> KeyedBrowser:
+    browser = house.browser()
+    answer = await browser.post(path, data={"name": name} if name else {})
+    assert answer.status_code == 303, answer.text
+    return browser
+
+
+async def list_names(house: House) -> list[str]:
+    now_ms = house.clock.now_ms()
+    listed = await house.app.store.read(lambda: members.list_people(now_ms))
+    return sorted(each.person.name for each in listed)
+
+
+@pytest.mark.parametrize("name", LIKE_ADA)
+async def test_no_one_signs_in_under_a_name_that_reads_like_another_members(house: House, name: str) -> None:
+    await sign_in(house, await invite(house, ADA, ADDRESS))
+    path, browser = await invite(house, "Sal"), house.browser()
+
+    refused = await browser.post(path, data={"name": name})
+
+    assert refused.status_code == 409
+    assert "set-cookie" not in refused.headers
+    assert await list_names(house) == [ADA, "Sal"]
+    assert (await browser.post(path, data={"name": "Sal Sales"})).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "name", ["Eve\u200bX", "Eve\u3164X", "\u202eEve", "Eve <ada@example.org>", "Eve <x>"]
+)
+def test_no_name_hides_a_character_or_has_an_address_in_brackets(name: str) -> None:
+    assert is_taken(name, [])
+
+
+def test_the_name_of_no_one_else_is_free() -> None:
+    assert not any(is_taken(name, [(ADA, ADDRESS)]) for name in ("Ada", "Grace Hopper", "Ada L. Byron", "李"))
+
+
+async def test_a_member_of_another_workspace_may_have_the_same_name_and_an_owner_may_not(
+    house: House,
+) -> None:
+    await invite(house, ADA, ADDRESS)
+    now_ms = house.clock.now_ms()
+    elsewhere = WorkspaceId(house.services.new_id(now_ms))
+    await house.app.store.write(lambda: create_workspace(elsewhere, "Elsewhere", now_ms, by="test"))
+
+    await invite(house, ADA, place=elsewhere)
+
+    owner = await house.owner()
+    [shown] = [
+        each for each in forms((await owner.get("/settings")).text) if each.address == "/settings/name"
+    ]
+    refused = await owner.post("/settings/name", data={**shown.fields, "name": "ada lovelace"})
+    assert refused.status_code == 409
+    assert await list_names(house) == [ADA, ADA, "owner"]
+
+
+@pytest.mark.parametrize("name", [ADA, "ada lovelace", "administrator"])
+async def test_no_one_is_invited_under_the_name_of_another_member(house: House, name: str) -> None:
+    await invite(house, ADA, ADDRESS)
+    owner = await house.owner()
+    shown = [each for each in forms((await owner.get("/settings/people")).text) if "name" in each.fields][-1]
+    fields = {**shown.fields, "name": name, "email": "sal@example.org", "role": "owner"}
+
+    answer = await owner.post("/settings/people", data=fields)
+
+    assert answer.status_code == 409
+    assert await list_names(house) == [ADA, "owner"]
+
+
+@pytest.mark.parametrize("by", [NamedBy.FILE, NamedBy.ISSUER])
+async def test_a_name_from_a_file_or_an_issuer_cannot_be_typed(house: House, by: NamedBy) -> None:
+    path = await invite(house, ADA, ADDRESS, by)
+    page = (await house.browser().get(path)).text
+    assert 'name="name"' not in page and "Ada Lovelace &lt;ada@example.org&gt;" in page
+
+    browser = await sign_in(house, path, "Grace Hopper")
+
+    shown = (await browser.get("/settings")).text
+    nonce = next(each.fields["nonce"] for each in forms(shown) if each.address == "/settings/zone")
+    assert 'action="/settings/name"' in shown and 'name="name"' not in shown
+    refused = await browser.post("/settings/name", data={"nonce": nonce, "name": "Grace Hopper"})
+    assert refused.status_code == 409
+    assert await list_names(house) == [ADA]
+
+
+async def test_people_of_one_name_come_from_a_file_if_their_addresses_differ(house: House) -> None:
+    await invite(house, ADA, ADDRESS, NamedBy.FILE)
+    await invite(house, ADA, "ada.l@example.org", NamedBy.FILE)
+
+    for email in (None, ADDRESS.upper()):
+        with pytest.raises(Refusal) as refused:
+            await invite(house, ADA, email, NamedBy.FILE)
+        assert refused.value.reason == "name_taken"
+    assert await list_names(house) == [ADA, ADA]
+
+
+async def test_the_address_stands_beside_the_name_of_an_approver_everywhere(house: House) -> None:
+    run = await house.stage(post(), mail(60))
+    ada = await sign_in(house, await invite(house, ADA, ADDRESS))
+    assert "Ada Lovelace &lt;ada@example.org&gt;" in await house.page(ada, run.run_id)
+
+    for action in run.actions:
+        assert (await house.decide(ada, run.run_id, action.id, "approve")).status_code == 303
+
+    stored = await house.action(run.actions[0].id)
+    assert stored.approval is not None and stored.approval.by == LABEL
+    approvals = [facts for kind, facts in await house.events(run.run_id) if kind == "action_approve"]
+    assert [facts["by"] for facts in approvals] == [LABEL, LABEL]
+    assert "Approved by Ada Lovelace &lt;ada@example.org&gt; (signed in)" in await house.page(ada, run.run_id)
+    assert "Ada Lovelace &lt;ada@example.org&gt;" in (await ada.get("/audit")).text
+    lines = (await ada.get("/audit/export")).text.splitlines()
+    exported = [json.loads(line) for line in lines]
+    found = [each["body"]["by"] for each in exported if each.get("kind") == "action_approve"]
+    assert found == [LABEL, LABEL]
+    owner = await house.owner()
+    assert ADDRESS in (await owner.get("/settings/people")).text
+
+
+async def test_an_address_that_no_one_vouches_for_does_not_stand_beside_a_name(house: House) -> None:
+    await house.app.prepare()
+    now_ms, entropy = house.clock.now_ms(), os.urandom(people.ENTROPY_BYTES)
+    eve = Person("eve", "Eve", Role.MEMBER, ADDRESS)
+    claim = partial(members.join_by_claim, LOCAL_WORKSPACE, eve, entropy, now_ms, device="a browser")
+    await house.app.store.write(claim)
+
+    found = await house.app.store.read(lambda: members.find("eve"))
+
+    assert found is not None and (found.email, found.label) == (ADDRESS, "Eve")
+
+
+async def test_of_two_who_choose_one_name_at_the_same_time_one_gets_it(house: House) -> None:
+    paths = [await invite(house, f"Guest {number}") for number in range(4)]
+
+    answers = await asyncio.gather(*(house.browser().post(path, data={"name": ADA}) for path in paths))
+
+    assert sorted(answer.status_code for answer in answers) == [303, 409, 409, 409]
