@@ -1,28 +1,31 @@
-"""The parts of a process that write and draw: a model, the picture maker, the sender of mail."""
+"""The parts of a process that write and draw: who writes where the agent does not, the picture maker, the
+sender of mail."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
+from assent.platform.jobs import run_apart
+
 if TYPE_CHECKING:
-    from assent.suite.content.evidence import Evidence
-    from assent.suite.content.lessons import Lessons
-    from assent.suite.content.records import Composed, NeedsDraft
+    from assent.suite.channels.channel import Channel
+    from assent.suite.content.records import Facts, Written
     from assent.suite.pictures.making import PictureMaker
     from assent.suite.pictures.orders import PictureJob, PictureResult
 
 MakePictures = Callable[["PictureJob"], Awaitable["PictureResult"]]
-WriteDraft = Callable[[str, "Evidence", "Lessons"], Awaitable["Composed | NeedsDraft"]]
+Write = Callable[["Facts", "Channel", str], Awaitable["Written | None"]]
+"""Writes a text from facts for a channel and a goal; None if the facts do not suffice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drafting:
-    write_draft: WriteDraft | None
-    """A model that writes drafts, where one is configured."""
+    write: Write
+    """Writes where the call brings no text."""
     make_pictures: MakePictures | None
     """Draws pictures, off the event loop; None without the extra `pictures`."""
     default_sender: str
@@ -32,21 +35,27 @@ class Drafting:
 def make_drafting(settings: Mapping[str, Any]) -> Drafting:
     """Return the parts that the settings name."""
     return Drafting(
-        write_draft=_find_writer(settings),
+        write=_find_writer(settings),
         make_pictures=_draw_with(settings["font_dirs"]) if can_draw() else None,
         default_sender=settings["smtp_from"] or "",
     )
 
 
-def _find_writer(settings: Mapping[str, Any]) -> WriteDraft | None:
-    """Return a function that drafts with the configured model; None if only the composer writes."""
+async def write_plainly(facts: Facts, channel: Channel, goal: str) -> Written | None:
+    from assent.suite.content.note import write_note
+
+    return await run_apart(write_note, facts, channel, goal)
+
+
+def _find_writer(settings: Mapping[str, Any]) -> Write:
+    """Return the configured model, with the plain note where it fails; else the plain note."""
     url, name = settings["model_url"], settings["model_name"]
     if url is None or name is None:
-        return None
-    from assent.suite.model_writer import Model, draft
+        return write_plainly
+    from assent.suite.model_writer import Model, write_with
 
     kind: Literal["openai", "anthropic"] = "anthropic" if settings["model_kind"] == "anthropic" else "openai"
-    return partial(draft, Model(url, name, kind, settings["model_api_key"]))
+    return write_with(Model(url, name, kind, settings["model_api_key"]), write_plainly)
 
 
 def can_draw() -> bool:

@@ -1,8 +1,9 @@
 """Asks the configured model for a draft, and does not trust its answer.
 
-The answer passes the same checks as a supplied text: channel, evidence, memory, content. Any
-failure ends in the composer's draft with a warning, in bounded time: a launch never waits for a
-model. The model gets facts as data, and nothing that it answers is executed.
+One of the two fillers of `write(facts, channel, goal)`; the other is `assent.suite.content.note`. The
+answer passes the same checks as a supplied text: channel, evidence, memory, content. Any failure ends
+in the other filler's text with a warning, in bounded time: a launch never waits for a model. The model
+gets facts as data, and nothing that it answers is executed.
 """
 
 from __future__ import annotations
@@ -14,14 +15,11 @@ import msgspec
 
 from assent.platform.content import find_flaw, printable, suspicions_in
 from assent.platform.values import Record
-from assent.suite.channels.channel import needs
-from assent.suite.channels.registry import BY_ID
-from assent.suite.composer.composer import compose
+from assent.suite.channels.channel import Channel, needs
 from assent.suite.content.adapter import adapt
-from assent.suite.content.evidence import Evidence
-from assent.suite.content.lessons import NOTHING_LEARNED, Lessons
-from assent.suite.content.records import Composed, NeedsDraft
+from assent.suite.content.records import MODEL, Facts, Written
 from assent.suite.content.writing import gather_writing
+from assent.suite.drafting import Write
 
 MAX_ANSWER_BYTES: Final = 200_000
 MAX_TOKENS: Final = 2_000
@@ -51,38 +49,31 @@ class ModelFailed(Exception):  # noqa: N818 - what happened
     """The model returned no usable text; the message is a clause for a person."""
 
 
-async def draft(
-    model: Model,
-    channel_id: str,
-    evidence: Evidence,
-    lessons: Lessons = NOTHING_LEARNED,
-    *,
-    timeout_seconds: float = 20.0,
-) -> Composed | NeedsDraft:
-    """Return the model's draft if the channel accepts it, else the composer's with a warning."""
-    try:
-        text = printable(
-            await ask(model, channel_id, evidence, lessons, timeout_seconds=timeout_seconds)
-        ).strip()
-        if find_flaw(text) is not None or suspicions_in(text):
-            raise ModelFailed("it answered with something that is no finished text")
-        written = adapt(channel_id, text, evidence, lessons, source="model")
-        if written.problems:
-            raise ModelFailed(f"its text does not fit ({written.problems[0]})")
-        return written
-    except ModelFailed as failed:
-        composed = compose(channel_id, evidence, lessons)
-        if isinstance(composed, NeedsDraft):
-            return composed
-        told = f"The model was not used: {failed}. This draft was composed from the evidence."
-        return msgspec.structs.replace(composed, warnings=(told, *composed.warnings))
+def write_with(model: Model, instead: Write, *, timeout_seconds: float = 20.0) -> Write:
+    """Return a writer that asks the model and takes another writer's text where that fails."""
+
+    async def write(facts: Facts, channel: Channel, goal: str) -> Written | None:
+        try:
+            answer = await ask(model, facts, channel, goal, timeout_seconds=timeout_seconds)
+            text = printable(answer).strip()
+            if find_flaw(text) is not None or suspicions_in(text):
+                raise ModelFailed("it answered with something that is no finished text")
+            if problems := adapt(channel.id, text, facts.evidence).problems:
+                raise ModelFailed(f"its text does not fit ({problems[0]})")
+            return Written(body=text, source=MODEL)
+        except ModelFailed as failed:
+            made = await instead(facts, channel, goal)
+            told = f"The model was not used: {failed}. This is a plain note from the product's own facts."
+            return msgspec.structs.replace(made, warnings=(told,)) if made is not None else None
+
+    return write
 
 
-async def ask(
-    model: Model, channel_id: str, evidence: Evidence, lessons: Lessons, *, timeout_seconds: float
-) -> str:
+async def ask(model: Model, facts: Facts, channel: Channel, goal: str, *, timeout_seconds: float) -> str:
     """Return the model's answer as text. Raises `ModelFailed` for anything else."""
-    path, headers, body = _request(model, _question(channel_id, evidence, lessons))
+    known = gather_writing((channel.id,), facts.evidence, facts.lessons, goal=goal)
+    question = msgspec.json.encode({"channel": needs(channel), **msgspec.to_builtins(known)})
+    path, headers, body = _request(model, question.decode())
     try:
         async with asyncio.timeout(timeout_seconds):
             status, answer = await _post(model.url.rstrip("/") + path, headers, body, timeout_seconds)
@@ -97,13 +88,6 @@ async def ask(
     if not isinstance(text, str) or not text.strip():
         raise ModelFailed("its answer was empty")
     return text
-
-
-def _question(channel_id: str, evidence: Evidence, lessons: Lessons) -> str:
-    """Return the channel's requirements and the help for writing as one JSON object."""
-    wanted = needs(BY_ID[channel_id])
-    known = msgspec.to_builtins(gather_writing((channel_id,), evidence, lessons))
-    return msgspec.json.encode({"channel": wanted, **known}).decode()
 
 
 def _request(model: Model, question: str) -> tuple[str, dict[str, str], bytes]:

@@ -23,7 +23,7 @@ from assent.suite.content.adapter import adapt, remind
 from assent.suite.content.claims import Claim, warnings_for
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.lessons import Lessons
-from assent.suite.content.records import Composed
+from assent.suite.content.records import CheckedText
 from assent.suite.learning import lessons as lessons_read
 
 CLAIMS = "claims"
@@ -58,7 +58,7 @@ def _compare(action: Action, after: Effect, known: KnownEvidence) -> Remarks:
     )
 
 
-def _adapt(effect: Effect, metadata: dict[str, Any], known: KnownEvidence) -> Composed:
+def _adapt(effect: Effect, metadata: dict[str, Any], known: KnownEvidence) -> CheckedText:
     personal = metadata.get(ALONE) is True and len(effect.recipients) <= MANY_RECIPIENTS
     made = adapt(
         effect.channel,

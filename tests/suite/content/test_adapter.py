@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from assent.suite.composer.composer import compose
-from assent.suite.content.adapter import adapt
+from assent.suite.channels.registry import BY_ID
+from assent.suite.content.adapter import adapt, adapt_written
 from assent.suite.content.evidence import gather
 from assent.suite.content.lessons import Lessons, RefusedClaim, Rejection
-from assent.suite.content.records import Composed
+from assent.suite.content.note import write_note
+from assent.suite.content.records import Facts
 from assent.suite.content.risks import find_risks
 
 EVIDENCE = gather(
@@ -310,7 +311,10 @@ def test_a_warning_names_the_source_that_holds_the_claim() -> None:
         repo_context={"whatChanged": "Tern is the best importer.", "readme": "# Tern\n\nTern reads CSV."},
         brand={"name": "Tern"},
     )
-    composed = compose("linkedin", evidence)
-    assert isinstance(composed, Composed)
-    for written in (composed, adapt("linkedin", "Tern is the best importer.", evidence)):
+    note = write_note(Facts(evidence), BY_ID["linkedin"], "")
+    assert note is not None
+    for written in (
+        adapt_written("linkedin", note, Facts(evidence)),
+        adapt("linkedin", "Tern is the best importer.", evidence),
+    ):
         assert [line.endswith("it is taken from what changed.") for line in written.warnings] == [True]

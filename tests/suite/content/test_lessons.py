@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from assent.suite.composer.composer import compose
+from assent.suite.channels.registry import BY_ID
+from assent.suite.content.adapter import adapt_written
 from assent.suite.content.evidence import Evidence, MemoryEntry, gather
 from assent.suite.content.lessons import (
     Asked,
@@ -16,7 +17,8 @@ from assent.suite.content.lessons import (
     lessons_in_words,
     rules_from,
 )
-from assent.suite.content.records import Composed
+from assent.suite.content.note import write_note
+from assent.suite.content.records import CheckedText, Facts
 
 EVIDENCE = gather(
     product_url="https://ledgerly.example",
@@ -30,10 +32,11 @@ EVIDENCE = gather(
 )
 
 
-def draft(channel: str, evidence: Evidence, lessons: Lessons = Lessons()) -> Composed:  # noqa: B008 - frozen
-    written = compose(channel, evidence, lessons)
-    assert isinstance(written, Composed), written
-    return written
+def draft(channel: str, evidence: Evidence, lessons: Lessons = Lessons()) -> CheckedText:  # noqa: B008 - frozen
+    facts = Facts(evidence, lessons)
+    written = write_note(facts, BY_ID[channel], "")
+    assert written is not None
+    return adapt_written(channel, written, facts)
 
 
 def rejected(reason: str) -> Lessons:
@@ -211,7 +214,7 @@ def test_a_refused_claim_leaves_out_only_a_statement_that_makes_it() -> None:
 def test_a_wording_that_cannot_be_avoided_is_not_said_to_be_avoided() -> None:
     written = draft("linkedin", EVIDENCE, rejected("Never say “Ledgerly”."))
     assert "Ledgerly" in written.body
-    assert [line for line in written.warnings if "still says “Ledgerly”" in line]
+    assert [line for line in written.warnings if "“Ledgerly”" in line]
     assert not any("Avoids" in line for line in written.recommendations)
 
 

@@ -12,12 +12,12 @@ from tests.effort import rounds
 from assent.gate.content.check import find_flaw
 from assent.suite.channels.channel import check
 from assent.suite.channels.registry import BY_ID
-from assent.suite.composer.composer import compose
 from assent.suite.content import counting
-from assent.suite.content.adapter import adapt
+from assent.suite.content.adapter import adapt, adapt_written
 from assent.suite.content.evidence import gather
+from assent.suite.content.note import write_note
 from assent.suite.content.page import Page
-from assent.suite.content.records import Composed
+from assent.suite.content.records import Facts
 
 WORDS = {
     "en": "the a team of people who make invoices faster with one clear list and reminders for every late client",
@@ -74,11 +74,12 @@ def products(draw: st.DrawFn, language: str) -> dict[str, Any]:
 @given(data=st.data())
 def test_every_draft_is_within_its_channels_limits(language: str, data: st.DataObject) -> None:
     product = data.draw(products(language))
-    evidence = gather(**product)
+    facts = Facts(gather(**product))
     for channel, row in BY_ID.items():
-        written = compose(channel, evidence)
-        if not isinstance(written, Composed):
+        note = write_note(facts, row, "")
+        if note is None:
             continue
+        written = adapt_written(channel, note, facts)
         title = written.subject or written.title
         assert check(row, written.body, title=title, parts=written.parts).problems == ()
         for part in written.parts or (written.body,):

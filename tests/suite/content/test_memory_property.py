@@ -10,9 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.engine.learning.memory import Entry
-from assent.suite.composer.composer import compose
+from assent.suite.channels.registry import BY_ID
+from assent.suite.content.adapter import adapt_written
 from assent.suite.content.evidence import gather
-from assent.suite.content.records import Composed
+from assent.suite.content.note import write_note
+from assent.suite.content.records import Facts
 from assent.suite.learning.lessons import as_evidence, as_lessons
 
 README = (
@@ -87,9 +89,11 @@ def test_every_statement_of_a_later_draft_is_in_the_evidence_as_given(
         entries=as_evidence(kept),
     )
 
-    written = compose(channel, evidence, as_lessons(kept))
+    facts = Facts(evidence, as_lessons(kept))
+    note = write_note(facts, BY_ID[channel], "")
 
-    if isinstance(written, Composed):
+    if note is not None:
+        written = adapt_written(channel, note, facts)
         for claim in written.claims:
             # A title may have the name before what it is.
             assert claim.text.removeprefix("Zephyr: ").rstrip(".") in GIVEN, msgspec.to_builtins(claim)

@@ -8,10 +8,13 @@ import msgspec
 import pytest
 from tests.net.far_side import Answer, FarSide, closed_port, far_side
 
+from assent.suite.channels.registry import BY_ID
+from assent.suite.content.adapter import adapt_written
 from assent.suite.content.evidence import gather
-from assent.suite.content.lessons import Lessons, Rejection
-from assent.suite.content.records import Composed, NeedsDraft
-from assent.suite.model_writer import Model, draft
+from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, Rejection
+from assent.suite.content.records import MODEL, NOTE, CheckedText, Facts
+from assent.suite.drafting import write_plainly
+from assent.suite.model_writer import Model, write_with
 
 pytestmark = pytest.mark.anyio
 
@@ -21,6 +24,7 @@ EVIDENCE = gather(
     brand={"voice": "plain"},
 )
 JSON = {"Content-Type": "application/json"}
+GOAL = "more paid invoices"
 GOOD = "Ledgerly reminds late clients politely, so that you do not have to."
 
 
@@ -39,25 +43,32 @@ def says(side: FarSide, text: str) -> None:
     side.answers["/v1/chat/completions"] = Answer(body=body, headers=JSON)
 
 
-async def written(model: Model, channel: str = "linkedin", timeout_seconds: float = 10.0) -> Composed:
-    made = await draft(model, channel, EVIDENCE, timeout_seconds=timeout_seconds)
-    assert isinstance(made, Composed)
-    return made
+async def written(
+    model: Model,
+    channel: str = "linkedin",
+    timeout_seconds: float = 10.0,
+    lessons: Lessons = NOTHING_LEARNED,
+) -> CheckedText:
+    facts = Facts(EVIDENCE, lessons)
+    write = write_with(model, write_plainly, timeout_seconds=timeout_seconds)
+    made = await write(facts, BY_ID[channel], GOAL)
+    assert made is not None
+    return adapt_written(channel, made, facts)
 
 
 async def test_an_openai_compatible_model_is_asked_with_facts_as_data(emulator: FarSide) -> None:
     says(emulator, GOOD)
     lessons = Lessons(rejections=(Rejection(entry_id="r1", reason="no emoji"),))
-    made = await draft(openai(emulator), "linkedin", EVIDENCE, lessons)
-    assert isinstance(made, Composed)
-    assert (made.body, made.source) == (GOOD, "model")
+    made = await written(openai(emulator), lessons=lessons)
+    assert (made.body, made.source) == (GOOD, MODEL)
     asked = emulator.asked[0]
     assert asked.headers["authorization"] == "Bearer sk-very-secret"
     body = msgspec.json.decode(asked.body)
     question = msgspec.json.decode(body["messages"][1]["content"])
     assert body["model"] == "small"
     assert {"source": "readme", "text": EVIDENCE.first("readme")} in question["facts"]
-    assert question["voice"] == ["plain"]
+    assert (question["goal"], question["voice"]) == (GOAL, ["plain"])
+    assert "3,000 characters" in question["channel"]
     assert question["lessons"][0].startswith("No emoji")
 
 
@@ -102,24 +113,24 @@ async def test_what_a_model_invents_is_warned_about(emulator: FarSide) -> None:
         Answer(body=msgspec.json.encode({"choices": [{"message": {"content": "word " * 2_000}}]})),
     ],
 )  # fmt: skip
-async def test_whatever_goes_wrong_the_composer_writes_and_says_why(
+async def test_whatever_goes_wrong_a_plain_note_is_written_and_says_why(
     emulator: FarSide, answer: Answer
 ) -> None:
     emulator.answers["/v1/chat/completions"] = answer
     made = await written(openai(emulator), timeout_seconds=0.5)
-    assert made.source == "composer"
+    assert made.source == NOTE
     assert made.warnings[0].startswith("The model was not used: ")
     assert "sk-very-secret" not in str(made)
 
 
 async def test_a_model_that_is_not_there_is_done_without() -> None:
     made = await written(Model(url=f"http://127.0.0.1:{closed_port()}/v1", name="m"))
-    assert made.source == "composer"
+    assert made.source == NOTE
 
 
 async def test_where_neither_can_write_a_draft_is_asked_for() -> None:
-    model = Model(url=f"http://127.0.0.1:{closed_port()}/v1", name="m")
-    assert isinstance(await draft(model, "bluesky", gather()), NeedsDraft)
+    write = write_with(Model(url=f"http://127.0.0.1:{closed_port()}/v1", name="m"), write_plainly)
+    assert await write(Facts(gather()), BY_ID["bluesky"], GOAL) is None
 
 
 def test_a_key_is_not_shown() -> None:

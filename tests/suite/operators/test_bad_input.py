@@ -238,9 +238,8 @@ async def test_nothing_that_a_page_orders_is_in_any_field(reader: Loop, far: Far
         assert word not in shown, word
     assert len(records) == 4
     for each in records:
-        assert any(
-            fact in each["content"]["body"] for fact in ("for small clubs", "statements import as CSV")
-        )
+        facts = ("for small clubs", "dues in one list", "statements import as CSV")
+        assert any(fact in each["content"]["body"] for fact in facts)
         assert any("speaks to AI systems" in warning for warning in each["preflight"]["warnings"])
         assert (each["status"], each["content"].get("recipients", [])) == ("awaiting_approval", [])
 

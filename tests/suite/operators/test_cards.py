@@ -12,6 +12,7 @@ from assent.engine.actions import policies
 from assent.gate.preflight import Readiness
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
+from assent.suite.content.sources import SOURCES
 
 APPROVE = "chieflab_approve_action"
 EDIT = "chieflab_edit_action"
@@ -362,12 +363,14 @@ async def test_a_launch_says_how_it_is_measured(loop: Loop) -> None:
     assert pack["measurement"] == {"afterHours": 24, "read": ["site", "linkedin"], "toldByHand": []}
 
 
-async def test_a_goal_that_no_draft_speaks_of_is_said_to_be_kept(loop: Loop) -> None:
-    composed = (await loop.call("chieflab_launch_product", {"channels": ["site"], **CLUB})).payload
+async def test_a_plain_note_is_told_with_its_sources_and_what_the_goal_did(loop: Loop) -> None:
+    noted = (await loop.call("chieflab_launch_product", {"channels": ["site"], **CLUB})).payload
     own = (await loop.call("chieflab_launch_product", {"drafts": {"site": TEXT}, **CLUB})).payload
 
-    assert "Your goal is stored" in composed["agentGuide"]["userMessage"]
-    assert "Your goal is stored" not in own["agentGuide"]["userMessage"]
+    told = noted["agentGuide"]["userMessage"]
+    assert "plain note" in told and "Your goal" in told
+    assert SOURCES["whatChanged"] in told and SOURCES["readme"] in told
+    assert "Your goal" not in own["agentGuide"]["userMessage"]
 
 
 async def test_a_text_for_a_page_that_the_server_does_not_reach_says_so(loop: Loop) -> None:

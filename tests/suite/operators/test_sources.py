@@ -6,30 +6,27 @@ import dataclasses
 
 from tests.suite.operators.conftest import CLUB, Loop
 
-from assent.suite.composer.composer import compose
-from assent.suite.content.evidence import Evidence
-from assent.suite.content.lessons import Lessons
-from assent.suite.content.records import Composed, NeedsDraft
+from assent.suite.channels.channel import Channel
+from assent.suite.content.records import MODEL, Facts, Written
 from assent.suite.process import find_suite
 
 
 async def test_a_configured_model_writes_where_the_agent_brought_nothing(loop: Loop) -> None:
-    asked: list[str] = []
+    asked: list[tuple[str, str]] = []
 
-    async def model(channel: str, evidence: Evidence, lessons: Lessons) -> Composed | NeedsDraft:
-        asked.append(channel)
-        made = compose(channel, evidence, lessons)
-        assert isinstance(made, Composed)
-        return Composed(channel=channel, body="Written by the model.", title="From the model", source="model")
+    async def model(facts: Facts, channel: Channel, goal: str) -> Written | None:
+        assert facts.evidence.first("whatChanged")
+        asked.append((channel.id, goal))
+        return Written(body="Written by the model.", title="From the model", source=MODEL)
 
     suite = find_suite(loop.app.owner_services)
-    suite.drafting = dataclasses.replace(suite.drafting, write_draft=model)
+    suite.drafting = dataclasses.replace(suite.drafting, write=model)
 
     run = (await loop.call("chieflab_post", {"channel": "site", **CLUB})).payload
     await loop.call("chieflab_post", {"channel": "site", "body": "The agent's own words."})
 
     assert run["agentGuide"]["renderInChat"]["site"]["body"].endswith("Written by the model.")
-    assert asked == ["site"]
+    assert asked == [("site", CLUB["goal"])]
 
 
 async def test_a_risky_claim_is_logged_once_and_said_on_the_action(loop: Loop) -> None:

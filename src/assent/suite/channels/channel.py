@@ -37,26 +37,22 @@ class Size(Record):
     height: int
 
 
-class DraftForm(Record, kw_only=True):
-    """The form of a composed draft. `title` is the kind of title, `most` its longest length."""
+class NoteForm(Record, kw_only=True):
+    """How much a plain note of this server tells on a channel, and in which order."""
 
-    title: str = ""
-    most: int = 0
-    facts: int | None = None
-    """The most further facts; None: as many as usual."""
-    link: bool = True
+    sentences: int = 2
+    """What changed and what the product is, or only one of them."""
+    facts: int = 3
+    """The most further facts, in a list."""
     product_first: bool = False
-    introduces: bool = False
-    """Whether the draft introduces the product instead of a change."""
+    """Whether it introduces the product instead of a change."""
+    link: bool = True
     shows: str = ""
-    """Begins the title of a draft that introduces the product."""
-    drops: str = ""
-    """The beginning of a change that a title of this channel leaves out."""
-    bullet: str = "• "
+    """Begins the title of a note without a change."""
     advice: str = ""
 
 
-POST_DRAFT: Final = DraftForm()
+POST_NOTE: Final = NoteForm()
 
 
 class Channel(Record, kw_only=True):
@@ -90,7 +86,7 @@ class Channel(Record, kw_only=True):
     habits: str = ""
     advise: Callable[[str], Iterable[str]] | None = None
     """Returns further advice about a text."""
-    draft: DraftForm = POST_DRAFT
+    note: NoteForm = POST_NOTE
     preview: Literal["post", "text"] = "text"
     """Whether pages show the text as a post."""
     picture: Size | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.suite.channels.channel import Channel, Limit, Size, post_form
+from assent.suite.channels.channel import Channel, Limit, NoteForm, Size, post_form
 
 BODY: Final = Limit(63_206)
 
@@ -21,6 +21,7 @@ CHANNEL: Final = Channel(
     hashtags_habit=2,
     links_habit=1,
     habits="Short and personal.",
+    note=NoteForm(facts=0),
     preview="post",
     picture=Size(1200, 630),
     look_at="https://www.facebook.com/me",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.platform.effects import ByHand, HandField
-from assent.suite.channels.channel import Channel, DraftForm, count_chars
+from assent.suite.channels.channel import Channel, NoteForm, count_chars
 from assent.suite.content import counting
 
 TITLE: Final = count_chars(80)
@@ -27,9 +27,7 @@ CHANNEL: Final = Channel(
     title_required=True,
     habits="A factual title, 'Show HN:' for something people can try; no superlatives, no emoji.",
     advise=_advise,
-    draft=DraftForm(
-        title="news", most=80, product_first=True, shows="Show HN: ", drops="New in ", bullet="- "
-    ),
+    note=NoteForm(product_first=True, shows="Show HN: "),
     look_at="https://news.ycombinator.com/newest",
     by_hand=ByHand(
         where="https://news.ycombinator.com/submit",

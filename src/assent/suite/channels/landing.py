@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.suite.channels.channel import Channel, DraftForm, Size, count_chars
+from assent.suite.channels.channel import Channel, NoteForm, Size, count_chars
 
 CHANNEL: Final = Channel(
     id="landing",
@@ -18,7 +18,7 @@ CHANNEL: Final = Channel(
     title_advice=70,
     action=False,
     habits="One promise, three reasons, one call to action.",
-    draft=DraftForm(title="headline", most=80, introduces=True, bullet="- "),
+    note=NoteForm(product_first=True),
     picture=Size(1200, 630),
 )
 """Its picture has the size of link previews (Open Graph)."""

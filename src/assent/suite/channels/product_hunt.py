@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.platform.effects import ByHand, HandField
-from assent.suite.channels.channel import Channel, DraftForm, Size, count_chars
+from assent.suite.channels.channel import Channel, NoteForm, Size, count_chars
 
 BODY: Final = count_chars(500)
 TAGLINE: Final = count_chars(60)
@@ -22,7 +22,7 @@ CHANNEL: Final = Channel(
     title_name="tagline",
     title_required=True,
     habits="The tagline says what it does; the maker's comment tells why.",
-    draft=DraftForm(title="tagline", most=60, product_first=True),
+    note=NoteForm(product_first=True),
     picture=Size(1270, 760),
     look_at="https://www.producthunt.com/my/products",
     by_hand=ByHand(

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from assent.platform.effects import ByHand, Effect, HandField
-from assent.suite.channels.channel import Channel, DraftForm, Size, count_chars
+from assent.suite.channels.channel import Channel, NoteForm, Size, count_chars
 
 BODY: Final = count_chars(40_000)
 TITLE: Final = count_chars(300)
@@ -33,12 +33,7 @@ CHANNEL: Final = Channel(
     title_advice=120,
     links_habit=2,
     habits="Speak as a member, say that it is yours, follow the rules of the subreddit; no marketing tone.",
-    draft=DraftForm(
-        title="news",
-        most=120,
-        bullet="- ",
-        advice="Say in the post that the project is yours, and follow the rules of the subreddit.",
-    ),
+    note=NoteForm(advice="Say in the post that the project is yours, and follow the rules of the subreddit."),
     picture=Size(1200, 628),
     look_at="https://www.reddit.com/user/me/submitted/",
     by_hand=ByHand(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.suite.channels.channel import Channel, DraftForm, Limit, Size, post_form
+from assent.suite.channels.channel import Channel, Limit, NoteForm, Size, post_form
 
 BODY: Final = Limit(2_200)
 
@@ -19,7 +19,7 @@ CHANNEL: Final = Channel(
     hashtags_habit=5,
     links_habit=0,
     habits="The film leads; the caption adds a line.",
-    draft=DraftForm(link=False),
+    note=NoteForm(facts=0, product_first=True, link=False),
     preview="post",
     picture=Size(1080, 1920),
     look_at="https://www.tiktok.com/",

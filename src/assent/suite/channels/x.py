@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from assent.platform.effects import ByHand, Effect, HandField
-from assent.suite.channels.channel import Channel, DraftForm, Limit, Size, post_form
+from assent.suite.channels.channel import Channel, Limit, NoteForm, Size, post_form
 from assent.suite.content import counting
 
 BODY: Final = Limit(280, counting.x_weight, "as X counts")
@@ -38,7 +38,7 @@ CHANNEL: Final = Channel(
     hashtags_habit=2,
     links_habit=1,
     habits="One thought per post; a long text becomes a thread; hashtags are rare.",
-    draft=DraftForm(facts=0),
+    note=NoteForm(sentences=1, facts=0),
     preview="post",
     picture=Size(1600, 900),
     look_at="https://x.com/home",

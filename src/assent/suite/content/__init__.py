@@ -1,5 +1,5 @@
-"""Turns evidence about a product into drafts, and checks drafts against it.
+"""Turns evidence about a product into texts, and checks texts against it.
 
-Pure: no clock, entropy, input or output. Start with `evidence.gather`, then `composer.compose` or
-`composer.adapt`.
+Pure: no clock, entropy, input or output. Start with `evidence.gather`, then `note.write_note` or
+`adapter.adapt`.
 """

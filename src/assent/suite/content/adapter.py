@@ -1,4 +1,4 @@
-"""Fits a text that the calling agent or a model wrote to a channel, without rewording it.
+"""Fits a text to a channel without rewording it, whoever wrote it: the calling agent, a model or this server.
 
 Splits the text into posts or adds a title where the channel needs it. Checks it against the
 channel's limits, the evidence and the lessons.
@@ -10,23 +10,21 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.content import cut
 from assent.suite.channels.channel import check
 from assent.suite.channels.registry import BY_ID
 from assent.suite.content import threads
 from assent.suite.content.claims import claims_in, warnings_for
-from assent.suite.content.counting import emoji_in
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import UNKNOWN, detect_language, sentences
-from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, Rule, repeats, rules_from, rules_in_words
+from assent.suite.content.language import UNKNOWN, detect_language
+from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, rules_from, rules_in_words
 from assent.suite.content.mail_html import mail_html
 from assent.suite.content.naming import find_name
-from assent.suite.content.records import SUPPLIED, Composed, MemoryUse
+from assent.suite.content.records import SUPPLIED, CheckedText, Facts, MemoryUse, Written
 from assent.suite.content.supplied import split_title
-from assent.suite.content.voice import Voice, forbids, read_voice
+from assent.suite.content.voice import find_breaches
 
 MAX_REMINDERS: Final = 8
-_SIGNS: Final = {"no_emoji": "emoji", "no_hashtags": "hashtags", "no_exclamation": "exclamation marks"}
+QUOTED: Final = "Quoted in the draft."
 
 
 def adapt(
@@ -39,7 +37,7 @@ def adapt(
     preheader: str = "",
     source: str = SUPPLIED,
     personal: bool = False,
-) -> Composed:
+) -> CheckedText:
     """Return the text as a draft; `problems` lists what the channel would refuse. `title` is the
     subject of an e-mail.
 
@@ -47,7 +45,7 @@ def adapt(
     """
     row = BY_ID[channel_id]
     rules = () if personal else rules_from(lessons, channel_id)
-    given = split_title(row, text, title, find_name(evidence)[0])
+    given = split_title(row, text, title, find_name(evidence))
     language = detect_language(given.body)
     language = evidence.language if language == UNKNOWN else language
     mail = row.shape == "email"
@@ -59,8 +57,8 @@ def adapt(
     problems = checked.problems
     if len(parts) > threads.MOST_PARTS:
         problems = (*problems, f"A thread of {len(parts)} posts; {row.label} takes {threads.MOST_PARTS}.")
-    reminders, used = ((), ()) if personal else _reminders(given.body, read_voice(evidence, rules), rules)
-    return Composed(
+    breaches = () if personal else find_breaches(given.body, evidence, rules)[:MAX_REMINDERS]
+    return CheckedText(
         channel=channel_id,
         body="\n\n".join(parts) if len(parts) > 1 else given.body,
         title="" if mail else given.title,
@@ -69,16 +67,44 @@ def adapt(
         html=mail_html(given.body, preheader=preheader, language=language) if mail else "",
         parts=parts if len(parts) > 1 else (),
         claims=found,
-        warnings=(*problems, *warnings_for(found, evidence), *reminders),
+        warnings=(*problems, *warnings_for(found, evidence), *(each.told for each in breaches)),
         recommendations=checked.advice,
         problems=problems,
-        memory_used=used,
+        memory_used=tuple(MemoryUse(each.entry_id, each.told) for each in breaches if each.entry_id),
         language=language,
         source=source,
     )
 
 
-def remind(made: Composed, lessons: Lessons) -> Composed:
+def adapt_written(channel_id: str, written: Written, facts: Facts) -> CheckedText:
+    """Check the text of a writer like a supplied one, and name the memory behind it."""
+    made = adapt(
+        channel_id,
+        written.body,
+        facts.evidence,
+        facts.lessons,
+        title=written.title,
+        preheader=written.preheader,
+        source=written.source,
+    )
+    broken = {use.entry_id for use in made.memory_used}
+    kept = [use for use in written.left_out if use.entry_id not in broken]
+    quoted = {each.entry_id: QUOTED for claim in made.claims for each in claim.evidence if each.entry_id}
+    used = {use.entry_id: use.how for use in (*kept, *made.memory_used)} | quoted
+    advice = BY_ID[channel_id].note.advice
+    return msgspec.structs.replace(
+        made,
+        warnings=(*written.warnings, *made.warnings),
+        recommendations=(
+            *(use.how for use in kept),
+            *([advice] if advice else []),
+            *made.recommendations,
+        ),
+        memory_used=tuple(MemoryUse(entry, how) for entry, how in used.items()),
+    )
+
+
+def remind(made: CheckedText, lessons: Lessons) -> CheckedText:
     """Add the lessons that no rule can apply to the draft's recommendations."""
     asked = rules_in_words(lessons, made.channel)
     return msgspec.structs.replace(
@@ -86,33 +112,3 @@ def remind(made: Composed, lessons: Lessons) -> Composed:
         recommendations=(*made.recommendations, *(rule.why for rule in asked)),
         memory_used=(*made.memory_used, *(MemoryUse(rule.entry_id, rule.why) for rule in asked)),
     )
-
-
-def _reminders(
-    text: str, voice: Voice, rules: tuple[Rule, ...]
-) -> tuple[tuple[str, ...], tuple[MemoryUse, ...]]:
-    """List where the text breaks a rule or the voice, and the memory entries behind it."""
-    has = {
-        "no_emoji": bool(emoji_in(text)),
-        "no_hashtags": "#" in text,
-        "no_exclamation": "!" in text or "！" in text,
-    }
-    said = sentences(text)
-    told: dict[str, str] = {}
-    for rule in rules:
-        says = rule.value and forbids(Voice(banned=(rule.value.casefold(),)), text)
-        if has.get(rule.kind):
-            reminder = f"Has {_SIGNS[rule.kind]}, which an earlier request rules out."
-        elif rule.kind == "phrase" and says:
-            reminder = f"Says “{rule.value}”, which an earlier request rules out."
-        elif rule.kind == "claim" and any(repeats(each, rule.value) for each in said):
-            reminder = f"Makes a claim that was refused before: “{cut(rule.value, 80)}”"
-        else:
-            continue
-        told.setdefault(reminder, rule.entry_id)
-    used = {entry: reminder for reminder, entry in told.items()}
-    known = {rule.value.casefold() for rule in rules}
-    for word in voice.banned:
-        if word not in known and forbids(Voice(banned=(word,)), text):
-            told.setdefault(f"Says “{word}”, which the brand's voice does not.", "")
-    return tuple(told)[:MAX_REMINDERS], tuple(MemoryUse(entry, how) for entry, how in used.items())

@@ -1,10 +1,9 @@
 """Finds the claims of a draft, the facts that support each, and the warnings for the reviewer.
 
-The composer knows the facts of its sentences; the sentences of a supplied text are compared with
-the evidence. A fact supports a sentence only if it has the same risky wordings and the same numbers
-with their units. A comparison shows that the evidence has nothing similar, not that a sentence is
-false. The reviewer is warned about unsupported claims, and about claims that need proof even if the
-evidence makes them.
+The sentences of a text are compared with the evidence, whoever wrote it. A fact supports a sentence
+only if it has the same risky wordings and the same numbers with their units. A comparison shows that
+the evidence has nothing similar, not that a sentence is false. The reviewer is warned about unsupported
+claims, and about claims that need proof even if the evidence makes them.
 """
 
 from __future__ import annotations
@@ -68,12 +67,6 @@ class Claim(WireRecord, kw_only=True):
     @property
     def supported(self) -> bool:
         return bool(self.evidence)
-
-
-def claim(text: str, places: tuple[int, ...], evidence: Evidence) -> Claim:
-    return Claim(
-        text=text, evidence=tuple(_support(place, evidence) for place in places), risk=find_risks(text)
-    )
 
 
 def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
@@ -146,6 +139,9 @@ def _support(place: int, evidence: Evidence) -> Support:
 def _find_support(sentence: str, tokens: set[str], facts: list[_Fact], possible: Patterns) -> list[int]:
     """Return up to two facts that have most words of a sentence, all its risky wordings and all its
     numbers with units."""
+    same = strip_full_stop(sentence).casefold()
+    if quoted := [fact.place for fact in facts if strip_full_stop(fact.text).casefold() == same]:
+        return quoted[:1]
     if not facts:
         return []
     wordings, amounts = risky_wordings(sentence, possible), amounts_in(sentence)
@@ -160,7 +156,8 @@ def _find_support(sentence: str, tokens: set[str], facts: list[_Fact], possible:
         near = ranked[:2]
     missing = [each for each in amounts if not any(has_amount(fact.text, each) for fact in near)]
     if near and missing:
-        about = (fact for fact in ranked if tokens & fact.tokens)
+        # A fact without words is a number, such as the version.
+        about = (fact for fact in ranked if tokens & fact.tokens or not fact.tokens)
         giving = next((fact for fact in about if all(has_amount(fact.text, each) for each in missing)), None)
         near = [near[0], giving] if giving is not None else []
     return [fact.place for fact in near]

@@ -31,7 +31,7 @@ MAX_PER_LIST: Final = 30
 
 
 class Fact(WireRecord, kw_only=True, omit_defaults=True):
-    """A fact and its source. `entry_id` is its id in the brain; `kind` is the kind of a change."""
+    """A fact and its source. `entry_id` is its id in the brain; `kind` is `fixed` for a fix."""
 
     source: str
     text: str

@@ -1,5 +1,5 @@
-"""Separates goals that ask for an announcement, which the composer can write, from goals that need
-a writer.
+"""Separates goals that ask for an announcement, which a plain note can serve, from goals that need a
+writer.
 
 Deliberately narrow: an unknown goal is left to a writer. A product note in answer to "thank our
 users" is worse than no draft.

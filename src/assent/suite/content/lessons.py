@@ -283,12 +283,6 @@ def first_sentence(text: str) -> str:
     return found[0] if found else ""
 
 
-def similarity(one: str, other: str) -> float:
-    """Return the share of words that two sentences have in common, from 0 to 1."""
-    first, second = _words(one), _words(other)
-    return 2 * len(first & second) / max(1, len(first) + len(second))
-
-
 _WORD: Final = re.compile(r"[\u3041-\u30ff\u3400-\u9fff]|[^\W\u3041-\u30ff\u3400-\u9fff]+")
 
 

@@ -1,15 +1,18 @@
-"""The results of drafting: a draft with its claims, or a request for a draft. Values only."""
+"""What writers get and return, and a checked draft with its claims. Values only."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.values import WireRecord
+from assent.platform.values import Record, WireRecord
 from assent.suite.content.claims import Claim
+from assent.suite.content.evidence import Evidence
+from assent.suite.content.lessons import NOTHING_LEARNED, Lessons
 
-COMPOSER: Final = "composer"
+NOTE: Final = "note"
+MODEL: Final = "model"
 SUPPLIED: Final = "supplied"
-"""Who wrote a draft. Any other value names a model."""
+"""Who wrote a draft: this server, a model, or the calling agent."""
 
 
 class MemoryUse(WireRecord):
@@ -19,7 +22,26 @@ class MemoryUse(WireRecord):
     how: str
 
 
-class Composed(WireRecord, kw_only=True):
+class Facts(Record):
+    """What a writer may say: the evidence, and what people asked for before."""
+
+    evidence: Evidence
+    lessons: Lessons = NOTHING_LEARNED
+
+
+class Written(Record, kw_only=True):
+    """A text as its writer returns it; `adapt` checks it like any other."""
+
+    body: str
+    title: str = ""
+    preheader: str = ""
+    source: str = NOTE
+    left_out: tuple[MemoryUse, ...] = ()
+    """The brain entries because of which something is not said."""
+    warnings: tuple[str, ...] = ()
+
+
+class CheckedText(WireRecord, kw_only=True):
     """A draft with its claims, warnings and recommendations."""
 
     channel: str
@@ -35,22 +57,7 @@ class Composed(WireRecord, kw_only=True):
     """Preflight warnings: channel problems, risky claims, conflicts with memory."""
     recommendations: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
-    """What the channel would refuse; also in the warnings. Empty for the composer."""
+    """What the channel would refuse; also in the warnings."""
     memory_used: tuple[MemoryUse, ...] = ()
     language: str = "und"
-    source: str = COMPOSER
-
-
-class NeedsDraft(WireRecord):
-    """The composer cannot write this draft: the reason, and the required form of a draft."""
-
-    channel: str
-    reason: str
-    wanted: str
-
-
-class Statement(WireRecord):
-    """A line of the launch pack with the facts behind it."""
-
-    text: str
-    claims: tuple[Claim, ...] = ()
+    source: str = SUPPLIED

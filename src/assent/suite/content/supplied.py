@@ -34,9 +34,7 @@ def split_title(row: Channel, text: str, title: str, name: str) -> TitledText:
         return TitledText("", body)
     title = one_line(title, 2_000)
     first, _, rest = body.partition("\n")
-    labelled = _LABELLED.match(first) or (
-        _HEADING.match(first) if row.draft.title != "headline" and not title else None
-    )
+    labelled = _LABELLED.match(first) or (_HEADING.match(first) if row.action and not title else None)
     if labelled and rest.strip():
         title = title or one_line(labelled.group(1), 2_000).strip("* ")
         body = rest.strip()
@@ -44,16 +42,20 @@ def split_title(row: Channel, text: str, title: str, name: str) -> TitledText:
         first, _, rest = body.partition("\n")
         if (found := _PREHEADER.match(first)) and rest.strip():
             preheader, body = one_line(found.group(1)), rest.strip()
-    kept = row.shape == "email" or (not title and body.partition("\n")[0].rstrip().endswith(_ENDS))
+    kept = (
+        row.shape == "email"
+        or not row.action
+        or (not title and body.partition("\n")[0].rstrip().endswith(_ENDS))
+    )
     title = title or _derive_title(row, body, name)
     return TitledText(title, body if kept else _without_title(title, body), preheader)
 
 
 def _without_title(title: str, body: str) -> str:
-    """Remove a first line that repeats the title, unless it is the whole body."""
+    """Remove a first line that repeats the title, unless the rest of the body has no words."""
     first, _, rest = body.partition("\n")
     same = _plain(first) == _plain(title)
-    return rest.strip() if same and rest.strip() else body
+    return rest.strip() if same and len(rest.split()) > 1 else body
 
 
 def _plain(line: str) -> str:

@@ -1,44 +1,38 @@
-"""The limits of a draft from the brand's voice and earlier rejections: banned words, exclamation
-marks, length.
+"""Finds where a text breaks the brand's voice or an earlier request: banned words, signs, refused claims.
 
-Only limits that can be met by leaving something out; the writer decides about the tone.
+A breach is a warning about a text that was supplied, and leaves a sentence out of a note. The writer
+decides about the tone.
 """
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
+from assent.platform.content import cut
 from assent.platform.values import Record
+from assent.suite.content.counting import emoji_in
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import word_set
-from assent.suite.content.lessons import Rule
+from assent.suite.content.language import sentences, word_set
+from assent.suite.content.lessons import Rule, repeats
+
+_SIGNS: Final = {"no_emoji": "emoji", "no_hashtags": "hashtags", "no_exclamation": "exclamation marks"}
+_NOT_SAID: Final = "Left out what the brand's voice does not say."
 
 
-class Voice(Record, kw_only=True):
-    banned: tuple[str, ...] = ()
-    short: bool = False
-    plain: bool = False
-    no_exclamation: bool = False
+class Breach(Record):
+    told: str
+    """The warning about a text that has it."""
+    why: str
+    """What is said of a text that leaves it out."""
+    entry_id: str = ""
 
 
 def _words(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.IGNORECASE)
 
 
-_NO: Final = r"\b(?:no|without|never|avoid|zero|keine?|ohne) (?:\w+ ){0,2}"
-_SAYS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
-    ("shorter", _words(r"\b(?:terse|concise|crisp|brief|punchy|minimal|knapp|prägnant)\b|簡潔|موجز")),
-    ("no_exclamation", _words(_NO + r"(?:exclamation\w*|ausrufezeichen)")),
-    (
-        "plain",
-        _words(
-            r"\b(?:plain|no hype|understated|no marketing|no buzzwords|nüchtern|keine werbesprache)\b"
-            r"|誇張(?:なし|しない)"
-        ),
-    ),
-)
-"""Patterns in the description of a voice, and the limit that follows from each."""
 _BANNED: Final = _words(
     r"\b(?:never|don['’]?t|do not|avoid|no|banned|forbidden|verboten|vermeide|nicht|kein\w*)\b"
     r"(?: (?:say|use|write|words?|the|phrases?|terms?|wörter|wort|sagen|verwenden|like|such|as|saying|using)\b|:)*"
@@ -56,19 +50,36 @@ _GENERAL: Final = word_set(
 """Kinds of wording, which are not banned as words."""
 
 
-def read_voice(evidence: Evidence, rules: tuple[Rule, ...]) -> Voice:
-    text = "\n".join(fact.text for _, fact in evidence.of("brand_voice"))
-    kinds = {name for name, pattern in _SAYS if pattern.search(text)} | {rule.kind for rule in rules}
-    banned = [*find_banned_words(text), *(rule.value for rule in rules if rule.kind == "phrase")]
-    return Voice(
-        banned=tuple(dict.fromkeys(word.casefold() for word in banned if len(word) > 1)),
-        short="shorter" in kinds,
-        plain="plain" in kinds,
-        no_exclamation="no_exclamation" in kinds,
-    )
+def find_breaches(text: str, evidence: Evidence, rules: tuple[Rule, ...]) -> tuple[Breach, ...]:
+    """Return the breaches of a text, the requests of people first."""
+    has = {
+        "no_emoji": bool(emoji_in(text)),
+        "no_hashtags": "#" in text,
+        "no_exclamation": "!" in text or "！" in text,
+    }
+    said = sentences(text) if any(rule.kind == "claim" for rule in rules) else ()
+    found: dict[str, Breach] = {}
+    for rule in rules:
+        told = ""
+        if has.get(rule.kind):
+            told = f"Has {_SIGNS[rule.kind]}, which an earlier request rules out."
+        elif rule.kind == "phrase" and _says(text, rule.value):
+            told = f"Says “{rule.value}”, which an earlier request rules out."
+        elif rule.kind == "claim" and any(repeats(each, rule.value) for each in said):
+            told = f"Makes a claim that was refused before: “{cut(rule.value, 80)}”"
+        if told:
+            found.setdefault(told, Breach(told, rule.why, rule.entry_id))
+    known = {rule.value.casefold() for rule in rules}
+    for _, fact in evidence.of("brand_voice"):
+        for word in find_banned_words(fact.text):
+            if word not in known and _says(text, word):
+                told = f"Says “{word}”, which the brand's voice does not."
+                found.setdefault(told, Breach(told, _NOT_SAID, fact.entry_id or ""))
+    return tuple(found.values())
 
 
-def find_banned_words(text: str) -> list[str]:
+@lru_cache(maxsize=64)
+def find_banned_words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for match in _BANNED.finditer(text):
         found += re.findall(r"[\"“”„'‘’「]([^\"“”„'‘’「」\n]{2,40})[\"“”'‘’」]", match.group(1))
@@ -79,9 +90,9 @@ def find_banned_words(text: str) -> list[str]:
             for word in re.split(r", (?:and |or )?| and | or ", listed)
             if word.casefold() not in _GENERAL
         ]
-    return [word.strip(" .,;:") for word in found]
+    bare = (word.strip(" .,;:").casefold() for word in found)
+    return tuple(dict.fromkeys(word for word in bare if len(word) > 1))
 
 
-def forbids(voice: Voice, text: str) -> bool:
-    flat = text.casefold()
-    return any(re.search(rf"(?<!\w){re.escape(word)}(?!\w)", flat) for word in voice.banned)
+def _says(text: str, word: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", text.casefold()) is not None

@@ -10,7 +10,7 @@ import msgspec
 from assent.platform.values import Record, WireRecord
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.lessons import Lessons
-from assent.suite.content.records import Composed
+from assent.suite.content.records import Facts, Written
 
 
 class OperatorInfo(WireRecord, kw_only=True):
@@ -37,7 +37,8 @@ class Workbench(Record, kw_only=True):
     connectors: frozenset[str]
     ready: frozenset[str] = frozenset()
     now_ms: int
-    drafted: dict[str, Composed] = {}
+    written: dict[str, Written] = {}
+    """The texts of channels for which the call brings none."""
     kinds: dict[str, str] = {}
     warnings: tuple[str, ...] = ()
     """Problems while gathering evidence; shown on every action."""
@@ -46,3 +47,7 @@ class Workbench(Record, kw_only=True):
     schedule_ms: int | None = None
     sender: str = ""
     recipients: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> Facts:
+        return Facts(self.evidence, self.lessons)

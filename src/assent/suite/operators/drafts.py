@@ -1,4 +1,4 @@
-"""Turns a composed text into a draft and a staged effect, for every operator that writes."""
+"""Turns a text into a draft and a staged effect, for every operator that writes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from assent.platform.staging import Draft, StagedEffect
 from assent.platform.values import Problem, Reason, Record, Refusal, bad_argument
 from assent.suite.channels.channel import Channel, needs, title_problems
 from assent.suite.channels.registry import BY_ID, find_channel
-from assent.suite.composer.composer import compose
-from assent.suite.content.adapter import adapt, remind
+from assent.suite.content.adapter import adapt, adapt_written, remind
 from assent.suite.content.language import sentences
-from assent.suite.content.records import COMPOSER, SUPPLIED, Composed, NeedsDraft
+from assent.suite.content.records import NOTE, SUPPLIED, CheckedText
 from assent.suite.operators.definition import Workbench
 
 EXECUTE: Final = "chieflab_execute_approved_action"
@@ -35,7 +34,7 @@ class ChannelDraft(Record, kw_only=True):
     """A draft for one channel and its effect. Landing copy has no effect."""
 
     channel: Channel
-    composed: Composed
+    checked: CheckedText
     draft: Draft
     effect: StagedEffect | None
 
@@ -49,24 +48,20 @@ def require_channel(name: str, path: str = "channel") -> Channel:
     return found
 
 
-def write(
+def make_draft(
     bench: Workbench, channel: Channel, supplied: SuppliedText | None, *, in_launch: bool = False
-) -> ChannelDraft | NeedsDraft:
-    """Write for a channel: the supplied text, else a composed one, else a request for one."""
+) -> ChannelDraft | None:
+    """Make the draft of a channel from the supplied text, else from a writer's; None without either."""
     alone = channel.shape == "email" and not in_launch
-    # A composed text is about the product, even in an e-mail to one person.
+    # A text of this server is about the product, even in an e-mail to one person.
     personal = alone and supplied is not None and len(bench.recipients) <= MANY_RECIPIENTS
     if supplied is not None:
         title = supplied.subject or supplied.title
-        made: Composed | NeedsDraft = adapt(
-            channel.id, supplied.body, bench.evidence, bench.lessons, title=title, personal=personal
-        )
-    elif (by_model := bench.drafted.get(channel.id)) is not None:
-        made = by_model
+        made = adapt(channel.id, supplied.body, bench.evidence, bench.lessons, title=title, personal=personal)
+    elif (written := bench.written.get(channel.id)) is not None:
+        made = adapt_written(channel.id, written, bench.facts)
     else:
-        made = compose(channel.id, bench.evidence, bench.lessons)
-    if isinstance(made, NeedsDraft):
-        return made
+        return None
     if made.problems:
         raise _unfit(channel, made, _paths(supplied))
     if not personal:
@@ -80,13 +75,13 @@ def write(
     )
     return ChannelDraft(
         channel=channel,
-        composed=made,
+        checked=made,
         draft=draft,
         effect=stage_draft(bench, channel, made, _paths(supplied), alone=alone) if channel.action else None,
     )
 
 
-def _name_draft(channel: Channel, made: Composed) -> str:
+def _name_draft(channel: Channel, made: CheckedText) -> str:
     if not channel.action:
         return f"{channel.label}: for your own page, not staged"
     return made.title or made.subject or cut(next(iter(sentences(made.body)), ""), MOST_TITLE_CHARS)
@@ -101,7 +96,7 @@ def _paths(supplied: SuppliedText | None) -> dict[str, str]:
     return at
 
 
-def _unfit(channel: Channel, made: Composed, paths: dict[str, str]) -> Refusal:
+def _unfit(channel: Channel, made: CheckedText, paths: dict[str, str]) -> Refusal:
     name = "subject" if channel.shape == "email" else "title"
     of_title = title_problems(channel, made.subject or made.title)
     return Refusal(
@@ -123,7 +118,7 @@ def describe_wanted(channel: Channel) -> dict[str, str]:
 def stage_draft(
     bench: Workbench,
     channel: Channel,
-    made: Composed,
+    made: CheckedText,
     paths: dict[str, str],
     *,
     alone: bool = False,
@@ -153,7 +148,7 @@ def stage_draft(
         schedule_ms=bench.schedule_ms,
         metadata={ALONE: True} if alone else {},
         paths=paths,
-        rewrite=describe_wanted(channel) if made.source == COMPOSER else {},
+        rewrite=describe_wanted(channel) if made.source == NOTE else {},
     )
 
 
@@ -173,7 +168,7 @@ def connector_for(bench: Workbench, channel: Channel) -> str:
     return next((name for name in known if name in bench.ready), fallback)
 
 
-def draft_facts(bench: Workbench, made: Composed) -> dict[str, Any]:
+def draft_facts(bench: Workbench, made: CheckedText) -> dict[str, Any]:
     """Return the basis of a draft: claims with their evidence, and the memory that shaped it."""
     return {
         "source": "agent" if made.source == SUPPLIED else made.source,

@@ -85,7 +85,7 @@ def _draft(made: MadePicture, alt: str, warnings: tuple[str, ...]) -> Draft:
         title=f"Picture for {label}, {made.width} × {made.height}, {made.layout}",
         body=alt,
         channel=made.channel,
-        metadata={"variant": made.layout, "source": "composer", "warnings": list(warnings)},
+        metadata={"variant": made.layout, "warnings": list(warnings)},
         picture=picture,
     )
 

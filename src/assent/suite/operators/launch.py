@@ -10,12 +10,18 @@ from assent.platform.staging import Draft, Preparation
 from assent.platform.values import Record, WireRecord
 from assent.suite.channels.channel import needs
 from assent.suite.channels.registry import name_connectors
-from assent.suite.composer import composer
+from assent.suite.content.claims import claims_in
 from assent.suite.content.language import strip_full_stop
 from assent.suite.content.lessons import first_sentence
-from assent.suite.content.records import NeedsDraft
+from assent.suite.content.note import position
 from assent.suite.operators.definition import OperatorInfo, Workbench
-from assent.suite.operators.drafts import ChannelDraft, SuppliedText, place_effects, require_channel, write
+from assent.suite.operators.drafts import (
+    ChannelDraft,
+    SuppliedText,
+    make_draft,
+    place_effects,
+    require_channel,
+)
 
 INFO = OperatorInfo(
     id="chieflab-launch",
@@ -34,7 +40,7 @@ INFO = OperatorInfo(
 )
 
 DEFAULT_CHANNELS: Final = ("site", "linkedin", "x", "email", "landing")
-NOT_SERVED: Final = "A plain note about the product does not serve this goal."
+NO_NOTE: Final = "The facts at hand give no plain note that serves the goal here."
 
 
 class ChannelNote(WireRecord):
@@ -59,47 +65,44 @@ class LaunchPlan(Record, kw_only=True):
 
 def headlines(plan: LaunchPlan) -> tuple[str, ...]:
     """Return headlines for the launch's picture, best first; shorter ones follow."""
-    titles = [each.composed.title or each.composed.subject for each in plan.written]
-    opening = [first_sentence(each.composed.body) for each in plan.written]
+    titles = [each.checked.title or each.checked.subject for each in plan.written]
+    opening = [first_sentence(each.checked.body) for each in plan.written]
     return tuple(strip_full_stop(text) for text in (plan.angle, *titles, *opening) if text)
 
 
 def prepare(
-    bench: Workbench, channels: tuple[str, ...], drafts: dict[str, SuppliedText], *, composes: bool = True
+    bench: Workbench, channels: tuple[str, ...], drafts: dict[str, SuppliedText], goal: str
 ) -> LaunchPlan:
-    """Prepare drafts and actions, in order. Without `composes`, only supplied texts."""
-    wanted = tuple(require_channel(name, f"channels.{index}").id for index, name in enumerate(channels))
+    """Prepare drafts and actions, in order."""
     written: list[ChannelDraft] = []
     missing: list[ChannelNote] = []
-    for name in dict.fromkeys((*wanted, *drafts)):
+    for name in dict.fromkeys((*channels, *drafts)):
         row = require_channel(name)
-        made: ChannelDraft | NeedsDraft = NeedsDraft(name, NOT_SERVED, needs(row))
-        if composes or name in drafts:
-            made = write(bench, row, drafts.get(name), in_launch=True)
-        if isinstance(made, NeedsDraft):
-            missing.append(ChannelNote(name, made.reason, made.wanted))
+        made = make_draft(bench, row, drafts.get(name), in_launch=True)
+        if made is None:
+            missing.append(ChannelNote(name, NO_NOTE, needs(row)))
         else:
             written.append(made)
-    stance = composer.positioning(bench.evidence, bench.lessons)
-    angle = composer.launch_angle(bench.evidence, bench.lessons)
+    stance, angle = position(bench.facts, goal)
+    claims = claims_in(stance, bench.evidence)
     positioning = Draft(
         type="positioning",
         title="Positioning",
-        body=stance.text,
+        body=stance,
         channel="positioning",
-        metadata={"claims": [msgspec.to_builtins(claim) for claim in stance.claims]},
+        metadata={"claims": [msgspec.to_builtins(claim) for claim in claims]},
     )
     outputs: dict[str, Any] = {"channels": [each.channel.id for each in written]}
     if missing:
         outputs["draftsNeeded"] = [note.channel for note in missing]
     return LaunchPlan(
         preparation=Preparation(
-            drafts=(*(each.draft for each in written), *((positioning,) if stance.text else ())),
+            drafts=(*(each.draft for each in written), *((positioning,) if stance else ())),
             effects=place_effects(tuple(written)),
             outputs=outputs,
         ),
         written=tuple(written),
         missing=tuple(missing),
-        positioning=stance.text,
-        angle=angle.text,
+        positioning=stance,
+        angle=angle,
     )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from assent.platform.staging import Preparation
 from assent.suite.channels.channel import Channel
 from assent.suite.channels.registry import name_connectors
-from assent.suite.content.records import NeedsDraft
 from assent.suite.operators.definition import OperatorInfo, Workbench
-from assent.suite.operators.drafts import ChannelDraft, SuppliedText, place_effects, write
+from assent.suite.operators.drafts import SuppliedText, make_draft, place_effects
 
 INFO = OperatorInfo(
     id="chieflab-post",
@@ -20,13 +19,7 @@ INFO = OperatorInfo(
 )
 
 
-def prepare(bench: Workbench, channel: Channel, supplied: SuppliedText | None) -> Preparation | NeedsDraft:
-    """Return one draft and one action, or a request for a draft."""
-    written = write(bench, channel, supplied)
-    if isinstance(written, NeedsDraft):
-        return written
-    return prepare_one(written)
-
-
-def prepare_one(written: ChannelDraft) -> Preparation:
-    return Preparation(drafts=(written.draft,), effects=place_effects((written,)))
+def prepare(bench: Workbench, channel: Channel, supplied: SuppliedText | None) -> Preparation | None:
+    """Return one draft and one action; None without a text."""
+    made = make_draft(bench, channel, supplied)
+    return Preparation(drafts=(made.draft,), effects=place_effects((made,))) if made is not None else None

@@ -16,7 +16,7 @@ import msgspec
 
 from assent.platform.content import speaks_to_a_model
 from assent.platform.effects import Run
-from assent.platform.jobs import SHORT_CHARS, run_long_apart
+from assent.platform.jobs import run_long_apart
 from assent.platform.memory import memory as brain
 from assent.platform.storage import journal
 from assent.platform.tools import Call, is_mailbox, moment, require_run
@@ -27,7 +27,6 @@ from assent.suite.content import evidence as gathering
 from assent.suite.content.page import Page
 from assent.suite.learning import lessons as lessons_read
 from assent.suite.operators.definition import Workbench
-from assent.suite.operators.drafts import SuppliedText
 from assent.suite.process import find_suite
 from assent.suite.product_page import read_product_page
 from assent.suite.rechecking import add_goal, evidence_given
@@ -95,10 +94,8 @@ async def gather_bench(
     )
 
 
-def count_chars(request: Any, bench: Workbench, supplied: SuppliedText | None) -> int:
-    """Return how many characters are read and compared. Composing always counts as long."""
-    if supplied is None:
-        return SHORT_CHARS + 1
+def count_chars(request: Any, bench: Workbench) -> int:
+    """Return how many characters are read and compared."""
     facts = sum(len(fact.text) for fact in bench.evidence.facts)
     return len(msgspec.json.encode(request)) + facts + bench.lessons.chars
 

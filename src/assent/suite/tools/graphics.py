@@ -143,7 +143,7 @@ async def _recall_name(call: Call, tenant: str | None) -> str:
     entries, _, _ = await call.services.store.read(
         lambda: lessons_read.load_lessons(call.caller.workspace_id, tenant_id)
     )
-    return find_name(gathering.gather(entries=entries))[0]
+    return find_name(gathering.gather(entries=entries))
 
 
 NEXT = (

@@ -6,7 +6,6 @@ They have no outside effect: they may read a product page, write text and stage 
 from __future__ import annotations
 
 import asyncio
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -21,7 +20,6 @@ from assent.suite.channels.channel import Channel
 from assent.suite.channels.registry import SIZES, label_of
 from assent.suite.content import evidence as gathering
 from assent.suite.content.naming import find_name
-from assent.suite.content.records import Composed, NeedsDraft
 from assent.suite.operators import launch, post
 from assent.suite.operators.definition import Workbench
 from assent.suite.operators.drafts import SuppliedText, require_channel
@@ -39,10 +37,10 @@ from assent.suite.tools.operator_requests import (
     make_request,
 )
 from assent.suite.tools.unwritten import (
-    may_compose,
+    may_write,
     offer_writing,
     refuse_too_little,
-    refuse_uncomposable,
+    refuse_unwritable,
     request_text,
     tell_missing,
     write_launch,
@@ -135,15 +133,16 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     drafts = {require_channel(name, f"drafts.{name}").id: _draft(name, text) for name, text in given.items()}
     if subject and "email" in drafts and not drafts["email"].subject:
         drafts["email"] = msgspec.structs.replace(drafts["email"], subject=subject)
-    wanted = tuple(request.channels or (() if drafts else launch.DEFAULT_CHANNELS))
-    composes = may_compose(bench, request.goal)
-    if not composes and not drafts:
+    named = request.channels or (() if drafts else launch.DEFAULT_CHANNELS)
+    wanted = tuple(require_channel(name, f"channels.{place}").id for place, name in enumerate(named))
+    writes = may_write(bench, request.goal)
+    if not writes and not drafts:
         raise write_launch(bench, wanted, request)
     if not gathering.is_enough(bench.evidence) and not drafts:
         raise refuse_too_little(bench, "drafts")
-    if composes:
-        bench = await _draft_with_model(call, bench, [name for name in wanted if name not in drafts])
-    plan = await run_apart(partial(launch.prepare, composes=composes), bench, wanted, drafts)
+    if writes:
+        bench = await _write(call, bench, [name for name in wanted if name not in drafts], request.goal)
+    plan = await run_apart(launch.prepare, bench, wanted, drafts, request.goal or "")
     if not plan.written:
         raise refuse_too_little(bench, "drafts")
     following = tuple(write_missing(note) for note in plan.missing)
@@ -154,12 +153,12 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     preparation = offer_writing(bench, preparation, request.goal, missing)
     if subject and "email" not in drafts:
         preparation = _with_subject(preparation, subject)
-    unasked = request.images_needed is None and not composes
+    unasked = request.images_needed is None and not writes
     if request.images_needed is False or unasked or not any(each in SIZES for each in plan.channels):
         return plan, preparation
     colors = (request.brand.colors if request.brand is not None else None) or []
     draw = illustrate if request.images_needed else add_one_picture
-    name = find_name(bench.evidence)[0]
+    name = find_name(bench.evidence)
     return plan, await draw(call, preparation, launch.headlines(plan), name, colors)
 
 
@@ -255,27 +254,24 @@ async def _prepare_one(
     supplied: SuppliedText | None,
     tool: str,
 ) -> Preparation:
-    """Prepare one text for one channel. Refuses if it is not supplied and cannot be composed."""
+    """Prepare one text for one channel. Refuses if it is not supplied and nothing can write it."""
     if supplied is None:
-        refuse_uncomposable(bench, channel, tool, request)
-        bench = await _draft_with_model(call, bench, [channel.id])
-    chars = count_chars(request, bench, supplied)
+        refuse_unwritable(bench, channel, tool, request)
+        bench = await _write(call, bench, [channel.id], request.goal)
+    chars = count_chars(request, bench)
     made = await run_long_apart(chars, post.prepare, bench, channel, supplied)
-    if isinstance(made, NeedsDraft):
+    if made is None:
         raise request_text(bench, channel, tool, request)
     return made
 
 
-async def _draft_with_model(call: Call, bench: Workbench, names: list[str]) -> Workbench:
-    """Let the configured model draft for these channels. Without a model nothing changes."""
-    write = find_suite(call.services).drafting.write_draft
-    if write is None:
-        return bench
+async def _write(call: Call, bench: Workbench, names: list[str], goal: str | None) -> Workbench:
+    """Have the missing texts of these channels written."""
+    write = find_suite(call.services).drafting.write
     known = [require_channel(name) for name in names]
-    made = await asyncio.gather(*(write(each.id, bench.evidence, bench.lessons) for each in known))
-    return msgspec.structs.replace(
-        bench, drafted={each.channel: each for each in made if isinstance(each, Composed)}
-    )
+    made = await asyncio.gather(*(write(bench.facts, each, goal or "") for each in known))
+    texts = {each.id: text for each, text in zip(known, made, strict=True) if text is not None}
+    return msgspec.structs.replace(bench, written=texts)
 
 
 def _with_subject(made: Preparation, subject: str) -> Preparation:
@@ -334,7 +330,7 @@ TOOLS = (
         description="Prepares a whole launch: positioning, a draft per channel, landing copy, e-mail, a picture and "
         "how it is measured, each text staged for approval; nothing goes out. USE WHEN the user has built, shipped or "
         "deployed something and wants to launch it, announce a new version, get users, or asks what to do now. Write "
-        "the texts yourself, in drafts; the server checks and stages them. For a channel without one it composes a "
+        "the texts yourself, in drafts; the server checks and stages them. For a channel without one it writes a "
         "plain note from repoContext (whatChanged, readme, …) or productUrl. Then show every draft in the chat and "
         "stop.",
         category="primary",
@@ -350,7 +346,7 @@ TOOLS = (
         title="Prepare a post",
         description="Prepares one post on one channel (LinkedIn, X or Twitter, Bluesky, Slack, a site, …) and stages "
         "it for approval; nothing goes out. USE WHEN the user wants to share something in a single post or tweet. "
-        "Write it yourself, in body; without one the server composes a plain note about the product from repoContext "
+        "Write it yourself, in body; without one the server writes a plain note about the product from repoContext "
         "or productUrl.",
         category="primary",
         behaviour=WRITES,

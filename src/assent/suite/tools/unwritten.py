@@ -1,7 +1,7 @@
-"""Asks the agent to write a text that is missing or only composed, with the known facts and the
+"""Asks the agent to write a text that is missing or only a plain note, with the known facts and the
 channel's limits.
 
-The agent is the writer. The composer can only stand in with a plain note about the product.
+The agent is the writer. The server can only stand in with a plain note about the product.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from assent.suite.channels.registry import label_of
 from assent.suite.content import evidence as gathering
 from assent.suite.content.goals import announces, asks_otherwise
 from assent.suite.content.naming import find_name
+from assent.suite.content.sources import SOURCES
 from assent.suite.content.writing import gather_writing
 from assent.suite.operators.definition import Workbench
 from assent.suite.operators.drafts import describe_wanted, require_channel
 from assent.suite.operators.launch import ChannelNote, LaunchPlan
 
+MOST_SOURCES: Final = 4
 ECHO_BYTES: Final = 1_000
 """The longest argument that is repeated in the suggested call."""
 
@@ -36,10 +38,10 @@ WRITE_IT: Final = (
 OR_WRITE: Final = " Or write the texts yourself and pass them as {argument}: they need no such facts."
 
 
-def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: Any) -> None:
-    """Without a supplied text, refuse goals and evidence that the composer cannot use."""
+def refuse_unwritable(bench: Workbench, channel: Channel, tool: str, request: Any) -> None:
+    """Without a supplied text, refuse goals and evidence that no plain note can serve."""
     goal = request.goal or ""
-    if goal and not announces(goal, find_name(bench.evidence)[0]):
+    if goal and not announces(goal, find_name(bench.evidence)):
         raise request_text(bench, channel, tool, request)
     if not gathering.is_enough(bench.evidence):
         raise (
@@ -49,13 +51,13 @@ def refuse_uncomposable(bench: Workbench, channel: Channel, tool: str, request: 
         )
 
 
-def may_compose(bench: Workbench, goal: str | None) -> bool:
+def may_write(bench: Workbench, goal: str | None) -> bool:
     """Whether notes about the product may replace the missing texts of a launch.
 
     A launch is an announcement unless its goal says otherwise; a single post or e-mail may be
     anything.
     """
-    return not asks_otherwise(goal or "", find_name(bench.evidence)[0])
+    return not asks_otherwise(goal or "", find_name(bench.evidence))
 
 
 def request_text(bench: Workbench, channel: Channel, tool: str, request: Any) -> Refusal:
@@ -65,10 +67,9 @@ def request_text(bench: Workbench, channel: Channel, tool: str, request: Any) ->
 
 def write_launch(bench: Workbench, channel_ids: tuple[str, ...], request: Any) -> Refusal:
     """Return the refusal that asks the agent for the texts of a launch."""
-    rows = [require_channel(each, f"channels.{place}") for place, each in enumerate(channel_ids)]
-    texts = {"drafts": f"an object with your own text per channel. {' '.join(map(needs, rows))}"}
-    wanted = tuple(row.id for row in rows)
-    return _ask_for_text(bench, wanted, "chieflab_launch_product", request, "drafts", texts)
+    wanted = " ".join(needs(require_channel(each)) for each in channel_ids)
+    texts = {"drafts": f"an object with your own text per channel. {wanted}"}
+    return _ask_for_text(bench, channel_ids, "chieflab_launch_product", request, "drafts", texts)
 
 
 def _ask_for_text(
@@ -113,23 +114,33 @@ def refuse_too_little(bench: Workbench, argument: str = "body") -> Refusal:
 def offer_writing(
     bench: Workbench, made: Preparation, goal: str | None, missing: tuple[str, ...] = ()
 ) -> Preparation:
-    """Add help for writing to a preparation with a composed or missing text."""
-    composed = tuple(each.effect.channel for each in made.effects if each.rewrite)
-    if not composed and not missing:
+    """Add help for writing to a preparation with a plain note or a missing text."""
+    noted = tuple(each.effect.channel for each in made.effects if each.rewrite)
+    if not noted and not missing:
         return made
-    notes = (*made.notes, *_tell_composed(composed, goal))
     return msgspec.structs.replace(
-        made, notes=notes, writing=_gather_known(bench, (*composed, *missing), goal)
+        made,
+        notes=(*made.notes, *_tell_notes(made, noted, goal)),
+        writing=_gather_known(bench, (*noted, *missing), goal),
     )
 
 
-def _tell_composed(composed: tuple[str, ...], goal: str | None) -> tuple[str, ...]:
-    if not composed:
+def _tell_notes(made: Preparation, noted: tuple[str, ...], goal: str | None) -> tuple[str, ...]:
+    """Say which texts are plain notes, where their facts come from, and that the agent writes better."""
+    if not noted:
         return ()
-    labels = ", ".join(dict.fromkeys(map(label_of, composed)))
-    what = "a plain note" if len(composed) == 1 else "plain notes"
-    kept = "Your goal is stored, but such a note does not mention it. " if goal else ""
-    return (f"{labels}: {what} from the product's own facts. {kept}I can write better.",)
+    supports = (
+        support["source"]
+        for draft in made.drafts
+        if draft.channel in noted
+        for claim in draft.metadata["claims"]
+        for support in claim["evidence"]
+    )
+    sources = ", ".join(SOURCES[each] for each in tuple(dict.fromkeys(supports))[:MOST_SOURCES])
+    what = "a plain note" if len(noted) == 1 else "plain notes"
+    kept = "Your goal decided only which facts come first. " if goal else ""
+    labels = ", ".join(dict.fromkeys(map(label_of, noted)))
+    return (f"{labels}: {what} from {sources or 'the facts'}. {kept}I can write better.",)
 
 
 def _gather_known(bench: Workbench, channel_ids: tuple[str, ...], goal: str | None) -> dict[str, Any]:

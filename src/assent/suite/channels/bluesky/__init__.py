@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.suite.channels.bluesky.info import INFO
-from assent.suite.channels.channel import Channel, DraftForm, Limit, Size, post_form
+from assent.suite.channels.channel import Channel, Limit, NoteForm, Size, post_form
 from assent.suite.content import counting
 
 BODY: Final = Limit(300, counting.graphemes)
@@ -21,7 +21,7 @@ CHANNEL: Final = Channel(
     hashtags_habit=2,
     links_habit=1,
     habits="Plain words, no hype.",
-    draft=DraftForm(facts=0),
+    note=NoteForm(facts=0),
     preview="post",
     picture=Size(1200, 675),
     look_at="https://bsky.app/profile",

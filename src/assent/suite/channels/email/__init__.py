@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.platform.effects import ByHand, HandField
-from assent.suite.channels.channel import Channel, DraftForm, count_chars
+from assent.suite.channels.channel import Channel, count_chars
 from assent.suite.channels.email.info import RESEND, SMTP
 
 CHANNEL: Final = Channel(
@@ -24,7 +24,6 @@ CHANNEL: Final = Channel(
     short=2_500,
     links_habit=2,
     habits="A subject that names the content; one call to action.",
-    draft=DraftForm(title="news", most=78, bullet="- "),
     by_hand=ByHand(
         where="your mail program",
         fields=(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.suite.channels.channel import Channel, DraftForm, Size, count_chars
+from assent.suite.channels.channel import Channel, Size, count_chars
 from assent.suite.channels.site.info import INFO
 
 CHANNEL: Final = Channel(
@@ -19,7 +19,6 @@ CHANNEL: Final = Channel(
     title_required=True,
     title_advice=70,
     habits="A permanent page; tell the whole story.",
-    draft=DraftForm(title="news", most=100, bullet="- "),
     picture=Size(1200, 630),
 )
 """Its picture has the size of link previews (Open Graph)."""

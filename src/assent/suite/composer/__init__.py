@@ -1,1 +1,0 @@
-"""Composes plain drafts from evidence, for agents that supply no text."""

@@ -1,0 +1,258 @@
+"""Writes a plain note for a channel from the facts, for calls that bring no text: one of the two fillers
+of `write(facts, channel, goal)`; the other is `assent.suite.model_writer`.
+
+Every sentence is a sentence of the evidence, with the product's name before it where it does not name
+the product. The channel decides how much is told and in which order (`NoteForm`), the goal which of
+several changes and features comes first. What people asked not to say is left out. A writer with the
+same facts does better, and the answer says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import takewhile
+from typing import Final
+
+import msgspec
+
+from assent.platform.content import cut, find_flaw
+from assent.platform.values import Record
+from assent.suite.channels.channel import Channel, check
+from assent.suite.content.counting import without_emoji
+from assent.suite.content.evidence import Evidence
+from assent.suite.content.language import add_full_stop, sentences, speaks, strip_full_stop
+from assent.suite.content.lessons import Rule, rules_from
+from assent.suite.content.naming import find_name, is_named
+from assent.suite.content.records import Facts, MemoryUse, Written
+from assent.suite.content.risks import find_risks
+from assent.suite.content.sources import VALUE_SOURCES
+from assent.suite.content.voice import find_breaches
+
+MOST_CHARS: Final = 300
+MOST_ITEM_CHARS: Final = 140
+MOST_CANDIDATES: Final = 6
+"""How many sentences may be the one that says what the product is."""
+PREHEADER_CHARS: Final = 90
+_GREETING: Final = {"en": "Hi,", "de": "Hallo,"}
+_AUDIENCE: Final = {"en": ("For ", "Who it is for: "), "de": ("Für ", "Für wen: ")}
+_FIXED: Final = {"en": "Fixed: ", "de": "Behoben: "}
+"""The words that a note adds, by language. In another language it does without."""
+_SAYS_FIXED: Final = re.compile(
+    r"fix|resolv|repair|correct|no longer|behoben|behebt|korrig|修正", re.IGNORECASE
+)
+_NO_STATEMENT: Final = re.compile(
+    r"[$€£¥]\s?\d|\d\s?(?:€|円)|\b(?:per|a) (?:user|seat|month|year)\b|^[\"“„«「‘]|[”\"] ?[—–-]|"
+    r"https?://|[{}<>=]|[?？؟:：…]$|"
+    r"\b(?:cookies?|copyright|licen[cs]ed under|(?:mit|apache|bsd|[al]?gpl)\b.{0,12}licen[cs]e|all rights reserved|"
+    r"pull requests?|contribut\w+|sponsor\w*|"
+    r"(?:pipx?|npm|brew|cargo|apt|apt-get|choco|go) (?:install|add|get)|git clone|docker (?:run|pull)|"
+    r"this (?:repo\w*|readme|document|fork)|here (?:is|are)|(?:alpha|beta|pre-?release) software|work in progress)\b|"
+    r"^(?:sign (?:up|in)|log ?in|get started|start (?:now|free|your)|try (?:it|now|for free)|learn more|"
+    r"read (?:more|the)|subscribe|download|contact|see |please|note|warning|important|click|join|visit|check out|"
+    r"if you|pricing|features?|faqs?|about(?: us)?|blog|docs|documentation|home|welcome|testimonials|how it works|"
+    r"what (?:our|people|customers)|(?:loved|trusted|used) by|and (?:much )?more|bitte|jetzt|preise|funktionen)\b",
+    re.IGNORECASE,
+)
+"""Lines of pages and repositories that say nothing about the product: prices, quotes, notices, calls, menus."""
+_CLAUSE: Final = re.compile(
+    r",? (?:that|which|who|so that|in which|where|when|while|because|using|made|built|for|with|without) |[;:] | [–—] "
+)
+"""Where a title may end."""
+
+
+class Material(Record, kw_only=True):
+    """The sentences that a note may use, best first."""
+
+    name: str = ""
+    language: str = ""
+    changes: tuple[str, ...] = ()
+    """The first one names the product."""
+    product: str = ""
+    features: tuple[str, ...] = ()
+    audience: str = ""
+    proof: str = ""
+    left_out: tuple[MemoryUse, ...] = ()
+    """The memory entries that forbid a sentence."""
+
+
+def write_note(facts: Facts, channel: Channel, goal: str) -> Written | None:
+    """Return the longest note that fits the channel; None if the facts say nothing that fits."""
+    rules = rules_from(facts.lessons, channel.id)
+    held, form = pick_material(facts.evidence, rules, goal), channel.note
+    sizes = [*((form.sentences, count) for count in range(form.facts, -1, -1)), (1, 0)]
+    made = [_assemble(held, channel, facts.evidence.product_url, *size) for size in sizes]
+    left_out = held.left_out
+    asked = next((rule for rule in rules if rule.kind == "shorter"), None)
+    if asked is not None and made[0] != made[form.facts]:
+        made, left_out = made[form.facts :], (*left_out, MemoryUse(asked.entry_id, asked.why))
+    written = next((each for each in made if _fits(channel, each)), None)
+    return msgspec.structs.replace(written, left_out=left_out) if written is not None else None
+
+
+def position(facts: Facts, goal: str) -> tuple[str, str]:
+    """Return what the product is and for whom, and what a launch tells first."""
+    held = pick_material(facts.evidence, rules_from(facts.lessons, ""), goal)
+    angle = held.changes[0] if held.changes else held.product
+    return " ".join(filter(None, (held.product or angle, held.audience))), angle
+
+
+def _assemble(held: Material, channel: Channel, link: str, most: int, facts: int) -> Written:
+    """Return the note with at most so many main sentences and listed facts."""
+    form, change = channel.note, held.changes[0] if held.changes else ""
+    about = [(change, held.changes[1:]), (held.product, () if change else held.features)]
+    if form.product_first:
+        about = [(held.product, held.features), (change, ())]
+    told = [(text, items[:facts]) for text, items in about if text][:most]
+    if most == 1 and told:
+        # The shortest note: one sentence.
+        told = [(sentences(told[0][0])[0], ())]
+    lead = change if form.shows and change else told[0][0] if told else ""
+    title = _entitle(held, channel, lead) if channel.title is not None else ""
+    parts = [f"# {title}"] if title and not channel.action else []
+    if channel.shape == "email" and (greeting := _GREETING.get(held.language)):
+        parts.append(greeting)
+    for text, items in told:
+        if channel.action or strip_full_stop(text) != title:
+            parts.append(text)
+        parts.append("\n".join(f"- {item}" for item in items))
+    if sum(len(items) for _, items in told) < facts:
+        parts += [held.proof if change else held.audience or held.proof]
+    parts.append(link if form.link else "")
+    preheader = cut(held.product, PREHEADER_CHARS) if channel.shape == "email" and change else ""
+    body = "\n\n".join(filter(None, parts)) if told else ""
+    return Written(title=title, body=body, preheader=preheader)
+
+
+def _fits(channel: Channel, made: Written) -> bool:
+    flawed = any(find_flaw(text) is not None for text in (made.title, made.body) if text)
+    checked = check(channel, made.body, title=made.title, preheader=made.preheader)
+    return not flawed and not checked.problems
+
+
+def _entitle(held: Material, channel: Channel, lead: str) -> str:
+    """Return the first sentence as a title; cut before a clause, or the name of a page, where it is too long."""
+    most = min(channel.title.most if channel.title else 0, channel.title_advice or 1_000)
+    text = strip_full_stop(lead).removeprefix(f"{held.name}: " if len(lead) > most else "")
+    if not held.changes and channel.note.shows:
+        text = channel.note.shows + text.replace(": ", " – ", 1)
+    if len(text) <= most:
+        return text
+    if not channel.action:
+        return held.name or cut(text, most)
+    ends = [match.start() for match in _CLAUSE.finditer(text) if most // 2 < match.start() <= most]
+    return text[: ends[-1]] if ends else cut(text, most)
+
+
+@lru_cache(maxsize=16)
+def pick_material(evidence: Evidence, rules: tuple[Rule, ...], goal: str) -> Material:
+    return _Picker(evidence, rules, goal).pick()
+
+
+class _Picker:
+    def __init__(self, evidence: Evidence, rules: tuple[Rule, ...], goal: str) -> None:
+        self.evidence, self.rules, self.language = evidence, rules, evidence.language
+        self.name = find_name(evidence)
+        self.wanted = _stems(goal or evidence.first("launchGoal")) - _stems(self.name)
+        self.joint = "" if self.language in ("ja", "zh") else " "
+        self.left_out: dict[str, str] = {}
+
+    def pick(self) -> Material:
+        changes, product = self._changes(), self._product()
+        if changes:
+            version = self.evidence.first("version")
+            first, *others = changes
+            changes = [self._named(first, f"{self.name} {version}".strip()), *map(self._list, others)]
+        return Material(
+            name=self.name,
+            language=self.language,
+            changes=tuple(changes),
+            product=product,
+            features=tuple(self._features()),
+            audience=self._audience(product),
+            proof=next((self.joint.join(said) for said in self._read("proof") if len(said) == 1), ""),
+            left_out=tuple(MemoryUse(entry, how) for entry, how in self.left_out.items()),
+        )
+
+    def _changes(self) -> list[str]:
+        found = []
+        for _, fact in self.evidence.of("whatChanged"):
+            text = self.joint.join(list(takewhile(self._allows, self._split(fact.text)))[:2])
+            if fact.kind == "fixed" and text and not _SAYS_FIXED.search(text):
+                text = _FIXED[self.language] + text if self.language in _FIXED else ""
+            found += [text] if text else []
+        return self._order(found)
+
+    def _product(self) -> str:
+        """Return the sentence that says what the product is: by name rather than not, without a superlative."""
+        found: list[str] = []
+        for source in VALUE_SOURCES:
+            for number, (_, fact) in enumerate(self.evidence.of(source)):
+                said = filter(self._allows, self._split(fact.text))
+                # Later paragraphs may be about anything.
+                found += [text for text in said if number == 0 or self._begins(text)]
+        told = [text for text in found if len(text.split()) > 1 or not text.isascii()][:MOST_CANDIDATES]
+        told.sort(key=lambda text: ("superlative" in find_risks(text), not self._begins(text)))
+        return self._named(told[0], self.name) if told else ""
+
+    def _features(self) -> list[str]:
+        source = "readme_feature" if self.evidence.of("readme_feature") else "heading"
+        listed = (self._list(said[0]) for said in self._read(source))
+        found = [
+            text
+            for text in listed
+            if (len(text) <= MOST_ITEM_CHARS and len(text.split()) > 1) or not text.isascii()
+        ]
+        return self._order(found) if len(found) > 1 else []
+
+    def _audience(self, product: str) -> str:
+        for said in self._read("targetCustomer", "brand_audience"):
+            text = re.sub(r"^(?:for|für)\s+", "", strip_full_stop(said[0]), flags=re.IGNORECASE)
+            if self.language in _AUDIENCE and len(text.split()) <= 14 and not _stems(text) <= _stems(product):
+                return _AUDIENCE[self.language][not text[0].islower()] + add_full_stop(text, self.language)
+        return ""
+
+    def _read(self, *sources: str) -> Iterator[list[str]]:
+        """Yield the sentences of each fact that may be told."""
+        for _, fact in self.evidence.of(*sources):
+            if said := [text for text in self._split(fact.text) if self._allows(text)]:
+                yield said
+
+    def _split(self, text: str) -> Iterator[str]:
+        for sentence in sentences(without_emoji(text)):
+            yield add_full_stop(sentence.rstrip("!！ "), self.language)
+
+    def _allows(self, text: str) -> bool:
+        """Whether a sentence is for readers, in the draft's language, and nobody asked to leave it out."""
+        told = len(text) <= MOST_CHARS and not _NO_STATEMENT.search(strip_full_stop(text))
+        if not told or not speaks(text, self.language):
+            return False
+        forbidden = {each.entry_id: each.why for each in find_breaches(text, self.evidence, self.rules)}
+        if "superlative" in find_risks(text):
+            forbidden |= {rule.entry_id: rule.why for rule in self.rules if rule.kind == "plain"}
+        self.left_out |= {entry: why for entry, why in forbidden.items() if entry}
+        return not forbidden
+
+    def _begins(self, text: str) -> bool:
+        return bool(self.name) and text.casefold().startswith(self.name.casefold())
+
+    def _named(self, text: str, name: str) -> str:
+        if not self.name or is_named(self.name, text):
+            return text
+        return f"{name}{'：' if ord(text[0]) > 0x2E7F else ': '}{text}"
+
+    def _list(self, text: str) -> str:
+        """Return a statement as an item of a list."""
+        bare = strip_full_stop(text) if len(sentences(text)) == 1 else text
+        word = bare.partition(" ")[0]
+        plain = word.isalpha() and word.islower() and word != self.name
+        return bare[:1].upper() + bare[1:] if plain else bare
+
+    def _order(self, found: Iterable[str]) -> list[str]:
+        """Put first what the goal names."""
+        return sorted(dict.fromkeys(found), key=lambda text: -len(self.wanted & _stems(text)))
+
+
+def _stems(text: str) -> set[str]:
+    return {word[:6] for word in re.findall(r"[^\W\d_]{4,}", text.casefold())}
