@@ -11,4 +11,5 @@ from assent.gate.content.cleaning import one_line as one_line
 from assent.gate.content.cleaning import printable as printable
 from assent.gate.content.cleaning import speaks_to_a_model as speaks_to_a_model
 from assent.gate.content.suspicion import suspicions_in as suspicions_in
+from assent.gate.content.text_parts import sentences as sentences
 from assent.kernel.domains import with_ascii_form as with_ascii_form

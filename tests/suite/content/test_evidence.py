@@ -7,9 +7,10 @@ import time
 import pytest
 
 from assent.gate.content.cleaning import is_usable, one_line, speaks_to_a_model
+from assent.gate.content.text_parts import sentences
 from assent.suite.content.changes import Change, read_changes, read_commit
 from assent.suite.content.evidence import Fact, MemoryEntry, gather, is_enough
-from assent.suite.content.language import detect_language, sentences
+from assent.suite.content.language import detect_language
 from assent.suite.content.naming import find_name
 from assent.suite.content.page import read_page, read_text
 from assent.suite.content.readme import read_readme
@@ -292,18 +293,18 @@ def test_a_language_is_told_by_script_and_small_words(text: str, language: str) 
 
 
 def test_sentences_end_where_people_end_them() -> None:
-    assert sentences("It works, e.g. offline. Since v1.2 it syncs! Does it? Yes.") == [
+    assert sentences("It works, e.g. offline. Since v1.2 it syncs! Does it? Yes.") == (
         "It works, e.g. offline.",
         "Since v1.2 it syncs!",
         "Does it?",
         "Yes.",
-    ]
-    assert sentences("Das gilt z. B. für Dr. Meier. Und mehr.") == [
+    )
+    assert sentences("Das gilt z. B. für Dr. Meier. Und mehr.") == (
         "Das gilt z. B. für Dr. Meier.",
         "Und mehr.",
-    ]
-    assert sentences("一つ目。二つ目！三つ目") == ["一つ目。", "二つ目！", "三つ目"]
-    assert sentences("ما هذا؟ هذا دفتر.") == ["ما هذا؟", "هذا دفتر."]
+    )
+    assert sentences("一つ目。二つ目！三つ目") == ("一つ目。", "二つ目！", "三つ目")
+    assert sentences("ما هذا؟ هذا دفتر.") == ("ما هذا؟", "هذا دفتر.")
 
 
 @pytest.mark.parametrize(

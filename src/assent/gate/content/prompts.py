@@ -107,7 +107,7 @@ def asks_for_text(opening: str) -> re.Match[str] | None:
     return _ORDER.match(opening, label.end() if label else 0)
 
 
-def _is_instruction(opening: str, rest: list[str]) -> bool:
+def _is_instruction(opening: str, rest: tuple[str, ...]) -> bool:
     label = _LABEL.match(opening)
     body = opening[label.end() :].strip(" *_") if label else opening
     if label and not body and rest:

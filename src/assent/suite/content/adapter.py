@@ -51,7 +51,7 @@ def adapt(
     mail = row.shape == "email"
     preheader = (preheader or given.preheader) if mail else ""
     parts = threads.split(given.body, row.body.most, row.body.count) if row.splits else ()
-    read = "\n".join([given.title, given.body]) if title else given.body
+    read = (given.title, given.body) if title else (given.body,)
     found = () if personal else claims_in(read, evidence)
     checked = check(row, given.body, title=given.title, preheader=preheader, parts=parts)
     problems = checked.problems

@@ -9,14 +9,15 @@ claims, and about claims that need proof even if the evidence makes them.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
-from assent.platform.content import cut
+from assent.platform.content import cut, sentences
 from assent.platform.values import Record, WireRecord, from_record
 from assent.suite.content.amounts import amounts_in, has_amount
 from assent.suite.content.counting import addresses
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import sentences, strip_full_stop, word_set
+from assent.suite.content.language import strip_full_stop, word_set
 from assent.suite.content.risks import WHY, Patterns, find_possible, find_risks, risky_wordings
 from assent.suite.content.sources import SOURCES
 
@@ -69,8 +70,8 @@ class Claim(WireRecord, kw_only=True):
         return bool(self.evidence)
 
 
-def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
-    """Return the claims of a supplied text, each with the facts that resemble it."""
+def claims_in(texts: Iterable[str], evidence: Evidence) -> tuple[Claim, ...]:
+    """Return the claims of a draft's title and body, each with the facts that resemble it."""
     known = [
         _Fact(place, fact.text, _tokens(fact.text))
         for place, fact in enumerate(evidence.facts)
@@ -79,7 +80,8 @@ def claims_in(text: str, evidence: Evidence) -> tuple[Claim, ...]:
     # A goal supports numbers only.
     stated = [fact for fact in known if evidence.facts[fact.place].source != "launchGoal"]
     found = []
-    stripped = [_without_addresses(_BULLET.sub("", sentence)) for sentence in sentences(text)]
+    said = (sentence for text in texts for sentence in sentences(text))
+    stripped = [_without_addresses(_BULLET.sub("", sentence)) for sentence in said]
     possible = find_possible("\n".join(stripped))
     for bare in stripped:
         tokens, risk = _tokens(bare), find_risks(bare, possible)

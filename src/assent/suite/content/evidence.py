@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.content import LINE_CHARS, is_usable, one_line
+from assent.platform.content import LINE_CHARS, is_usable, one_line, sentences
 from assent.platform.values import Record, WireRecord
 from assent.suite.content.changes import Change, read_changes, read_commit
-from assent.suite.content.language import detect_language, language_of_all, sentences, speaks
+from assent.suite.content.language import detect_language, language_of_all, speaks
 from assent.suite.content.page import Page
 from assent.suite.content.readme import plain, read_readme
 from assent.suite.content.sources import (

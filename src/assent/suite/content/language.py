@@ -1,5 +1,4 @@
-"""Detects the language of a text and splits it into sentences, so that a draft never mixes two
-languages.
+"""Detects the language of a text, so that a draft never mixes two languages.
 
 The script decides for most languages, function words decide for Latin text. `und` means
 undetermined; it has no phrases.
@@ -71,19 +70,6 @@ _SAMPLE_CHARS: Final = 4_000
 
 RIGHT_TO_LEFT: Final = frozenset({"ar", "he"})
 
-_NOT_AN_END: Final = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|prof|st|no|nr|approx|ca|bzw|z\.\s?b|d\.\s?h|u\.\s?a|inkl|ggf|usw|evtl|"
-    r"inc|ltd|"
-    r"co|corp|jan|feb|aug|sept|oct|nov|dec|min|max|vol|p|pp|cf)|\b[A-Za-zÄÖÜ]|(?<![\d.])\d{1,2})\.$",
-    re.IGNORECASE,
-)
-_END_CHARS: Final = 12
-"""Longer than any of these abbreviations."""
-_BREAK: Final = re.compile(
-    r"(?<=[.!?…])[\"'”’»)\]]*\s+(?=[\"'“„«(\[¿¡]?[^\W_a-zäöüß])|(?<=[。！？｡])(?![。！？」』）])|"
-    r"(?<=[؟!.])\s+(?=[\u0600-\u06ff])|\n+"
-)
-
 
 def detect_language(text: str) -> str:
     """Return the two-letter code of a text's language, or `und`."""
@@ -140,22 +126,6 @@ def speaks(text: str, language: str) -> bool:
     most = max(scores.values())
     # One function word is no proof: "per" and "in" are words of several languages.
     return most <= 1 or scores.get(language, 0) >= most - 1
-
-
-def sentences(text: str) -> list[str]:
-    found: list[str] = []
-    at = 0
-    for match in _BREAK.finditer(text):
-        piece = text[at : match.end()].strip()
-        before = text[max(at, match.start() - _END_CHARS) : match.start()].rstrip()
-        if "\n" not in match.group() and before.endswith(".") and _NOT_AN_END.search(before):
-            continue
-        if piece:
-            found.append(piece)
-        at = match.end()
-    if rest := text[at:].strip():
-        found.append(rest)
-    return found
 
 
 _GREETING: Final = re.compile(

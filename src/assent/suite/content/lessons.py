@@ -12,9 +12,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from assent.platform.content import cut
+from assent.platform.content import cut, sentences
 from assent.platform.values import Record
-from assent.suite.content.language import is_greeting, sentences, word_set
+from assent.suite.content.language import is_greeting, word_set
 
 
 class Rejection(Record, kw_only=True):

@@ -17,12 +17,12 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.content import cut, find_flaw
+from assent.platform.content import cut, find_flaw, sentences
 from assent.platform.values import Record
 from assent.suite.channels.channel import Channel, check
 from assent.suite.content.counting import without_emoji
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import add_full_stop, sentences, speaks, strip_full_stop
+from assent.suite.content.language import add_full_stop, speaks, strip_full_stop
 from assent.suite.content.lessons import Rule, rules_from
 from assent.suite.content.naming import find_name, is_named
 from assent.suite.content.records import Facts, MemoryUse, Written

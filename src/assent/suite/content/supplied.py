@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from assent.platform.content import cut, one_line
+from assent.platform.content import cut, one_line, sentences
 from assent.platform.values import Record
 from assent.suite.channels.channel import Channel
-from assent.suite.content.language import is_greeting, sentences
+from assent.suite.content.language import is_greeting
 
 _LABELLED: Final = re.compile(
     r"^\s*(?:\*\*)?(?:title|subject|tagline|headline|betreff|titel|件名|الموضوع)(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*(.+)",

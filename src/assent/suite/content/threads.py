@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from assent.platform.content import sentences
 from assent.suite.content.counting import Count, addresses, clusters
-from assent.suite.content.language import sentences
 
 MARKER: Final = "\n\n{number}/{total}"
 MARKER_ROOM: Final = 7

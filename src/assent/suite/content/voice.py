@@ -10,11 +10,11 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from assent.platform.content import cut
+from assent.platform.content import cut, sentences
 from assent.platform.values import Record
 from assent.suite.content.counting import emoji_in
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import sentences, word_set
+from assent.suite.content.language import word_set
 from assent.suite.content.lessons import Rule, repeats
 
 _SIGNS: Final = {"no_emoji": "emoji", "no_hashtags": "hashtags", "no_exclamation": "exclamation marks"}

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from assent.platform.content import sentences
 from assent.platform.values import Record
 from assent.suite.content.evidence import Evidence
-from assent.suite.content.language import sentences
 from assent.suite.content.lessons import Lessons, lessons_in_words, rules_from
 
 MOST_FACTS: Final = 10

@@ -6,14 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.content import cut
+from assent.platform.content import cut, sentences
 from assent.platform.effects import ALONE, MANY_RECIPIENTS, Effect
 from assent.platform.staging import Draft, StagedEffect
 from assent.platform.values import Problem, Reason, Record, Refusal, bad_argument
 from assent.suite.channels.channel import Channel, needs, title_problems
 from assent.suite.channels.registry import BY_ID, find_channel
 from assent.suite.content.adapter import adapt, adapt_written, remind
-from assent.suite.content.language import sentences
 from assent.suite.content.records import NOTE, SUPPLIED, CheckedText
 from assent.suite.operators.definition import Workbench
 

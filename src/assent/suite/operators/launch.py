@@ -84,7 +84,7 @@ def prepare(
         else:
             written.append(made)
     stance, angle = position(bench.facts, goal)
-    claims = claims_in(stance, bench.evidence)
+    claims = claims_in((stance,), bench.evidence)
     positioning = Draft(
         type="positioning",
         title="Positioning",
