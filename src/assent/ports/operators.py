@@ -42,7 +42,7 @@ class StagedEffect(Record, kw_only=True):
     paths: dict[str, str] = {}
     """The path of each part of the content in the call's arguments."""
     rewrite: dict[str, str] = {}
-    """Requirements for a text that replaces the composed one, by argument."""
+    """Requirements for a text that replaces a plain note, by argument."""
 
 
 THIS_RUN: Final = "\0this run"
@@ -64,4 +64,4 @@ class Preparation(Record, kw_only=True):
     show: str = ""
     """Markdown for the person, if nothing is staged and the drafts do not contain it."""
     writing: dict[str, Any] | None = None
-    """Material for an agent that writes texts instead of the composed ones."""
+    """Material for an agent that writes texts instead of plain notes."""

@@ -26,7 +26,7 @@ FIRST CALL: chieflab_status. No key: {signup}.
 
 LOOP
 1. Write the texts and titles yourself: {launch}body in chieflab_post or chieflab_send. Without one \
-the server composes a plain note from repoContext. Nothing goes out.
+the server writes a plain note from repoContext. Nothing goes out.
 2. Paste `show` as it is and wait. `commands` and `next` are complete but for `needs`.
 3. Yes: chieflab_approve_action({{ actionId, digest }}), plus send: true to send it. \
 No: chieflab_reject_action({{ actionId, reason }}).

@@ -26,7 +26,7 @@ PROVIDERS: Final = (
         name="model_url",
         kind=Kind.ENDPOINT,
         doc="A model that may write drafts, by the address that its paths follow (`https://…/v1`). Without one, and "
-        "whenever it fails, drafts are composed from the evidence alone.",
+        "whenever it fails, a missing text is a plain note of the product's own facts.",
     ),
     Setting(
         name="model_kind",

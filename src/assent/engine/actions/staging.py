@@ -79,7 +79,7 @@ class PreparedRun(WireRecord, kw_only=True):
     next: tuple[SuggestedCall, ...] = ()
     """The calls that need no decision of the person."""
     writing: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
-    """Facts and rules for the agent, to write better texts than the composed ones."""
+    """Facts and rules for the agent, to write better texts than plain notes."""
     held: str | msgspec.UnsetType = msgspec.UNSET
     """Set if this caller proposed so much that people are asked about all of it at once."""
     replay: Replay | msgspec.UnsetType = msgspec.UNSET
@@ -268,7 +268,7 @@ def name_run(call: SuggestedCall, run_id: RunId) -> SuggestedCall:
 def offer_rewrites(
     staged: tuple[Action, ...], preparation: Preparation, outlook: Outlook
 ) -> tuple[SuggestedCall, ...]:
-    """Return the calls that replace a composed text by the agent's own."""
+    """Return the calls that replace a plain note by the agent's own text."""
     return tuple(
         SuggestedCall(EDIT, about_content(action), "you have written a better text", wanted.rewrite)
         for action, wanted in zip(staged, preparation.effects, strict=True)
