@@ -87,7 +87,7 @@ def test_every_draft_is_within_its_channels_limits(language: str, data: st.DataO
         assert len(written.subject) <= 78
         assert len(written.preheader) <= 90
         assert find_flaw(written.body) is None
-        assert len(written.title) <= 120
+        assert len(written.title) <= 135
         assert all(claim.supported for claim in written.claims)
 
 

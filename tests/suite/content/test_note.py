@@ -216,6 +216,17 @@ def test_what_the_goal_names_comes_first() -> None:
     assert features.index("Prints posters") < features.index("Reads folders")
 
 
+def test_a_sentence_of_a_paragraph_leads_where_the_goal_names_it_and_takes_along_what_goes_on() -> None:
+    changed = "Files can be encrypted. Tables can be merged. It takes one command. Charts can be shared."
+    evidence = gather(repo_context={"whatChanged": changed, "readme": README})
+    assert note("x", evidence).body == "Plotter: Files can be encrypted."
+    body = note("linkedin", evidence, "announce merging of tables").body
+    assert body.split("\n\n")[:2] == [
+        "Plotter: Tables can be merged. It takes one command.",
+        "- Files can be encrypted\n- Charts can be shared",
+    ]
+
+
 def test_the_goal_of_the_context_counts_where_the_call_has_none() -> None:
     context = {"whatChanged": "- Dark mode\n- Import of files", "launchGoal": "users of the import"}
     assert note("x", gather(repo_context=context)).body == "Import of files."

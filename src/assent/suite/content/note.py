@@ -35,6 +35,8 @@ MOST_ITEM_CHARS: Final = 140
 MOST_CANDIDATES: Final = 6
 """How many sentences may be the one that says what the product is."""
 PREHEADER_CHARS: Final = 90
+TITLE_SLACK: Final = 15
+"""How much longer than advised a title may be before it is cut."""
 _GREETING: Final = {"en": "Hi,", "de": "Hallo,"}
 _AUDIENCE: Final = {"en": ("For ", "Who it is for: "), "de": ("Für ", "Für wen: ")}
 _FIXED: Final = {"en": "Fixed: ", "de": "Behoben: "}
@@ -42,6 +44,11 @@ _FIXED: Final = {"en": "Fixed: ", "de": "Behoben: "}
 _SAYS_FIXED: Final = re.compile(
     r"fix|resolv|repair|correct|no longer|behoben|behebt|korrig|修正", re.IGNORECASE
 )
+_GOES_ON: Final = re.compile(
+    r"(?:it|this|that|these|they|there|then|so|and|but|or|you|pick|es|das|dies\w*|sie|damit|dann|und|aber)\b",
+    re.IGNORECASE,
+)
+"""Begins a sentence that needs the one before it."""
 _NO_STATEMENT: Final = re.compile(
     r"[$€£¥]\s?\d|\d\s?(?:€|円)|\b(?:per|a) (?:user|seat|month|year)\b|^[\"“„«「‘]|[”\"] ?[—–-]|"
     r"https?://|[{}<>=]|[?？؟:：…]$|"
@@ -133,8 +140,9 @@ def _fits(channel: Channel, made: Written) -> bool:
 
 def _entitle(held: Material, channel: Channel, lead: str) -> str:
     """Return the first sentence as a title; cut before a clause, or the name of a page, where it is too long."""
-    most = min(channel.title.most if channel.title else 0, channel.title_advice or 1_000)
-    text = strip_full_stop(lead).removeprefix(f"{held.name}: " if len(lead) > most else "")
+    most = min(channel.title.most if channel.title else 0, (channel.title_advice or 1_000) + TITLE_SLACK)
+    text = strip_full_stop(sentences(lead)[0]) if lead else ""
+    text = text.removeprefix(f"{held.name}: " if len(text) > most else "")
     if not held.changes and channel.note.shows:
         text = channel.note.shows + text.replace(": ", " – ", 1)
     if len(text) <= most:
@@ -176,13 +184,23 @@ class _Picker:
         )
 
     def _changes(self) -> list[str]:
-        found = []
+        found: list[str] = []
         for _, fact in self.evidence.of("whatChanged"):
-            text = self.joint.join(list(takewhile(self._allows, self._split(fact.text)))[:2])
-            if fact.kind == "fixed" and text and not _SAYS_FIXED.search(text):
-                text = _FIXED[self.language] + text if self.language in _FIXED else ""
-            found += [text] if text else []
+            said: list[str] = []
+            for text in takewhile(self._allows, self._split(fact.text)):
+                if said and _GOES_ON.match(text):
+                    said[-1] += self.joint + text
+                else:
+                    said.append(text)
+            if fact.kind == "fixed":
+                said = [text for text in map(self._say_fixed, said) if text]
+            found += said
         return self._order(found)
+
+    def _say_fixed(self, text: str) -> str:
+        if _SAYS_FIXED.search(text):
+            return text
+        return _FIXED[self.language] + text if self.language in _FIXED else ""
 
     def _product(self) -> str:
         """Return the sentence that says what the product is: by name rather than not, without a superlative."""
