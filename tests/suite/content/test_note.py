@@ -255,9 +255,9 @@ def test_a_change_log_becomes_a_lead_with_the_version_and_a_list_with_fixes_last
 
 PAGE = """<title>Cronlens – Cron monitoring for small teams</title>
 <meta name="description" content="Cronlens watches cron jobs on all your servers and tells you which did not run.">
-<h1>Know when cron didn't run</h1><p>Free for 20 jobs.</p><h2>Features</h2><h3>One line to set up</h3>
-<h3>Alerts by mail, Slack and SMS</h3><h3>A calendar of every run</h3><h2>What our customers say</h2>
-<p>“We found three dead backups on day one.” — Ina Holt, Northwind</p><h2>Pricing</h2><h3>$0 per month</h3>
+<h1>Know when cron didn't run</h1><p>“We found three dead backups on day one.” — Ina Holt, Northwind</p>
+<h2>What our customers say</h2><h2>Simple pricing</h2><h3>$0 per month</h3><h3>Sign up for free</h3>
+<h2>Features</h2><h3>One line to set up</h3><h3>Alerts by mail, Slack and SMS</h3><h3>A calendar of every run</h3>
 <p>Free for 20 jobs, then $9 a month.</p><p>We use cookies to improve your experience.</p>"""
 
 
@@ -265,8 +265,15 @@ PAGE = """<title>Cronlens – Cron monitoring for small teams</title>
 def test_of_a_page_no_price_testimonial_or_menu_is_said(channel: str) -> None:
     made = note(channel, gather(product_url="https://cronlens.example", page=read_page(PAGE)))
     text = " ".join((made.body, made.title, made.subject, made.preheader))
-    assert not re.search(r"\$|backups|cookies|pricing|customers", text, re.IGNORECASE)
+    assert not re.search(r"\$|backups|cookies|customers|sign up", text, re.IGNORECASE)
     assert "Cronlens watches cron jobs on all your servers and tells you which did not run" in text
+
+
+def test_a_readme_says_what_the_product_is_after_its_notices() -> None:
+    readme = "# Tern\n\nThis repository is a fork. Please star us on the site. Tern turns CSV files into one table."
+    assert note("x", gather(repo_context={"readme": readme})).body == "Tern turns CSV files into one table."
+    alone = readme.replace(" Tern turns CSV files into one table.", "")
+    assert write_note(Facts(gather(repo_context={"readme": alone})), BY_ID["x"], "") is None
 
 
 def test_commits_are_no_news_for_readers() -> None:
