@@ -9,17 +9,13 @@ from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
 
-from assent.platform.jobs import run_apart
-
 if TYPE_CHECKING:
     from assent.suite.channels.channel import Channel
-    from assent.suite.content.records import Facts, Written
+    from assent.suite.content.records import Facts, Write, Written
     from assent.suite.pictures.making import PictureMaker
     from assent.suite.pictures.orders import PictureJob, PictureResult
 
 MakePictures = Callable[["PictureJob"], Awaitable["PictureResult"]]
-Write = Callable[["Facts", "Channel", str], Awaitable["Written | None"]]
-"""Writes a text from facts for a channel and a goal; None if the facts do not suffice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +38,7 @@ def make_drafting(settings: Mapping[str, Any]) -> Drafting:
 
 
 async def write_plainly(facts: Facts, channel: Channel, goal: str) -> Written | None:
+    from assent.platform.jobs import run_apart
     from assent.suite.content.note import write_note
 
     return await run_apart(write_note, facts, channel, goal)

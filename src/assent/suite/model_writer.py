@@ -17,9 +17,8 @@ from assent.platform.content import find_flaw, printable, suspicions_in
 from assent.platform.values import Record
 from assent.suite.channels.channel import Channel, needs
 from assent.suite.content.adapter import adapt
-from assent.suite.content.records import MODEL, Facts, Written
+from assent.suite.content.records import MODEL, Facts, Write, Written
 from assent.suite.content.writing import gather_writing
-from assent.suite.drafting import Write
 
 MAX_ANSWER_BYTES: Final = 200_000
 MAX_TOKENS: Final = 2_000

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from assent.platform.values import Record, WireRecord
+from assent.suite.channels.channel import Channel
 from assent.suite.content.claims import Claim
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.lessons import NOTHING_LEARNED, Lessons
@@ -39,6 +41,10 @@ class Written(Record, kw_only=True):
     left_out: tuple[MemoryUse, ...] = ()
     """The brain entries because of which something is not said."""
     warnings: tuple[str, ...] = ()
+
+
+Write = Callable[[Facts, Channel, str], Awaitable[Written | None]]
+"""Writes a text from facts for a channel and a goal; None if the facts do not suffice."""
 
 
 class CheckedText(WireRecord, kw_only=True):
