@@ -49,7 +49,6 @@ IMPORTED_LATE: Final = (
     "encodings.ascii",
     "httptools",
     "jsonschema",
-    "structlog",
 )
 
 

@@ -123,13 +123,11 @@ def run_stdio(arguments: Sequence[str]) -> int:
     except SettingsError as error:
         _say(str(error))
         return 2 if isinstance(error, BadFlag) else 1
-    for warning in loaded.warnings:
-        _say(f"warning: {warning}")
 
     from assent.processes import stdio as stdio_process
 
     try:
-        return stdio_process.stdio(loaded.settings)
+        return stdio_process.stdio(loaded)
     except KeyboardInterrupt:
         return 130
     except Exception as error:

@@ -88,7 +88,7 @@ def test_serve_tells_how_to_connect_and_the_pasted_key_works(tmp_path: Path) -> 
 def test_stdio_starts_without_what_only_people_need(tmp_path: Path) -> None:
     program = (
         "import sys, types; import assent.app; from assent.__main__ import main;"
-        "late = {'typer', 'rich', 'click', 'structlog', 'tomllib', 'assent.engine.actions.actions'};"
+        "late = {'typer', 'rich', 'click', 'tomllib', 'assent.engine.actions.actions'};"
         "loaded = lambda: sorted(late & set(sys.modules));"
         "process = types.SimpleNamespace(stdio=lambda settings: print(*loaded(), file=sys.stderr) or 0);"
         "sys.modules['assent.processes.stdio'] = process;"

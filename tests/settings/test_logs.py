@@ -1,4 +1,4 @@
-"""One pipeline to standard error: the same fields from both formatters, and never a secret."""
+"""One pipeline to standard error: every field, and never a secret."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ import pytest
 
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.tokens import KeyRing
-from assent.settings import logs
-from assent.settings.load import Settings
+from assent.settings.load import Loaded, Settings
+from assent.settings.logs import configure_logging, start_logging
 
 KEY = "clp_live_" + "Ab3_-x9Q" * 8
 DEV_KEY = "clp_dev_" + "Zz8-_y7P" * 8
@@ -31,8 +31,6 @@ SETTINGS = Settings(
     secrets=(SECRET,),
 )
 
-Configure = Callable[[Settings, io.StringIO], None]
-
 
 @pytest.fixture(autouse=True)
 def own_logging() -> Iterator[None]:
@@ -44,15 +42,10 @@ def own_logging() -> Iterator[None]:
     root.setLevel(before[1])
 
 
-@pytest.fixture(params=["structlog", "standard library"])
-def configure(request: pytest.FixtureRequest) -> Configure:
-    return logs.configure_logging if request.param == "structlog" else logs.configure_first_logging
-
-
 @pytest.fixture(params=["json", "text"])
-def written(request: pytest.FixtureRequest, configure: Configure) -> io.StringIO:
+def written(request: pytest.FixtureRequest) -> io.StringIO:
     stream = io.StringIO()
-    configure(msgspec.structs.replace(SETTINGS, log_format=request.param), stream)
+    configure_logging(msgspec.structs.replace(SETTINGS, log_format=request.param), stream)
     return stream
 
 
@@ -113,23 +106,27 @@ def test_a_field_named_like_a_secret_is_hidden_wherever_it_is(written: io.String
     assert all(word in output for word in ("seen1", "seen2", "200"))
 
 
-def test_both_formatters_write_the_same_fields() -> None:
-    settings = msgspec.structs.replace(SETTINGS, log_format="json")
-    lines = []
-    for configure in (logs.configure_logging, logs.configure_first_logging):
-        stream = io.StringIO()
-        configure(settings, stream)
-        logging.getLogger("assent.access").info("%s %s", "GET", "/healthz", extra={"status": 200})
-        (line,) = json_lines(stream)
-        assert line.pop("timestamp").endswith("Z")
-        lines.append(line)
-    assert lines[0] == lines[1]
-    assert lines[0] == {"event": "GET /healthz", "level": "info", "logger": "assent.access", "status": 200}
-
-
-def test_lines_of_one_request_carry_its_id(configure: Configure) -> None:
+def test_a_line_has_the_fields_of_its_record() -> None:
     stream = io.StringIO()
-    configure(msgspec.structs.replace(SETTINGS, log_format="json"), stream)
+    configure_logging(msgspec.structs.replace(SETTINGS, log_format="json"), stream)
+    logging.getLogger("assent.access").info("%s %s", "GET", "/healthz", extra={"status": 200})
+    (line,) = json_lines(stream)
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {"event": "GET /healthz", "level": "info", "logger": "assent.access", "status": 200}
+
+
+def test_a_warning_of_the_settings_is_a_line_of_the_log_like_any_other(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    start_logging(Loaded(SETTINGS, ("anyone can read the file",), {}))
+    line = json.loads(capsys.readouterr().err)
+    assert (line["level"], line["logger"]) == ("warning", "assent.settings")
+    assert line["event"] == "anyone can read the file"
+
+
+def test_lines_of_one_request_carry_its_id() -> None:
+    stream = io.StringIO()
+    configure_logging(msgspec.structs.replace(SETTINGS, log_format="json"), stream)
     token = REQUEST_ID.set("r-1")
     logging.getLogger("assent.test").info("inside")
     logging.getLogger("assent.test").info("named", extra={"request_id": "r-2"})
@@ -138,36 +135,36 @@ def test_lines_of_one_request_carry_its_id(configure: Configure) -> None:
     assert [line.get("request_id") for line in json_lines(stream)] == ["r-1", "r-2", None]
 
 
-def test_text_from_a_caller_cannot_forge_a_line_or_steer_a_terminal(configure: Configure) -> None:
+def test_text_from_a_caller_cannot_forge_a_line_or_steer_a_terminal() -> None:
     stream = io.StringIO()
-    configure(msgspec.structs.replace(SETTINGS, log_format="text"), stream)
+    configure_logging(msgspec.structs.replace(SETTINGS, log_format="text"), stream)
     logging.getLogger("assent.test").info("a\nb\x1b[2J", extra={"agent": "c\r\nd"})
     assert stream.getvalue().count("\n") == 1
     assert not set("\x1b\r") & set(stream.getvalue())
 
 
-def test_the_level_is_kept_and_other_peoples_chatter_left_out(configure: Configure) -> None:
+def test_the_level_is_kept_and_other_peoples_chatter_left_out() -> None:
     stream = io.StringIO()
-    configure(msgspec.structs.replace(SETTINGS, log_format="json"), stream)
+    configure_logging(msgspec.structs.replace(SETTINGS, log_format="json"), stream)
     logging.getLogger("assent.test").debug("too fine")
     logging.getLogger("mcp.server.lowlevel").info("chatter")
     logging.getLogger("mcp.server.lowlevel").warning("heard")
     assert [line["event"] for line in json_lines(stream)] == ["heard"]
-    configure(msgspec.structs.replace(SETTINGS, log_format="json", log_level="debug"), stream)
+    configure_logging(msgspec.structs.replace(SETTINGS, log_format="json", log_level="debug"), stream)
     logging.getLogger("mcp.server.lowlevel").info("chatter")
     assert json_lines(stream)[-1]["event"] == "chatter"
 
 
-def test_auto_is_json_where_nobody_watches(configure: Configure) -> None:
+def test_auto_is_json_where_nobody_watches() -> None:
     stream = io.StringIO()
-    configure(SETTINGS, stream)
+    configure_logging(SETTINGS, stream)
     logging.getLogger("assent.test").info("hello")
     assert json_lines(stream)[0]["event"] == "hello"
 
 
-def test_a_value_that_json_cannot_hold_is_written_as_text(configure: Configure) -> None:
+def test_a_value_that_json_cannot_hold_is_written_as_text() -> None:
     stream = io.StringIO()
-    configure(SETTINGS, stream)
+    configure_logging(SETTINGS, stream)
     logging.getLogger("assent.test").info(
         "odd", extra={"where": Path("/x"), "many": {1}, "long": "x" * 100_000}
     )
@@ -177,13 +174,13 @@ def test_a_value_that_json_cannot_hold_is_written_as_text(configure: Configure) 
     assert len(line["long"]) < 9_000
 
 
-def test_the_first_lines_of_a_process_need_no_structlog() -> None:
+def test_the_first_lines_of_a_process_need_no_slow_import() -> None:
     program = (
-        "import sys, logging; from assent.settings.logs import configure_first_logging;"
+        "import sys, logging; from assent.settings.logs import configure_logging;"
         "from assent.settings.load import load_settings;"
-        "configure_first_logging(load_settings({}, {'HOME': '/nonexistent'}).settings);"
+        "configure_logging(load_settings({}, {'HOME': '/nonexistent'}).settings);"
         "logging.getLogger('x').warning('hello');"
-        "print(*sorted({'structlog', 'rich', 'typer'} & set(sys.modules)))"
+        "print(*sorted({'rich', 'typer'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "\n")

@@ -133,7 +133,7 @@ def test_loading_settings_imports_nothing_slow(tmp_path: Path) -> None:
     program = (
         "import sys; from assent.settings.load import load_settings; import assent.settings.secret_files;"
         "load_settings({}, {'HOME': sys.argv[1]});"
-        "slow = {'typer', 'rich', 'structlog', 'tomllib', 'difflib', 'mcp', 'argparse', 'asyncio'};"
+        "slow = {'typer', 'rich', 'tomllib', 'difflib', 'mcp', 'argparse', 'asyncio'};"
         "print(*sorted(slow & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True)

@@ -91,9 +91,12 @@ def serve(
     session.add_flags(host=host, port=port, base_url=base_url, log_level=log_level, log_format=log_format)
     session.add_flags(operators=operators or None, open_browser=False if no_open else None)
     session.add_flags(tls_cert=tls_cert, tls_key=tls_key)
-    settings = session.settings
-    chosen = ask_policy(settings)
-    return processes.serve(msgspec.structs.replace(settings, policy=chosen) if chosen else settings)
+    loaded = session.loaded
+    if chosen := ask_policy(loaded.settings):
+        loaded = msgspec.structs.replace(
+            loaded, settings=msgspec.structs.replace(loaded.settings, policy=chosen)
+        )
+    return processes.serve(loaded)
 
 
 def stdio(session: CommandSession, operators: Operators = None) -> int:
@@ -104,7 +107,7 @@ def stdio(session: CommandSession, operators: Operators = None) -> int:
     from assent.processes import stdio as stdio_process
 
     session.add_flags(operators=operators or None)
-    return stdio_process.stdio(session.settings)
+    return stdio_process.stdio(session.loaded)
 
 
 def wrap(

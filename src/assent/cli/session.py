@@ -122,13 +122,13 @@ class CommandSession:
 
     @cached_property
     def loaded(self) -> Loaded:
-        loaded = load_settings(self._flags)
-        for warning in loaded.warnings:
-            self.say(f"warning: {warning}")
-        return loaded
+        return load_settings(self._flags)
 
-    @property
+    @cached_property
     def settings(self) -> Settings:
+        """The settings of this command; says their warnings once. A server logs them instead."""
+        for warning in self.loaded.warnings:
+            self.say(f"warning: {warning}")
         return self.loaded.settings
 
     def use_app(self, work: Callable[[App], Awaitable[T]]) -> T:

@@ -34,7 +34,7 @@ from assent.serving.edge import Edge
 from assent.serving.foreign import ForeignServer
 from assent.serving.leader import Leadership
 from assent.serving.mcp import McpServer
-from assent.settings.load import Settings, SettingsError
+from assent.settings.load import Loaded, Settings, SettingsError
 from assent.settings.secret_files import ensure_data_dir, resolve_secrets
 
 if TYPE_CHECKING:
@@ -278,13 +278,14 @@ async def running_jobs(app: App) -> AsyncIterator[Callable[[], None]]:
         await asyncio.gather(*tasks)
 
 
-def serve(settings: Settings) -> int:
+def serve(loaded: Loaded) -> int:
     """Run `assent serve` to its end and return the exit status."""
     import uvloop
 
-    from assent.settings.logs import configure_logging
+    from assent.settings.logs import start_logging
 
-    configure_logging(settings)
+    settings = loaded.settings
+    start_logging(loaded)
     resolve_secrets(settings)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         return runner.run(_serve(settings))

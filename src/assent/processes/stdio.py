@@ -21,18 +21,18 @@ from assent.processes.tracing import start_tracing
 from assent.serving.edge import Answer, Credentials, Edge
 from assent.serving.leader import Leadership
 from assent.serving.stdio import Pipes, StdioSession
-from assent.settings.load import Settings
+from assent.settings.load import Loaded, Settings
 from assent.settings.secret_files import ensure_data_dir
 
 log = logging.getLogger("assent.process")
 
 
-def stdio(settings: Settings) -> int:
+def stdio(loaded: Loaded) -> int:
     """Run `assent stdio` until its client disconnects. Returns the exit status."""
-    from assent.settings.logs import configure_first_logging
+    from assent.settings.logs import start_logging
 
-    configure_first_logging(settings)
-    return asyncio.run(_stdio(settings))
+    start_logging(loaded)
+    return asyncio.run(_stdio(loaded.settings))
 
 
 async def _stdio(settings: Settings) -> int:
@@ -74,11 +74,8 @@ async def _start_background(
     answered: asyncio.Event,
     credentials: Credentials,
 ) -> None:
-    """Start after the first answer: full logging, jobs, and the pages while leading."""
-    from assent.settings.logs import configure_logging
-
+    """Start after the first answer: jobs, and the pages while leading."""
     await answered.wait()
-    await asyncio.to_thread(configure_logging, app.settings)
     await asyncio.to_thread(lambda: app.extensions)  # before the pages, which would wait for them
     gc.freeze()  # as in `serve`: a pause here blocks every process that waits to write
     await _warn_of_bad_key(surfaces.edge, credentials)
