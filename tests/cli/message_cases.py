@@ -56,7 +56,6 @@ COMMANDS: Final[dict[str, Usage]] = {
     "restore": Usage(("{file}",), (), (("{file}",),)),
     "owner-link": Usage(("--json",), ("--json", "--name", "\a")),
     "open": Usage(("--json",), ("--json", *NO_DATABASE)),
-    "cert": Usage(("--name", "box.local"), ("--port", "eighty"), twice=True),
     "connect": Usage(("slack", "--key-stdin"), ("nowhere", "--key-stdin")),
     "disconnect": Usage(("slack",), ("nowhere",)),
     "doctor": Usage(

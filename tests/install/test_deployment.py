@@ -8,7 +8,6 @@ import shlex
 import shutil
 import ssl
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -18,11 +17,11 @@ import pytest
 import skillsaw
 import yaml
 from jsonschema import Draft7Validator
+from tests.certificates import write_certificate
 from tests.processes.running import SECRETS, Serve, environment, eventually, free_port
 
 from assent import __version__
 from assent.kernel.distribution import PUBLISHED
-from assent.processes.certificates import make_certificate
 from assent.settings.table import TABLE
 
 ROOT: Final = Path(__file__).parents[2]
@@ -161,13 +160,13 @@ class Proxy:
 
     def __init__(self, folder: Path, serve_port: int) -> None:
         self.port = free_port()
-        made = make_certificate(folder, (HOST,), time.time_ns() // 1_000_000)
+        certificate, key = write_certificate(folder, HOST)
         text = (DEPLOY / "nginx.conf").read_text()
         for before, after in {
             "listen 443 ssl": f"listen 127.0.0.1:{self.port} ssl",
             "server 127.0.0.1:8080": f"server 127.0.0.1:{serve_port}",
-            "/etc/ssl/assent.example.com.pem": str(made.certificate),
-            "/etc/ssl/assent.example.com.key": str(made.key),
+            "/etc/ssl/assent.example.com.pem": str(certificate),
+            "/etc/ssl/assent.example.com.key": str(key),
         }.items():
             assert text.count(before) == 1
             text = text.replace(before, after)
@@ -182,7 +181,7 @@ class Proxy:
         self.process = subprocess.Popen(
             [NGINX, "-p", str(folder), "-e", "stderr", "-c", str(folder / "nginx.conf")], env=environment({})
         )
-        self.context = ssl.create_default_context(cafile=str(made.authority))
+        self.context = ssl.create_default_context(cafile=str(certificate))
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
         headers = {"Host": HOST, **options.pop("headers", {})}

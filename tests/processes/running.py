@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
+import pytest
 from tests.warm_processes import ASSENT as PROGRAM
 from tests.warm_processes import Process
 
@@ -301,3 +302,14 @@ def is_key(port: int, key: str) -> bool:
 
 def path_of(url: str) -> str:
     return "/" + url.split("/", 3)[3]
+
+
+def find_own_address() -> str:
+    """An address of this machine that is not loopback."""
+    with socket.socket(type=socket.SOCK_DGRAM) as probe:
+        # An address of the documentation: connecting a datagram socket sends nothing.
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine has no address but loopback")
+        return str(probe.getsockname()[0])

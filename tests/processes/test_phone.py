@@ -20,22 +20,20 @@ from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from playwright.async_api import Browser, BrowserContext, Locator, Page, async_playwright, expect
 from tests import warm_processes
+from tests.certificates import write_certificate
 from tests.chromium import NO_CHROMIUM, OPTIONS, PROGRAM
-from tests.processes.running import ASSENT, DEADLINE_SECONDS, Serve, StdioClient, environment, eventually
+from tests.processes.running import (
+    ASSENT,
+    DEADLINE_SECONDS,
+    Serve,
+    StdioClient,
+    environment,
+    eventually,
+    find_own_address,
+)
 from tests.suite.connectors.mail_server import Inbox, mail_server
 
-from assent.processes.certificates import list_own_names, make_certificate
-
-NOW_MS = 1_790_000_000_000
 SIGNED_IN = re.compile("/(inbox|start)$")
-
-
-def find_own_address() -> str:
-    """An address of this machine that is not loopback."""
-    found = [each for each in list_own_names() if each.count(".") == 3 and not each.startswith("127.")]
-    if not found:
-        pytest.skip("this machine has no address but loopback")
-    return found[0]
 
 
 def find_free_port(address: str) -> int:
@@ -58,19 +56,19 @@ def run(*words: str) -> dict[str, Any]:
 
 
 class Phone:
-    """`assent serve` over https, with the certificate that `assent cert` made."""
+    """`assent serve` over https, with a certificate for its address."""
 
     def __init__(self, data_dir: Path, more: dict[str, str]) -> None:
         self.data_dir = data_dir
         self.address = find_own_address()
         self.port = find_free_port(self.address)
         self.base_url = f"https://{self.address}:{self.port}"
-        self.made = run("cert", "--data-dir", str(data_dir), "--name", self.address, "--port", str(self.port))
+        self.certificate, key = write_certificate(data_dir / "tls", self.address)
         settings = {
             "ASSENT_HOST": "0.0.0.0",  # noqa: S104 - reached at its own address
             "ASSENT_BASE_URL": self.base_url,
-            "ASSENT_TLS_CERT": self.made["certificate"],
-            "ASSENT_TLS_KEY": self.made["key"],
+            "ASSENT_TLS_CERT": str(self.certificate),
+            "ASSENT_TLS_KEY": str(key),
             **more,
         }
         self.settings = settings
@@ -87,7 +85,7 @@ class Phone:
 
     def get(self, path: str, *, trusts: bool = True) -> int:
         """The status, for a client that checks the certificate and the name."""
-        context = ssl.create_default_context(cafile=self.made["authority"] if trusts else None)
+        context = ssl.create_default_context(cafile=str(self.certificate) if trusts else None)
         connection = http.client.HTTPSConnection(
             self.address, self.port, timeout=DEADLINE_SECONDS, context=context
         )
@@ -107,7 +105,7 @@ class Phone:
 
     @property
     def key_hash(self) -> str:
-        certificate = x509.load_pem_x509_certificate(Path(self.made["certificate"]).read_bytes())
+        certificate = x509.load_pem_x509_certificate(self.certificate.read_bytes())
         spki = certificate.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
         return base64.b64encode(hashlib.sha256(spki).digest()).decode()
 
@@ -260,29 +258,13 @@ async def set_up(browser: Browser, phone: Phone, desk_link: str) -> str:
     return code
 
 
-def test_the_authority_stays_and_vouches_for_its_own_network_only(tmp_path: Path) -> None:
-    first = make_certificate(tmp_path, ("192.168.1.20", "desk.local"), NOW_MS)
-    again = make_certificate(tmp_path, ("10.1.2.3",), NOW_MS + 1)
-
-    assert (first.is_new, again.is_new) == (True, False)
-    assert first.fingerprint == again.fingerprint
-    for key in ("ca.key", "server.key"):
-        assert (tmp_path / "tls" / key).stat().st_mode & 0o777 == 0o600
-    certificate = x509.load_pem_x509_certificate(again.certificate.read_bytes())
-    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    assert [str(each.value) for each in names] == ["10.1.2.3", "localhost", "127.0.0.1", "::1"]
-    foreign = make_certificate(tmp_path, ("198.51.100.7", "bank.example"), NOW_MS + 2)
-    assert foreign.is_new
-    assert foreign.fingerprint != first.fingerprint
-
-
 def test_a_certificate_that_does_not_work_is_refused_before_anything_is_served(tmp_path: Path) -> None:
-    made = make_certificate(tmp_path, ("192.168.1.20",), NOW_MS)
-    other = make_certificate(tmp_path / "other", ("192.168.1.20",), NOW_MS)
+    certificate, key = write_certificate(tmp_path / "one", "192.168.1.20")
+    _, other = write_certificate(tmp_path / "other", "192.168.1.20")
     for settings, named in (
-        ({"ASSENT_TLS_CERT": str(made.certificate)}, "tls_key is not"),
-        ({"ASSENT_TLS_CERT": str(made.certificate), "ASSENT_TLS_KEY": str(other.key)}, "assent cert"),
-        ({"ASSENT_TLS_CERT": str(tmp_path / "none"), "ASSENT_TLS_KEY": str(made.key)}, "assent cert"),
+        ({"ASSENT_TLS_CERT": str(certificate)}, "tls_key is not"),
+        ({"ASSENT_TLS_CERT": str(certificate), "ASSENT_TLS_KEY": str(other)}, "do not fit each other"),
+        ({"ASSENT_TLS_CERT": str(tmp_path / "none"), "ASSENT_TLS_KEY": str(key)}, "No such file"),
     ):
         with Serve(tmp_path, settings, wait=False) as serve:
             assert serve.wait() != 0

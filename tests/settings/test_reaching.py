@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.processes.running import find_own_address
 
-from assent.processes.certificates import list_own_names
 from assent.settings.load import SettingsError, load_settings
 from assent.settings.reaching import is_local, phone_url
 
@@ -39,9 +39,8 @@ def test_an_address_that_is_loopback_or_not_bound_is_not_offered(
 
 
 def test_an_address_that_is_bound_or_behind_a_proxy_is_offered(tmp_path: Path) -> None:
-    own = f"http://{list_own_names()[0]}:8080".replace("http://::", "http://[::]")
     for flags in (
-        {"base_url": own, "host": ANY},
+        {"base_url": f"http://{find_own_address()}:8080", "host": ANY},
         {"base_url": "http://192.168.1.20:8080", "host": "192.168.1.20"},
         {"base_url": "http://desk.local:8080", "host": ANY},
         {"base_url": "https://assent.example.com", "trust_proxy_headers": "true"},

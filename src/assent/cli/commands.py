@@ -13,7 +13,6 @@ import typer.main
 from assent import __version__
 from assent.cli import (
     audit,
-    cert,
     conform,
     connect,
     credits,
@@ -64,7 +63,6 @@ def root(
 server.register(app)
 owner.register(app)
 open.register(app)
-cert.register(app)
 webhooks.register(workspaces.app)
 credits.register(workspaces.app)
 rate.register(workspaces.app)

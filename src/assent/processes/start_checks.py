@@ -9,7 +9,6 @@ from typing import Final
 
 from assent.app import App
 from assent.settings.load import Settings, SettingsError
-from assent.settings.welcome import in_shell, own_command
 
 SQLITE_FILE: Final = b"SQLite format 3\0"
 """Header of every SQLite file."""
@@ -38,8 +37,7 @@ def check_certificate(settings: Settings) -> tuple[Path, Path] | None:
         why = "they are not PEM, or do not fit each other" if unfit else error.strerror
         raise SettingsError(
             f"https does not work with the certificate {settings.tls_cert} and the key {settings.tls_key}: {why}.\n"
-            "Name a PEM file with the certificate and one with its own key, or make both: "
-            f"{in_shell(own_command(settings, 'cert'))}"
+            "Name a PEM file with the certificate and one with its own key; docs/phone.md says how to make both."
         ) from error
     return settings.tls_cert, settings.tls_key
 

@@ -61,8 +61,8 @@ TABLE: Final = (
         name="tls_cert",
         flag="--tls-cert",
         kind=Kind.FILE,
-        doc="The certificate with which `assent serve` speaks https, in PEM. `assent cert` makes one for a local "
-        "network; behind a proxy that speaks https it is not needed.",
+        doc="The certificate with which `assent serve` speaks https, in PEM. "
+        "Behind a proxy that speaks https it is not needed.",
     ),
     Setting(
         name="tls_key",

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import datetime
 import email
-import ipaddress
 import ssl
 import warnings
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -16,10 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
+from tests.certificates import write_certificate
 
 USER, PASSWORD = "ann", "p@ss/word:1"
 CREDENTIALS = "ann:p%40ss%2Fword%3A1"
@@ -141,34 +136,7 @@ class Certificates:
     """A certificate for 127.0.0.1, and contexts that know it or do not."""
 
     def __init__(self, directory: Path) -> None:
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "mail.test")])
-        now = datetime.datetime.now(datetime.UTC)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(days=1))
-            .not_valid_after(now + datetime.timedelta(days=1))
-            .add_extension(
-                x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
-                critical=False,
-            )
-            .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-            .sign(key, hashes.SHA256())
-        )
-        pem = certificate.public_bytes(serialization.Encoding.PEM)
-        chain, private = directory / "server.pem", directory / "server.key"
-        chain.write_bytes(pem)
-        private.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
+        chain, private = write_certificate(directory, "127.0.0.1")
         self.server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         self.server.load_cert_chain(chain, private)
-        self.trusting = ssl.create_default_context(cadata=pem.decode())
+        self.trusting = ssl.create_default_context(cafile=str(chain))

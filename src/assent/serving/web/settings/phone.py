@@ -52,7 +52,6 @@ async def show_phone(visit: Visit) -> Response:
         "minutes": MINUTES,
         "nonce": visit.nonce(SIGN_IN),
         "present": visit.services.links.base_url,
-        "make": visit.services.links.shell_command("cert"),
     }
     return visit.page("settings_phone.html", values)
 

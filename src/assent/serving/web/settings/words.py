@@ -224,17 +224,11 @@ SCAN: Final = "Scan this with the camera of your phone. It opens {address}, and 
 QR_CODE_OF: Final = "QR code of {address}"
 NOT_SIGNED: Final = "Not signed in there yet? Show a code that opens Assent and signs you in."
 SHOW_A_SIGN_IN_CODE: Final = "Show a sign-in code"
-A_PHONE_CANNOT_REACH: Final = "A phone cannot reach {present}. There are two ways to change that."
-IN_YOUR_OWN_NETWORK: Final = "In your own network:"
-RUN_THE_COMMAND_BELOW: Final = (
-    "{where} run the command below in a terminal on the server. It makes a certificate, and says "
-    "how to serve with it and what your phone has to trust."
+A_PHONE_CANNOT_REACH: Final = (
+    "A phone cannot reach {present}. Put a private network or a proxy with https in front of the server, "
+    "and give the server that address."
 )
-FROM_ANYWHERE: Final = "From anywhere:"
-PUT_A_TUNNEL: Final = (
-    "{where} put a tunnel or a proxy with https in front of the server, and give the server that "
-    "address. Its documentation says how (Deciding on a phone)."
-)
+THE_PAGE_ABOUT_PHONES: Final = "The page “Deciding on a phone” of the documentation says how."
 
 # settings_policy.html
 IN_FORCE_NOW: Final = "In force now"
