@@ -16,8 +16,8 @@ from msgspec.structs import astuple
 
 from assent.engine.core import idempotency as once
 from assent.engine.core import journal
+from assent.engine.core.idempotency import pack
 from assent.engine.core.journal import NewEvent
-from assent.engine.core.packing import pack
 from assent.ports import Store
 from assent.sql.loader import statements
 from benchmarks.figures import Figure, Limit, compared
@@ -167,7 +167,7 @@ def _floor_values(stream: str, seq: int) -> FloorTransaction:
             tool=TOOL,
             key=f"{stream}-{seq}",
             request_digest=DIGEST,
-            packed=PACKED,
+            response=PACKED,
             now_ms=NOW_MS,
             expires_at=NOW_MS + 1,
             holder=None,

@@ -196,7 +196,7 @@ def _pgbench_script() -> str:
         "tool": f"'{TOOL}'",
         "key": f"{stream} || '-' || :next",
         "request_digest": f"'{DIGEST}'",
-        "packed": f"'\\x{PACKED.hex()}'::bytea",
+        "response": f"'\\x{PACKED.hex()}'::bytea",
         "expires_at": str(NOW_MS + 1),
         "holder": "NULL",
     }

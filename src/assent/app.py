@@ -333,7 +333,6 @@ class App:
         """Refuse a store that is behind the recorded head. Check the secrets against the store, seal
         with the newest, hold what a restore left in doubt, create the default workspace."""
         # Imported late: a client of stdio waits for the first answer, which needs none of these.
-        from assent.engine.actions.describing import fill_views
         from assent.processes.failovers import find_copy, find_failover, keep_history
 
         self.keys.forget()
@@ -343,10 +342,8 @@ class App:
         await asyncio.to_thread(lambda: self.extensions)  # their tables are the store's
         await check_secrets(self.store, self.keys)
         if len(self.keys.master) > 1:
-            await reseal(self.store, self.vault)
+            await reseal(self.store, self.vault, self.keys.seals)
         now_ms = self.clock.now_ms()
-        await seal_approvals(self.store, self.keys.seals, now_ms)
-        await fill_views(self.store, lambda: self.owner_services.effects, self.services.links.base_url)
         restore = restore or await self.heads.find_restore() or await find_copy(self.store)
         if restore is not None:
             await self._hold(restore)
@@ -459,20 +456,13 @@ def prices(listed: tuple[str, ...]) -> dict[str, int]:
     return {name: int(cost) for name, _, cost in (each.partition("=") for each in listed)}
 
 
-async def reseal(store: Store, vault: Vault) -> None:
+async def reseal(store: Store, vault: Vault, seals: Seals) -> None:
     """Seal everything with the newest master secret, so that the earlier one can be removed."""
+    from assent.engine.actions import actions
+
+    await store.write(lambda: actions.reseal_approvals(seals))
     while await store.write(partial(vault.reseal, vault.nonces())):
         log.info("keys of workspaces were sealed anew under the newest master secret")
-
-
-async def seal_approvals(store: Store, seals: Seals, now_ms: int) -> None:
-    """Seal approvals of earlier versions, and those sealed with an earlier master secret."""
-    from assent.engine.audit import earlier_approvals
-
-    if not await store.read(earlier_approvals.has_sealed):
-        await store.write(lambda: earlier_approvals.seal_all(seals, now_ms))
-    if len(seals.keys) > 1:
-        await store.write(lambda: earlier_approvals.reseal_open(seals, now_ms))
 
 
 UNFIT = (SettingsError, SchemaMismatch, SecretMismatch, StoreBehind)

@@ -10,7 +10,7 @@ from tests import warm_processes
 from tests.docs.pages import DOCS, block_of, blocks_of
 from tests.processes.running import ASSENT, environment
 
-from assent.gate.policy import FORMER_NAMES, PRESETS
+from assent.gate.policy import PRESETS
 from assent.gate.rules import source
 
 PAGE = "policy.md"
@@ -23,7 +23,7 @@ def test_every_block_of_the_page_is_executed_here() -> None:
 def test_the_page_names_every_preset_and_every_key() -> None:
     page = (DOCS / PAGE).read_text(encoding="utf-8")
     tables = (source.MATCH_KEYS, source.CONDITION_KEYS, source.RECIPIENT_KEYS, source.ASK_KEYS)
-    names = {*PRESETS, *FORMER_NAMES, source.NO_PRESET, *(name for each in tables for name in each)}
+    names = {*PRESETS, source.NO_PRESET, *(name for each in tables for name in each)}
     assert [name for name in sorted(names) if f"`{name}`" not in page] == []
 
 

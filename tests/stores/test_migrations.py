@@ -13,11 +13,8 @@ from typing import Any
 import pytest
 from tests.stores.kit import NOON, ROOT, SQL, append, children, marks, put
 
-from assent.engine.core import journal
-from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.ports import SchemaMismatch, SchemaOutdated, SchemaTooNew, Transaction
 from assent.sql import schema
-from assent.sql.loader import statements
 from assent.sql.schema import MigrationReport, SchemaState, file_name, migrations
 from assent.stores import open_store
 from assent.stores.migrate import migrate, schema_state
@@ -27,6 +24,7 @@ pytestmark = pytest.mark.anyio
 GENUINE = ROOT / "src/assent/sql/migrations"
 VERSIONS = [migration.version for migration in migrations("sqlite")]
 LATEST = VERSIONS[-1]
+LATER = "CREATE TABLE later (workspace_id TEXT PRIMARY KEY);"
 NAMES = tuple(file_name(migration) for migration in migrations("sqlite"))
 
 
@@ -89,7 +87,7 @@ class TestBothStores:
         assert await migrate(empty_url, NOON) == MigrationReport(LATEST, LATEST, (), None)
 
     async def test_a_newer_schema_is_refused(self, empty_url: str, release: Release) -> None:
-        release.add(LATEST + 1, "CREATE TABLE later (workspace_id TEXT PRIMARY KEY);")
+        release.add(LATEST + 1, LATER)
         await once_opened(empty_url)
         (release.directory / "sqlite" / f"{LATEST + 1:04d}_test.sql").unlink()
         (release.directory / "postgres" / f"{LATEST + 1:04d}_test.sql").unlink()
@@ -107,13 +105,31 @@ class TestBothStores:
     async def test_a_schema_made_by_another_edition_of_a_file_is_refused(
         self, empty_url: str, release: Release
     ) -> None:
-        release.add(LATEST + 1, "CREATE TABLE later (workspace_id TEXT PRIMARY KEY);")
+        release.add(LATEST + 1, LATER)
         await once_opened(empty_url)
         release.add(LATEST + 1, "-- Explained.\nCREATE TABLE later (workspace_id  TEXT PRIMARY KEY);")
         await once_opened(empty_url)
         release.add(LATEST + 1, "CREATE TABLE later (workspace_id TEXT, PRIMARY KEY (workspace_id));")
         with pytest.raises(SchemaMismatch):
             await once_opened(empty_url)
+
+    async def test_a_database_from_before_the_baseline_is_refused_untouched(
+        self, empty_url: str, release: Release
+    ) -> None:
+        """It has several versions; the first has the digest of another file."""
+        release.keep(0)
+        release.add(1, "CREATE TABLE old_journal (workspace_id TEXT PRIMARY KEY);")
+        release.add(2, "CREATE TABLE old_actions (workspace_id TEXT PRIMARY KEY);")
+        await once_opened(empty_url)
+        release.keep(0)
+        release.catch_up()
+        for use in (once_opened(empty_url), migrate(empty_url, NOON), schema_state(empty_url)):
+            with pytest.raises(SchemaMismatch, match=schema.LAST_BEFORE_BASELINE):
+                await use
+        release.keep(0)
+        release.add(1, "CREATE TABLE old_journal (workspace_id TEXT PRIMARY KEY);")
+        release.add(2, "CREATE TABLE old_actions (workspace_id TEXT PRIMARY KEY);")
+        assert await once_opened(empty_url) == [1, 2]
 
     async def test_a_migration_that_fails_leaves_nothing_of_itself(
         self, empty_url: str, release: Release
@@ -136,45 +152,12 @@ class TestBothStores:
     async def test_stores_that_migrate_an_older_schema_together_do_it_once(
         self, empty_url: str, release: Release, tmp_path: Path
     ) -> None:
-        release.keep(1)
         await once_opened(empty_url)
-        release.catch_up()
+        release.add(LATEST + 1, LATER)
         reports = await asyncio.gather(*(migrate(empty_url, NOON) for _ in range(4)))
-        assert sum(len(report.applied) for report in reports) == len(VERSIONS) - 1
+        assert sum(len(report.applied) for report in reports) == 1
         assert len([report for report in reports if report.backup_path]) == empty_url.startswith("sqlite")
-        assert await once_opened(empty_url) == VERSIONS
-
-    async def test_only_people_who_were_invited_before_are_vouched_for(
-        self, empty_url: str, release: Release
-    ) -> None:
-        release.keep(35)
-        older = open_store(empty_url)
-
-        def meet() -> Transaction[None]:
-            for name in ("invited", "signed-up"):
-                yield statements.insert_person(
-                    workspace_id=SYSTEM_WORKSPACE,
-                    person_id=name,
-                    name=name,
-                    role="member",
-                    email="ada@example.org",
-                    created_ms=NOON,
-                )
-            facts = {"person": "invited", "name": '"person":"signed-up"', "by": "signed-up"}
-            yield from journal.note(SYSTEM_WORKSPACE, "person_invited", facts, NOON)
-
-        await older.write(meet)
-        await older.close()
-        release.catch_up()
-        await migrate(empty_url, NOON)
-
-        def vouched() -> Transaction[list[str]]:
-            rows = yield statements.list_vouched_at(workspace_id=SYSTEM_WORKSPACE, email="ada@example.org")
-            return [row["person_id"] for row in rows]
-
-        store = open_store(empty_url)
-        assert await store.read(vouched) == ["invited"]
-        await store.close()
+        assert await once_opened(empty_url) == [*VERSIONS, LATEST + 1]
 
 
 class TestSqlite:
@@ -185,11 +168,10 @@ class TestSqlite:
     async def test_an_older_file_is_migrated_at_its_first_use_after_a_backup(
         self, url: str, release: Release, tmp_path: Path
     ) -> None:
-        release.keep(1)
         older = open_store(url)
         await older.write(lambda: append("s", "kept"))
         await older.close()
-        release.catch_up()
+        release.add(LATEST + 1, LATER)
 
         class AtNoon:
             def now_ms(self) -> int:
@@ -197,7 +179,7 @@ class TestSqlite:
 
         store = open_store(url, clock=AtNoon())
         assert await marks(store, "s") == ["kept"]
-        assert await store.read(versions) == VERSIONS
+        assert await store.read(versions) == [*VERSIONS, LATEST + 1]
         await store.close()
         (backup,) = files(tmp_path, "*.backup")
         assert backup.name == "store.db.v0001-20300317T174640Z.backup"
@@ -240,16 +222,15 @@ class TestPostgres:
     async def test_an_older_database_is_refused_until_it_is_migrated(
         self, empty_postgres_url: str, release: Release
     ) -> None:
-        release.keep(1)
         store = open_store(empty_postgres_url)
         await store.write(lambda: append("s", "kept"))
         await store.close()
-        release.catch_up()
+        release.add(LATEST + 1, LATER)
         store = open_store(empty_postgres_url)
         with pytest.raises(SchemaOutdated, match="assent migrate"):
             await store.open()
         report = await migrate(empty_postgres_url, NOON)
-        assert report == MigrationReport(1, LATEST, NAMES[1:], None)
+        assert report == MigrationReport(LATEST, LATEST + 1, (f"{LATEST + 1:04d}_test",), None)
         assert await marks(store, "s") == ["kept"]
         await store.close()
 

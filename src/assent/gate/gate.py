@@ -18,7 +18,6 @@ from assent.gate.policy import KEY, PERSON, Policy, Requirement, counts, satisfi
 from assent.gate.preflight import is_expired, is_overdue
 from assent.gate.records import OBSERVED, Action, Assurance, ExecutionState, Observation, Status, Voice
 from assent.gate.seals import Seals
-from assent.gate.step_calls import WORKFLOW, is_cut
 from assent.gate.transitions import (
     AWAITING,
     EXECUTING,
@@ -184,8 +183,7 @@ def judge_decision(
 
 
 def read_observation(action: Action) -> Observation:
-    """Return what was observed of the present content, on which an approval rests (`assent.gate.rules.drift`);
-    empty for an action of an earlier version."""
+    """Return what was observed of the present content, on which an approval rests (`assent.gate.rules.drift`)."""
     return msgspec.convert(action.metadata.get(OBSERVED, {}), Observation)
 
 
@@ -199,8 +197,6 @@ def judge_approval(
     steps = judge_decision(action, Move.APPROVE, seen, now_ms, links)
     if action.view.unfit is not None:
         raise words_for.refuse_unfit(action, action.view.unfit)
-    if action.effect.connector == WORKFLOW and is_cut(action):
-        raise words_for.refuse_cut(action)
     due_ms, shown_ms = action.schedule_ms, decider.shown_ms
     # A page rendered after the scheduled time says so beside its button; a chat is asked for a new
     # time.

@@ -169,15 +169,12 @@ RELAY: Final = "relay"
 """The contract's default."""
 PEOPLE: Final = "people"
 TWO_PEOPLE: Final = "two_people"
-FORMER_NAMES: Final = {"default": "relay", "strict": "people"}
-"""Names of presets in earlier versions, which are still accepted."""
 
 DEFAULT: Final = PRESETS[RELAY]
 
 
 def find_preset(name: str) -> Policy | None:
-    """Return a preset by its name or its former name."""
-    return PRESETS.get(FORMER_NAMES.get(name, name))
+    return PRESETS.get(name)
 
 
 def name_preset(policy: Policy) -> str:
@@ -206,7 +203,7 @@ def satisfies(action: Action, approval: Approval, needed: Requirement, now_ms: i
 
 
 def list_voices(approval: Approval) -> tuple[Voice, ...]:
-    """Return everyone who approved. Of an earlier version only the number is known."""
+    """Return everyone who approved."""
     if approval.voices:
         return approval.voices
     name = f"{PERSON}{approval.person_id}" if approval.person_id else approval.by

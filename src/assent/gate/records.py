@@ -78,7 +78,7 @@ class Effect(WireRecord, kw_only=True, omit_defaults=True):
     link: str = ""
     details: dict[str, Any] = {}
     schedule_ms: int | None = None
-    """When the server sends it. Effects of earlier versions lack it."""
+    """When the server sends it."""
     arguments: dict[str, Any] = {}
     """The arguments of an effect that is a function. Its body is their text form."""
 
@@ -191,9 +191,9 @@ class Approval(WireRecord, kw_only=True):
     policy: str = ""
     """The digest of the policy under which it was given."""
     voices: tuple[Voice, ...] = ()
-    """Everyone who approved. Approvals of earlier versions have none."""
+    """Everyone who approved."""
     observed: Observation | None = None
-    """What was observed when it was given. Approvals of earlier versions lack it."""
+    """What was observed when it was given."""
     claimed: Assurance | None = None
     """What the server claims instead of `assurance`, if an agent could have given it (`assent boundary`)."""
     mac: str = ""
@@ -277,7 +277,7 @@ PROPOSAL: Final = "proposal"
 
 
 class Proposal(WireRecord, omit_defaults=True):
-    """Who proposed an action. Actions of earlier versions have an empty one."""
+    """Who proposed an action."""
 
     operator: str = ""
     caller: str = ""

@@ -273,20 +273,3 @@ def _refuse_unedited(action: Action, words: Words, expected: str, got: str, need
         recovery_args={"actionId": action.action_id},
         recovery_needs=needs,
     )
-
-
-def refuse_cut(action: Action) -> Refusal:
-    """Build the refusal for a text that an earlier version cut."""
-    return Refusal(
-        Reason.VALIDATION_ERROR,
-        words=Words(
-            summary="This cannot be read whole.",
-            user_message="The end of this text is not shown, because an earlier version of the server cut it off. It "
-            "cannot be approved: ask for a shorter version.",
-            fix="STOP. Submit a shorter version of the same step; it needs a new approval.",
-            stop_rule="Do not approve this action.",
-        ),
-        action_id=action.action_id,
-        status=action.status,
-        problems=[Problem("actionId", "an action whose content is shown whole", "a text that was cut")],
-    )

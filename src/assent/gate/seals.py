@@ -52,15 +52,7 @@ class Seals(Record):
         return hmac.compare_digest(mac.encode(), approval.mac.encode())
 
 
-ADDED: Final = ("voices", "observed", "claimed")
-"""Fields of an approval that earlier versions lack. Empty ones are not covered, so that the seals of
-those versions stay valid."""
-
-
 def _cover(action: Action, approval: Approval) -> bytes:
     about = (action.workspace_id, action.action_id, action.revision, action.digest, action.schedule_ms)
     said = msgspec.to_builtins(msgspec.structs.replace(approval, mac=""))
-    for name in ADDED:
-        if not said[name]:
-            del said[name]
     return canonical.canonical([*about, said])

@@ -6,12 +6,10 @@ Its effect is the agent's next advance (W40).
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from assent.gate.calls import SuggestedCall
 from assent.gate.records import Action, Status
-from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Problem, Reason, Refusal
 
 WORKFLOW: Final = "workflow"
@@ -31,21 +29,10 @@ _CHANGED_CONTENT: Final = {
 }
 _AS_SENT: Final = "as in the call that was refused"
 
-_CUT: Final = re.compile(r"\n\n\[… \d+ characters in all; the rest is not shown here\]\Z")
-_CUT_CHARS: Final = 100
-
 
 def is_rewritten(action: Action) -> bool:
     """Whether a person changed the text, so an approval does not cover the submission."""
-    submitted = action.metadata.get(SUBMITTED)
-    # Actions staged by an earlier version lack it.
-    return action.revision > 1 if submitted is None else action.digest != submitted
-
-
-def is_cut(action: Action) -> bool:
-    """Whether an earlier version cut a long text, so an approval would cover unseen text."""
-    body = action.effect.body
-    return len(body) == MAX_CONTENT_CHARS and _CUT.search(body, len(body) - _CUT_CHARS) is not None
+    return bool(action.digest != action.metadata[SUBMITTED])
 
 
 def refuse_confirmation(action: Action) -> None:

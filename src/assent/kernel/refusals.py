@@ -51,8 +51,7 @@ class Recovery(WireRecord, omit_defaults=True):
     recovery_tool: ToolCall | None
     retryable: bool
     stop_rule: str
-    retry: Retry | UnsetType = UNSET
-    """Unset only in answers that an earlier version stored."""
+    retry: Retry
     status_code: int | UnsetType = UNSET
     retry_after_seconds: int | UnsetType = UNSET
     review_url: str | UnsetType = UNSET
@@ -141,9 +140,6 @@ class Refusal(Exception):  # noqa: N818 - a refusal is an answer, not a fault
     @classmethod
     def from_answer(cls, answer: Recovery) -> Refusal:
         """Build the refusal of a stored or completed answer."""
-        if answer.retry is UNSET:
-            retry = Retry.SAME if answer.retryable else Retry.NEVER
-            answer = msgspec.structs.replace(answer, retry=retry)
         refusal = cls(answer.reason)
         refusal._answer = answer
         return refusal

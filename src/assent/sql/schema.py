@@ -17,6 +17,8 @@ from assent.kernel.structs import Record
 from assent.ports import SchemaMismatch, SchemaTooNew
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
+LAST_BEFORE_BASELINE: Final = "LASTCOMMIT"
+"""The last commit whose code opens databases from before the baseline."""
 
 
 class Migration(Record):
@@ -85,6 +87,14 @@ def pending(known: Sequence[Migration], applied: Mapping[int, str], where: str) 
     `applied` maps version to digest; `where` names the database in the message, never with its
     password.
     """
+    # Before the baseline, each version of the schema had a file of its own, the first under another digest.
+    if known and applied.get(known[0].version, known[0].digest) != known[0].digest:
+        raise SchemaMismatch(
+            f"{where} was made before the first release, by a version of Assent whose tables this one does not read. "
+            f"Nothing in it was changed. Commit {LAST_BEFORE_BASELINE} is the last that opens it: check that out to "
+            "finish what waits and to export its journal (assent audit export). Start this version on another data "
+            "directory or database."
+        )
     latest = max((migration.version for migration in known), default=0)
     newest = max(applied, default=0)
     if newest > latest:

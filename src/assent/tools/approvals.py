@@ -315,15 +315,7 @@ def links_for(call: Call) -> Links:
 
 def _key_arguments(request: msgspec.Struct) -> dict[str, Any]:
     """Return the arguments that a repetition with the same idempotency key must repeat."""
-    arguments = {**msgspec.to_builtins(request), "idempotencyKey": None}
-    for name in ADDED_LATER:
-        if not arguments.get(name):
-            arguments.pop(name, None)
-    return arguments
-
-
-ADDED_LATER = ("send", "preheader", "asked")
-"""Arguments that earlier versions lack; left out, old idempotency keys stay valid."""
+    return {**msgspec.to_builtins(request), "idempotencyKey": None}
 
 
 TOOLS = (

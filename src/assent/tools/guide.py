@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from assent.engine.actions import circumstances
 from assent.engine.actions.circumstances import WRITE_RIGHT
-from assent.engine.learning.measured import decode, describe_reading
+from assent.engine.learning.measured import decode_measurement, describe_reading
 from assent.engine.learning.memory import Entry
 from assent.engine.views import overview
 from assent.engine.views.overview import MOST_COUNTED, Measured, Overview
@@ -213,7 +213,7 @@ def _moment(action: Action) -> int:
 
 def _make_entry(found: Measured, effects: EffectTypes) -> MeasuredEntry:
     body = found.scheduled.body
-    measured = decode(body, effects) if body is not None else None
+    measured = decode_measurement(body) if body is not None else None
     known = [each for each in measured.sources if each.status == "ok"] if measured is not None else []
     lines = [f"{effects.label(each.channel)}: {describe_reading(each, short=True)}." for each in known]
     return MeasuredEntry(

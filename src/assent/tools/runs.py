@@ -8,7 +8,6 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.learning import measurement
-from assent.engine.learning.measured import refresh_asset
 from assent.engine.views import run_views
 from assent.engine.views.run_views import ActionCount
 from assent.gate.audit import ActionRecord, build_record
@@ -153,7 +152,7 @@ async def get_run(call: Call, request: GetRun) -> RunRecord:
         ok=True,
         status=run_status(run.status, states, measured=measured),
         created_at=iso_time(run.created_ms),
-        assets=tuple(asset_record(refresh_asset(asset, call.services.effects)) for asset in assets),
+        assets=tuple(map(asset_record, assets)),
         actions=tuple(build_record(action, call.now_ms) for action in staged),
         review_url=call.review_url(run_id),
         about=describe_run(run.inputs),
@@ -174,8 +173,7 @@ async def list_assets(call: Call, request: ListAssets) -> AssetList:
         shown = recent[: request.limit]
         if len(recent) > request.limit:
             cursor = shown[-1].asset_id
-    assets = (refresh_asset(asset, call.services.effects) for asset in shown)
-    return AssetList(ok=True, assets=tuple(map(asset_record, assets)), next_cursor=cursor)
+    return AssetList(ok=True, assets=tuple(map(asset_record, shown)), next_cursor=cursor)
 
 
 async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
@@ -185,7 +183,7 @@ async def get_asset(call: Call, request: GetAsset) -> AssetRecord:
     found = await call.services.store.read(lambda: actions.find_asset(workspace_id, request.asset_id))
     if found is None:
         raise refuse_unknown_id("asset")
-    return asset_record(refresh_asset(found, call.services.effects))
+    return asset_record(found)
 
 
 def require_run(workspace_id: WorkspaceId, run_id: RunId) -> Transaction[Run]:

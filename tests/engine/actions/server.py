@@ -39,7 +39,7 @@ def main(command: str) -> int:
     if dies_at := os.environ.get("GATE_DIES_AT"):
         failpoints.arm(dies_at, die)
     run = {"serve": processes.serve, "stdio": stdio_process.stdio}[command]
-    return run(load_settings({}).settings)
+    return run(load_settings({}))
 
 
 if __name__ == "__main__":

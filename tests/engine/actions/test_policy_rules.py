@@ -263,9 +263,9 @@ async def test_a_name_over_the_link_is_none_of_the_people_of_a_rule(surface: Gat
 async def test_every_decision_and_every_change_has_the_hash_of_the_policy(surface: Gate) -> None:
     await save(surface, {"preset": "relay"})
     before = await surface.app.store.read(lambda: policies.find_version(surface.workspace_id))
-    await save(surface, {"preset": "strict"})
+    await save(surface, {"preset": "people"})
     after = await surface.app.store.read(lambda: policies.find_version(surface.workspace_id))
-    assert (after.version, after.source) == (before.version + 1, {"preset": "strict"})
+    assert (after.version, after.source) == (before.version + 1, {"preset": "people"})
     action_id = await surface.staged()
     approved = await surface.approve_as(Assurance.PERSON, action_id)
     assert approved.approval is not None

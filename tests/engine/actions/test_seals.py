@@ -7,16 +7,10 @@ from typing import Any
 import msgspec
 import pytest
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
-from tests.own_sql import bind
 
-from assent.app import seal_approvals
-from assent.engine.audit import earlier_approvals
+from assent.engine.actions import actions
 from assent.gate.records import Approval, Assurance, Status
 from assent.gate.seals import Seals
-from assent.ports import Single
-
-FORGET = tuple(f"DELETE FROM {table} WHERE stream_id = 'approval seals'" for table in ("streams", "events"))
-"""As it is in a database of a version without seals."""
 
 
 def forged(surface: Gate, digest: str) -> Approval:
@@ -82,34 +76,5 @@ async def test_a_seal_of_an_earlier_secret_holds_and_is_renewed(surface: Gate) -
     rotated = Seals.of((newer, *both))
     assert rotated.hold(earlier)
     assert not Seals.of((newer,)).hold(earlier)
-    await seal_approvals(surface.app.store, rotated, surface.clock.now_ms())
+    await surface.app.store.write(lambda: actions.reseal_approvals(rotated))
     assert Seals.of((newer,)).hold(await surface.stored(action_id))
-
-
-async def as_before(surface: Gate, action_id: str) -> None:
-    """The approval as a version without seals stored it."""
-    approval = (await surface.stored(action_id)).approval
-    assert approval is not None
-    await surface.overwrite(action_id, approval=msgspec.structs.replace(approval, mac="", policy=""))
-
-
-@pytest.mark.own_database
-async def test_what_was_approved_before_seals_is_sealed_once_where_the_journal_knows_it(
-    surface: Gate,
-) -> None:
-    genuine, later, invented = await surface.approved(), await surface.approved(), await surface.staged()
-    await as_before(surface, genuine)
-    digest = (await surface.stored(invented)).digest
-    await surface.overwrite(invented, status=Status.APPROVED, approval=forged(surface, digest))
-    for text in FORGET:
-        await surface.app.store.write(Single(bind(text, text)))
-    assert not await surface.app.store.read(earlier_approvals.has_sealed)
-
-    await seal_approvals(surface.app.store, surface.app.keys.seals, surface.clock.now_ms())
-    await as_before(surface, later)
-    await seal_approvals(surface.app.store, surface.app.keys.seals, surface.clock.now_ms())
-
-    for action_id in (later, invented):
-        assert (await surface.denied(EXECUTE, actionId=action_id))["reason"] == "requires_approval"
-    await surface.done(EXECUTE, actionId=genuine)
-    assert len(surface.ledger) == 1

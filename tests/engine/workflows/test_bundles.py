@@ -22,7 +22,6 @@ from assent.engine.workflows.session_audit import find_flaws
 from assent.engine.workflows.session_notes import SessionNote
 from assent.engine.workflows.store import Tampered
 from assent.jobs.kinds import job_kinds
-from assent.kernel import tokens
 from assent.kernel.canonical import digest
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.refusals import Refusal
@@ -32,7 +31,6 @@ from assent.workflow import bundle as files
 from assent.workflow.bundle import Bundle, BundleRefused, ExportedRun
 from assent.workflow.machine.state import encode
 from assent.workflow.text import sessions as session_text
-from assent.workflow.tokens import read
 
 pytestmark = pytest.mark.own_database
 
@@ -339,26 +337,6 @@ async def test_what_was_altered_behind_the_server_is_found_by_verification(play:
                 await play.sql(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", *row)
         assert [each.run_id for each in found] == [at["session"]["runId"]] and not verdict, name
     assert await play.journal_holds()
-
-
-@pytest.mark.rule("W67", "W71")
-async def test_an_answer_with_tokens_of_an_earlier_version_is_no_flaw(play: Player) -> None:
-    """They said plainly what they name. Nobody takes them any more, and the answer stays what was answered."""
-    blocked = await play.advance(await play.start(GATED, sessionId="S"))
-    before = await exported(play)
-    for name in ("stateToken", "ackToken"):
-        kind, version, payload = blocked[name].split(".")
-        raw = tokens.decode(payload)
-        handle = read(play.surface.app.keys.workflow_tokens, blocked[name], kind)
-        plain = bytes.fromhex(handle.run_id.replace("-", "")) + handle.node.to_bytes(8, "big")
-        plain += handle.attempt.to_bytes(2, "big") if kind == "ack" else b""
-        earlier = f"{kind}.{version}.{tokens.encode(plain + raw[-16:])}"
-        for column in ("answer", "text"):
-            await play.sql(
-                f"UPDATE workflow_answers SET {column} = replace({column}, ?, ?)", blocked[name], earlier
-            )
-    assert await play.journal_holds()
-    assert (await exported(play)).runs == before.runs
 
 
 @pytest.mark.rule("W71")

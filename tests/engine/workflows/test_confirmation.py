@@ -14,14 +14,11 @@ from tests.workflow.library import step
 from assent.engine.actions import change_requests, decisions
 from assent.engine.actions.execution import EXECUTE_TOOL
 from assent.engine.webhooks import subscriptions, webhooks
-from assent.engine.workflows import confirmations as workflow_confirmations
-from assent.gate import gate
 from assent.gate.gate import Decider, SeenVersion
 from assent.gate.policy import PRESETS
 from assent.gate.records import Assurance
 from assent.gate.webhooks import EVENTS
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.ports import Single
 from assent.sql.loader import statements
 
@@ -146,33 +143,6 @@ async def test_what_cannot_be_shown_whole_is_not_asked_about(play: Player, part:
     assert (answer.is_error, answer.reason) == (True, "validation_error")
     assert answer.payload["problems"][0]["path"] == part
     assert await play.sql("SELECT 1 FROM actions WHERE workspace_id = ?", play.workspace_id) == []
-    assert (await asked(play, at, **NOTES))["status"] == "awaiting_approval"
-
-
-def as_it_was_cut(title: str, content: Any, before: Any) -> str:
-    """The text as a version before made it: as much as fits, and a word about the rest."""
-    body = f"{title}\n\n{content.output}"
-    marker = f"\n\n[… {len(body)} characters in all; the rest is not shown here]"
-    return body[: MAX_CONTENT_CHARS - len(marker)] + marker
-
-
-@pytest.mark.parametrize("approved", [False, True], ids=["waiting", "approved"])
-async def test_what_an_earlier_version_cut_is_neither_approved_nor_passed(
-    play: Player, monkeypatch: pytest.MonkeyPatch, approved: bool
-) -> None:
-    at, long = await at_gate(play), {"output": {"kind": "plan", "text": "word " * 22_000}}
-    with monkeypatch.context() as before:
-        before.setattr(workflow_confirmations, "confirmation_body", as_it_was_cut)
-        before.setattr(gate, "is_cut", lambda action: False)
-        action_id = (await asked(play, at, **long))["actionId"]
-        if approved:
-            await play.decide(APPROVE, action_id)
-
-    refused = await play.ask(APPROVE, actionId=action_id)
-    passed = await play.send(at, **long)
-
-    assert (refused.reason, refused.payload["problems"][0]["path"]) == ("validation_error", "actionId")
-    assert (passed.reason, passed.payload["problems"][0]["path"]) == ("validation_error", "output")
     assert (await asked(play, at, **NOTES))["status"] == "awaiting_approval"
 
 

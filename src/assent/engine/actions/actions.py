@@ -28,6 +28,7 @@ from assent.gate.records import (
     Run,
     Status,
 )
+from assent.gate.seals import Seals
 from assent.gate.transitions import Move, Step
 from assent.gate.views import Severity, View
 from assent.gate.webhooks import EVENT_AFTER
@@ -394,6 +395,17 @@ def read_decodable(rows: Rows) -> tuple[Action, ...]:
         with contextlib.suppress(Exception):
             found.append(action_of(row))
     return tuple(found)
+
+
+def reseal_approvals(seals: Seals) -> Transaction[None]:
+    """Seal every open approval with the newest master secret, so that earlier ones can go. Other servers go
+    on meanwhile, so each action is locked and judged again."""
+    for found in read_decodable((yield statements.list_approved_actions())):
+        if found.approval is None or not seals.hold(found) or seals.is_newest(found):
+            continue
+        action, _ = yield from lock(found.workspace_id, found.action_id)
+        if action.status is found.status and action.approval == found.approval:
+            yield from put_without_event(seals.seal(action, found.approval))
 
 
 def revise(before: Action, changed: Action) -> Transaction[None]:

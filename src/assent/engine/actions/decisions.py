@@ -227,7 +227,6 @@ def edit(
     names = prepared.names if prepared is not None else ()
     if effect == action.effect and kept_ms == action.schedule_ms:
         raise bad_argument("body", "a change", "the content as it already is")
-    # Actions staged by an earlier version have no time in their content yet.
     effect = msgspec.structs.replace(effect, schedule_ms=kept_ms)
     expires_ms = extend_expiry(action.expires_ms, schedule_ms)
     checked = prepared.checked if prepared is not None else None

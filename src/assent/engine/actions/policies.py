@@ -12,7 +12,6 @@ from assent.engine.core.freezes import Freeze
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.policy import (
     DEFAULT,
-    FORMER_NAMES,
     PEOPLE,
     TWO_PEOPLE,
     Policy,
@@ -97,7 +96,7 @@ def choose_first(preset: str | None) -> Transaction[str]:
     """Return the preset of a new workspace: that of the settings, else that of the default workspace without
     its rules. Rules alone, without a preset, stand for `people`, as what no rule matches needs a person."""
     if preset is not None:
-        return FORMER_NAMES.get(preset, preset)
+        return preset
     return name_preset((yield from find(LOCAL_WORKSPACE))) or PEOPLE
 
 

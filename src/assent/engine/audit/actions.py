@@ -41,7 +41,7 @@ class ReplayedAction(msgspec.Struct):
 
     digest: str
     view: str = ""
-    """The digest of its view; empty if an earlier version staged it."""
+    """The digest of its view."""
     revision: int = 1
     state: State = AWAITING
     approvals: set[tuple[str, str]] = msgspec.field(default_factory=set)
@@ -107,8 +107,8 @@ class JournalReplay:
         text = text_to_sign(self._workspace_id, action_id, effect, view)
         return self._has_signed is not None and self._has_signed(text, signature, public_key)
 
-    def differences(self, rows: Rows, seals: Seals | None) -> Iterator[str]:
-        """Compare the rows of the stream's actions. Without `seals`, open approvals need no seal."""
+    def differences(self, rows: Rows, seals: Seals) -> Iterator[str]:
+        """Compare the rows of the stream's actions."""
         gone = {action_id: None for action_id, replayed in self.replayed.items() if not replayed.elsewhere}
         for row in rows:
             action_id: str = row["action_id"]
@@ -145,7 +145,7 @@ def _move(replayed: ReplayedAction, move: Move, body: dict[str, Any]) -> None:
     replayed.external_id = body.get("externalId") or replayed.external_id
 
 
-def _differs(action: Action, replayed: ReplayedAction, seals: Seals | None) -> Iterator[str]:
+def _differs(action: Action, replayed: ReplayedAction, seals: Seals) -> Iterator[str]:
     if state_of(action) != replayed.state:
         yield f"it is {action.status}, and the journal says {replayed.state.status}"
     if (action.digest, action.revision) != (replayed.digest, replayed.revision):
@@ -162,12 +162,12 @@ def _differs(action: Action, replayed: ReplayedAction, seals: Seals | None) -> I
             yield "its approval is gone"
     elif (approval.by, approval.assurance.value) not in replayed.approvals and not (
         # The erasure of a person replaces the names in the events first. Until then the row has its seal.
-        (ERASED, approval.assurance.value) in replayed.approvals and (seals is None or seals.hold(action))
+        (ERASED, approval.assurance.value) in replayed.approvals and seals.hold(action)
     ):
         yield "its approval has no event"
     elif approval.digest != replayed.digest:
         yield "its approval is about other content"
-    elif seals is not None and action.status is Status.APPROVED and not seals.hold(action):
+    elif action.status is Status.APPROVED and not seals.hold(action):
         # Only open actions are sealed again after a change of the master secret.
         yield "its approval does not have this server's seal"
 

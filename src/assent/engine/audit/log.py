@@ -22,7 +22,6 @@ from typing import Final
 import msgspec
 
 from assent.engine.audit import actions as action_audit
-from assent.engine.audit import earlier_approvals
 from assent.engine.core import journal
 from assent.engine.core.journal import GENESIS, ChainBreak, Head
 from assent.engine.recovery.holding import RestoreReport, list_restores
@@ -167,10 +166,9 @@ async def verify(
     and the checkpoints' statements about it."""
     findings: list[AuditFinding] = []
     streams = events = 0
-    seals = signer.seals if await store.read(earlier_approvals.has_sealed) else None
     async for key in _list_streams(store, workspace_id):
         streams += 1
-        count, found = await _check(store, partial(_verify_stream, *key, seals, signer), "stream", *key)
+        count, found = await _check(store, partial(_verify_stream, *key, signer), "stream", *key)
         events += count
         findings += found
     findings += [
@@ -222,7 +220,7 @@ async def _list_streams(store: Store, workspace_id: str | None) -> AsyncIterator
 
 
 def _verify_stream(
-    workspace_id: str, stream_id: str, seals: Seals | None, signer: Signer
+    workspace_id: str, stream_id: str, signer: Signer
 ) -> Transaction[tuple[int, list[AuditFinding]]]:
     """Verify one stream and its actions in one snapshot. Returns the number of its events and what was found."""
     story = action_audit.JournalReplay(workspace_id, signer.has_signed)
@@ -249,7 +247,7 @@ def _verify_stream(
     found: list[tuple[str, int | None]] = [(f"event {each.flaw}", each.seq) for each in flaws]
     found += [(f"event cannot be decoded: {why}", seq) for seq, why in story.unreadable]
     found += [("stream has no head", None)] if head is None else []
-    found += [(what, None) for what in story.differences(rows, seals)]
+    found += [(what, None) for what in story.differences(rows, signer.seals)]
     return count, [_find(what, workspace_id, stream_id, seq) for what, seq in found]
 
 

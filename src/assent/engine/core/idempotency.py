@@ -15,12 +15,12 @@ Of an answer, this module reads only the run and the actions that it names.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
 
-from assent.engine.core.packing import pack, unpack
 from assent.engine.core.tenancy import Principal
 from assent.gate.records import Action
 from assent.gate.replays import describe_present
@@ -59,11 +59,20 @@ def recall(
             "chieflab_list_pending_actions); for a request of your own use a new idempotencyKey.",
             retry=Retry.NEVER,
         )
-    packed: bytes | None = rows[0]["packed"]
-    answer: str | None = rows[0]["response"] if packed is None else unpack(packed)
-    if answer is None:
+    stored: bytes | None = rows[0]["response"]
+    if stored is None:
         return None
-    return (yield from _mark_replay(workspace_id, answer, rows[0]["created_at"], now_ms))
+    return (yield from _mark_replay(workspace_id, unpack(stored), rows[0]["created_at"], now_ms))
+
+
+def pack(text: str) -> bytes:
+    """Compress a stored answer: a replay needs every byte, and the file would be half answers otherwise."""
+    return zlib.compress(text.encode())
+
+
+def unpack(packed: bytes) -> str:
+    """Return the text, exactly. Raises `zlib.error` for other bytes."""
+    return zlib.decompress(packed).decode()
 
 
 def _mark_replay(workspace_id: str, text: str, at_ms: int, now_ms: int) -> Transaction[str]:
@@ -110,7 +119,7 @@ def remember(
         tool=tool,
         key=key,
         request_digest=request_digest,
-        packed=pack(response),
+        response=pack(response),
         now_ms=now_ms,
         expires_at=now_ms + IDEMPOTENCY_TTL_MS,
         holder=holder,

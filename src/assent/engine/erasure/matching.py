@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 import msgspec
 
-from assent.engine.core.packing import pack, unpack
+from assent.engine.core.idempotency import pack, unpack
 
 C = TypeVar("C")
 
@@ -153,7 +153,7 @@ def read(value: object) -> str:
         raw = bytes(value)
         try:
             return unpack(raw)
-        except (ValueError, IndexError, zlib.error):
+        except (ValueError, zlib.error):
             return raw.decode("latin-1")
     return value if isinstance(value, str) else ""
 

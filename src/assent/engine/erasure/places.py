@@ -80,7 +80,7 @@ PLACES: Final = (
     Place(
         "idempotency",
         "workspace_id tool key",
-        "key response packed",
+        "key response",
         "stored answers",
         but={"key": How.DELETE},
     ),

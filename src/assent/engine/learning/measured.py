@@ -1,7 +1,6 @@
-"""A stored measurement: its shape, its text, and reading one that an earlier version made.
+"""A stored measurement: its shape and its text.
 
-Readings are facts and are kept. Totals, comparisons and advice are computed from them; those of an
-earlier version are computed again on reading, so that its sentences and sums are not used (E100).
+Readings are facts. Totals, comparisons and advice are computed from them when they are stored (E100).
 Runs no SQL.
 """
 
@@ -14,8 +13,7 @@ import msgspec
 
 from assent.gate.effects import EffectTypes
 from assent.gate.measurement.metrics import describe_numbers, read_numbers, select_credible
-from assent.gate.measurement.recommend import RULES, NextMove, Usual, assess
-from assent.gate.records import Asset
+from assent.gate.measurement.recommend import NextMove, Usual, assess
 from assent.kernel.structs import WireRecord
 from assent.ports import Reading
 
@@ -31,15 +29,6 @@ class Measurement(WireRecord, kw_only=True):
     """Counts of the run; only numbers that may be added over its channels."""
     baseline: tuple[Usual, ...]
     next_move: NextMove
-    rules: int
-
-
-class _Facts(WireRecord, kw_only=True):
-    """The facts of a stored measurement, without computed values."""
-
-    measured_at: str
-    sources: tuple[Reading, ...]
-    rules: int = 1
 
 
 def assess_run(
@@ -56,34 +45,11 @@ def assess_run(
         totals=found.totals,
         baseline=found.usual,
         next_move=found.next_move,
-        rules=RULES,
     )
 
 
-def decode(body: str, effects: EffectTypes) -> Measurement:
-    """Decode a stored measurement; one of an earlier version is computed from its readings."""
-    return _assess_again(msgspec.json.decode(body, type=_Facts), effects) or msgspec.json.decode(
-        body, type=Measurement
-    )
-
-
-def decode_readings(body: str) -> tuple[Reading, ...]:
-    """Decode the readings of a stored measurement. Those of an earlier version are checked
-    again."""
-    facts = msgspec.json.decode(body, type=_Facts)
-    return facts.sources if facts.rules == RULES else tuple(check_reading(each) for each in facts.sources)
-
-
-def refresh_asset(asset: Asset, effects: EffectTypes) -> Asset:
-    """Return a measurement's asset with the text of the current rules; any other asset
-    unchanged."""
-    kept = asset.metadata.get(ASSET_TYPE) if asset.type == ASSET_TYPE else None
-    if not isinstance(kept, dict) or kept.get("rules") == RULES:
-        return asset
-    found = _assess_again(msgspec.convert(kept, _Facts), effects)
-    if found is None:
-        return asset
-    return msgspec.structs.replace(asset, **present(found, describe_sources(found.sources, effects)))
+def decode_measurement(body: str) -> Measurement:
+    return msgspec.json.decode(body, type=Measurement)
 
 
 def present(found: Measurement, described: list[str]) -> dict[str, Any]:
@@ -131,9 +97,3 @@ def _describe_numbers(reading: Reading) -> str:
 def _mention_left_out(reading: Reading) -> str:
     named = ", ".join(reading.left_out)
     return f" (left out as not credible: {named})" if named and reading.status == "ok" else ""
-
-
-def _assess_again(facts: _Facts, effects: EffectTypes) -> Measurement | None:
-    if facts.rules == RULES:
-        return None
-    return assess_run(facts.measured_at, tuple(check_reading(each) for each in facts.sources), effects)

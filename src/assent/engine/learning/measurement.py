@@ -25,7 +25,7 @@ from assent.engine.learning.manual_metrics import refuse_unmeasured
 from assent.engine.learning.measured import Measurement, check_reading
 from assent.gate.connection import Connection
 from assent.gate.mail import is_personal
-from assent.gate.measurement.recommend import NO_SOURCE, RULES
+from assent.gate.measurement.recommend import NO_SOURCE
 from assent.gate.records import Action, Asset, Status, is_by_hand
 from assent.kernel.ids import AssetId, RunId, WorkspaceId
 from assent.kernel.limits import HOUR_MS, SECOND_MS
@@ -52,7 +52,7 @@ class Scheduled(Record, kw_only=True):
     due_ms: int
     measured_ms: int | None
     body: str | None
-    """The stored measurement (`measured.decode`); None before the first one."""
+    """The stored measurement (`measured.decode_measurement`); None before the first one."""
 
 
 def plan_interval(action: Action) -> int | None:
@@ -165,7 +165,7 @@ async def measure(
             yield from jobs.complete_with_work(job, now_ms)
         if last is None:
             return found, kept
-        return measured.decode(last, services.effects), measured.refresh_asset(kept, services.effects)
+        return measured.decode_measurement(last), kept
 
     return await services.store.write(keep)
 
@@ -289,7 +289,7 @@ def _read_earlier(
         # The first effect of a run sets the due time, so a run that is due later was sent later.
         if row["due_ms"] >= planned.due_ms or row["body"] is None:
             continue
-        readings = measured.decode_readings(row["body"])
+        readings = measured.decode_measurement(row["body"]).sources
         if not mailed.isdisjoint(reading.channel for reading in readings):
             of_run = yield from actions.run_actions(workspace_id, RunId(row["run_id"]))
             left_out = personal | _personal_channels(of_run)
@@ -330,7 +330,11 @@ def _keep(
     workspace_id = asset.workspace_id
     head = yield from journal.lock_head(workspace_id, asset.run_id, now_ms)
     last = yield from find(workspace_id, asset.run_id)
-    if last is not None and last.body is not None and measured.decode_readings(last.body) == found.sources:
+    if (
+        last is not None
+        and last.body is not None
+        and measured.decode_measurement(last.body).sources == found.sources
+    ):
         kept = yield from actions.find_asset(workspace_id, last.asset_id or "")
         if kept is not None:
             yield from _remember(facts, kept, found, described, now_ms)
@@ -343,7 +347,7 @@ def _keep(
         measured_ms=now_ms,
         body=msgspec.json.encode(found).decode(),
     )
-    event = {"assetId": asset.asset_id, "totals": found.totals, "by": by, "rules": found.rules}
+    event = {"assetId": asset.asset_id, "totals": found.totals, "by": by}
     yield from journal.append_to(head, [journal.NewEvent("run_measured", event)], now_ms)
     yield from _remember(facts, asset, found, described, now_ms)
     return None, asset
@@ -363,7 +367,7 @@ def _remember(
                 natural_key=f"performance:{asset.asset_id}:{number}",
                 channel=reading.channel,
                 run_id=asset.run_id,
-                facts={"metrics": reading.metrics, "rules": RULES},
+                facts={"metrics": reading.metrics},
             )
             yield from brain.remember(asset.workspace_id, entry, now_ms)
 

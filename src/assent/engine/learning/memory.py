@@ -45,8 +45,6 @@ State = Literal["confirmed", "proposed", "retired"]
 ASKED: Final = "asked"
 """A fact of a lesson: a person asked for it with an edit."""
 
-RETIRED_BECAUSE: Final = "retiredBecause"
-"""A fact of an entry: why a migration retired it."""
 LOGGED: Final = "logged"
 """A fact of a risky claim: a check found it, and no person refused it."""
 
@@ -179,11 +177,6 @@ def set_state(workspace_id: WorkspaceId, tenant_id: str, entry_id: str, state: S
         workspace_id=workspace_id, tenant_id=tenant_id, entry_id=entry_id, state=state
     )
     return bool(rows)
-
-
-def is_outdated(entry: Entry) -> bool:
-    """Whether an earlier version made a memory that no draft may use. It stays retired."""
-    return RETIRED_BECAUSE in entry.facts
 
 
 def decision_entry(

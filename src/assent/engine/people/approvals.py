@@ -104,8 +104,6 @@ def is_complete(action: Action, policy: Policy) -> Transaction[bool]:
     needed, approval = policy.require(action), action.approval
     if approval is None or (needed.approvers == 1 and not needed.groups):
         return True
-    if not approval.voices:  # of an earlier version
-        return len((yield from list_counted(action, needed))) >= needed.approvers
     present: list[Voice] = []
     for voice in approval.voices:
         if not voice.approver.startswith(PERSON):

@@ -208,8 +208,7 @@ def _read_order(job: Job) -> _Order:
     said: dict[str, Any] = job.payload
     return _Order(
         target_id=str(said["targetId"]),
-        # Jobs of an earlier version are about targets of their own workspace.
-        home=WorkspaceId(said.get("home", job.workspace_id)),
+        home=WorkspaceId(said["home"]),
         cause=said["cause"],
         run_id=str(said.get("runId", "")),
         actions=tuple((WorkspaceId(place), ActionId(each)) for place, each in said.get("actions", ())),

@@ -147,8 +147,6 @@ def decide(workspace_id: WorkspaceId, entry_id: str, state: State, by: str, now_
         return False
     if entry.state == state:
         return True
-    if brain.is_outdated(entry):
-        return False
     yield from brain.set_state(workspace_id, entry.tenant_id, entry_id, state)
     facts = {"entryId": entry_id, "kind": entry.kind, "state": state, "before": entry.state, "by": by}
     yield from journal.note(workspace_id, "memory_decided", facts, now_ms)

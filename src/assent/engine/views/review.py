@@ -17,7 +17,6 @@ from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import JobState
 from assent.engine.learning import memory as brain
-from assent.engine.learning.measured import refresh_asset
 from assent.engine.learning.memory import Entry
 from assent.engine.people import approvals as quorum
 from assent.engine.people.approvals import GivenApproval
@@ -96,8 +95,7 @@ def read_review(run: Run, effects: EffectTypes) -> Transaction[RunReview]:
     policy = yield from policies.find(workspace_id)
     found = yield from actions.run_actions(workspace_id, run.run_id)
     staged = tuple(mark_missing_type(effects, action) for action in found)
-    stored = yield from actions.run_assets(workspace_id, run.run_id)
-    assets = tuple(refresh_asset(asset, effects) for asset in stored)
+    assets = yield from actions.run_assets(workspace_id, run.run_id)
     head = yield from journal.read_head(workspace_id, run.run_id)
     events = yield from journal.read_latest(head, HISTORY_EVENTS)
     approvals: dict[ActionId, tuple[GivenApproval, ...]] = {}

@@ -55,7 +55,7 @@ class RunLine(Record, kw_only=True):
     standings: tuple[ActionCount, ...]
     status: str
     measured: str | None
-    """The stored measurement (`measured.decode`)."""
+    """The stored measurement (`measured.decode_measurement`)."""
 
 
 class RunPage(Record):

@@ -371,6 +371,4 @@ def _outbound(workspace_id: WorkspaceId, delivery_id: str) -> Transaction[Outbou
     subscription = None
     if delivery.subscription_id:
         subscription = yield from subscriptions.find(workspace_id, delivery.subscription_id)
-    # A row of an earlier release may contain a token.
-    body = webhooks.without_tokens(rows[0]["body"].encode())
-    return Outbound(delivery, body, subscription)
+    return Outbound(delivery, rows[0]["body"].encode(), subscription)

@@ -24,7 +24,7 @@ from assent.gate.effects import describe_confirmation
 from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness, is_expired, preflight
 from assent.gate.records import PROPOSAL, Action, Effect, ExecutionState, Status
-from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_cut, is_rewritten
+from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_rewritten
 from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
@@ -87,8 +87,6 @@ def decision(call: WorkflowCall, asked: OpenQuestion) -> Decision | None:
         return Decision("rejected", action.rejection or "")
     if action.status is not Status.APPROVED or is_expired(action, call.now_ms) or is_rewritten(action):
         return None
-    if is_cut(action):
-        return None
     gate.judge_execution(
         action, asked.policy, call.now_ms, lambda held: call.review_url(held.run_id), call.seals
     )
@@ -107,12 +105,7 @@ def ask(
 ) -> Transaction[Refusal]:
     """Stage the action for a person's approval, once for the same content (W40), and return the
     refusal. After a rejection, new content needs a new approval."""
-    if (
-        asked is None
-        or is_expired(asked.action, call.now_ms)
-        or asked.action.status in _OVER
-        or _is_unread(asked)
-    ):
+    if asked is None or is_expired(asked.action, call.now_ms) or asked.action.status in _OVER:
         action = stage(call, node, content, digest, outcome, _call(call, ack, content))
         yield from actions.insert_action(action)
         body = {
@@ -141,11 +134,6 @@ def ask(
     if action.status is Status.APPROVED and not is_rewritten(action):
         return _passes_now(action, outcome)
     return gate.needs_approval(action, call.review_url(action.run_id), _words(action, outcome, earlier))
-
-
-def _is_unread(asked: OpenQuestion) -> bool:
-    """Whether the text was cut. It is staged again, which refuses it as too long."""
-    return asked.action.status is not Status.REJECTED and is_cut(asked.action)
 
 
 def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:

@@ -20,9 +20,6 @@ from assent.gate.measurement.metrics import (
 )
 from assent.kernel.structs import Record, WireRecord
 
-RULES: Final = 2
-"""The version of these rules. Results of earlier versions are computed again when they are read."""
-
 NO_SOURCE: Final = "this channel gives no numbers; tell me those that you see there"
 """The reason why a channel without a source has no numbers."""
 

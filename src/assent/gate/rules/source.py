@@ -19,7 +19,6 @@ from decimal import Decimal
 from typing import Any, Final
 
 from assent.gate.policy import (
-    FORMER_NAMES,
     PRESETS,
     ApproverGroup,
     Policy,
@@ -341,12 +340,10 @@ def _read_rule(source: _Source, path: str, value: Any) -> PolicyRule:
 
 def _read_preset(source: _Source, path: str, value: Any) -> str:
     known = (*PRESETS, NO_PRESET)
-    read: str = _read_choice(*known)(
-        source, path, FORMER_NAMES.get(value, value) if isinstance(value, str) else value
-    )
+    read: str = _read_choice(*known)(source, path, value)
     return read
 
 
 def preset_source(preset: str) -> dict[str, Any]:
     """Return the source of a preset without rules."""
-    return {"preset": FORMER_NAMES.get(preset, preset)}
+    return {"preset": preset}

@@ -284,10 +284,6 @@ ORDER BY a.action_id DESC LIMIT :most
 -- Store the view of an action's present revision.
 UPDATE actions SET view = :view WHERE workspace_id = :workspace_id AND action_id = :action_id
 
--- name: list_actions_without_view
--- List actions of earlier versions, which have no view yet.
-SELECT a.* FROM actions a WHERE a.view = '' ORDER BY a.workspace_id, a.action_id LIMIT :most
-
 -- name: keep_revision
 -- Store the content of an action before an edit, with its view.
 INSERT INTO action_revisions (workspace_id, action_id, revision, effect, view)

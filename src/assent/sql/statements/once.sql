@@ -7,23 +7,21 @@ ON CONFLICT (workspace_id, tool, key) DO UPDATE SET
         THEN excluded.request_digest ELSE idempotency.request_digest END,
     response = CASE WHEN idempotency.expires_at <= excluded.created_at
         THEN NULL ELSE idempotency.response END,
-    packed = CASE WHEN idempotency.expires_at <= excluded.created_at
-        THEN NULL ELSE idempotency.packed END,
     created_at = CASE WHEN idempotency.expires_at <= excluded.created_at
         THEN excluded.created_at ELSE idempotency.created_at END,
     holder = CASE WHEN idempotency.expires_at <= excluded.created_at
         THEN excluded.holder ELSE idempotency.holder END,
     expires_at = CASE WHEN idempotency.expires_at <= excluded.created_at
         THEN excluded.expires_at ELSE idempotency.expires_at END
-RETURNING request_digest, response, packed, holder, created_at;
+RETURNING request_digest, response, holder, created_at;
 
 -- name: keep_answer
 -- Store the answer with its effect. A stored answer and its owner never change.
-INSERT INTO idempotency (workspace_id, tool, key, request_digest, packed, created_at, expires_at, holder)
-VALUES (:workspace_id, :tool, :key, :request_digest, :packed, :now_ms, :expires_at, :holder)
+INSERT INTO idempotency (workspace_id, tool, key, request_digest, response, created_at, expires_at, holder)
+VALUES (:workspace_id, :tool, :key, :request_digest, :response, :now_ms, :expires_at, :holder)
 ON CONFLICT (workspace_id, tool, key) DO UPDATE SET
-    request_digest = excluded.request_digest, packed = excluded.packed, expires_at = excluded.expires_at
-WHERE idempotency.response IS NULL AND idempotency.packed IS NULL
+    request_digest = excluded.request_digest, response = excluded.response, expires_at = excluded.expires_at
+WHERE idempotency.response IS NULL
 RETURNING expires_at;
 
 -- name: forget_answers

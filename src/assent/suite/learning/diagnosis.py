@@ -15,7 +15,7 @@ import msgspec
 from assent.platform.connections import Connection, Reading, connections
 from assent.platform.effects import WORKFLOW, Action, Status, is_expired, keeps_text
 from assent.platform.measurement import select_credible
-from assent.platform.memory import Entry, Scheduled, decode_readings, manual_metrics, measurement
+from assent.platform.memory import Entry, Scheduled, decode_measurement, manual_metrics, measurement
 from assent.platform.memory import memory as brain
 from assent.platform.staging import actions
 from assent.platform.storage import Services, Transaction
@@ -157,7 +157,7 @@ def _observations(
             continue
         found += [
             _make_observation(past.run_id, each, past.measured_ms or now_ms)
-            for each in decode_readings(past.body)
+            for each in decode_measurement(past.body).sources
             if each.status == "ok" and (past.run_id, each.channel) not in covered
         ]
     return tuple(sorted(found, key=lambda each: (each.run_id, each.at_ms), reverse=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from assent.gate.measurement.metrics import describe_numbers
-from assent.gate.measurement.recommend import RULES
 from assent.gate.rules.words import PRESET_WORDS
 from assent.serving.web.review.history import SENTENCES, Facts, FactWords, Sentence
 
@@ -26,11 +25,8 @@ def _blocked(facts: Facts) -> str:
 
 
 def _describe_measurement(facts: Facts) -> str:
-    """Describe a measurement, without totals that earlier rules must not have added."""
     totals = facts.get("totals")
-    if not isinstance(totals, dict) or not totals or facts.get("rules") != RULES:
-        return "Measured"
-    return f"Measured: {describe_numbers(totals)}"
+    return f"Measured: {describe_numbers(totals)}" if isinstance(totals, dict) and totals else "Measured"
 
 
 def _numbers(facts: Facts) -> str:

@@ -80,7 +80,7 @@ async def memory(visit: Visit) -> Response:
 def entry_row(entry: Entry, uses: Uses | None, visit: Visit) -> dict[str, Any]:
     preview = " ".join(entry.body.split())
     cut = len(preview) > BODY_CHARS
-    is_usable = not brain.is_outdated(entry) and not entry.facts.get(brain.LOGGED)
+    is_usable = not entry.facts.get(brain.LOGGED)
     return {
         "entry": entry,
         "kind": KIND_NAMES.get(entry.kind, entry.kind),
@@ -175,7 +175,7 @@ async def _find_written(visit: Visit) -> Entry | None:
     if not entry_id:
         return None
     found = await visit.read(lambda: brain.find(visit.workspace_id, entry_id)) if is_uuid(entry_id) else None
-    if found is None or found.kind not in WRITTEN or found.state == "retired" or brain.is_outdated(found):
+    if found is None or found.kind not in WRITTEN or found.state == "retired":
         raise PageRefused(NO_SUCH_ENTRY)
     return found
 

@@ -41,15 +41,6 @@ WRITTEN_HINTS: Final = {
 }
 """The kinds that a person writes, with an example."""
 
-RETIRED_NOTES: Final = {
-    "earlier_rules": "Made by earlier rules, which added numbers that do not belong together.",
-    "word_diff": "Earlier versions compared the words of an edit and used them in other texts. That is over.",
-    "workflow_step": "A confirmed step of a workflow says nothing about later texts.",
-    "found_by_a_check": "A check found this claim, by rules that are no longer used.",
-    "personal_mail": "Mail to named people is no longer remembered.",
-    "contact": "Contacts are no longer remembered.",
-}
-"""Why a memory of an earlier version is no longer used."""
 UNCONFIRMED_FACT: Final = "Your agent recorded this. Drafts use it once you confirm it."
 FOUND_CLAIM: Final = "A check of a draft found this claim, and nothing supported it. It changes no draft."
 
@@ -66,8 +57,6 @@ NO_SUCH_ENTRY: Final = PageProblem(
 
 
 def note_about(entry: Entry) -> str:
-    if because := entry.facts.get(brain.RETIRED_BECAUSE):
-        return f"{RETIRED_NOTES.get(because, '')} It is kept and no longer used.".strip()
     if entry.facts.get(brain.LOGGED):
         return FOUND_CLAIM
     if entry.state == "proposed" and entry.kind in brain.FACTS:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from starlette.responses import Response
 
 from assent.engine.connections import connections
-from assent.engine.learning.measured import Measurement, decode
+from assent.engine.learning.measured import Measurement, decode_measurement
 from assent.engine.views import measure_views
 from assent.engine.views.measure_views import ResultRun, Results
 from assent.gate.connection import Connection
@@ -78,9 +78,9 @@ async def results(visit: Visit) -> Response:
     found, connected = await visit.read(look)
     measured = []
     for run in reversed(found.measured):
-        decoded = decode(run.body or "", effects)
+        decoded = decode_measurement(run.body or "")
         measured.append(MeasuredRun(run, decoded, read_run(decoded)))
-    earlier = [read_run(decode(body, effects)) for body in found.earlier]
+    earlier = [read_run(decode_measurement(body)) for body in found.earlier]
     runs = [each.numbers for each in measured]
     metrics = list_metrics(runs)
     chosen = visit.choice("metric", metrics) or next(iter(metrics), "")
@@ -298,12 +298,4 @@ def _waiting_row(visit: Visit, run: ResultRun, live: set[str]) -> dict[str, Any]
     }
 
 
-async def moved(visit: Visit) -> Response:
-    """`/measure`: the address of this page in earlier versions."""
-    return visit.go("/results")
-
-
-SCREENS: Final = (
-    Screen("/results", results, "results"),
-    Screen("/measure", moved, "results"),
-)
+SCREENS: Final = (Screen("/results", results, "results"),)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from assent.engine.audit.views import AuditCursor
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
-from assent.engine.learning.measured import decode, refresh_asset
+from assent.engine.learning.measured import decode_measurement
 from assent.engine.views import names, run_views
 from assent.engine.views.names import FirstAction
 from assent.engine.views.run_views import ActionPlace, RunDetail, RunLine, RunPage
@@ -110,7 +110,7 @@ def run_row(visit: Visit, line: RunLine, firsts: tuple[FirstAction, ...], search
         "channels": list(dict.fromkeys(each.channel for each in firsts if each.channel)),
         "badges": standing_badges(line.standings),
         "status": RUN_STATUSES.get(line.status, NOTHING),
-        "result": describe_result(decode(line.measured, effects), effects) if line.measured else "",
+        "result": describe_result(decode_measurement(line.measured), effects) if line.measured else "",
         "has_parent": line.parent_run_id is not None,
         "matches": [
             {
@@ -178,7 +178,7 @@ async def story(visit: Visit) -> Response:
     place, older, planned = found.after, found.older, found.measurement
     further = f"{place.position}:{place.action_id}" if place is not None else ""
     operator = name_operator(effects, found.run.operator)
-    measured = decode(planned.body, effects) if planned is not None and planned.body is not None else None
+    measured = decode_measurement(planned.body) if planned is not None and planned.body is not None else None
     values = {
         "run": found.run,
         "title": names.name_run(found.run.inputs, found.firsts) or operator,
@@ -196,7 +196,7 @@ async def story(visit: Visit) -> Response:
         "state": state,
         "waits": any(state_of(action) in WAITING for action in found.actions)
         or _has(found, "awaiting_approval"),
-        "assets": [asset_row(effects, refresh_asset(asset, effects)) for asset in found.assets],
+        "assets": [asset_row(effects, asset) for asset in found.assets],
         "more_assets": found.more_assets,
         "children": [(child, name_operator(effects, child.operator)) for child in found.children],
         "events": fold_lines(audit_lines(effects, found.history, found.names, visit.now_ms)),

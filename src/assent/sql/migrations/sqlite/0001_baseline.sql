@@ -1,0 +1,930 @@
+-- The schema of the server. Column order is that of the stored rows; comments say what a name does not.
+
+-- The head of every stream: the number and the chain hash of its last event. An append locks this row first.
+CREATE TABLE streams (
+  workspace_id TEXT NOT NULL,
+  stream_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  hash TEXT NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, stream_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX streams_by_update ON streams (updated_at);
+
+-- Append-only. `hash` chains the event to the one before it; `body` is stored exactly as it was hashed.
+CREATE TABLE events (
+  workspace_id TEXT NOT NULL,
+  stream_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  at_ms INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  hash TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, stream_id, seq)
+) STRICT;
+
+-- The journal of a workspace in the order of time.
+CREATE INDEX events_by_time ON events (workspace_id, at_ms, stream_id, seq, kind);
+
+-- What the operations page reads: the decisions of a workspace in the order of time.
+CREATE INDEX events_decided ON events (workspace_id, at_ms) WHERE kind IN ('action_approve', 'action_reject');
+
+-- One answer per key, scoped by workspace and tool (C12). `response` is compressed, and NULL from the moment an effect
+-- is attempted until its answer is known.
+CREATE TABLE idempotency (
+  workspace_id TEXT NOT NULL,
+  tool TEXT NOT NULL,
+  key TEXT NOT NULL,
+  request_digest TEXT NOT NULL,
+  response BLOB,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  -- The line of the API key that got the answer.
+  holder         TEXT,
+  PRIMARY KEY (workspace_id, tool, key)
+) STRICT;
+
+CREATE INDEX idempotency_expiry ON idempotency (expires_at);
+
+-- Who owns what: workspaces, their tenants and keys, links that deliver a first key, and facts of the deployment.
+CREATE TABLE workspaces (
+  workspace_id TEXT PRIMARY KEY,
+  name         TEXT NOT NULL,
+  email        TEXT,
+  created_ms   INTEGER NOT NULL,
+  -- The hosts that a workspace's results may be posted to, with spaces between them: NULL for any public one, empty for none.
+  webhook_hosts TEXT,
+  -- Calls that a workspace may make in a minute; nothing for as many as the settings of the server say.
+  calls_per_minute INTEGER,
+  signed_up        INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tenants (
+  workspace_id TEXT NOT NULL,
+  tenant_id    TEXT NOT NULL,
+  name         TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, tenant_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE api_keys (
+  workspace_id TEXT NOT NULL,
+  key_id       TEXT NOT NULL,
+  mode         TEXT NOT NULL CHECK (mode IN ('dev', 'live')),
+  secret_hash  TEXT NOT NULL,
+  label        TEXT NOT NULL,
+  scopes       TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  expires_ms   INTEGER,
+  revoked_ms   INTEGER,
+  -- The first key of the line that a rotated key continues; NULL for a key that succeeds none.
+  first_key_id TEXT,
+  -- Which groups of tools a key is shown; nothing for those of the server.
+  toolsets     TEXT NOT NULL DEFAULT '',
+  -- Whether the client of a key asks its person in a dialog of its own; 0 for clients that answer by themselves.
+  client_dialog INTEGER NOT NULL DEFAULT 1,
+  -- The person who uses a key, if that is known.
+  person_id     TEXT,
+  PRIMARY KEY (workspace_id, key_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE signup_links (
+  workspace_id TEXT NOT NULL,
+  secret_hash  TEXT NOT NULL,
+  email        TEXT NOT NULL,
+  name         TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  expires_ms   INTEGER NOT NULL,
+  claimed_ms   INTEGER,
+  -- The client address that a sign-up was asked from, the hash of the link that was mailed to its e-mail address, and what
+  -- an owner of the server decided about it: nothing, admitted or rejected. Whether a workspace came from a sign-up.
+  asked_from   TEXT NOT NULL DEFAULT '',
+  mail_hash    TEXT,
+  decision     TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (workspace_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX signup_links_by_expiry ON signup_links (expires_ms);
+
+CREATE TABLE deployment_facts (
+  workspace_id TEXT NOT NULL,
+  name         TEXT NOT NULL,
+  value        TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, name)
+) STRICT, WITHOUT ROWID;
+
+-- `ready_ms` is the one moment at which a runner has to look at a job again: when it is due, or when the lease of the
+-- worker that runs it ends. A finished job has none.
+CREATE TABLE jobs (
+  workspace_id TEXT NOT NULL,
+  job_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  key TEXT NOT NULL,
+  payload TEXT NOT NULL,
+  due_ms INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('waiting', 'running', 'done', 'dead')),
+  attempts INTEGER NOT NULL,
+  lease_until_ms INTEGER,
+  fence INTEGER NOT NULL,
+  worker TEXT,
+  last_error TEXT,
+  created_ms INTEGER NOT NULL,
+  finished_ms INTEGER,
+  ready_ms INTEGER GENERATED ALWAYS AS (
+        CASE state WHEN 'waiting' THEN due_ms WHEN 'running' THEN lease_until_ms END
+    ) STORED,
+  -- Claims of a job whose worker died. They are among `attempts`, and use up no retry.
+  lost           INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (workspace_id, job_id),
+  UNIQUE (workspace_id, kind, key)
+) STRICT;
+
+-- What is due, without the finished ones; jobs due tomorrow are behind it and cost nothing.
+CREATE INDEX jobs_by_readiness ON jobs (ready_ms) WHERE ready_ms IS NOT NULL;
+
+-- What retention removes and what waits for a human.
+CREATE INDEX jobs_by_end ON jobs (state, finished_ms) WHERE finished_ms IS NOT NULL;
+
+-- Jobs that are not yet ready and may have been placed by a clock that was wrong: all but measurements that wait for
+-- their day.
+CREATE INDEX jobs_ahead ON jobs (ready_ms)
+WHERE ready_ms IS NOT NULL AND (state = 'running' OR attempts > 0 OR kind <> 'measure_run');
+
+-- The execution contract: runs, what they produced, and the effects they staged.
+CREATE TABLE runs (
+  workspace_id  TEXT NOT NULL,
+  run_id        TEXT NOT NULL,
+  tenant_id     TEXT,
+  operator      TEXT NOT NULL,
+  tool          TEXT NOT NULL,
+  inputs        TEXT NOT NULL,
+  outputs       TEXT NOT NULL,
+  status        TEXT NOT NULL,
+  parent_run_id TEXT,
+  created_ms    INTEGER NOT NULL,
+  links_from_ms INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, run_id)
+) STRICT, WITHOUT ROWID;
+
+-- A signed-in person opens a run by its id alone, whichever workspace it is in.
+CREATE INDEX runs_by_id ON runs (run_id);
+
+CREATE TABLE assets (
+  workspace_id TEXT NOT NULL,
+  asset_id     TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  tenant_id    TEXT,
+  type         TEXT NOT NULL,
+  title        TEXT NOT NULL,
+  body         TEXT NOT NULL,
+  channel      TEXT,
+  metadata     TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, asset_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX assets_by_run ON assets (workspace_id, run_id, asset_id);
+
+CREATE TABLE actions (
+  workspace_id    TEXT NOT NULL,
+  action_id       TEXT NOT NULL,
+  run_id          TEXT NOT NULL,
+  tenant_id       TEXT,
+  asset_id        TEXT,
+  position        INTEGER NOT NULL,
+  version         INTEGER NOT NULL,
+  effect          TEXT NOT NULL,
+  digest          TEXT NOT NULL,
+  revision        INTEGER NOT NULL,
+  executor_tool   TEXT NOT NULL,
+  status          TEXT NOT NULL
+    CHECK (status IN ('awaiting_approval', 'approved', 'rejected', 'executed', 'failed')),
+  execution_state TEXT NOT NULL
+    CHECK (execution_state IN ('none', 'executing', 'outcome_unknown', 'retryable', 'done')),
+  preflight       TEXT NOT NULL,
+  created_ms      INTEGER NOT NULL,
+  expires_ms      INTEGER,
+  schedule_ms     INTEGER,
+  approval        TEXT,
+  rejection       TEXT,
+  attempt         TEXT,
+  executed_ms     INTEGER,
+  external_id     TEXT,
+  external_url    TEXT,
+  metadata        TEXT NOT NULL,
+  -- The severity as a number to order by; 0 is the most severe.
+  risk            INTEGER NOT NULL DEFAULT 1,
+  -- How people see the revision, as data.
+  view            TEXT NOT NULL DEFAULT '',
+  -- Who proposed an action, and whether it is held: one question for people about everything that a key proposed too fast.
+  -- The indexes of what waits cover it, because the inbox leaves held actions out.
+  proposed_by     TEXT NOT NULL DEFAULT '',
+  held            INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (workspace_id, action_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX actions_by_run ON actions (workspace_id, run_id, position);
+
+-- Only what waits for a human: stays small however many actions have ended.
+CREATE INDEX actions_waiting ON actions (workspace_id, action_id)
+  WHERE status = 'awaiting_approval' OR execution_state = 'outcome_unknown';
+
+-- What was done lately.
+CREATE INDEX actions_by_execution ON actions (executed_ms, action_id, workspace_id) WHERE executed_ms IS NOT NULL;
+
+-- A signed-in person opens an action by its id alone.
+CREATE INDEX actions_by_id ON actions (action_id);
+
+-- What a status report reads by: each index holds one section of it, so that a report costs the same however much
+-- history there is. What confirms a step of a workflow is sent by nobody and is in none of them.
+CREATE INDEX actions_unsent ON actions (workspace_id, action_id)
+  WHERE status = 'approved' AND executor_tool <> 'workflow_advance';
+
+CREATE INDEX actions_failed ON actions (workspace_id, action_id) WHERE status = 'failed';
+
+CREATE INDEX actions_sent ON actions (workspace_id, executed_ms, action_id)
+  WHERE executed_ms IS NOT NULL AND executor_tool <> 'workflow_advance';
+
+CREATE INDEX actions_by_state ON actions (workspace_id, run_id, status, execution_state, expires_ms);
+
+-- What was approved and did not go out, wherever it is: for the inbox of a person who sees several workspaces.
+CREATE INDEX actions_unsent_anywhere ON actions (action_id, workspace_id)
+  WHERE status = 'approved' AND executor_tool <> 'workflow_advance';
+
+CREATE INDEX actions_failed_anywhere ON actions (created_ms, action_id, workspace_id) WHERE status = 'failed';
+
+CREATE INDEX actions_waiting_anywhere
+  ON actions (action_id, status, execution_state, expires_ms, workspace_id, revision, held)
+  WHERE status = 'awaiting_approval' OR execution_state = 'outcome_unknown';
+
+CREATE INDEX actions_by_risk ON actions (risk, expires_ms, action_id, workspace_id, status, revision, held)
+  WHERE status = 'awaiting_approval';
+
+CREATE INDEX actions_by_proposer ON actions (workspace_id, proposed_by, created_ms)
+  WHERE status = 'awaiting_approval' AND proposed_by <> '';
+
+CREATE INDEX actions_held ON actions (workspace_id, proposed_by, action_id, created_ms, expires_ms, held, status)
+  WHERE held = 1 AND status = 'awaiting_approval';
+
+-- What has an unknown outcome: found without reading all that waits.
+CREATE INDEX actions_unknown ON actions (workspace_id, action_id) WHERE execution_state = 'outcome_unknown';
+
+-- Who has approved a revision so far, where a policy asks for more than one person.
+CREATE TABLE action_approvals (
+  workspace_id TEXT NOT NULL,
+  action_id    TEXT NOT NULL,
+  revision     INTEGER NOT NULL,
+  approver     TEXT NOT NULL,
+  assurance    TEXT NOT NULL,
+  at_ms        INTEGER NOT NULL,
+  -- Approvers are told apart by who they are; the name is what they were called when they said yes.
+  name         TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (workspace_id, action_id, revision, approver)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workspace_policies (
+  workspace_id TEXT PRIMARY KEY,
+  policy       TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- People who sign in to this server: who they are, the links they sign in by and the sessions of their browsers.
+-- They belong to the server and not to a workspace, so their rows carry the id that stands for it.
+CREATE TABLE people (
+  workspace_id TEXT NOT NULL,
+  person_id    TEXT NOT NULL,
+  name         TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  -- The console: people with roles and workspaces, devices, earlier revisions, and what needs somebody, by risk.
+  role         TEXT NOT NULL DEFAULT 'owner' CHECK (role IN ('owner', 'member')),
+  email        TEXT,
+  ended_ms     INTEGER,
+  -- Whether an owner of this server or an issuer vouches for a person's e-mail address. A signup may name any address.
+  email_vouched INTEGER NOT NULL DEFAULT 0,
+  -- The time zone in which a person reads times; empty before they have one.
+  zone          TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (workspace_id, person_id)
+) STRICT, WITHOUT ROWID;
+
+-- A person who asks for a link by mail gives an address and nothing else.
+CREATE INDEX people_by_email ON people (workspace_id, lower(email));
+
+CREATE TABLE sign_in_links (
+  workspace_id TEXT NOT NULL,
+  link_id      TEXT NOT NULL,
+  person_id    TEXT NOT NULL,
+  secret_hash  TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  expires_ms   INTEGER NOT NULL,
+  used_ms      INTEGER,
+  PRIMARY KEY (workspace_id, link_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sign_in_links_by_expiry ON sign_in_links (expires_ms);
+
+CREATE TABLE sessions (
+  workspace_id TEXT NOT NULL,
+  session_id   TEXT NOT NULL,
+  person_id    TEXT NOT NULL,
+  secret_hash  TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  expires_ms   INTEGER NOT NULL,
+  ended_ms     INTEGER,
+  device       TEXT NOT NULL DEFAULT '',
+  -- How sure the server is who a signed-in browser belongs to. Whoever claims a sign-up gets in by an address that the
+  -- agent holds too; a link from a terminal, an invitation or a mail makes a person.
+  assurance    TEXT NOT NULL DEFAULT 'person',
+  -- The public key that a browser made when it signed in. Its private part never leaves that browser and origin.
+  public_key   TEXT,
+  PRIMARY KEY (workspace_id, session_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX sessions_by_expiry ON sessions (expires_ms);
+
+CREATE INDEX sessions_by_person ON sessions (workspace_id, person_id, created_ms);
+
+-- One page per action and revision: publishing again finds it.
+CREATE TABLE site_posts (
+  workspace_id TEXT NOT NULL,
+  action_id    TEXT NOT NULL,
+  revision     INTEGER NOT NULL,
+  post_id      TEXT NOT NULL,
+  title        TEXT NOT NULL,
+  body         TEXT NOT NULL,
+  link         TEXT NOT NULL,
+  media        TEXT NOT NULL,
+  published_ms INTEGER NOT NULL,
+  -- When a page of the feed was taken down; its text and its counts stay.
+  removed_ms   INTEGER,
+  PRIMARY KEY (workspace_id, action_id, revision)
+) STRICT;
+
+CREATE UNIQUE INDEX site_posts_by_address ON site_posts (workspace_id, post_id);
+
+CREATE INDEX site_posts_newest ON site_posts (workspace_id, published_ms, post_id);
+
+-- Visits of a post on a day: views where `link` is empty, else clicks on that link. Nothing about who.
+CREATE TABLE site_visits (
+  workspace_id TEXT NOT NULL,
+  post_id      TEXT NOT NULL,
+  day          INTEGER NOT NULL,
+  link         TEXT NOT NULL,
+  visits       INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, post_id, day, link)
+) STRICT, WITHOUT ROWID;
+
+-- Signed checkpoints over the heads of all streams, so that a rewritten journal is found out.
+CREATE TABLE checkpoints (
+  workspace_id TEXT NOT NULL,
+  number       INTEGER NOT NULL,
+  at_ms        INTEGER NOT NULL,
+  body         TEXT NOT NULL,
+  signature    TEXT NOT NULL,
+  public_key   TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, number)
+) STRICT;
+
+-- Entries are never removed, so the numbers are 1, 2, 3, … as they came: the index of their words goes by them. They
+-- are a column because rowids that are not may be given anew when the file is compacted.
+CREATE TABLE brain_entries (
+  number       INTEGER PRIMARY KEY,
+  workspace_id TEXT NOT NULL,
+  entry_id     TEXT NOT NULL,
+  tenant_id    TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  body         TEXT NOT NULL,
+  state        TEXT NOT NULL CHECK (state IN ('confirmed', 'proposed', 'retired')),
+  source       TEXT NOT NULL,
+  channel      TEXT,
+  run_id       TEXT,
+  action_id    TEXT,
+  facts        TEXT NOT NULL,
+  natural_key  TEXT,
+  created_ms   INTEGER NOT NULL,
+  UNIQUE (workspace_id, entry_id),
+  UNIQUE (workspace_id, natural_key)
+) STRICT;
+
+CREATE INDEX brain_by_tenant ON brain_entries (workspace_id, tenant_id, kind, entry_id);
+
+-- What was learned, whichever tenant it is about.
+CREATE INDEX brain_lessons ON brain_entries (workspace_id, entry_id)
+  WHERE kind IN ('channel_performance', 'rejection', 'lesson') AND state <> 'retired';
+
+-- A page of memories of some kinds, newest first.
+CREATE INDEX brain_by_kind ON brain_entries (workspace_id, kind, entry_id);
+
+CREATE TABLE measurements (
+  workspace_id TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  tenant_id    TEXT NOT NULL,
+  asset_id     TEXT,
+  due_ms       INTEGER NOT NULL,
+  measured_ms  INTEGER,
+  body         TEXT,
+  PRIMARY KEY (workspace_id, run_id)
+) STRICT, WITHOUT ROWID;
+
+-- What has been measured; what is only scheduled is not looked for by its tenant.
+CREATE INDEX measurements_by_tenant ON measurements (workspace_id, tenant_id, measured_ms)
+  WHERE measured_ms IS NOT NULL;
+
+-- What is still to be measured, soonest first: stays small however many runs were measured.
+CREATE INDEX measurements_due ON measurements (workspace_id, due_ms) WHERE measured_ms IS NULL;
+
+CREATE INDEX measurements_read ON measurements (workspace_id, measured_ms) WHERE measured_ms IS NOT NULL;
+
+CREATE TABLE manual_metrics (
+  workspace_id TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  channel      TEXT NOT NULL,
+  metrics      TEXT NOT NULL,
+  source       TEXT NOT NULL,
+  recorded_ms  INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, run_id, channel)
+) STRICT, WITHOUT ROWID;
+
+-- Workflows: pinned programs, sessions, runs, and the tree of nodes that each run has become.
+CREATE TABLE workflow_programs (
+  workspace_id  TEXT NOT NULL,
+  workflow_hash TEXT NOT NULL,
+  workflow_id   TEXT NOT NULL,
+  program       TEXT NOT NULL,
+  created_ms    INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, workflow_hash)
+) STRICT;
+
+CREATE TABLE workflow_sessions (
+  workspace_id TEXT NOT NULL,
+  session_id   TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  updated_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, session_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX workflow_sessions_by_age ON workflow_sessions (updated_ms);
+
+CREATE TABLE workflow_runs (
+  workspace_id  TEXT NOT NULL,
+  run_id        TEXT NOT NULL,
+  session_id    TEXT NOT NULL,
+  workflow_id   TEXT NOT NULL,
+  workflow_hash TEXT NOT NULL,
+  name          TEXT NOT NULL,
+  nodes         INTEGER NOT NULL,
+  created_ms    INTEGER NOT NULL,
+  updated_ms    INTEGER NOT NULL,
+  -- Which series of tokens a run is known by. A run that came in from a bundle keeps its id and gets a series of its own, so
+  -- that no token of where it came from is a token of it, also where both have the same key.
+  series        INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (workspace_id, run_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX workflow_runs_by_session ON workflow_runs (workspace_id, session_id, run_id);
+
+-- `parent` is the node whose pending step was completed to get here, with what was sent for it.
+CREATE TABLE workflow_nodes (
+  workspace_id TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  node         INTEGER NOT NULL,
+  parent       INTEGER,
+  step_key     TEXT NOT NULL,
+  title        TEXT NOT NULL,
+  notes        TEXT NOT NULL,
+  artifacts    TEXT NOT NULL,
+  snapshot     TEXT NOT NULL,
+  is_complete  INTEGER NOT NULL,
+  children     INTEGER NOT NULL,
+  event_seq    INTEGER NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  -- The first way on from a node: what led to which child, and the tokens that were given there. The rest of that answer
+  -- is made from the child again instead of being stored beside it.
+  next_edge    TEXT,
+  next_node    INTEGER,
+  next_state   TEXT,
+  next_ack     TEXT,
+  PRIMARY KEY (workspace_id, run_id, node)
+) STRICT, WITHOUT ROWID;
+
+-- Every answer that was given to an advance: the same tokens and content find it again.
+CREATE TABLE workflow_answers (
+  workspace_id TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  node         INTEGER NOT NULL,
+  edge         TEXT NOT NULL,
+  child        INTEGER,
+  answer       TEXT NOT NULL,
+  text         TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, run_id, node, edge)
+) STRICT;
+
+CREATE TABLE workflow_checkpoints (
+  workspace_id TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  node         INTEGER NOT NULL,
+  digest       TEXT NOT NULL,
+  notes        TEXT NOT NULL,
+  event_seq    INTEGER NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, run_id, node, digest)
+) STRICT;
+
+-- Which action a human was asked about for which content of which step.
+CREATE TABLE workflow_confirmations (
+  workspace_id TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  node         INTEGER NOT NULL,
+  content      TEXT NOT NULL,
+  step_key     TEXT NOT NULL,
+  action_id    TEXT NOT NULL,
+  event_seq    INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, run_id, node, content, action_id)
+) STRICT;
+
+-- Notes of people on a session as a whole.
+CREATE TABLE workflow_session_notes (
+  workspace_id TEXT NOT NULL,
+  session_id   TEXT NOT NULL,
+  note_id      TEXT NOT NULL,
+  author       TEXT NOT NULL,
+  notes        TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, session_id, note_id)
+) STRICT;
+
+-- Which workspaces a member may look at and decide in; an owner needs no row.
+CREATE TABLE memberships (
+  workspace_id TEXT NOT NULL,
+  person_id    TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, person_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX memberships_by_person ON memberships (person_id, workspace_id);
+
+-- What an action said before it was edited, so that a reader can see what changed.
+CREATE TABLE action_revisions (
+  workspace_id TEXT NOT NULL,
+  action_id    TEXT NOT NULL,
+  revision     INTEGER NOT NULL,
+  effect       TEXT NOT NULL,
+  view         TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (workspace_id, action_id, revision)
+) STRICT, WITHOUT ROWID;
+
+-- The key that seals a workspace's secrets, itself sealed by the master secret that `sealed_by` names.
+CREATE TABLE vault_keys (
+  workspace_id TEXT NOT NULL PRIMARY KEY,
+  sealed_by    TEXT NOT NULL,
+  sealed       TEXT NOT NULL,
+  made_ms      INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- One secret each: whose it is (a provider), which field, and the sealed bytes.
+CREATE TABLE vault_secrets (
+  workspace_id TEXT NOT NULL,
+  holder       TEXT NOT NULL,
+  field        TEXT NOT NULL,
+  sealed       TEXT NOT NULL,
+  changed_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, holder, field)
+) STRICT, WITHOUT ROWID;
+
+-- One connection per provider; a connection that has ended stays as a row without secrets.
+CREATE TABLE connections (
+  workspace_id TEXT NOT NULL,
+  provider     TEXT NOT NULL,
+  state        TEXT NOT NULL,
+  label        TEXT NOT NULL,
+  accounts     TEXT NOT NULL,
+  scopes       TEXT NOT NULL,
+  settings     TEXT NOT NULL,
+  expires_ms   INTEGER,
+  connected_by TEXT NOT NULL,
+  connected_ms INTEGER NOT NULL,
+  changed_ms   INTEGER NOT NULL,
+  problem      TEXT,
+  version      INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, provider)
+) STRICT, WITHOUT ROWID;
+
+-- A result on its way. `delivery_id` is the webhook-id, the same in every try; `body` is what is signed, byte for byte.
+CREATE TABLE webhook_deliveries (
+  workspace_id TEXT NOT NULL,
+  delivery_id  TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  type         TEXT NOT NULL,
+  url          TEXT NOT NULL,
+  body         TEXT NOT NULL,
+  state        TEXT NOT NULL CHECK (state IN ('waiting', 'delivered', 'failed')),
+  tries        INTEGER NOT NULL,
+  resends      INTEGER NOT NULL,
+  next_try_ms  INTEGER,
+  created_ms   INTEGER NOT NULL,
+  ended_ms     INTEGER,
+  -- A delivery of an event names its subscription and action; that of a test has no action, that of a result neither.
+  subscription_id TEXT NOT NULL DEFAULT '',
+  action_id       TEXT NOT NULL DEFAULT '',
+  PRIMARY KEY (workspace_id, delivery_id)
+) STRICT;
+
+-- What retention removes.
+CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries (created_ms);
+
+-- The log of a subscription, and its queue.
+CREATE INDEX webhook_deliveries_by_subscription ON webhook_deliveries (workspace_id, subscription_id, delivery_id)
+WHERE subscription_id <> '';
+
+CREATE INDEX webhook_deliveries_queued ON webhook_deliveries (workspace_id, subscription_id)
+WHERE state = 'waiting' AND subscription_id <> '';
+
+-- The log: one line a try.
+CREATE TABLE webhook_tries (
+  workspace_id TEXT NOT NULL,
+  delivery_id  TEXT NOT NULL,
+  number       INTEGER NOT NULL,
+  at_ms        INTEGER NOT NULL,
+  duration_ms  INTEGER NOT NULL,
+  outcome      TEXT NOT NULL,
+  status       INTEGER,
+  detail       TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, delivery_id, number)
+) STRICT, WITHOUT ROWID;
+
+-- What a workspace may spend and has spent: the fold of its entries. A workspace without a row is unlimited.
+CREATE TABLE credit_accounts (
+  workspace_id TEXT PRIMARY KEY,
+  unlimited    INTEGER NOT NULL,
+  granted      INTEGER NOT NULL,
+  spent        INTEGER NOT NULL,
+  reserved     INTEGER NOT NULL,
+  seq          INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The ledger. Nothing is changed or removed.
+CREATE TABLE credit_entries (
+  workspace_id TEXT NOT NULL,
+  seq          INTEGER NOT NULL,
+  kind         TEXT NOT NULL CHECK (kind IN ('grant', 'limit', 'unlimit', 'reserve', 'release', 'settle', 'charge')),
+  amount       INTEGER NOT NULL,
+  action_id    TEXT,
+  attempt_id   TEXT,
+  by_whom      TEXT NOT NULL,
+  at_ms        INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, seq)
+) STRICT, WITHOUT ROWID;
+
+-- How each metered action stands: nothing is charged twice.
+CREATE TABLE credit_charges (
+  workspace_id TEXT NOT NULL,
+  action_id    TEXT NOT NULL,
+  amount       INTEGER NOT NULL,
+  state        TEXT NOT NULL CHECK (state IN ('reserved', 'released', 'settled')),
+  PRIMARY KEY (workspace_id, action_id)
+) STRICT, WITHOUT ROWID;
+
+-- Pictures by what they are: the same bytes are kept once in a workspace.
+CREATE TABLE pictures (
+  workspace_id TEXT NOT NULL,
+  digest       TEXT NOT NULL,
+  content_type TEXT NOT NULL,
+  width        INTEGER NOT NULL,
+  height       INTEGER NOT NULL,
+  size         INTEGER NOT NULL,
+  content      BLOB NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, digest)
+) STRICT;
+
+CREATE INDEX pictures_by_age ON pictures (created_ms);
+
+-- Where a picture may be seen: a run made it, or an action of the run takes it along.
+CREATE TABLE picture_uses (
+  workspace_id TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  digest       TEXT NOT NULL,
+  kept         INTEGER NOT NULL CHECK (kept IN (0, 1)),
+  PRIMARY KEY (workspace_id, run_id, digest)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX picture_uses_by_picture ON picture_uses (workspace_id, digest, kept);
+
+-- A consent that was asked for. Known by a hash of its state; it ends with the session of the browser that asked.
+CREATE TABLE oauth_states (
+  workspace_id  TEXT NOT NULL,
+  state_hash    TEXT NOT NULL,
+  for_workspace TEXT NOT NULL,
+  provider      TEXT NOT NULL,
+  session_id    TEXT NOT NULL,
+  person_id     TEXT NOT NULL,
+  created_ms    INTEGER NOT NULL,
+  expires_ms    INTEGER NOT NULL,
+  used_ms       INTEGER,
+  PRIMARY KEY (workspace_id, state_hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX oauth_states_by_end ON oauth_states (workspace_id, expires_ms);
+
+-- Which process renews a connection's tokens now, and until when it is believed to be at it.
+CREATE TABLE oauth_turns (
+  workspace_id TEXT NOT NULL,
+  provider     TEXT NOT NULL,
+  holder       TEXT NOT NULL,
+  until_ms     INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, provider)
+) STRICT, WITHOUT ROWID;
+
+-- How much a workspace has stored on a day (UTC, counted from the epoch).
+CREATE TABLE stored_bytes (
+  workspace_id TEXT NOT NULL,
+  day          INTEGER NOT NULL,
+  bytes        INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, day)
+) STRICT, WITHOUT ROWID;
+
+-- Who gets mail by what waits, is approved or was sent within a day: people are counted over all actions of a workspace, not
+-- only within one. Rows that are older go as new ones come, so that the table does not grow with history.
+CREATE TABLE action_recipients (
+  workspace_id TEXT NOT NULL,
+  action_id    TEXT NOT NULL,
+  address      TEXT NOT NULL,
+  at_ms        INTEGER NOT NULL,
+  expires_ms   INTEGER,
+  PRIMARY KEY (workspace_id, action_id, address)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX action_recipients_by_time ON action_recipients (workspace_id, at_ms, address);
+
+-- Where people are notified. `kind` is the id of a registered notifier.
+CREATE TABLE notification_targets (
+  workspace_id TEXT NOT NULL,
+  target_id    TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  shown        TEXT NOT NULL,
+  created_ms   INTEGER NOT NULL,
+  told_ms      INTEGER,
+  problem      TEXT,
+  -- Notification targets of a person are stored with the server's workspace; those of a workspace have no person. Each has
+  -- its choices: causes and risks (as digits of actions.risk), whether it arrives without a sound, when it reminds.
+  person_id    TEXT NOT NULL DEFAULT '',
+  causes       TEXT NOT NULL DEFAULT 'waiting decided problems reminders',
+  risks        TEXT NOT NULL DEFAULT '012',
+  quiet        INTEGER NOT NULL DEFAULT 0,
+  remind_ms    INTEGER NOT NULL DEFAULT 86400000,
+  PRIMARY KEY (workspace_id, target_id)
+) STRICT, WITHOUT ROWID;
+
+-- One row for each applied migration. A component that was removed keeps its rows and tables.
+CREATE TABLE component_versions (
+  component  TEXT NOT NULL,
+  version    INTEGER NOT NULL,
+  name       TEXT NOT NULL,
+  prefix     TEXT NOT NULL,
+  applied_at INTEGER NOT NULL,
+  digest     TEXT NOT NULL,
+  PRIMARY KEY (component, version)
+) STRICT, WITHOUT ROWID;
+
+-- Nonces of confirmed forms. Each works once.
+CREATE TABLE used_nonces (
+  workspace_id TEXT NOT NULL,
+  nonce_hash   TEXT NOT NULL,
+  expires_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, nonce_hash)
+) STRICT;
+
+CREATE INDEX used_nonces_by_end ON used_nonces (expires_ms);
+
+-- The passkeys of people who sign in.
+CREATE TABLE passkeys (
+  workspace_id  TEXT NOT NULL,
+  credential_id TEXT NOT NULL,
+  person_id     TEXT NOT NULL,
+  public_key    TEXT NOT NULL,
+  sign_count    INTEGER NOT NULL,
+  label         TEXT NOT NULL,
+  created_ms    INTEGER NOT NULL,
+  used_ms       INTEGER,
+  PRIMARY KEY (workspace_id, credential_id)
+) STRICT;
+
+CREATE INDEX passkeys_by_person ON passkeys (workspace_id, person_id);
+
+-- People by the issuer that identifies them (OpenID Connect). `follows_claims`: the issuer decides their role.
+CREATE TABLE identities (
+  workspace_id   TEXT NOT NULL,
+  issuer         TEXT NOT NULL,
+  subject        TEXT NOT NULL,
+  person_id      TEXT NOT NULL,
+  follows_claims INTEGER NOT NULL,
+  linked_ms      INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, issuer, subject)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX identities_by_person ON identities (workspace_id, person_id);
+
+-- Sign-ins with an issuer that came back, so that none comes back twice.
+CREATE TABLE used_sign_in_states (
+  workspace_id TEXT NOT NULL,
+  state_hash   TEXT NOT NULL,
+  expires_ms   INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, state_hash)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX used_sign_in_states_by_end ON used_sign_in_states (workspace_id, expires_ms);
+
+-- The last message about a run at a target, so that a decision can replace or follow it.
+CREATE TABLE notification_messages (
+  workspace_id TEXT NOT NULL,
+  target_id    TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  message      TEXT NOT NULL,
+  sent_ms      INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, target_id, run_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX notification_messages_by_time ON notification_messages (sent_ms);
+
+-- The reminders that were sent, once per target, action and kind.
+CREATE TABLE notification_reminders (
+  workspace_id TEXT NOT NULL,
+  target_id    TEXT NOT NULL,
+  action_id    TEXT NOT NULL,
+  kind         TEXT NOT NULL,
+  told_ms      INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, action_id, target_id, kind)
+) STRICT, WITHOUT ROWID;
+
+-- The versions of each workspace's policy, as their authors wrote them.
+CREATE TABLE policy_versions (
+  workspace_id TEXT NOT NULL,
+  version      INTEGER NOT NULL,
+  digest       TEXT NOT NULL,
+  source       TEXT NOT NULL,
+  set_by       TEXT NOT NULL,
+  at_ms        INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, version)
+) STRICT, WITHOUT ROWID;
+
+-- Addresses that a workspace subscribed to events of its actions. `events` are their names with spaces between them.
+-- `failing_since_ms` is the first failed try since the last delivery.
+CREATE TABLE webhook_subscriptions (
+  workspace_id     TEXT NOT NULL,
+  subscription_id  TEXT NOT NULL,
+  url              TEXT NOT NULL,
+  events           TEXT NOT NULL,
+  enabled          INTEGER NOT NULL,
+  created_by       TEXT NOT NULL,
+  created_ms       INTEGER NOT NULL,
+  delivered_ms     INTEGER,
+  failing_since_ms INTEGER,
+  PRIMARY KEY (workspace_id, subscription_id)
+) STRICT, WITHOUT ROWID;
+
+-- Which memory changed which draft.
+CREATE TABLE memory_uses (
+  workspace_id TEXT NOT NULL,
+  entry_id     TEXT NOT NULL,
+  asset_id     TEXT NOT NULL,
+  run_id       TEXT NOT NULL,
+  PRIMARY KEY (workspace_id, entry_id, asset_id)
+) STRICT, WITHOUT ROWID;
+
+-- How a workspace looks on its public pages.
+CREATE TABLE workspace_brands (
+  workspace_id TEXT PRIMARY KEY,
+  accent       TEXT NOT NULL,
+  logo_digest  TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Logos: the one in use, and one that waits for its confirmation. Each was read and written again before it came here.
+CREATE TABLE brand_logos (
+  workspace_id TEXT NOT NULL,
+  logo_digest  TEXT NOT NULL,
+  media_type   TEXT NOT NULL,
+  content      BLOB NOT NULL,
+  PRIMARY KEY (workspace_id, logo_digest)
+) STRICT, WITHOUT ROWID;
+
+-- When each caller of a workspace was last here, within a few minutes.
+CREATE TABLE callers_seen (
+  workspace_id TEXT NOT NULL,
+  caller       TEXT NOT NULL,
+  seen_ms      INTEGER NOT NULL,
+  PRIMARY KEY (workspace_id, caller)
+) STRICT, WITHOUT ROWID;
+
+-- Where nothing is sent: a workspace, or every one under the id of the deployment.
+CREATE TABLE freezes (
+  workspace_id TEXT PRIMARY KEY,
+  since_ms     INTEGER NOT NULL,
+  set_by       TEXT NOT NULL,
+  why          TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- The words of the entries for searching. Entries come one with every decision and are searched seldom, so the index
+-- takes them in by the batch, and whoever searches takes in the rest first.
+CREATE VIRTUAL TABLE brain_words USING fts5 (
+  body, content = 'brain_entries', content_rowid = 'number', tokenize = "unicode61 remove_diacritics 2"
+);

@@ -1,7 +1,0 @@
--- Where nothing is sent: a workspace, or every one under the id of the deployment.
-CREATE TABLE freezes (
-  workspace_id TEXT PRIMARY KEY,
-  since_ms     INTEGER NOT NULL,
-  set_by       TEXT NOT NULL,
-  why          TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
