@@ -13,7 +13,8 @@ DAMAGES = {
     "event body": "UPDATE events SET body = 'x'",
     "event of a restore": "UPDATE events SET kind = 'store_restored', stream_id = 'restores'",
     "head": "UPDATE streams SET hash = 'x', seq = 0",
-    "text that is no text": "UPDATE streams SET stream_id = CAST(x'ff' AS TEXT) WHERE stream_id = (SELECT min(stream_id) FROM streams)",
+    "text that is no text": "UPDATE streams SET stream_id = CAST(x'ff' AS TEXT) WHERE stream_id = "
+    "(SELECT min(stream_id) FROM streams)",
     "checkpoint": "UPDATE checkpoints SET body = '{}'",
 }
 
