@@ -5,11 +5,14 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+import httpx
 import pytest
 from tests.net.far_side import Answer, FarSide, certificate, closed_port, far_side, packed_bomb, redirect
 
+from assent.net import addresses, outgoing
 from assent.net.addresses import FetchRefused
 from assent.net.outgoing import fetch_page, post_json
 
@@ -73,7 +76,9 @@ async def test_three_redirects_are_followed_and_not_a_fourth(side: FarSide) -> N
     assert refused.value.why == "redirects"
 
 
-async def test_a_name_is_resolved_once_and_cannot_move_before_the_connection(tmp_path: Path) -> None:
+async def test_a_name_is_resolved_once_and_cannot_move_before_the_connection(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rebinding: the second answer of the resolver would be another address; it is never asked for."""
     server, client = certificate(tmp_path, "pinned.example")
     answers = iter([["127.0.0.1"], ["10.0.0.1"]])
@@ -85,25 +90,32 @@ async def test_a_name_is_resolved_once_and_cannot_move_before_the_connection(tmp
 
     with far_side(server) as side:
         url = f"https://pinned.example:{side.port}/x"
-        page = await fetch_page(url, allow_hosts=["pinned.example"], resolve=resolve, tls=client)
+        monkeypatch.setattr(addresses, "_resolve", resolve)
+        monkeypatch.setattr(httpx, "AsyncClient", partial(httpx.AsyncClient, verify=client))
+        page = await fetch_page(url, allow_hosts=["pinned.example"])
     assert page.text
     assert asked == ["pinned.example"]
     assert side.asked[0].headers["host"] == f"pinned.example:{side.port}"
 
 
-async def test_a_name_that_turns_private_on_a_later_hop_is_refused(side: FarSide) -> None:
+async def test_a_name_that_turns_private_on_a_later_hop_is_refused(
+    side: FarSide, monkeypatch: pytest.MonkeyPatch
+) -> None:
     side.answers["/"] = redirect("https://rebound.example/")
     found = {"127.0.0.1": ["127.0.0.1"], "rebound.example": ["127.0.0.1"]}
 
     async def resolve(host: str, port: int) -> Sequence[str]:
         return found[host]
 
+    monkeypatch.setattr(addresses, "_resolve", resolve)
     with pytest.raises(FetchRefused) as refused:
-        await fetch_page(side.url(), allow_hosts=HERE, resolve=resolve)
+        await fetch_page(side.url(), allow_hosts=HERE)
     assert refused.value.why == "address"
 
 
-async def test_a_certificate_of_another_name_is_refused(tmp_path: Path) -> None:
+async def test_a_certificate_of_another_name_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     server, client = certificate(tmp_path, "other.example")
 
     async def resolve(host: str, port: int) -> Sequence[str]:
@@ -111,35 +123,42 @@ async def test_a_certificate_of_another_name_is_refused(tmp_path: Path) -> None:
 
     with far_side(server) as side:
         url = f"https://pinned.example:{side.port}/"
-        for tls in (client, None):
+        monkeypatch.setattr(addresses, "_resolve", resolve)
+        for trusting in (httpx.AsyncClient, partial(httpx.AsyncClient, verify=client)):
+            monkeypatch.setattr(httpx, "AsyncClient", trusting)
             with pytest.raises(FetchRefused) as refused:
-                await fetch_page(url, allow_hosts=["pinned.example"], resolve=resolve, tls=tls)
+                await fetch_page(url, allow_hosts=["pinned.example"])
             assert refused.value.why == "tls"
     assert side.asked == []
 
 
-async def test_the_next_address_of_a_name_is_tried(side: FarSide) -> None:
+async def test_the_next_address_of_a_name_is_tried(side: FarSide, monkeypatch: pytest.MonkeyPatch) -> None:
     async def resolve(host: str, port: int) -> Sequence[str]:
         return ["::1", "127.0.0.1"]
 
+    monkeypatch.setattr(addresses, "_resolve", resolve)
     url = side.url(host="both.example")
-    assert (await fetch_page(url, allow_hosts=["both.example"], resolve=resolve)).text
+    assert (await fetch_page(url, allow_hosts=["both.example"])).text
 
 
-async def test_a_huge_page_is_read_up_to_the_limit(side: FarSide) -> None:
+async def test_a_huge_page_is_read_up_to_the_limit(side: FarSide, monkeypatch: pytest.MonkeyPatch) -> None:
     side.answers["/"] = Answer(body=b"x" * 65_536, endless=True)
-    page = await fetch_page(side.url(), allow_hosts=HERE, max_bytes=100_000)
+    monkeypatch.setattr(outgoing, "MAX_PAGE_BYTES", 100_000)
+    page = await fetch_page(side.url(), allow_hosts=HERE)
     assert (len(page.text), page.truncated) == (100_000, True)
 
 
-async def test_a_packed_page_is_unpacked_up_to_the_limit(side: FarSide) -> None:
+async def test_a_packed_page_is_unpacked_up_to_the_limit(
+    side: FarSide, monkeypatch: pytest.MonkeyPatch
+) -> None:
     html = {"Content-Type": "text/html", "Content-Encoding": "gzip"}
     side.answers["/"] = Answer(body=gzip.compress(b"<title>packed</title>"), headers=html)
     side.answers["/bomb"] = Answer(body=packed_bomb(50), headers=html)
     side.answers["/bad"] = Answer(body=b"not packed at all", headers=html)
     side.answers["/br"] = Answer(headers=html | {"Content-Encoding": "br"})
     assert (await fetch_page(side.url(), allow_hosts=HERE)).text == "<title>packed</title>"
-    bomb = await fetch_page(side.url("/bomb"), allow_hosts=HERE, max_bytes=100_000)
+    monkeypatch.setattr(outgoing, "MAX_PAGE_BYTES", 100_000)
+    bomb = await fetch_page(side.url("/bomb"), allow_hosts=HERE)
     assert (len(bomb.text), bomb.truncated) == (100_000, True)
     for path, why in (("/bad", "broken"), ("/br", "type")):
         with pytest.raises(FetchRefused) as refused:
@@ -147,11 +166,14 @@ async def test_a_packed_page_is_unpacked_up_to_the_limit(side: FarSide) -> None:
         assert refused.value.why == why
 
 
-async def test_a_page_that_never_ends_is_given_up_in_time(side: FarSide) -> None:
+async def test_a_page_that_never_ends_is_given_up_in_time(
+    side: FarSide, monkeypatch: pytest.MonkeyPatch
+) -> None:
     side.answers["/"] = Answer(stall=True)
+    monkeypatch.setattr(outgoing, "PAGE_SECONDS", 0.3)
     began = time.monotonic()
     with pytest.raises(FetchRefused) as refused:
-        await fetch_page(side.url(), allow_hosts=HERE, timeout_seconds=0.3)
+        await fetch_page(side.url(), allow_hosts=HERE)
     assert refused.value.why == "timeout"
     assert time.monotonic() - began < 5
 
@@ -217,7 +239,9 @@ async def test_a_post_to_a_private_address_is_refused(side: FarSide) -> None:
     assert side.asked == []
 
 
-async def test_the_answer_to_a_post_is_read_up_to_the_limit(side: FarSide) -> None:
+async def test_the_answer_to_a_post_is_read_up_to_the_limit(
+    side: FarSide, monkeypatch: pytest.MonkeyPatch
+) -> None:
     side.answers["/hook"] = Answer(body=b"y" * 65_536, endless=True)
     posted = await post_json(side.url("/hook"), b"{}", allow_hosts=HERE)
     assert len(posted.body) == 65_536

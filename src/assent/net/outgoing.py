@@ -17,15 +17,17 @@ import ssl
 import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Final
+from typing import Final
 
 import httpx
 
 from assent.kernel.structs import Record
-from assent.net.addresses import MAX_URL_CHARS, CheckedTarget, FetchRefused, Resolve, check
+from assent.net.addresses import MAX_URL_CHARS, CheckedTarget, FetchRefused, check
 
 MAX_HOPS: Final = 3
 """Limit of redirects: to https, to www, to a language."""
+PAGE_SECONDS: Final = 10.0
+"""Limit of everything that it takes to fetch a page."""
 MAX_PAGE_BYTES: Final = 2_000_000
 """Limit of a decompressed page. Title, description and headings come far earlier."""
 MAX_REPLY_BYTES: Final = 65_536
@@ -62,21 +64,17 @@ async def fetch_page(
     url: str,
     *,
     allow_hosts: Sequence[str] = (),
-    timeout_seconds: float = 10.0,
-    max_bytes: int = MAX_PAGE_BYTES,
-    resolve: Resolve | None = None,
-    tls: ssl.SSLContext | None = None,
 ) -> FetchedPage:
-    """Fetch a page. Raises `FetchRefused`. `timeout_seconds` covers everything."""
+    """Fetch a page. Raises `FetchRefused`."""
     headers = {"accept": "text/html, text/plain;q=0.8", "accept-encoding": "gzip, identity"}
-    async with _limit_time(timeout_seconds):
+    async with _limit_time(PAGE_SECONDS):
         for _ in range(MAX_HOPS + 1):
-            target = await check(url, allow_hosts=allow_hosts, resolve=resolve)
-            async with _ask("GET", target, headers, b"", timeout_seconds, tls) as response:
+            target = await check(url, allow_hosts=allow_hosts)
+            async with _ask("GET", target, headers, b"", PAGE_SECONDS) as response:
                 if response.status_code in (301, 302, 303, 307, 308) and "location" in response.headers:
                     url = _next(target.url, response.headers["location"])
                     continue
-                return await _page(target.url, response, max_bytes)
+                return await _page(target.url, response)
     raise FetchRefused("redirects", f"The page redirects more than {MAX_HOPS} times.")
 
 
@@ -122,7 +120,7 @@ async def _send(
     max_bytes: int,
 ) -> Posted:
     sent = {"content-type": "application/json", "accept-encoding": "identity", **headers}
-    async with _ask(method, target, sent, body, timeout_seconds, None) as response:
+    async with _ask(method, target, sent, body, timeout_seconds) as response:
         answered, _ = await _read(response, max_bytes)
         return Posted(
             status=response.status_code, body=answered, retry_after=response.headers.get("retry-after")
@@ -152,7 +150,6 @@ async def _ask(
     headers: Mapping[str, str],
     body: bytes,
     timeout_seconds: float,
-    tls: ssl.SSLContext | None,
 ) -> AsyncIterator[httpx.Response]:
     """The response of the first checked address that accepts a connection."""
     named = target.url.netloc.decode("ascii")
@@ -160,8 +157,7 @@ async def _ask(
     # Ignore the environment: a proxy would resolve the name again. No connection is reused.
     # A share of the time for each address: whether one was reached is known before the time is over.
     patience = httpx.Timeout(timeout_seconds, connect=timeout_seconds * CONNECT_SHARE / len(target.addresses))
-    options: dict[str, Any] = {"trust_env": False, "follow_redirects": False, "timeout": patience}
-    async with httpx.AsyncClient(verify=tls if tls is not None else True, **options) as client:
+    async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=patience) as client:
         response = await _connect(client, method, target, sent, body)
         try:
             yield response
@@ -200,7 +196,7 @@ async def _connect(
     raise refused
 
 
-async def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> FetchedPage:
+async def _page(url: httpx.URL, response: httpx.Response) -> FetchedPage:
     if response.status_code != 200:
         raise FetchRefused(
             "status", f"The page answered with status {response.status_code}.", response.status_code
@@ -209,7 +205,7 @@ async def _page(url: httpx.URL, response: httpx.Response, max_bytes: int) -> Fet
     content_type = kind.strip().lower()
     if content_type not in READABLE:
         raise FetchRefused("type", "The address is not that of a text page.", response.status_code)
-    body, truncated = await _read(response, max_bytes)
+    body, truncated = await _read(response, MAX_PAGE_BYTES)
     return FetchedPage(
         url=str(url), content_type=content_type, text=_decode(body, parameters), truncated=truncated
     )
