@@ -267,7 +267,6 @@ TOOLS = (
         request=Measure,
         reply=MeasureReply,
         handler=measure,
-        aliases=("chieflab_measure_launch_results",),
         legacy_names=("chiefmo_measure_launch_results",),
     ),
     Tool(
