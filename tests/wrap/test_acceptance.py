@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import html
 import re
-import sqlite3
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +13,10 @@ from tests.keyed_browser import is_confirm_page
 from tests.serving.web.review.kit import form
 from tests.wrap.kit import FrontClient, Wrapped, said
 
-import assent.wrap
 from assent.engine.core import quota
 from assent.gate.records import Action
 from assent.wrap import gateway, storing, upstreams
-from assent.wrap.effects import read_acceptance, write_definition
+from assent.wrap.effects import read_acceptance
 
 pytestmark = pytest.mark.anyio
 
@@ -332,25 +329,3 @@ async def test_the_answer_of_a_held_tool_names_it_and_nothing_is_called(
     await ask(wrapped, client, tools={"look": OTHER})
     result = await client.call("look", path="a")
     assert result["isError"] and "look" in said(result) and wrapped.calls_of("look") == []
-
-
-def test_hints_accepted_before_this_version_count_if_they_were_in_the_first_list() -> None:
-    folder = Path(assent.wrap.__file__).parent / "migrations" / "sqlite"
-    first, second = sorted(folder.glob("*.sql"))[:2]
-    database = sqlite3.connect(":memory:")
-    database.executescript(first.read_text())
-    hinted, plain = (write_definition({"annotations": {"readOnlyHint": each}}) for each in (True, False))
-    rows = [
-        ("a", "reads", hinted, 5),
-        ("a", "writes", plain, 5),
-        ("a", "later", hinted, 9),
-        ("b", "other", hinted, 9),
-    ]
-    database.executemany(
-        "INSERT INTO wrap_tools (workspace_id, pin, server, tool, definition, accepted_ms) VALUES ('w','',?,?,?,?)",
-        rows,
-    )
-    database.executescript(second.read_text())
-    found = dict(database.execute("SELECT tool, hinted FROM wrap_tools").fetchall())
-    assert found == {"reads": 1, "writes": 0, "later": 0, "other": 1}
-    database.close()

@@ -53,7 +53,7 @@ class StoreBehind(StoreUnavailable):
 
 class HeadFile(WireRecord):
     """The newest recorded position at one address. `directory` is the random name of the data directory in
-    the store; `deployment` is empty if an earlier release wrote the file."""
+    the store; `deployment` is empty until the store has a name."""
 
     directory: str
     epoch: int
@@ -105,8 +105,8 @@ class Heads:
         return heads
 
     def _belongs(self, path: Path, head: HeadFile, facts: dict[str, str]) -> bool:
-        """Whether a head is of the store's deployment. Where an earlier release has named one of them only,
-        its counter or its address tells."""
+        """Whether a head is of the store's deployment. Where one of them has no name yet, its counter or its
+        address tells."""
         if head.deployment and facts.get(positions.DEPLOYMENT):
             return head.deployment == facts[positions.DEPLOYMENT]
         return path == self.path or positions.name_head(head.directory) in facts

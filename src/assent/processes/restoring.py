@@ -116,7 +116,7 @@ async def _read_facts(url: str) -> dict[str, str]:
 
 
 async def _complete_mark(loaded: LoadedBackup, facts: dict[str, str]) -> None:
-    """Complete the mark of a loaded backup, and its deployment if an earlier release wrote it, by the facts
+    """Complete the mark of a loaded backup, and its deployment if it has none, by the facts
     of the replaced store. A copy that a migration made has no mark: it is as old as its last event."""
 
     def complete() -> Transaction[None]:

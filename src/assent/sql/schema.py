@@ -17,7 +17,7 @@ from assent.kernel.structs import Record
 from assent.ports import SchemaMismatch, SchemaTooNew
 
 MIGRATIONS: Final = Path(__file__).parent / "migrations"
-LAST_BEFORE_BASELINE: Final = "LASTCOMMIT"
+LAST_BEFORE_BASELINE: Final = "3adadd971595"
 """The last commit whose code opens databases from before the baseline."""
 
 

@@ -295,7 +295,6 @@ CREATE TABLE people (
   person_id    TEXT NOT NULL,
   name         TEXT NOT NULL,
   created_ms   INTEGER NOT NULL,
-  -- The console: people with roles and workspaces, devices, earlier revisions, and what needs somebody, by risk.
   role         TEXT NOT NULL DEFAULT 'owner' CHECK (role IN ('owner', 'member')),
   email        TEXT,
   ended_ms     INTEGER,
@@ -303,6 +302,8 @@ CREATE TABLE people (
   email_vouched INTEGER NOT NULL DEFAULT 0,
   -- The time zone in which a person reads times; empty before they have one.
   zone          TEXT NOT NULL DEFAULT '',
+  -- Who gave the name: a file of people, the issuer that identifies them, or (empty) they themselves.
+  named_by      TEXT NOT NULL DEFAULT '',
   PRIMARY KEY (workspace_id, person_id)
 ) STRICT, WITHOUT ROWID;
 

@@ -14,6 +14,8 @@ CREATE TABLE wrap_tools (
   pin          TEXT NOT NULL,
   definition   TEXT NOT NULL,
   accepted_ms  BIGINT NOT NULL,
+  -- Whether a tool has said that it only reads since the server's first list, which was accepted at one moment.
+  hinted       BIGINT NOT NULL DEFAULT 0,
   PRIMARY KEY (workspace_id, server, tool)
 );
 
