@@ -40,7 +40,6 @@ from assent.platform.storage import Services
 from assent.platform.values import Record, WorkspaceId, is_uuid, iso_time
 from assent.suite.site import documents as feed_documents
 from assent.suite.site import feed as site_feed
-from assent.suite.site import words
 from assent.suite.site.documents import FeedEntry
 from assent.suite.site.feed import FEED_PATH, SitePost, Visits, post_path
 from assent.suite.site.visitors import is_view
@@ -242,7 +241,6 @@ class FeedPages:
             FEED_PATH.format(workspace_id),
         )
         return {
-            "site_words": words,
             "author": brand.name,
             "feed": feed,
             "logo": f"{feed}logo/{brand.logo_name}" if brand.logo_name else "",

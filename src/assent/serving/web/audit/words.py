@@ -243,52 +243,6 @@ def _place(stream_id: str, kind: str) -> str | None:
 
 
 # audit.html
-THE_LOG: Final = "The log"
-VERIFY: Final = "Verify"
-EXPORT_CSV: Final = "Export CSV"
-EXPORT_JSON: Final = "Export JSON"
-AUDIT_LOG_VERIFIED_EVENTS_UNCHANGED: Final = "Audit log verified: {events} events, unchanged"
-THE_AUDIT_LOG_WAS_CHANGED: Final = "The audit log was changed after it was written"
-AND_MORE: Final = "and {findings} more."
-UNCOPIED: Final = "The audit log has no fresh copy"
-UNCOPIED_SINCE: Final = (
-    "No signed checkpoint since {since} is known to be on another machine. Without a copy, who owns this machine could "
-    "rewrite the log."
-)
-COPY_EACH_DAY: Final = (
-    "Copy the newest file of the folder checkpoints to another machine each day, and show the server a copy "
-    "from there:"
-)
-KEEP_THE_DATABASE: Final = (
-    "Keep the database as it is and compare it with a backup. A checkpoint that was copied elsewhere "
-    "shows what it said at that time."
-)
-SEARCH_PEOPLE_POSTS_AND_REASONS: Final = "Search people, posts and reasons"
-WHERE: Final = "Where"
-SERVER: Final = "Server"
-WHAT: Final = "What"
-CHANGE: Final = "change"
-NEWEST_FIRST_TIMES_IN: Final = "Newest first. Times in {zone} ({change})."
-EVENT: Final = "Event"
-NUMBER: Final = "{kind}, number {seq}"
-STREAM: Final = "Stream"
-HASH: Final = "Hash"
-NEWEST_EVENTS: Final = "Newest events"
-THE_LATEST_1_000_EVENTS: Final = "None of the latest 1,000 events of this period matches."
-SHOW_EVERYTHING: Final = "Show everything"
-NO_EVENT_FITS: Final = "No event matches."
-NOTHING_HAS_HAPPENED_YET: Final = "Nothing has happened yet"
-EVERY_PREPARATION_DECISION_AND_SEND: Final = (
-    "Every preparation, decision and send is written down here. Each event is chained to the one before "
-    "it, so every change is detected."
-)
-CHECKED: Final = "{events} events in {streams} streams and {checkpoints} signed checkpoints were checked."
-CHECKED_SERVER: Final = (
-    "{events} events in {streams} streams and {checkpoints} signed checkpoints were checked, on the "
-    "whole server."
-)
-ONLY_THE_RUN: Final = "Only the run {run}. {all}"
-ONLY_STREAM: Final = "Only {stream}. {all}"
 FINDINGS: Final = {
     (False, False): "{what}",
     (True, False): "{what} in {where}",

@@ -119,78 +119,12 @@ UNKNOWN_PLACE: Final = PageProblem(
     Link("/connectors", "All connections"),
 )
 
-# connect_leaving.html
-TO_GRANTOR: Final = "To {grantor}"
-ON_TO: Final = "On to {grantor}"
-ASKS_YOU_THERE_WHETHER: Final = (
-    "{grantor} asks you there whether this server may use your {label}. You then return here."
-)
 
 # connect_provider.html
-CONNECT_WHAT: Final = "Connect {label}"
 NOT_SET_UP: Final = "Not set up on this server"
-MUST_KNOW_THIS_SERVER_BEFORE: Final = (
-    "{label} must know this server before it can ask you for consent. The person who runs the server "
-    "registers it as an app with {label} and sets {client_id_setting} and {client_secret_setting}, then "
-    "restarts it."
-)
 CONNECT_AGAIN: Final = "Connect again"
-WITH_YOUR_CONSENT: Final = "With your consent"
-ASKS_YOU_TO_SIGN: Final = (
-    "{label} asks you to sign in there and to allow this: {asks} You come back here afterwards."
-)
 CONTINUE_TO: Final = "Continue to {label}"
-YOUR_MAIL_SERVER: Final = "Your mail server"
-IT_IS_TESTED_BEFORE: Final = "{asks} It is tested before it is stored; nothing is sent."
-MAIL_COMES_FROM: Final = "Mail comes from"
-SUCH_AS_ANN_ANN_EXAMPLE: Final = "Such as Ann <ann@example.org>."
-SERVER: Final = "Server"
-SUCH_AS_MAIL_EXAMPLE_ORG: Final = "Such as mail.example.org."
-ENCRYPTION: Final = "Encryption"
-PORT: Final = "Port"
-LEAVE_IT_EMPTY: Final = "Leave it empty for the default."
-USER: Final = "User"
-PASSWORD: Final = "Password"
-TEST_AND_CONNECT: Final = "Test and connect"
-WITH_A_KEY: Final = "With a key"
-IT_IS_CHECKED_WITH_BEFORE: Final = "{asks} It is checked with {label} before it is stored."
-GET_IT_FROM: Final = "Get it from {label}"
-CHECK_AND_CONNECT: Final = "Check and connect"
-CONNECTIONS: Final = "Connections"
-THE_CONNECTION_HAS_ENDED: Final = "The connection has ended"
-THE_PROVIDER_DOES_NOT_ACCEPT: Final = "The provider no longer accepts it."
-IT_ENDED_WAITING_DRAFTS: Final = "It ended {changed}. Waiting drafts are kept; connect again to send them."
-MAIL_GOES_THROUGH_THE_MAIL: Final = (
-    "Mail already goes out through the mail server of this server. With your own, it comes from your address."
-)
-LISTS_NOTHING_FOR_THE_ACCOUNT: Final = "{label} lists nothing for this account. Enter it yourself."
-CONNECTION: Final = "Connection"
-CONNECTED_BY: Final = "{since} by {connected_by}"
-ACCOUNT: Final = "Account"
-LAST_PROBLEM: Final = "Last problem"
-CHOOSE_ANOTHER: Final = "Choose another"
-ACCOUNTS: Final = "Accounts"
-NEW_DRAFTS_GO: Final = "New drafts go to the account that you choose here. Waiting drafts keep theirs."
-DO_NOT_POST_THERE: Final = "Do not post there"
-CONNECT_ANOTHER_MAIL_SERVER: Final = "Connect another mail server"
-CONNECT_WITH_ANOTHER_KEY: Final = "Connect with another key"
-DISCONNECT: Final = "Disconnect"
-DISCONNECT_LABEL: Final = "Disconnect {label}?"
-THIS_SERVERS_COPY: Final = "The credentials are deleted from this server at once. {loses}"
-YES_DISCONNECT: Final = "Yes, disconnect"
 
-# connectors.html
-DID_NOT_START: Final = "Wrapped servers that did not start"
-SERVICES_ASSENT_CAN_POST: Final = (
-    "Services Assent can post and send through. Only people give keys and consent, on this page. They "
-    "are stored encrypted, and no agent sees them."
-)
-DOES: Final = "Does"
-CHANNELS: Final = "Channels"
-ACCESS: Final = "Access"
-DUPLICATE_PROTECTION: Final = "Duplicate protection"
-MANAGE: Final = "Manage"
-CONNECT: Final = "Connect"
 
 # connectors.py
 NO_ACCOUNT_NEEDED: Final = "No account needed"

@@ -93,40 +93,6 @@ def describe_uses(uses: Uses | None) -> str:
     return f"{said}: {outcome}" if outcome else said
 
 
-# memory.html
-MEMORY: Final = "Memory"
-ADD_A_LESSON: Final = "Add a lesson"
-ADD_A_RULE: Final = "Add a rule"
-SEARCH_MEMORY: Final = "Search memory"
-FOR: Final = "For"
-EVERYONE: Final = "Everyone"
-FOR_TENANT_ID: Final = "for {tenant_id}"
-ALL_OF_IT: Final = "All of it"
-DRAFT: Final = "Draft"
-CONFIRM_WHAT: Final = "Confirm: {body}"
-CONFIRM: Final = "Confirm"
-EDIT: Final = "Edit: {body}"
-STOP_USING_WHAT: Final = "Stop using: {body}"
-STOP_USING: Final = "Stop using"
-NO_MEMORY_HAS_THESE_WORDS: Final = "No memory has these words, kind and status."
-NO_RULES_YET: Final = "No rules yet"
-SAY_HOW_YOUR_DRAFTS_SHOULD: Final = (
-    "Say how your drafts should sound and which facts they may use. Every later draft follows it."
-)
-NOTHING_LEARNED_YET: Final = "Nothing learned yet"
-WHAT_YOU_ASK: Final = (
-    "What you ask for when you change a draft is remembered here, and what worked once it is measured."
-)
-NO_DECISIONS_YET: Final = "No decisions yet"
-WHAT_YOU_APPROVE_CHANGE: Final = "What you approve, change and reject is remembered here."
-
-# memory_write.html
-EDIT_A_MEMORY: Final = "Edit a memory"
-ADD_A_MEMORY: Final = "Add a memory"
-NEW_WORDS: Final = "New words"
-WHAT_TO_REMEMBER: Final = "What to remember"
-YOU_CONFIRM: Final = "You confirm it on the next page, because later drafts follow it."
-
 # screens.py
 LATER_DRAFTS_USE: Final = "Later drafts use it from then on."
 CONFIRM_THIS: Final = "Confirm this?"

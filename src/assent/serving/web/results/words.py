@@ -69,50 +69,11 @@ def say_funnel(runs: int, lost: str) -> str:
 
 
 # results.html
-SAVED_THE_RESULTS_FOLLOW: Final = "Saved. The results follow in a moment."
-NO_RESULTS_YET: Final = "No results yet"
-A_DAY_AFTER_SOMETHING: Final = (
-    "A day after something was sent, the server reads its numbers and says what to do next. Where a "
-    "channel gives none, the page says why, and you can add them yourself."
-)
-SENT: Final = "Sent"
-OTHER_NUMBERS: Final = "Other numbers"
 PER_RUN: Final = "{chosen} per run"
-AS_A_TABLE: Final = "As a table"
-DAY: Final = "Day"
-NO_NUMBERS_IN_THIS_PERIOD: Final = "No numbers in this period"
-CHOOSE_A_LONGER_PERIOD: Final = "Choose a longer period, or add the numbers yourself."
-BY_CHANNEL: Final = "By channel"
 NO_DATA_ON: Final = "{channel}: no data, because {why}."
-NOTHING_WAS_MEASURED: Final = "Nothing was measured in this period."
-BEST_TIME_TO_SEND: Final = "Best time to send"
-CHOSEN_PER_RUN: Final = "{chosen} per run, by when it went out"
-OF_THE_STEP_BEFORE: Final = "{share} of the step before"
-WAITING_FOR_NUMBERS: Final = "Waiting for numbers"
 ADD_NUMBERS_TO: Final = "Add numbers: {title}"
 ADD_NUMBERS: Final = "Add numbers"
-RESULTS_COME: Final = "Results come {due}"
-NO_SOURCE_HAD_NUMBERS: Final = "No source had numbers {tried}"
-DUE: Final = "Due {due}"
-ADDED_BY_A_PERSON_ON: Final = "{channel}: {numbers}, added by a person"
-BY_RUN: Final = "By run"
-NUMBERS: Final = "Numbers"
-MEASURED: Final = "measured {at}"
-SOURCES: Final = "Sources"
-ADDED_BY_A_PERSON: Final = "Added by a person"
-LEFT_OUT_AS_NOT_CREDIBLE: Final = "{numbers}. Left out as not credible: {left_out}"
-NO_DATA_BECAUSE: Final = "No data, because {why}."
-NO_DATA: Final = "no data"
-THE_LATEST_RUNS: Final = "The latest {runs} runs of this period."
 
-# results_numbers.html
-ADD_NUMBERS_FOR: Final = "Add numbers for {channel}"
-CHANNEL: Final = "Channel"
-TYPE_WHAT_YOU_SEE: Final = (
-    "Type what you see there. Leave empty what it does not show: an empty field is not a zero."
-)
-WHERE_YOU_READ_THEM: Final = "Where you read them"
-SAVE_THE_NUMBERS: Final = "Save the numbers"
 
 # screens.py
 ONE_EARLIER_RUN: Final = "one earlier run"

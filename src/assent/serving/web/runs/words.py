@@ -72,44 +72,6 @@ def _several(state: State) -> str:
     return "waiting for approval" if state == AWAITING else STATES[state].text.lower()
 
 
-# run.html
-OPEN_THE_DRAFTS: Final = "Open the drafts"
-FOR: Final = "for {tenant_id}"
-FROM_AN_EARLIER_RUN: Final = "From an earlier run"
-CONTINUED_AS: Final = "Continued as {name}"
-PIPELINE: Final = "Pipeline"
-DRAFTS: Final = "Drafts"
-ALL: Final = "All"
-MORE_DRAFTS: Final = "More drafts"
-FIRST_DRAFTS: Final = "First drafts"
-NO_DRAFT_OF_THIS_RUN: Final = "No draft of this run is in that state."
-THIS_RUN_HAS_NOTHING: Final = "This run has nothing to send."
-WHAT_TO_DO_NEXT: Final = "What to do next"
-ALL_RESULTS: Final = "All results"
-TEXTS_AND_DOCUMENTS: Final = "Texts and documents"
-THE_FIRST_OF_THEM: Final = "The first {assets} of them."
-TOOL: Final = "Tool"
-WHAT_HAPPENED: Final = "What happened"
-EARLIER: Final = "Earlier"
-LATEST: Final = "Latest"
-AND_MORE: Final = "and {objects} more"
-NOTHING_YET: Final = "Nothing yet."
-
-# runs.html
-SEARCH_RUNS_AND_DRAFTS: Final = "Search runs and drafts"
-FOR_TENANT: Final = "for {tenant}"
-FOLLOWS_ANOTHER_RUN: Final = "follows another run"
-NO_RUN_OF_THIS_WORKSPACE: Final = "No run of this workspace matches."
-SHOW_ALL_RUNS: Final = "Show all runs"
-THE_LATEST_1_000_RUNS: Final = "None of the latest 1,000 runs of this period matches."
-NO_RUNS_YET: Final = "No runs yet"
-EVERYTHING_AN_AGENT_PREPARES: Final = (
-    "Everything an agent prepares is a run: its drafts, the actions that wait for you, and their results."
-)
-SAY_TO_YOUR_AGENT_DRAFT: Final = (
-    "Say to your agent: “Draft a post about what we built today, and let me approve it.”"
-)
-
 # pipeline.py
 NOTHING_TO_SEND: Final = "Nothing to send"
 TO_GO: Final = "to go"

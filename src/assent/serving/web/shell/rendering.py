@@ -37,8 +37,8 @@ WORDED: Final = (
     "settings",
     "shell",
 )
-"""Screens by their folder. Templates have no prose: they take it from the module `words` of the screen, as
-`inbox_words`, and from `shell_words` if several screens have it."""
+"""Screens by their folder. A template names what code decides between by the module `words` of its screen, as
+`inbox_words`, and `shell_words` if several screens have it."""
 THEME_COOKIE: Final = "assent-theme"
 THEMES: Final = ("light", "dark")
 """Themes a person may choose instead of the system's."""
