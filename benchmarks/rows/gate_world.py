@@ -25,7 +25,7 @@ from assent.settings.load import load_settings
 from assent.suite.testing.effect_types import any_effects
 from assent.testing.operator import PUBLISH, TestingStage, testing_stage
 from assent.tools.approvals import approve_action
-from assent.tools.decision_requests import ApproveAction
+from assent.tools.client_dialog import ApproveAction
 from assent.tools.definition import Call
 from assent.tools.execution import ExecuteAction, execute_approved
 

@@ -42,7 +42,7 @@ from assent.sql.loader import statements
 from assent.suite.tools.operating import prepare_post
 from assent.suite.tools.operator_requests import Post
 from assent.tools.approvals import approve_action, edit_action
-from assent.tools.decision_requests import ApproveAction, EditAction
+from assent.tools.client_dialog import ApproveAction, EditAction
 from assent.tools.definition import Call
 from assent.tools.execution import ExecuteAction, execute_approved
 from assent.tools.guide import StatusRequest, status

@@ -60,7 +60,7 @@ def test_a_file_that_could_not_be_rewritten_is_named_with_what_was_erased(
         raise StoreUnavailable("another process reads it")
 
     with monkeypatch.context() as patched:
-        patched.setattr("assent.stores.compacting.rewrite", refuse)
+        patched.setattr("assent.stores.backups.rewrite", refuse)
         done = assent("erase", "person", "ada@example.org", "--yes", "--json")
 
     assert done.code == 1

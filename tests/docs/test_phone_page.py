@@ -9,7 +9,7 @@ import pytest
 from tests.certificates import write_certificate
 from tests.docs.pages import DOCS, block_of, blocks_of
 
-from assent.engine.people import reminders
+from assent.engine.people import notifications
 from assent.kernel.limits import DAY_MS
 from assent.processes.start_checks import check_certificate
 from assent.settings.load import load_settings
@@ -58,4 +58,4 @@ def test_the_page_on_notifications_names_every_kind() -> None:
     page = (DOCS / "notifications.md").read_text(encoding="utf-8").lower()
     for each in make_notifiers({"telegram_url": "https://api.telegram.org"}):
         assert (each.label if not each.by_browser else "web push").lower() in page, each.kind
-    assert reminders.LEAD_MS == DAY_MS and "a day\nbefore" in page
+    assert notifications.LEAD_MS == DAY_MS and "a day\nbefore" in page

@@ -15,7 +15,7 @@ from tests.serving.web.review.kit import House, path_of
 from tests.sqlite_files import new_sqlite
 from tests.suite.connectors.mail_server import Inbox, mail_server
 
-from assent.cli.people_file import EXAMPLE, PeopleFile
+from assent.cli.people import EXAMPLE, PeopleFile
 from assent.engine.people.members import change
 from assent.engine.people.people import OWNER, Person
 from assent.settings.load import load_settings

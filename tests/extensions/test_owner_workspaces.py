@@ -35,7 +35,7 @@ from assent.jobs.kinds import job_kinds
 from assent.serving.web.shell.console import PLACE_COOKIE
 from assent.settings.kinds import Kind
 from assent.settings.load import SettingsError, load_settings
-from assent.settings.providers import PROVIDERS
+from assent.settings.table import PROVIDERS
 
 pytestmark = pytest.mark.own_database
 

@@ -70,7 +70,7 @@ async def test_a_fleet_is_restarted_rekeyed_killed_and_failed_over_under_load(
     ledger = Ledger(tmp_path / "ledger.jsonl")
     with (
         replicated(synchronous=True) as pair,
-        provider_process("assent.testing.emulator", ledger.path) as provider,
+        provider_process("assent.testing.connector", ledger.path) as provider,
     ):
         api_key = await issue_key(pair.url, tmp_path / "keys")
         settings = {"GATE_PROVIDER": provider, "GATE_DELIVERY": "native_key", **OLD}

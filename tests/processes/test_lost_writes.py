@@ -42,7 +42,7 @@ async def lose_writes(folder: Path, turn: int) -> None:
     ledger = Ledger(folder / f"ledger-{turn}.jsonl")
     with (
         replicated(synchronous=False) as pair,
-        provider_process("assent.testing.emulator", ledger.path) as provider,
+        provider_process("assent.testing.connector", ledger.path) as provider,
     ):
         app = app_for(pair.url, folder / f"data-{turn}", provider, SystemClock())
         ask = asking(app)

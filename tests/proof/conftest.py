@@ -15,7 +15,7 @@ from assent.testing.standalone import provider_process
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]:
     """The address of an emulated provider and its ledger."""
     path = tmp_path_factory.mktemp("provider") / "ledger.jsonl"
-    with provider_process("assent.testing.emulator", path) as url:
+    with provider_process("assent.testing.connector", path) as url:
         yield url, path
 
 

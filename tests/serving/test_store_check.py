@@ -9,8 +9,8 @@ import pytest
 from tests.surfaces import Surface
 
 from assent.ports import StoreUnavailable
-from assent.serving import store_check
-from assent.serving.store_check import StoreCheck
+from assent.serving import site
+from assent.serving.site import StoreCheck
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +36,7 @@ class Counted:
 async def test_it_fails_while_writes_do_and_recovers(
     surface: Surface, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_check, "PROBE_SECONDS", 0.0)
+    monkeypatch.setattr(site, "PROBE_SECONDS", 0.0)
     await surface.app.prepare()
     store, check = Counted(surface, monkeypatch), StoreCheck(surface.app.owner_services)
     await check.check()
@@ -49,7 +49,7 @@ async def test_it_fails_while_writes_do_and_recovers(
 
 
 async def test_many_who_ask_share_one_write(surface: Surface, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_check, "PROBE_SECONDS", 3600.0)
+    monkeypatch.setattr(site, "PROBE_SECONDS", 3600.0)
     await surface.app.prepare()
     store, check = Counted(surface, monkeypatch), StoreCheck(surface.app.owner_services)
     await asyncio.gather(*(check.check() for _ in range(50)))

@@ -11,9 +11,8 @@ import pytest
 
 from assent.gate.records import Action
 from assent.ports import Statement
-from assent.sql.components import check_component, list_core_tables
+from assent.sql.components import check_component, list_core_tables, list_tables
 from assent.sql.loader import NOT_HERE, SKIPPED, load
-from assent.sql.tables import list_tables
 from assent.stores.migrate import migrate
 from assent.stores.sqlite_connection import register_functions
 from assent.suite.component import COMPONENT

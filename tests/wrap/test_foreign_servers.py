@@ -13,7 +13,7 @@ from tests.serving.web.review.kit import BROWSER, House
 from tests.surfaces import BASE_URL
 from tests.wrap.kit import FrontClient, Wrapped, said
 
-from assent.cli.operating.store_checks import LOOKS
+from assent.cli.doctor import LOOKS
 from assent.wrap import gateway, upstreams
 
 pytestmark = pytest.mark.anyio
@@ -364,7 +364,7 @@ async def test_a_long_result_is_kept_up_to_a_bound_and_says_so(wrapped: Wrapped,
 async def test_calls_beyond_the_pace_of_one_caller_are_refused(
     wrapped: Wrapped, client: FrontClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assent.wrap.pace.CALLS", 3)
+    monkeypatch.setattr("assent.wrap.gateway.CALLS", 3)
     results = [await client.call("look", path="a") for _ in range(4)]
     assert [each.get("isError", False) for each in results] == [False, False, False, True]
 

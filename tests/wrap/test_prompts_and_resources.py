@@ -236,7 +236,7 @@ async def test_first_prompts_do_not_make_the_first_tools_wait(wrapped: Wrapped) 
 async def test_reads_beyond_the_pace_of_one_caller_are_refused(
     client: FrontClient, wrapped: Wrapped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("assent.wrap.pace.CALLS", 3)
+    monkeypatch.setattr("assent.wrap.gateway.CALLS", 3)
     answers = [
         await client.request("resources/list"),
         await client.request("resources/read", {"uri": "note://one"}),

@@ -32,7 +32,7 @@ from assent.cli import (
     workspaces,
 )
 from assent.cli.mcp import config as mcp_config
-from assent.cli.operating import boundary, erase, freeze, rate
+from assent.cli.operating import boundary, erase, freeze
 
 
 def _version(wanted: bool) -> None:
@@ -65,7 +65,7 @@ owner.register(app)
 open.register(app)
 webhooks.register(workspaces.app)
 credits.register(workspaces.app)
-rate.register(workspaces.app)
+workspaces.register(workspaces.app)
 connect.register(app)
 doctor.register(app)
 freeze.register(app)

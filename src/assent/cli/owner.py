@@ -36,7 +36,7 @@ def owner_link(
     trail says so.
     """
     from assent.processes import owner_link as links
-    from assent.processes.phone import draw_code
+    from assent.processes.owner_link import draw_code
     from assent.settings.reaching import phone_url
 
     watched = sys.stdout.isatty()

@@ -5,13 +5,13 @@ A secret comes from standard input. It is never an argument, which the list of p
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.hidden_input import read_hidden
 from assent.cli.keys import OfWorkspace
 from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY, use_workspace
@@ -88,3 +88,23 @@ def remove(session: CommandSession, name: WhichSecret, workspace: OfWorkspace = 
 command(app, "set")(store)
 command(app, "list")(show_names)
 command(app, "remove")(remove)
+
+
+# Reads a secret from standard input: from a pipe, or from a prompt without echo.
+
+
+def read_hidden(what: str, most: int) -> str:
+    """Return one line of printable characters, at most `most`. Raises `Failure` for other input."""
+    if sys.stdin.isatty():
+        import getpass
+
+        text = getpass.getpass(f"{what} (not shown): ")
+    else:
+        text = sys.stdin.read(most + 2)
+    found = text.strip()
+    if not found or len(found) > most or not found.isascii() or not found.isprintable():
+        raise Failure(
+            f"What came on standard input is not a {what.partition(' ')[0].lower()}: one line of printable characters "
+            "is expected.\nPipe it in from a file that holds nothing else."
+        )
+    return found

@@ -5,18 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 import typer
 
 from assent.cli.authoring import starter
-from assent.cli.authoring.answers import AnswersFile, find_answers, read_answers
-from assent.cli.authoring.walk import Walked, walk
 from assent.cli.failures import Failure
 from assent.cli.session import CommandSession, command
-from assent.engine.workflows.files import ANSWERS, SUFFIXES
+from assent.engine.workflows.files import ANSWERS, SUFFIXES, DocumentRefused, load_document
 from assent.engine.workflows.library import Invalid, WorkflowLibrary, decode_path, is_definition
+from assent.kernel.structs import WireRecord
 from assent.workflow import (
     Blocked,
     Compiled,
@@ -36,6 +35,208 @@ from assent.workflow import (
 from assent.workflow.contracts.shapes import mismatches
 from assent.workflow.definition.format import ID_HINT, WORKFLOW
 from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
+
+# Walks a workflow with given answers. Nothing is stored; the interpreter is the server's.
+
+# The answers file of `assent workflow test`: what is answered to each step, by its id.
+
+
+class StepAnswer(WireRecord, forbid_unknown_fields=True):
+    """One answer: the content that an agent would send, and a person's decision."""
+
+    notes_markdown: str | None = None
+    context: dict[str, Any] = {}
+    output: Any = None
+    decision: str | None = None
+    reason: str = ""
+
+
+class AnswersFile(WireRecord, forbid_unknown_fields=True):
+    """The whole file. A list answers a step once per entry, an object every time."""
+
+    context: dict[str, Any] = {}
+    steps: dict[str, StepAnswer | list[StepAnswer]] = {}
+
+
+DECISIONS: Final = ("approved", "rejected")
+
+
+class GivenAnswers:
+    """The answers, and which of them were used."""
+
+    def __init__(self, answers: AnswersFile) -> None:
+        self._steps = answers.steps
+        self._taken = dict.fromkeys(answers.steps, 0)
+        self._decided: set[int] = set()
+
+    def take(self, step_id: str, *, again: bool) -> StepAnswer | None:
+        """Return the next answer to a step; None if there is none. `again` if its last answer was
+        rejected: an object is not sent twice."""
+        entry = self._steps.get(step_id)
+        if entry is None or (again and not isinstance(entry, list)):
+            return None
+        count = self._taken[step_id]
+        self._taken[step_id] = count + 1
+        if isinstance(entry, list):
+            return entry[count] if count < len(entry) else None
+        return entry
+
+    def decide(self, answer: StepAnswer) -> str | None:
+        """Return the decision of an answer whose step asks for one."""
+        self._decided.add(id(answer))
+        return answer.decision
+
+    def list_unused(self) -> list[str]:
+        """Name what was never asked for."""
+        found: list[str] = []
+        for step_id, entry in self._steps.items():
+            entries = entry if isinstance(entry, list) else [entry]
+            count = self._taken[step_id] if isinstance(entry, list) else min(self._taken[step_id], 1)
+            for n, answer in enumerate(entries):
+                name = f"steps.{step_id}[{n}]" if isinstance(entry, list) else f"steps.{step_id}"
+                if n >= count:
+                    found.append(name)
+                elif answer.decision is not None and id(answer) not in self._decided:
+                    found.append(f"{name}.decision")
+        return found
+
+
+def find_answers(definition: Path) -> Path | None:
+    """Return the answers file beside a definition: `release.answers.yaml` of `release.yaml`."""
+    beside = (definition.with_name(f"{definition.stem}{ANSWERS}{suffix}") for suffix in SUFFIXES)
+    return next((path for path in beside if path.is_file()), None)
+
+
+def read_answers(path: Path) -> AnswersFile:
+    """Read an answers file. Raises `Failure` that says what to write."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise Failure(f"{path} is no file of answers.\nThey end in {', '.join(SUFFIXES)}.")
+    if not path.is_file():
+        raise Failure(f"There is no file {path}.\nName a file of answers: --answers FILE")
+    try:
+        answers = msgspec.convert(load_document(path.read_bytes(), path.suffix), AnswersFile)
+    except DocumentRefused as refused:
+        raise Failure(f"{path} cannot be read: {refused}") from None
+    except msgspec.ValidationError as error:
+        raise Failure(
+            f"{path}: {error}.\nWrite context and steps; for each step id notesMarkdown, context, output, "
+            "decision and reason, or a list of such answers."
+        ) from None
+    entries = [
+        (step_id, answer)
+        for step_id, entry in answers.steps.items()
+        for answer in (entry if isinstance(entry, list) else [entry])
+    ]
+    for step_id, answer in entries:
+        if answer.decision not in (None, *DECISIONS):
+            raise Failure(
+                f"{path}: steps.{step_id}.decision is {answer.decision!r}.\nWrite {' or '.join(DECISIONS)}."
+            )
+    return answers
+
+
+class WalkedStep(WireRecord):
+    """A step as it was asked, and the decision on it."""
+
+    step_key: str
+    title: str
+    prompt: str
+    decision: str | None = None
+
+
+class Walked(WireRecord):
+    """The steps, and why the walk ended before the end; no problem if it did not."""
+
+    steps: list[WalkedStep]
+    complete: bool
+    problem: str | None = None
+
+
+class _Ended(Exception):  # noqa: N818 - the result of a walk
+    """The walk cannot go on."""
+
+
+def walk(program: Program, answers: AnswersFile) -> Walked:
+    """Follow the program to its end, or to the first answer that is missing or refused."""
+    given, steps = GivenAnswers(answers), list[WalkedStep]()
+    try:
+        snapshot: Snapshot | None = _start(program, answers)
+        stayed = False
+        while snapshot is not None and (shown := pending(program, snapshot)) is not None:
+            steps.append(WalkedStep(step_key=shown.step_key, title=shown.title, prompt=shown.prompt))
+            after, decision = _answer(program, snapshot, shown, given, stayed=stayed)
+            steps[-1] = msgspec.structs.replace(steps[-1], decision=decision)
+            stayed, snapshot = after is snapshot, after
+    except _Ended as ended:
+        return Walked(steps=steps, complete=False, problem=str(ended))
+    except ContentRefused as refused:
+        what = f"The answer to {steps[-1].step_key}" if steps else "The context at the start"
+        return Walked(steps=steps, complete=False, problem=f"{what} is refused.\n{_tell(refused.issues)}")
+    if unused := given.list_unused():
+        return Walked(steps=steps, complete=True, problem=_tell_unused(program, unused))
+    return Walked(steps=steps, complete=True)
+
+
+def _start(program: Program, answers: AnswersFile) -> Snapshot:
+    outcome = start(program, answers.context)
+    if isinstance(outcome, Blocked):
+        raise _Ended(
+            f"It cannot start.\n{_tell(outcome.issues)}\nGive the value in `context` of the answers."
+        )
+    return outcome.snapshot
+
+
+def _answer(
+    program: Program, snapshot: Snapshot, shown: Pending, given: GivenAnswers, *, stayed: bool
+) -> tuple[Snapshot, str | None]:
+    """Return the next snapshot and the decision; the same snapshot if the step stays."""
+    answer = given.take(shown.step_id, again=stayed)
+    if answer is None:
+        why = " It was rejected and stays; make its answers a list with one more." if stayed else ""
+        raise _Ended(f"There is no answer to {shown.step_key}.{why}{_suggest(program, snapshot, shown)}")
+    content = Content(notes=answer.notes_markdown, output=answer.output, context=answer.context)
+    outcome, decision = advance(program, snapshot, content), None
+    if isinstance(outcome, NeedsConfirmation):
+        decision = _decide(answer, shown, given)
+        outcome = advance(program, snapshot, content, Decision(decision, answer.reason))
+    if isinstance(outcome, Blocked):
+        example = _show_example(outcome)
+        raise _Ended(f"The answer to {shown.step_key} is refused.\n{_tell(outcome.issues)}{example}")
+    return outcome.snapshot, decision
+
+
+def _decide(answer: StepAnswer, shown: Pending, given: GivenAnswers) -> str:
+    decision = given.decide(answer)
+    if decision is None:
+        choices = " or ".join(f"`decision: {word}`" for word in DECISIONS)
+        raise _Ended(f"{shown.step_key} waits for a person, and the answer has no decision.\nAdd {choices}.")
+    return decision
+
+
+def _suggest(program: Program, snapshot: Snapshot, shown: Pending) -> str:
+    """Say where to write the answer, with an example where the step states one."""
+    outcome = advance(program, snapshot, Content())
+    example = _show_example(outcome) if isinstance(outcome, Blocked) else ""
+    return f"\nWrite it under `steps`, as {shown.step_id}.{example}"
+
+
+def _show_example(blocked: Blocked) -> str:
+    shown = ""
+    if blocked.example is not None:
+        shown += f"\nThis passes as output: {msgspec.json.encode(blocked.example).decode()}"
+    if blocked.notes_example is not None:
+        shown += f"\nThis passes as notesMarkdown: {blocked.notes_example}"
+    return shown
+
+
+def _tell(issues: Sequence[Issue]) -> str:
+    return "\n".join(f"  {issue.path}: {issue.message}" for issue in issues)
+
+
+def _tell_unused(program: Program, unused: list[str]) -> str:
+    known = ", ".join(dict.fromkeys(node.id for node in program.nodes))
+    return f"Never asked for: {', '.join(unused)}.\nRemove that, or correct the id. Steps: {known}."
+
 
 app = typer.Typer(no_args_is_help=True)
 

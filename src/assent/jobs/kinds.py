@@ -18,7 +18,7 @@ from assent.engine.core.services import Services
 from assent.engine.erasure.retention import ERASE_JOB, erase_old_content
 from assent.engine.learning import pictures
 from assent.engine.learning.measurement import MEASURE_JOB, measure_job
-from assent.engine.people import notifications, people, reminders, sign_in_mail
+from assent.engine.people import notifications, people, sign_in_mail
 from assent.engine.webhooks import webhooks
 from assent.engine.webhooks.long_runs import CONTINUE_JOB
 from assent.engine.workflows.retention import FORGET_JOB, forget_old_sessions
@@ -55,8 +55,10 @@ def job_kinds(app: App) -> dict[str, JobKind]:
         ),
         sign_in_mail.MAIL_JOB: JobKind(serve(sign_in_mail.send), apart=True),
         notifications.NOTIFY_JOB: JobKind(serve(notifications.notify_target), apart=True),
-        "remind_people": JobKind(sweeping(store, clock, reminders.enqueue_due), every_ms=reminders.EVERY_MS),
-        "forget_reminders": JobKind(sweeping(store, clock, reminders.forget_old), every_ms=HOUR_MS),
+        "remind_people": JobKind(
+            sweeping(store, clock, notifications.enqueue_due), every_ms=notifications.EVERY_MS
+        ),
+        "forget_reminders": JobKind(sweeping(store, clock, notifications.forget_old), every_ms=HOUR_MS),
         "forget_notifications": JobKind(
             sweeping(store, clock, notifications.forget_messages), every_ms=HOUR_MS
         ),

@@ -2,22 +2,24 @@
 
 It polls when the next job is due, after `wake`, and at least every `POLL_MS`, because other
 processes enqueue too. The clock that is passed in decides whether a job is due or a lease has
-ended; real time only bounds the wait between polls. `jobs/attempt.py` runs the handler.
+ended; real time only bounds the wait between polls. `jobs/worker.py` runs the handler.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import traceback
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from assent.engine.core import jobs
-from assent.engine.core.jobs import Handler, Job, JobKind
-from assent.jobs.attempt import CANCEL_SECONDS, JobAttempt, backoff_ms, log_failure, wait
+from assent.engine.core.jobs import Handler, Job, JobDeferred, JobFailed, JobKind, JobState
 from assent.kernel.limits import SECOND_MS, SHUTDOWN_GRACE_SECONDS
-from assent.ports import Clock, Store, Transaction
+from assent.kernel.refusals import Refusal
+from assent.ports import Begin, Clock, Store, StoreUnavailable, Transaction
 
 log = logging.getLogger(__name__)
 
@@ -188,3 +190,187 @@ def sweeping(store: Store, clock: Clock, sweep: Sweep, batch: int = SWEEP_BATCH)
             pass
 
     return run
+
+
+# One attempt at a job: the handler under its lease and deadline, and the meaning of its end.
+#
+#     returned               done, unless the handler recorded that itself
+#     raised                 retried on the schedule of its kind, then dead
+#     JobDeferred            released for later without counting the attempt
+#     StoreUnavailable       released without counting the attempt
+#     took too long          cancelled, counts as raised
+#     taken over by another  cancelled, nothing recorded
+#     abandoned              cancelled because the server stops, released without counting
+#
+# `jobs/worker.py` claims the jobs.
+
+RENEWALS_PER_LEASE: Final = 3
+"""A live worker may miss two renewals before its job is taken over."""
+
+CANCEL_SECONDS: Final = 5.0
+"""Time for a cancelled handler to clean up before it is abandoned."""
+
+MAX_BACKOFF_MS: Final = 5 * SECOND_MS
+"""Longest delay until a recovered database is noticed."""
+
+_log = logging.getLogger(__name__)
+
+
+class JobAttempt:
+    """A claimed job, from its handler's start until its end is recorded.
+
+    `poll_ms` is the first wait for an unavailable database. Once `stopping` is set there is no
+    wait, and a job whose end cannot be recorded is left to its lease.
+    """
+
+    def __init__(
+        self, store: Store, clock: Clock, job: Job, kind: JobKind, *, poll_ms: int, stopping: asyncio.Event
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._job = job
+        self._kind = kind
+        self._poll_ms = poll_ms
+        self._stopping = stopping
+        self._lease_until_ms = job.lease_until_ms or 0
+        self._abandoned = False
+        self._handler: asyncio.Task[bool | None] | None = None
+
+    async def run(self) -> None:
+        """Run the handler and record its end."""
+        if self._job.lost > self._kind.lost_workers:
+            _log.error("job %s (%s) is dead: %s", self._job.job_id, self._job.kind, jobs.LOST)
+            await self._record(partial(jobs.fail, self._job, self._clock.now_ms(), jobs.LOST, ()))
+            return
+        handler = self._handler = asyncio.create_task(self._call())
+        try:
+            ending = await self._watch(handler)
+        finally:
+            await _end(handler)
+        if ending is not None:
+            await self._record(ending)
+
+    def abandon(self) -> None:
+        """Cancel the handler and release the job."""
+        self._abandoned = True
+        if self._handler is not None:
+            self._handler.cancel()
+
+    async def renew_if_overdue(self, now_ms: int) -> None:
+        """Renew a lease that looks expired because the clock jumped or the machine slept."""
+        if not now_ms < self._lease_until_ms <= now_ms + self._kind.lease_ms:
+            await self._renew()
+
+    async def _call(self) -> bool | None:
+        job, every_ms = self._job, self._kind.every_ms
+        if every_ms is not None:
+            # Before the work, so that a failed run does not end the series.
+            await self._store.write(partial(jobs.enqueue_next, job.kind, every_ms, self._clock.now_ms()))
+        return await self._kind.run(job)
+
+    async def _watch(self, handler: asyncio.Task[bool | None]) -> Begin[Any] | None:
+        """Renew the lease until the handler ends. Returns the transaction of its end, or None."""
+        loop = asyncio.get_running_loop()
+        limit_seconds = self._kind.deadline_ms / SECOND_MS
+        renewal_seconds = self._kind.lease_ms / SECOND_MS / RENEWALS_PER_LEASE
+        ends = loop.time() + limit_seconds
+        while not handler.done():
+            left = ends - loop.time()
+            if left <= 0:
+                return self._retry_or_fail(f"took longer than {limit_seconds:g} s")
+            await asyncio.wait({handler}, timeout=min(renewal_seconds, left))
+            if not handler.done() and not await self._renew():
+                _log.warning("job %s (%s) was taken over by another worker", self._job.job_id, self._job.kind)
+                return None
+        return self._conclude(handler)
+
+    async def _renew(self) -> bool:
+        lease_until_ms = self._clock.now_ms() + self._kind.lease_ms
+        try:
+            held = await self._store.write(partial(jobs.renew, self._job, lease_until_ms))
+        except StoreUnavailable:
+            return True  # perhaps not lost; the next renewal decides
+        self._lease_until_ms = lease_until_ms
+        return held
+
+    def _conclude(self, handler: asyncio.Task[bool | None]) -> Begin[Any] | None:
+        job, now_ms = self._job, self._clock.now_ms()
+        if handler.cancelled():
+            return partial(jobs.release, job, now_ms) if self._abandoned else self._retry_or_fail("cancelled")
+        error = handler.exception()
+        if error is None:
+            return None if handler.result() else partial(jobs.complete, job, now_ms)
+        if isinstance(error, JobDeferred):
+            return partial(jobs.release, job, now_ms + error.delay_ms)
+        log_failure(f"job {job.job_id} ({job.kind}) failed in attempt {job.attempts}", error)
+        if isinstance(error, StoreUnavailable):
+            return partial(jobs.release, job, now_ms + self._poll_ms)
+        return self._retry_or_fail(describe(error))
+
+    def _retry_or_fail(self, error: str) -> Begin[JobState | None]:
+        job, delays_ms = self._job, self._kind.retry_delays_ms
+        if job.tries > len(delays_ms):
+            _log.error("job %s (%s) is dead and waits for a human: %s", job.job_id, job.kind, error)
+        return partial(jobs.fail, job, self._clock.now_ms(), error, delays_ms)
+
+    async def _record(self, ending: Begin[Any]) -> None:
+        """Record the end of the job as soon as the database is available."""
+        failures = 0
+        while True:
+            try:
+                await self._store.write(ending)
+                return
+            except StoreUnavailable as error:
+                log_failure("the end of a job cannot be recorded yet", error)
+                if self._stopping.is_set():
+                    return
+                await wait(self._stopping, backoff_ms(self._poll_ms, failures))
+                failures += 1
+
+
+def describe(error: BaseException) -> str:
+    """Describe an error for the store: our own message, a reason, or the place it came from.
+
+    Never the message of a third-party error, which may quote a secret.
+    """
+    if isinstance(error, JobFailed):
+        return str(error)
+    if isinstance(error, Refusal):
+        return f"refused: {error.reason.value}"
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}{place}"
+
+
+def backoff_ms(first_ms: int, failures: int) -> int:
+    """Return the wait after so many failures in a row: doubled each time, up to a bound."""
+    return min(first_ms << min(failures, 16), MAX_BACKOFF_MS)
+
+
+async def wait(event: asyncio.Event, most_ms: int) -> None:
+    """Wait for the event, at most `most_ms`."""
+    try:
+        async with asyncio.timeout(most_ms / SECOND_MS):
+            await event.wait()
+    except TimeoutError:
+        return
+
+
+def log_failure(what: str, error: BaseException) -> None:
+    """Log an unavailable database or server as a warning, any other error with its traceback."""
+    if isinstance(error, StoreUnavailable):
+        _log.warning("%s: the store is unavailable: %s", what, error)
+    elif isinstance(error, JobFailed):
+        _log.warning("%s: %s", what, error)
+    else:
+        _log.error("%s", what, exc_info=error)
+
+
+async def _end(handler: asyncio.Task[bool | None]) -> None:
+    """Cancel a handler and wait for its end. One that ignores this is abandoned."""
+    if handler.done():
+        return
+    handler.cancel()
+    await asyncio.wait({handler}, timeout=CANCEL_SECONDS)
+    if handler.done() and not handler.cancelled() and (error := handler.exception()) is not None:
+        log_failure("a cancelled job failed while it cleaned up", error)

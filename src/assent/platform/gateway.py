@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from assent.engine.actions import decisions as decisions
-from assent.engine.actions.describing import describe as describe
+from assent.engine.actions.content import describe as describe
 from assent.engine.actions.editing import PreparedEdit as PreparedEdit
 from assent.engine.connections.connections import note_start as note_start
 from assent.engine.core import freezes as freezes

@@ -6,7 +6,6 @@ from assent.engine.actions import actions as actions
 from assent.engine.actions import circumstances as circumstances
 from assent.engine.actions import execution as execution
 from assent.engine.actions import recording as recording
-from assent.engine.actions import run_pictures as run_pictures
 from assent.engine.actions import staging as staging
 from assent.engine.actions.staging import PreparedRun as PreparedRun
 from assent.engine.actions.staging import Request as Request

@@ -19,10 +19,18 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import msgspec
 
+from assent.app import App
+from assent.client import Refused
+from assent.engine.core.tenancy import LOCAL_PRINCIPAL
+from assent.processes.listening import leadership_of
+from assent.processes.serve import Surfaces
+from assent.serving.edge import Credentials, Edge, RequestContext
+from assent.settings.load import Settings
+from assent.settings.welcome import in_shell, own_command
+
 if TYPE_CHECKING:
     from assent.adapters.calls import CallGate
     from assent.adapters.claude_code import HookAnswer
-    from assent.settings.load import Settings
 
 WAIT_SECONDS: Final = 540
 SPARE_SECONDS: Final = 30
@@ -117,8 +125,6 @@ async def _open_gate(settings: Settings, context: dict[str, str]) -> AsyncIterat
         async with Client(settings.base_url, settings.api_key) as client:
             yield CallGate(client, SOURCE, context)
         return
-    from assent.processes.local_calls import open_local
-
     async with open_local(settings) as caller:
         yield CallGate(caller, SOURCE, context)
 
@@ -171,3 +177,39 @@ def _write(answer: HookAnswer) -> int:
     except OSError:
         return 2
     return answer.status
+
+
+# Tools of a server on the same data directory, called in this process and without a key.
+
+
+class LocalCaller:
+    """Calls tools as the local owner of the data."""
+
+    def __init__(self, edge: Edge) -> None:
+        self._edge = edge
+        self._context = RequestContext(Credentials(local=LOCAL_PRINCIPAL), "local", "hook")
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        """Call a tool and return its payload. Raises `Refused`."""
+        answer = await self._edge.answer(tool, arguments, self._context)
+        if answer.is_error:
+            raise Refused(answer.value)
+        return answer.value
+
+
+@asynccontextmanager
+async def open_local(settings: Settings) -> AsyncIterator[LocalCaller]:
+    """Open the store beside the process that serves its pages. Raises `Refused` if there is none."""
+    address: str | None = settings.base_url
+    if settings.sqlite_path is not None:
+        said = leadership_of(settings, "hook").announced()
+        address = said.address if said is not None else None
+    if address is None:
+        start = in_shell(own_command(settings, "serve"))
+        said_so = f"No server runs on this data, so no one could approve it. Ask the user to run: {start}"
+        raise Refused({"reason": "no_server", "userMessage": said_so})
+    app = App(settings, page_address=lambda: address, one_client=True)
+    try:
+        yield LocalCaller(Surfaces(app).edge)
+    finally:
+        await app.close()

@@ -428,7 +428,7 @@ async def _welcome(app: App) -> None:
     from assent.engine.actions import policies
     from assent.engine.core.tenancy import LOCAL_WORKSPACE
     from assent.gate.policy import DEFAULT
-    from assent.processes import owner_link, phone
+    from assent.processes import owner_link
     from assent.settings.welcome import owner_text, welcome_text
 
     policy = DEFAULT
@@ -440,7 +440,7 @@ async def _welcome(app: App) -> None:
     with contextlib.suppress(StoreUnavailable):
         link = await owner_link.make(app, shown_to="terminal")
         text += "\n\n" + owner_text(app.settings, link)
-        text += await phone.invite_phone(app)
+        text += await owner_link.invite_phone(app)
     print(text, file=sys.stderr, flush=True)  # noqa: T201 - talk belongs on stderr
     if link is not None and app.settings.open_browser:
         await _open_browser(app, link)

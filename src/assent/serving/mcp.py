@@ -17,12 +17,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+import anyio
 import msgspec
 from mcp.server.caching import CacheHint
 from mcp.server.connection import Connection
 from mcp.server.lowlevel import Server
 from mcp.server.runner import serve_one
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPError, NoBackChannelError
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     MCP_PROTOCOL_VERSION_HEADER,
@@ -61,7 +62,6 @@ from assent.serving.edge import Answer, Credentials, Edge, RequestContext, tools
 from assent.serving.foreign import ForeignServer, find_repeated_key, read_capabilities
 from assent.serving.gateway import ForeignCall
 from assent.serving.instructions import SPEC_URL, instructions
-from assent.serving.single_dispatch import SingleDispatch
 from assent.serving.unreadable import Unreadable
 from assent.tools.definition import Dialog
 
@@ -448,3 +448,27 @@ def problem_message(answer: Answer) -> str:
         for problem in answer.value["problems"]
     )
     return f"Invalid arguments: {problems}"
+
+
+# The SDK's view of a message that gets exactly one response, with no way back to the client.
+
+
+@dataclass
+class SingleDispatch:
+    """The SDK's dispatch context for a message that gets exactly one response."""
+
+    request_id: RequestId | None
+    message_metadata: ServerMessageMetadata
+    transport: TransportContext
+    progress_token: None = None
+    can_send_request: bool = field(default=False, init=False)
+    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
+
+    async def send_raw_request(self, method: str, params: Any, opts: Any = None) -> dict[str, Any]:
+        raise NoBackChannelError(method)
+
+    async def notify(self, method: str, params: Any, opts: Any = None) -> None:
+        return None
+
+    async def progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -15,22 +16,17 @@ from starlette.types import ASGIApp, Scope
 
 from assent import __version__
 from assent.engine.audit import boundary
+from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
-from assent.ports import StoreUnavailable
+from assent.kernel.ids import SYSTEM_WORKSPACE
+from assent.ports import Single, StoreUnavailable
 from assent.serving.discovery import Documents
 from assent.serving.edge import Edge, answer_refusal, unavailable_refusal
-from assent.serving.http import (
-    AllowedPeers,
-    Guard,
-    McpEndpoint,
-    RestEndpoint,
-    credentials_in,
-    read_headers,
-)
+from assent.serving.http import AllowedPeers, Guard, McpEndpoint, RestEndpoint, credentials_in, read_headers
 from assent.serving.mcp import McpServer
 from assent.serving.metrics import MEDIA_TYPE, may_read, write_metrics
-from assent.serving.store_check import StoreCheck
 from assent.serving.web.shell.problems import http_problem
+from assent.sql.loader import statements
 from assent.workflow.definition.schema import SCHEMA_PATH, definition_schema
 
 log = logging.getLogger("assent.site")
@@ -140,3 +136,33 @@ async def _healthz(request: Request) -> Response:
 async def _answer_crash(request: Request, error: Exception) -> Response:
     # The response carries the request id; the log has the details.
     return JSONResponse({"error": "The server made a mistake; its log has the details."}, 500)
+
+
+# Whether the store can be read and written, for `/readyz`.
+#
+# A full disk or a standby answers reads, so a write is tried, too: of one row, as large as a usual call writes. It is
+# shared by all who ask and made at most once in `PROBE_SECONDS`, so that asking often costs no more than reading.
+
+PROBE_SECONDS: Final = 1.0
+PROBE: Final = "." * 32_768
+
+
+class StoreCheck:
+    """The last write that was tried, and when."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._tried: asyncio.Task[object] | None = None
+        self._tried_seconds = 0.0
+
+    async def check(self) -> None:
+        """Raise `StoreUnavailable` unless the store can be read and written."""
+        await self._services.check_store()
+        now = asyncio.get_running_loop().time()
+        if self._tried is None or (self._tried.done() and now - self._tried_seconds >= PROBE_SECONDS):
+            self._tried, self._tried_seconds = asyncio.create_task(self._write()), now
+        await asyncio.shield(self._tried)
+
+    async def _write(self) -> object:
+        probe = statements.set_deployment_fact(workspace_id=SYSTEM_WORKSPACE, name="write probe", value=PROBE)
+        return await self._services.store.write(Single(probe))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from assent.platform.effects import Effect
+from assent.platform.staging import Draft, Preparation, PreparedRun, Request, StagedEffect, staging
+from assent.platform.storage import Principal, Services
+from assent.platform.values import RunId
+from assent.suite.channels.site import CHANNEL, INFO
+from assent.suite.effect_types import PUBLISH
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
     from assent.platform.connections import Connector
     from assent.platform.people import Notifier
-    from assent.platform.storage import Principal, Services
-    from assent.platform.values import RunId
     from assent.suite.drafting import Drafting
     from assent.suite.site.hosting import Site
 
@@ -64,8 +69,6 @@ class Suite:
 
     async def prepare_sample(self, principal: Principal) -> RunId:
         """Prepare one page for the workspace's own site."""
-        from assent.suite.sample import prepare
-
         return await prepare(self._services.for_workspace(principal.workspace_id), principal)
 
     def preload(self) -> None:
@@ -93,3 +96,30 @@ def find_suite(services: Services) -> Suite:
     if not isinstance(suite, Suite):
         raise TypeError(f"this process runs {type(suite).__name__} instead of the suite")
     return suite
+
+
+# A sample run: one page for the workspace's own site, which a person can approve, edit or reject.
+#
+# It is a real draft and goes the way of every other one. It is published only if it is approved, and a published page
+# can be taken down.
+
+TITLE: Final = "We decide what goes out"
+BODY: Final = """From today our agents prepare our posts and mails, and a person of ours approves each one.
+
+You read only what one of us has seen and agreed to. If you find a mistake, write to us: a person answers.
+"""
+GOAL: Final = "Try out how a draft is approved"
+
+
+async def prepare(services: Services, principal: Principal) -> RunId:
+    """Stage the sample and return its run."""
+    request = Request(
+        principal=principal, operator="chieflab-post", tool="chieflab_create_post", inputs={"goal": GOAL}
+    )
+    effect = Effect(channel=CHANNEL.id, verb=CHANNEL.verb, connector=INFO.id, title=TITLE, body=BODY)
+    preparation = Preparation(
+        drafts=(Draft(type="post", title=TITLE, body=BODY, channel=CHANNEL.id),),
+        effects=(StagedEffect(effect=effect, executor_tool=PUBLISH, draft=0),),
+    )
+    made = await staging.stage(services, request, preparation, PreparedRun)
+    return RunId(made.run_id)

@@ -1,7 +1,7 @@
 """Runs an emulated provider as a process, for checks from outside and for tests that kill the
 server under test.
 
-    python -m assent.testing.emulator --ledger FILE [--port N] [--outcomes timeout_after,deliver]
+    python -m assent.testing.connector --ledger FILE [--port N] [--outcomes timeout_after,deliver]
 
 prints its address as one line of JSON and stays until it is ended. `POST /emulate` changes how it
 behaves: a JSON object of the attributes that the provider's module lists, and `advanceMs` for its

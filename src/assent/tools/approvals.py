@@ -15,7 +15,7 @@ import msgspec
 from assent.engine.actions import actions, blocked, circumstances, decisions, editing, execution, explaining
 from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
-from assent.engine.actions.missing_types import refuse_missing_type
+from assent.engine.actions.unsent import refuse_missing_type
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
@@ -41,8 +41,13 @@ from assent.tools.arguments import (
     addresses,
     moment,
 )
-from assent.tools.client_dialog import AskedQuestion
-from assent.tools.decision_requests import ApproveAction, EditAction, RejectAction, WithdrawApproval
+from assent.tools.client_dialog import (
+    ApproveAction,
+    AskedQuestion,
+    EditAction,
+    RejectAction,
+    WithdrawApproval,
+)
 from assent.tools.definition import DECIDES, READS, Call, InputRequired, Tool
 
 SCOPE = "actions:decide"

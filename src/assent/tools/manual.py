@@ -9,8 +9,8 @@ import msgspec
 
 from assent.engine.actions import by_hand, circumstances
 from assent.engine.actions.editing import prepare_edit
-from assent.engine.actions.missing_types import refuse_missing_type
 from assent.engine.actions.recording import Executed, answer_executed
+from assent.engine.actions.unsent import refuse_missing_type
 from assent.gate.calls import SuggestedCall
 from assent.gate.card_calls import Circumstances, ask, ask_to_do, next_calls
 from assent.gate.manual_brief import ManualBrief, manual_brief

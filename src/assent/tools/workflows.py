@@ -11,23 +11,34 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from assent.engine.workflows import resume, run_search, sessions, starting
+from assent.engine.actions import circumstances
+from assent.engine.workflows import run_search, sessions, starting
 from assent.engine.workflows import store as stored
 from assent.engine.workflows.answers import (
+    ADVANCE,
     WorkflowAnswer,
     WorkflowCall,
     WorkflowReply,
     translate_refusal,
 )
 from assent.engine.workflows.run_search import FoundRun
-from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.refusals import Refusal, bad_argument
+from assent.gate.calls import Command, SuggestedCall
+from assent.gate.card_calls import Circumstances, ask, commands
+from assent.gate.cards import quote
+from assent.gate.effects import EffectTypes
+from assent.gate.records import Action, Status
+from assent.gate.step_calls import OTHER_CONTENT, is_rewritten
+from assent.gate.views import Severity
+from assent.kernel.ids import ActionId, RunId, WorkspaceId
+from assent.kernel.limits import MAX_WAIT_SECONDS
+from assent.kernel.refusals import Reason, Recovery, Refusal, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
+from assent.kernel.toolsets import Toolset
 from assent.ports import Begin
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
+from assent.tools.toolsets import TOOLSET_OF
 from assent.tools.workflow_choice import WorkflowId, find_definition
-from assent.tools.workflow_gate import grade_tool, with_gate
 from assent.workflow import ContentRefused
 from assent.workflow.text.refusals import render_refusal
 from assent.workflow.tokens import TokenClaims, read
@@ -128,7 +139,7 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
                 "the ackToken of the step that this completes, or nothing but stateToken",
                 "nothing",
             )
-        found = await call.services.store.read(lambda: resume.rehydrate(workflow_call, state))
+        found = await call.services.store.read(lambda: run_search.rehydrate(workflow_call, state))
         return Prose(found.answer, found.text)
     try:
         return await _write(
@@ -145,7 +156,7 @@ async def advance_workflow(call: Call, request: WorkflowAdvance) -> Prose:
 async def checkpoint_workflow(call: Call, request: WorkflowCheckpoint) -> Prose:
     workflow_call = await _open_call(call)
     state = read(workflow_call.keys, request.state_token, "st")
-    return await _write(call, lambda: resume.checkpoint(workflow_call, state, request.notes_markdown))
+    return await _write(call, lambda: run_search.checkpoint(workflow_call, state, request.notes_markdown))
 
 
 async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
@@ -166,7 +177,7 @@ async def resume_workflow(call: Call, request: WorkflowResume) -> Prose:
         return Prose(Resumed(ok=True, runs=(), resumed=None, latest=latest), run_search.write_latest(latest))
     best = _choose(found)
     resumed, state, _ = await _open_run(call, best.state_token)
-    reply = await store.read(lambda: resume.rehydrate(resumed, state, rules=True))
+    reply = await store.read(lambda: run_search.rehydrate(resumed, state, rules=True))
     words = len(run_search.split_query(request.query or ""))
     said = run_search.write_found(reply.text, best, found, words)
     return Prose(Resumed(ok=True, runs=found, resumed=reply.answer), said)
@@ -288,3 +299,91 @@ TOOLS = (
         tell_refusal=render_refusal,
     ),
 )
+
+
+# Completes the refusal of an advance that waits for a person: text for the person, and the next calls (W40).
+#
+# The calls are complete: the approval of exactly this content, and the refused call as it was sent.
+
+KEY: Final = "this step"
+MOST_REPEATED_CHARS: Final = 8_000
+"""The longest refused call that is repeated in the answer."""
+RISKS: Final[dict[Toolset, Severity]] = {
+    "workflows": Severity.LOW,
+    "memory": Severity.LOW,
+    "admin": Severity.LOW,
+    "launch": Severity.MEDIUM,
+}
+"""The worst risk of what the tools of a set stage."""
+AS_SENT: Final = "exactly as in the call that was refused"
+
+
+def grade_tool(effects: EffectTypes, name: str) -> Severity:
+    """Return the worst risk of a call that a step makes after its approval: that of the types which the
+    tool prepares or executes, else that of its tool set; high for a tool that is not known."""
+    return effects.grade_tool(name) or RISKS.get(TOOLSET_OF.get(name, "legacy"), Severity.HIGH)
+
+
+async def with_gate(call: Call, sent: dict[str, Any], refusal: Refusal) -> Refusal:
+    """Complete a refusal that waits for a person. `sent` are the call's arguments."""
+    action_id = refusal.action_id
+    if refusal.reason is not Reason.REQUIRES_APPROVAL or action_id is None:
+        return refusal
+    action, outlook = await circumstances.read_action(call.services, call.caller, ActionId(action_id))
+    # An approval that is not enough leaves the step waiting, so the policy says who decides.
+    around = outlook.of(msgspec.structs.replace(action, status=Status.AWAITING_APPROVAL))
+    recovery = refusal.recovery()
+    # The agent changes a step by submitting it again.
+    said = [each for each in commands(KEY, action, around) if each.tool != "chieflab_edit_action"]
+    how = _ways_to_decide(recovery, action, around)
+    return Refusal.from_answer(
+        msgspec.structs.replace(
+            recovery,
+            **how,
+            show=render_step(recovery.user_message, action, around),
+            commands=said or msgspec.UNSET,
+            next=_next(action, around, said, sent),
+        )
+    )
+
+
+def _ways_to_decide(recovery: Recovery, action: Action, around: Circumstances) -> dict[str, str]:
+    """Return the texts of a pending step, with where this caller's person can decide it."""
+    if action.status is not Status.AWAITING_APPROVAL or is_rewritten(action):
+        return {}
+    if around.may_decide:
+        return {"user_message": f"{recovery.user_message} Approve it in the chat, or open the review link."}
+    said = f"{recovery.user_message} {around.decider_note}"
+    return {"user_message": said, "fix_action_for_agent": _DECIDED_ELSEWHERE}
+
+
+_DECIDED_ELSEWHERE: Final = (
+    "STOP. Show what was submitted and give the user the review link (reviewUrl): this chat cannot approve it. After "
+    "the person approved, make the same advance call again, exactly as it was sent."
+)
+
+
+def render_step(message: str, action: Action, around: Circumstances) -> str:
+    """Return the text for the person: the quoted submission of the step, and the answers to
+    give."""
+    content = action.effect.body.removeprefix(action.effect.title).lstrip("\n")
+    parts = [message, quote(content), ask(KEY, action, around) or ""]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _next(
+    action: Action, around: Circumstances, said: list[Command], sent: dict[str, Any]
+) -> list[SuggestedCall]:
+    tokens = {name: sent[name] for name in ("stateToken", "ackToken")}
+    if action.status is Status.REJECTED or is_rewritten(action):
+        when = "with other content, as the person wants it; that needs a new approval"
+        return [SuggestedCall(ADVANCE, tokens, when, OTHER_CONTENT)]
+    calls = [SuggestedCall(each.tool, each.args, f"the user said “{each.say}”", each.needs) for each in said]
+    if not around.may_decide:
+        waiting = {"actionId": action.action_id, "waitSeconds": MAX_WAIT_SECONDS}
+        calls.insert(0, SuggestedCall("chieflab_get_action", waiting, "the user decides on the review page"))
+    again = "once it is approved: the refused call again, exactly as it was sent"
+    if len(msgspec.json.encode(sent)) > MOST_REPEATED_CHARS:
+        left = {name: AS_SENT for name in sent if name not in tokens}
+        return [*calls, SuggestedCall(ADVANCE, tokens, again, left)]
+    return [*calls, SuggestedCall(ADVANCE, sent, again)]

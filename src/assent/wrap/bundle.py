@@ -46,7 +46,7 @@ def list_connectors() -> Iterable[ConnectorInfo]:
 
 
 def list_components() -> tuple[Component, ...]:
-    from assent.wrap.component import COMPONENT
+    from assent.wrap.storing import COMPONENT
 
     return (COMPONENT,)
 

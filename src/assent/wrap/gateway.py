@@ -13,7 +13,7 @@ import logging
 import os
 import shlex
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -41,8 +41,6 @@ from assent.wrap.listing import (
     lets_pass,
     recall_entries,
 )
-from assent.wrap.observing import write_proposed_rules
-from assent.wrap.pace import CallPace
 from assent.wrap.profiles import (
     BadProfile,
     Profile,
@@ -465,3 +463,63 @@ def read_files(config: Path, rules: Path | None) -> Profile:
     except BadProfile as bad:
         raise BadProfile(f"{config}: {bad}") from None
     return Profile(servers=servers, rules=held, passed=select_passed(os.environ))
+
+
+# The rule file that observed calls propose: every tool of a server, with what a call of it would do.
+
+
+def write_proposed_rules(
+    folder: Path, server: str, offered: Iterable[OfferedTool], counted: Mapping[str, int], *, trusted: bool
+) -> None:
+    """Write the proposed rules of a server as a file of the folder."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made = folder / f".{server}.toml"
+    made.write_text(propose_rules(server, offered, counted, trusted=trusted))
+    made.replace(folder / f"{server}.toml")
+
+
+def propose_rules(
+    server: str, offered: Iterable[OfferedTool], counted: Mapping[str, int], *, trusted: bool
+) -> str:
+    """Return rules that do what holds now. Counts say what was called, so that a reader can decide."""
+    lines = [
+        f"# Rules for the tools of {server}, proposed from observed calls. Read them, then use them:",
+        "# assent wrap --rules FILE -- COMMAND",
+        "",
+        f"[{server}]",
+        f"trusted = {str(trusted).lower()}",
+    ]
+    for each in offered:
+        calls = counted.get(each.tool, 0)
+        asked = f"would have asked {calls} times" if calls else "not called"
+        name = msgspec.json.encode(each.tool).decode()
+        said = "passes" if each.mode == "pass" else asked if each.mode == "gate" else "is hidden"
+        lines += ["", f"[{server}.tools.{name}]  # {said}", f'mode = "{each.mode}"']
+        if each.mode == "gate":
+            lines.append(f'risk = "{each.risk}"')
+    return "\n".join(lines) + "\n"
+
+
+# A bound on the calls of one caller to wrapped servers. They do not count against the workspace's limit, which is for
+# calls that prepare and decide.
+
+CALLS: Final = 600
+WINDOW_SECONDS: Final = 60.0
+MAX_CALLERS: Final = 10_000
+
+
+class CallPace:
+    """Counts the calls of each caller in the present window."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._began = now()
+        self._counts: dict[str, int] = {}
+
+    def may_call(self, holder: str) -> bool:
+        """Count a call. Returns False if the caller has made too many."""
+        now = self._now()
+        if now - self._began >= WINDOW_SECONDS or len(self._counts) > MAX_CALLERS:
+            self._began, self._counts = now, {}
+        count = self._counts[holder] = self._counts.get(holder, 0) + 1
+        return count <= CALLS

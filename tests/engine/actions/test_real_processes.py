@@ -55,7 +55,7 @@ class GoneAtStart(Gone):
 @pytest.fixture(scope="module")
 def provider(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Ledger]]:
     path = tmp_path_factory.mktemp("provider") / "ledger.jsonl"
-    with provider_process("assent.testing.emulator", path) as url:
+    with provider_process("assent.testing.connector", path) as url:
         yield url, Ledger(path)
 
 

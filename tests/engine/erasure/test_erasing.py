@@ -37,7 +37,7 @@ from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Refusal
 from assent.kernel.times import iso_time
 from assent.ports import OutcomeUnknown, Picture, Single, Transaction
-from assent.stores.compacting import rewrite
+from assent.stores.backups import rewrite
 
 ADDRESS = "zyx.marker@example.org"
 NAME = "Zyxandra Markerova"

@@ -22,9 +22,8 @@ from assent.gate.records import Effect
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
-from assent.suite.channels.zernio.client import MAX_PAGES, ZernioClient
+from assent.suite.channels.zernio.connector import MAX_PAGES, ZernioClient, request_id
 from assent.suite.channels.zernio.emulator import Zernio
-from assent.suite.channels.zernio.posts import request_id
 from assent.testing.connector_contract import check_connector, claim_action
 from assent.testing.ledger import Ledger
 from assent.testing.provider_server import Outcome, ProviderServer, Route, redirect

@@ -17,8 +17,7 @@ from assent.gate.records import Effect
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import KeyChecked, NotSent, Reading
-from assent.suite.channels.email.resend import TEST_SENDER
-from assent.suite.channels.email.resend_mail import mail
+from assent.suite.channels.email.resend import TEST_SENDER, mail
 from assent.testing.connector_contract import claim_action
 from assent.testing.provider_server import Outcome
 

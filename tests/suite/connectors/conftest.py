@@ -12,8 +12,7 @@ from tests.suite.connectors.site import Site
 from tests.suite.connectors.world import World
 
 from assent.ports import Connector
-from assent.testing.connector import DELIVERIES, EmulatedConnector
-from assent.testing.emulator import Emulator
+from assent.testing.connector import DELIVERIES, EmulatedConnector, Emulator
 from assent.testing.ledger import Ledger
 
 SHORT_SECONDS = 0.4

@@ -27,9 +27,8 @@ from assent.ports import Context, Delivered, Delivery, NotSent, OutcomeUnknown
 from assent.suite.channels.email.smtp import SmtpConnector
 from assent.suite.site import feed as site_feed
 from assent.suite.testing.catalog import ALL_TOOLS
-from assent.testing.connector import DELIVERIES, EmulatedConnector
+from assent.testing.connector import DELIVERIES, EmulatedConnector, Emulator
 from assent.testing.connector_contract import ContractBroken, check_connector, claim_action
-from assent.testing.emulator import Emulator
 from assent.testing.ledger import DoneEffect, Ledger, LedgerCall
 from assent.testing.operator import TOOL, Wanted, stage
 from assent.testing.provider_server import Outcome
@@ -158,13 +157,13 @@ async def test_the_ledger_outlives_the_emulator(tmp_path: Path) -> None:
     connector = EmulatedConnector("", DELIVERIES[0])
     approved = gate.open_gate(claim_action(POST))
     with (
-        provider_process("assent.testing.emulator", path, Outcome.RESET_AFTER) as connector.url,
+        provider_process("assent.testing.connector", path, Outcome.RESET_AFTER) as connector.url,
         pytest.raises(OutcomeUnknown),
     ):
         await connector.perform(Context(approved, 20), POST)
     ledger = Ledger(path)
     assert [type(entry) for entry in ledger.entries()] == [LedgerCall, DoneEffect]
-    with provider_process("assent.testing.emulator", path) as connector.url:
+    with provider_process("assent.testing.connector", path) as connector.url:
         delivered = await connector.perform(Context(approved, 20), POST)
     (done,) = ledger.effects()
     assert (done.effect_id, done.reference) == (delivered.external_id, approved.action.provider_key)

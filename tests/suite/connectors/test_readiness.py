@@ -11,8 +11,7 @@ from tests.suite.connectors.world import World
 from assent.gate.preflight import Readiness
 from assent.kernel.refusals import Reason, Refusal, ToolCall
 from assent.ports import Connector
-from assent.testing.connector import DELIVERIES, EmulatedConnector
-from assent.testing.emulator import Emulator
+from assent.testing.connector import DELIVERIES, EmulatedConnector, Emulator
 from assent.testing.ledger import Ledger
 from assent.testing.operator import Wanted
 

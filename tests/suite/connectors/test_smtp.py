@@ -31,7 +31,7 @@ from assent.net.mail.sending import send_note
 from assent.net.mail_server import parse_mailbox, parse_server
 from assent.ports import Delivered, NotSent, OutcomeUnknown
 from assent.suite.channels.email.smtp import SmtpConnector
-from assent.suite.content.mail_html import mail_html
+from assent.suite.content.adapter import mail_html
 from assent.testing import operator
 from assent.testing.connector_contract import claim_action, perform_claimed
 from assent.testing.operator import Wanted

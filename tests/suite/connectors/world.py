@@ -9,8 +9,7 @@ from assent.engine.actions.recording import Executed
 from assent.gate.records import Action
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
-from assent.testing.connector import EmulatedConnector
-from assent.testing.emulator import Emulator
+from assent.testing.connector import EmulatedConnector, Emulator
 from assent.testing.operator import Wanted
 
 NOWHERE = "http://127.0.0.1:1"

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.suite.content.literals import find_literals, fold
-from assent.suite.content.risks import TABLE
+from assent.suite.content.risks import TABLE, find_literals, fold
 
 WORDS = sorted(
     {word for _, _, pattern in TABLE for word in re.findall(r"[^\W_]+", re.sub(r"\\.", " ", pattern.pattern))}

@@ -20,7 +20,7 @@ from assent.engine.people.notifiers import Notification
 from assent.gate.webhooks import WebhookReply
 from assent.kernel import tokens
 from assent.net.webpush import PushKeys, encrypt, load_private, public_point
-from assent.suite.notifiers.webpush import WebPushNotifier
+from assent.suite.notifiers import WebPushNotifier
 
 pytestmark = pytest.mark.anyio
 

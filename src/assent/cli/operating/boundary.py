@@ -2,30 +2,326 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+import pwd
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeVar
+from urllib.parse import urlsplit, urlunsplit
 
+import msgspec
 import typer
 
 from assent.cli.failures import Failure
-from assent.cli.operating.probes import (
-    AgentUser,
-    ProbeFinding,
-    find_target,
-    find_user,
-    run_as,
-    try_everything,
-)
 from assent.cli.session import CommandSession, command
 from assent.cli.workspaces import BY
 from assent.engine.audit.boundary import BoundaryResult
+from assent.engine.people import people
 from assent.gate.rules.boundary import PROBES, find_cap
+from assent.kernel.structs import Record
+from assent.ports import Transaction
+from assent.serving.leader import ANNOUNCEMENT, SERVING, Announcement
+from assent.settings.load import Settings
+from assent.settings.secret_files import HOMES
 from assent.settings.table import TABLE
 from assent.settings.welcome import has_password
 
 if TYPE_CHECKING:
     from assent.app import App
+
+# The tries of `assent boundary`, made as the user of an agent.
+#
+# They run in a forked process that has become that user, without the variables of the person who runs the check. The
+# modules they need are loaded before: an agent can bring its own copy of them. Nothing is changed: a sign-in link is
+# rolled back, and files are opened, not written.
+
+T = TypeVar("T")
+
+CONTAINER_SOCKETS: Final = (Path("/var/run/docker.sock"), Path("/run/podman/podman.sock"))
+SUDO_SECONDS: Final = 5.0
+
+
+class ProbedServer(Record):
+    """What the tries aim at, as the person who runs the check knows it."""
+
+    secret_files: tuple[Path, ...]
+    sqlite_path: Path | None
+    database_url: str
+    """Without its password."""
+    server_pids: tuple[int, ...]
+    base_url: str
+
+
+class ProbeFinding(Record):
+    """The result of one try. `worked` is None if it could not be made."""
+
+    worked: bool | None
+    detail: str
+
+
+class AgentUser(Record):
+    """The user that an agent runs as."""
+
+    name: str
+    uid: int
+
+
+def find_user(wanted: str | None) -> AgentUser | None:
+    """Find a user by name or number, by default the present one. Returns None if there is none."""
+    try:
+        if wanted is None:
+            found = pwd.getpwuid(os.getuid())
+        elif wanted.isdecimal():
+            found = pwd.getpwuid(int(wanted))
+        else:
+            found = pwd.getpwnam(wanted)
+    except KeyError:
+        uid = os.getuid() if wanted is None else int(wanted) if wanted.isdecimal() else None
+        return AgentUser(str(uid), uid) if uid is not None else None
+    return AgentUser(found.pw_name, found.pw_uid)
+
+
+def find_target(settings: Settings, config: Path | None) -> ProbedServer:
+    """Collect what the tries aim at, before becoming the other user. `config` is a settings file with secrets."""
+    files = [settings.data_dir / home.file_name for home in HOMES]
+    files += [config] if config is not None else []
+    return ProbedServer(
+        secret_files=tuple(path for path in dict.fromkeys(files) if _exists(path)),
+        sqlite_path=settings.sqlite_path,
+        database_url=remove_password(settings.database_url),
+        server_pids=tuple(_list_servers(settings.data_dir)),
+        base_url=settings.base_url,
+    )
+
+
+def remove_password(url: str) -> str:
+    """Return a database URL as someone knows it who was not told the password."""
+    parts = urlsplit(url)
+    if parts.password is None:
+        return url
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit(parts._replace(netloc=f"{parts.username}@{host}"))
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return True  # hidden from this user; it is still tried
+
+
+def _list_servers(data_dir: Path) -> Iterable[int]:
+    """The processes of servers: those that announce themselves, and those that look like one."""
+    found = set()
+    for name in (ANNOUNCEMENT, SERVING):
+        try:
+            said = msgspec.json.decode((data_dir / name).read_bytes(), type=Announcement)
+        except (OSError, msgspec.MsgspecError):
+            continue
+        found.add(said.pid)
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(word.endswith((b"assent", b"assent-gate")) for word in words) and (
+            b"serve" in words or b"stdio" in words
+        ):
+            found.add(int(folder.name))
+    alive = (pid for pid in found if Path(f"/proc/{pid}").exists() and pid != os.getpid())
+    return sorted(alive)
+
+
+def run_as(user: AgentUser, work: Callable[[], T], kind: type[T], *, keep_variables: bool = False) -> T:
+    """Run `work` in a process of this user and return its result. Raises `PermissionError` if this process may
+    not become that user, `RuntimeError` if the other one fails."""
+    if user.uid != os.getuid() and os.getuid() != 0:
+        raise PermissionError(f"only root can become {user.name}")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.close(reading)
+            _become(user, keep_variables=keep_variables)
+            with os.fdopen(writing, "wb") as pipe:
+                pipe.write(msgspec.json.encode(work()))
+            status = 0
+        finally:
+            os._exit(status)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        said = pipe.read()
+    _, status = os.waitpid(child, 0)
+    if status != 0:
+        raise RuntimeError(f"the process of the user {user.name} failed")
+    return msgspec.json.decode(said, type=kind)
+
+
+def _become(user: AgentUser, *, keep_variables: bool) -> None:
+    if user.uid != os.getuid():
+        try:
+            known = pwd.getpwuid(user.uid)
+            os.setgroups(os.getgrouplist(known.pw_name, known.pw_gid))
+            os.setgid(known.pw_gid)
+        except KeyError:
+            os.setgroups([])
+            os.setgid(user.uid)
+        os.setuid(user.uid)
+    if not keep_variables:
+        path = os.environ.get("PATH", os.defpath)
+        os.environ.clear()
+        os.environ["PATH"] = path
+        if (home := _find_home(user)) is not None:
+            os.environ["HOME"] = home
+    os.chdir("/")
+
+
+def _find_home(user: AgentUser) -> str | None:
+    try:
+        return pwd.getpwuid(user.uid).pw_dir
+    except KeyError:
+        return None
+
+
+def try_everything(target: ProbedServer) -> dict[str, ProbeFinding]:
+    """Make every try. Called as the agent's user."""
+    tries: dict[str, Callable[[ProbedServer], ProbeFinding]] = {
+        "read_secrets": _read_secrets,
+        "write_store": _write_store,
+        "read_store": _read_store,
+        "sign_in_link": _mint_link,
+        "server_process": _read_process,
+        "other_user": _become_other,
+        "server_address": _sign_up,
+    }
+    return {name: attempt(target) for name, attempt in tries.items()}
+
+
+def _read_secrets(target: ProbedServer) -> ProbeFinding:
+    if not target.secret_files:
+        return ProbeFinding(None, "no secret is in a file; the server has them from its environment")
+    read = [path for path in target.secret_files if _can_open(path, os.O_RDONLY)]
+    if read:
+        return ProbeFinding(True, f"it can read {read[0]}")
+    return ProbeFinding(False, f"{len(target.secret_files)} files are closed to it")
+
+
+def _write_store(target: ProbedServer) -> ProbeFinding:
+    path = target.sqlite_path
+    if path is None:
+        return asyncio.run(_log_in(target, "SELECT has_table_privilege('actions', 'UPDATE')"))
+    if _can_open(path, os.O_RDWR):
+        return ProbeFinding(True, f"it can write {path}")
+    if os.access(path.parent, os.W_OK | os.X_OK):
+        return ProbeFinding(True, f"it can replace files in {path.parent}")
+    return ProbeFinding(False, f"{path} is closed to it")
+
+
+def _read_store(target: ProbedServer) -> ProbeFinding:
+    path = target.sqlite_path
+    if path is None:
+        return asyncio.run(_log_in(target, "SELECT has_table_privilege('actions', 'SELECT')"))
+    readable = _can_open(path, os.O_RDONLY)
+    return ProbeFinding(readable, f"it can read {path}" if readable else f"{path} is closed to it")
+
+
+async def _log_in(target: ProbedServer, question: str) -> ProbeFinding:
+    """Log in to PostgreSQL without a password, and ask what that permits."""
+    import asyncpg
+
+    name = urlsplit(target.database_url).hostname or "the local socket"
+    try:
+        connection = await asyncpg.connect(target.database_url, timeout=5)
+    except Exception as error:
+        return ProbeFinding(False, f"{name} does not let it in without a password ({type(error).__name__})")
+    try:
+        permitted = bool(await connection.fetchval(question))
+    except asyncpg.PostgresError as error:
+        return ProbeFinding(False, f"{name} lets it in and permits nothing ({type(error).__name__})")
+    finally:
+        await connection.close()
+    return ProbeFinding(permitted, f"{name} lets it in without a password")
+
+
+class _RolledBackError(Exception):
+    """Ends the transaction of a try, so that nothing is stored."""
+
+
+def _mint_link(target: ProbedServer) -> ProbeFinding:
+    """Store a sign-in link as `assent owner-link` does, and roll it back."""
+    from assent.stores import open_store
+
+    def begin() -> Transaction[None]:
+        yield from people.issue_link(os.urandom(people.ENTROPY_BYTES), 0, shown_to="boundary")
+        raise _RolledBackError
+
+    async def mint() -> ProbeFinding:
+        store = open_store(target.database_url, pool_size=1)
+        try:
+            await store.write(begin)
+        except _RolledBackError:
+            return ProbeFinding(True, "it can sign in as the owner")
+        except Exception as error:
+            return ProbeFinding(False, f"the store refuses it ({type(error).__name__})")
+        finally:
+            await store.close()
+        return ProbeFinding(False, "the store kept nothing")
+
+    if target.sqlite_path is not None and not _can_open(target.sqlite_path, os.O_RDWR):
+        return ProbeFinding(False, "it cannot write the store")
+    return asyncio.run(mint())
+
+
+def _read_process(target: ProbedServer) -> ProbeFinding:
+    if not Path("/proc/self/environ").exists():
+        return ProbeFinding(None, "this system has no /proc")
+    if not target.server_pids:
+        return ProbeFinding(None, "no server is running; start it and check again")
+    for pid in target.server_pids:
+        for name in ("environ", "mem"):
+            if _can_open(Path(f"/proc/{pid}/{name}"), os.O_RDONLY):
+                return ProbeFinding(True, f"it can read /proc/{pid}/{name}")
+    return ProbeFinding(False, f"{len(target.server_pids)} processes are closed to it")
+
+
+def _become_other(target: ProbedServer) -> ProbeFinding:
+    if os.getuid() == 0:
+        return ProbeFinding(True, "it is root")
+    for socket in CONTAINER_SOCKETS:
+        if os.access(socket, os.W_OK):
+            return ProbeFinding(True, f"it can start containers as root ({socket})")
+    sudo = shutil.which("sudo")
+    if sudo is not None:
+        done = subprocess.run(  # noqa: S603 - a fixed command
+            [sudo, "-n", "true"], capture_output=True, timeout=SUDO_SECONDS, check=False
+        )
+        if done.returncode == 0:
+            return ProbeFinding(True, "sudo asks it for no password")
+    return ProbeFinding(False, "sudo and container sockets are closed to it")
+
+
+def _sign_up(target: ProbedServer) -> ProbeFinding:
+    """Read whether the server offers a sign-up. None is made: it would be stored."""
+    from assent.net.probes import read_metadata
+
+    said = read_metadata(target.base_url)
+    if said is None:
+        return ProbeFinding(None, f"no server answers at {target.base_url}")
+    offered = "signupTool" in said.get("authentication", {})
+    return ProbeFinding(offered, f"sign-up is {'open' if offered else 'closed'} at {target.base_url}")
+
+
+def _can_open(path: Path, flags: int) -> bool:
+    try:
+        os.close(os.open(path, flags | os.O_CLOEXEC))
+    except OSError:
+        return False
+    return True
+
 
 WhichUser = Annotated[
     str | None,

@@ -62,7 +62,7 @@ def person(
 ) -> int:
     """Erase what names a person. Shows first where it was found, and asks."""
     from assent.engine.erasure.matching import MIN_CHARS
-    from assent.stores.compacting import rewrite
+    from assent.stores.backups import rewrite
 
     session.require_data()
     names = [each.strip() for each in (address, *(also or ()))]

@@ -12,11 +12,12 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import recipients
 from assent.engine.core import freezes, journal
 from assent.engine.core.freezes import Freeze
 from assent.engine.webhooks import events as outgoing_events
+from assent.gate.mail import reached_addresses
 from assent.gate.policy import DEFAULT, Policy
+from assent.gate.preflight import MANY_RECIPIENTS, raise_severity
 from assent.gate.records import (
     Action,
     Approval,
@@ -33,6 +34,7 @@ from assent.gate.transitions import Move, Step
 from assent.gate.views import Severity, View
 from assent.gate.webhooks import EVENT_AFTER
 from assent.kernel.ids import ActionId, AssetId, RunId, WorkspaceId
+from assent.kernel.limits import DAY_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Row, Rows, Transaction
 from assent.sql.loader import statements
@@ -106,7 +108,7 @@ def put(action: Action, steps: tuple[Step, ...], facts: dict[str, Any], now_ms: 
     stored = yield from (put_claim if last is Move.CLAIM else put_without_event)(changed)
     edited = any(move is Move.EDIT for move, _ in steps)
     if edited or changed.effect.recipients or changed.view.facets.recipients:
-        yield from recipients.follow(changed, now_ms, edited=edited)
+        yield from follow(changed, now_ms, edited=edited)
     about = {"actionId": changed.action_id, "revision": changed.revision, "digest": changed.digest}
     events = [
         journal.NewEvent(f"action_{move}", {**about, **facts, "status": state.status})
@@ -234,7 +236,7 @@ def insert_action(action: Action, *, proposed_by: str = "", held: bool = False) 
         proposed_by=proposed_by,
         held=int(held),
     )
-    yield from recipients.follow(action, action.created_ms)
+    yield from follow(action, action.created_ms)
     subscribers = yield statements.list_subscribers(workspace_id=action.workspace_id)
     if subscribers:
         yield from outgoing_events.announce(subscribers, "waiting", action, {}, action.created_ms, held=held)
@@ -428,3 +430,60 @@ def store_view(action: Action) -> Transaction[None]:
 
 def _text(value: Any) -> str:
     return _JSON.encode(value).decode()
+
+
+# The number of people a workspace writes to within a day.
+#
+# Distinct addresses of waiting, approved and sent actions count; those of rejected, failed and expired actions do
+# not. A mailing that is split into small ones therefore still counts as a large one.
+
+WINDOW_MS: Final = DAY_MS
+_COUNTED: Final = frozenset({Status.AWAITING_APPROVAL, Status.APPROVED, Status.EXECUTED})
+
+
+def follow(action: Action, now_ms: int, *, edited: bool = False) -> Transaction[None]:
+    """Store the present recipients of an action."""
+    workspace_id, counted = action.workspace_id, action.status in _COUNTED
+    reached = reached_addresses(action)
+    if edited or (reached and not counted):
+        yield statements.forget_recipients(workspace_id=workspace_id, action_id=action.action_id)
+    if not reached or not counted:
+        return
+    waits = action.execution_state in (ExecutionState.NONE, ExecutionState.RETRYABLE)
+    yield statements.put_recipients(
+        workspace_id=workspace_id,
+        action_id=action.action_id,
+        addresses=msgspec.json.encode(sorted(reached)).decode(),
+        at_ms=now_ms,
+        expires_ms=action.expires_ms if waits else None,
+    )
+    yield statements.forget_earlier_recipients(workspace_id=workspace_id, before_ms=now_ms - WINDOW_MS)
+
+
+def list_recent(workspace_id: WorkspaceId, but: str, now_ms: int) -> Transaction[frozenset[str]]:
+    """Return recipients of other actions of the last day, at most as many as decide the
+    severity."""
+    rows = yield statements.list_recent_recipients(
+        workspace_id=workspace_id,
+        but=but,
+        since_ms=now_ms - WINDOW_MS,
+        now_ms=now_ms,
+        most=MANY_RECIPIENTS + 1,
+    )
+    return frozenset(row["address"] for row in rows)
+
+
+def judge(action: Action, now_ms: int) -> Transaction[Action]:
+    """Return the action with its severity by the recipients of the day."""
+    if not reached_addresses(action):
+        return action
+    others = yield from list_recent(action.workspace_id, action.action_id, now_ms)
+    return with_people(action, others)
+
+
+def with_people(action: Action, others: frozenset[str]) -> Action:
+    """Return the action with its severity, given the other recipients of the day."""
+    if not (reached := reached_addresses(action)):
+        return action
+    people = len(others | reached)
+    return msgspec.structs.replace(action, preflight=raise_severity(action.preflight, people))

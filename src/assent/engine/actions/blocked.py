@@ -16,8 +16,8 @@ import msgspec
 
 from assent.engine.actions import actions, circumstances
 from assent.engine.actions.circumstances import Outlook
-from assent.engine.actions.describing import describe
-from assent.engine.actions.missing_types import refuse_missing_type
+from assent.engine.actions.content import describe
+from assent.engine.actions.unsent import refuse_missing_type
 from assent.engine.connections import observing
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from assent.engine.actions import actions, policies
-from assent.engine.actions.missing_types import explain_missing_type
+from assent.engine.actions.unsent import explain_missing_type
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.services import Services

@@ -3,16 +3,22 @@ suspicious content."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import msgspec
 
+from assent.engine.core.extension_calls import call_extension
+from assent.engine.core.offloading import run_long_apart
+from assent.engine.core.services import Services
 from assent.gate.connection import ConnectorInfo
 from assent.gate.content.check import find_flaw
 from assent.gate.content.suspicion import suspicions_in
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Effect
+from assent.gate.views import View
 from assent.kernel.headers import has_encoded_word, is_one_line
+from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import MAX_CONTENT_CHARS, MAX_RECIPIENTS
 from assent.kernel.refusals import Problem, Reason, Refusal
 from assent.ports import Preparation
@@ -84,3 +90,15 @@ def content_problems(effect: Effect, connector: ConnectorInfo) -> list[Problem]:
             Problem("recipients", f"at most {MAX_RECIPIENTS}", f"{len(effect.recipients)} recipients")
         )
     return problems
+
+
+# Computes views with the code of an effect's type, before the transaction that stores them.
+
+
+async def describe(services: Services, workspace_id: WorkspaceId, effect: Effect) -> View:
+    """Return the view of an effect. Raises `Refusal` if the code of its type fails."""
+    found, base_url = services.effects.find(effect), services.links.base_url
+    work = partial(services.effects.describe, effect, workspace_id=workspace_id, base_url=base_url)
+    if found is None or found.trusted:
+        return await run_long_apart(len(effect.body), work)
+    return await call_extension(found.operator or found.id, f"the description of {found.id}", work)

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, credits, recipients
+from assent.engine.actions import actions, credits
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.audit import boundary
 from assent.engine.core import jobs
@@ -57,7 +57,7 @@ def approve(
     if action.revision > 1 and seen == ANY_CONTENT:
         seen = yield from _find_staged(action)
     if action.effect.recipients or action.view.facets.recipients:
-        action = yield from recipients.judge(action, now_ms)
+        action = yield from actions.judge(action, now_ms)
     observed = gate.read_observation(action)
     steps, needed, voice = gate.judge_approval(action, policy, decider, seen, now_ms, links)
     shown_ms, since_ms = decider.shown_ms, observed.since_ms
@@ -247,7 +247,7 @@ def edit(
         observed = msgspec.structs.replace(prepared.observed, since_ms=now_ms)
         changed = drift.with_observation(changed, observed)
     changed = _name_editor(changed, decider.approver, f"{PERSON}{key_of}" if key_of else "")
-    changed = yield from recipients.judge(changed, now_ms)
+    changed = yield from actions.judge(changed, now_ms)
     (changed,) = yield from credits.weigh_costs(changed.workspace_id, (changed,))
     moved_to = ["schedule"] if kept_ms != action.schedule_ms else []
     facts = describe_decider(

@@ -11,18 +11,17 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import circumstances, rechecking
-from assent.engine.actions.content import content_problems
-from assent.engine.actions.describing import describe
-from assent.engine.actions.missing_types import refuse_missing_type
+from assent.engine.actions import circumstances
+from assent.engine.actions.content import content_problems, content_warnings, describe
+from assent.engine.actions.unsent import refuse_missing_type
 from assent.engine.connections import observing
-from assent.engine.core.extension_calls import call_extension
+from assent.engine.core.extension_calls import await_extension, call_extension
 from assent.engine.core.offloading import run_long_apart
 from assent.engine.core.services import Services
 from assent.gate.arguments import ARGUMENTS, merge_arguments
 from assent.gate.content.cleaning import one_line
 from assent.gate.effects import EffectTypes
-from assent.gate.preflight import Checked
+from assent.gate.preflight import Checked, Remarks
 from assent.gate.records import Action, Effect, Observation
 from assent.gate.views import View
 from assent.kernel.headers import is_one_line
@@ -54,7 +53,7 @@ async def prepare_edit(
         if circumstances.rereads(services, effect):
             effect, _ = await circumstances.address(services, action.workspace_id, effect)
         view = await describe(services, action.workspace_id, effect)
-        checked = await rechecking.recheck(services, action, effect) if recheck else None
+        checked = await check_edited(services, action, effect) if recheck else None
         changed = msgspec.structs.replace(action, effect=effect, view=view)
         ready = checked.readiness.ready if checked is not None else action.preflight.connector_ready
         observed = await observing.observe(services, changed, ready=ready, described=True)
@@ -118,3 +117,26 @@ def clean_edit(changes: dict[str, Any]) -> dict[str, Any]:
         if name in found and is_one_line(found[name]):
             found[name] = one_line(found[name], MAX_CONTENT_CHARS)
     return found
+
+
+# Check an edited text like a staged one: hidden content, readiness, and the remarks of its type.
+#
+# Runs before the transaction of the edit, which takes the result.
+
+
+async def check_edited(services: Services, action: Action, effect: Effect) -> Checked:
+    """Check an effect that would replace the content of an action. Returns the findings. Raises
+    `Refusal` if the code of its type fails."""
+    readiness = await circumstances.ask_readiness(services, action.workspace_id, effect)
+    outdated = await run_long_apart(len(action.effect.body), content_warnings, action.effect)
+    warnings = await run_long_apart(len(effect.body), content_warnings, effect)
+    found, said = services.effects.find(effect), Remarks()
+    if found is not None and found.recheck is not None:
+        call = found.recheck(services, action, effect)
+        said = await (call if found.trusted else await_extension(f"the remarks of {found.id}", call))
+    return Checked(
+        readiness=readiness,
+        outdated=(*outdated, *said.outdated),
+        warnings=(*warnings, *said.warnings),
+        recommendations=said.recommendations,
+    )

@@ -78,10 +78,9 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, blocked, circumstances, credits, recipients, remainder
-from assent.engine.actions.missing_types import refuse_missing_type
+from assent.engine.actions import actions, blocked, circumstances, credits, remainder
 from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, record, replay_answer
-from assent.engine.actions.unsent import refuse_by_hand, refuse_not_live, refuse_unready
+from assent.engine.actions.unsent import refuse_by_hand, refuse_missing_type, refuse_not_live, refuse_unready
 from assent.engine.audit import refused_attempts
 from assent.engine.connections import observing
 from assent.engine.core import freezes, jobs, journal
@@ -306,7 +305,7 @@ def claim(
         )
         if stored is not None:
             return replay_answer(stored)
-    action = yield from recipients.judge(action, now_ms)
+    action = yield from actions.judge(action, now_ms)
     early = action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms
     if early and (yield from freezes.find(order.workspace_id)) is not None:
         yield from freezes.refuse(action)  # and not that it goes out later

@@ -13,10 +13,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances, credits, recipients, run_pictures
+from assent.engine.actions import actions, circumstances, credits
 from assent.engine.actions.circumstances import Outlook
-from assent.engine.actions.content import READ_FIELDS, check_contents
-from assent.engine.actions.describing import describe
+from assent.engine.actions.content import READ_FIELDS, check_contents, describe
 from assent.engine.connections import observing
 from assent.engine.core import journal
 from assent.engine.core.failpoints import failpoint
@@ -33,22 +32,17 @@ from assent.engine.webhooks import webhooks
 from assent.gate import guidance
 from assent.gate.calls import SuggestedCall, about_content
 from assent.gate.card_calls import EDIT, Circumstances
-from assent.gate.guidance import (
-    ActionView,
-    AgentGuide,
-    AgentUsefulness,
-    AssetView,
-    PreparedEffect,
-)
+from assent.gate.guidance import ActionView, AgentGuide, AgentUsefulness, AssetView, PreparedEffect
 from assent.gate.mail import reached_addresses
 from assent.gate.preflight import Readiness, explain_expiry, extend_expiry, preflight, refuse_schedule
-from assent.gate.records import PROPOSAL, Action, Asset, ExecutionState, Run, Status
+from assent.gate.records import PROPOSAL, Action, Asset, Effect, ExecutionState, Run, Status
+from assent.gate.review_link import LOOK
 from assent.gate.webhooks import name_event
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId
 from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Replay
 from assent.kernel.structs import Record, WireRecord, from_record
-from assent.ports import THIS_RUN, Picture, Preparation, StagedEffect, Transaction
+from assent.ports import THIS_RUN, Draft, Picture, Preparation, StagedEffect, Transaction
 
 PREPARED: Final = "prepared"
 FETCHED: Final = "productPage"
@@ -214,7 +208,7 @@ async def _build(
             title=draft.title,
             body=draft.body,
             channel=draft.channel,
-            metadata={**draft.metadata, **run_pictures.describe_picture(services, run, draft)},
+            metadata={**draft.metadata, **describe_picture(services, run, draft)},
             created_ms=now_ms,
         )
         for draft in preparation.drafts
@@ -227,9 +221,9 @@ async def _build(
         ]
     )
     if any(map(reached_addresses, staged)):
-        others = await services.store.read(lambda: recipients.list_recent(workspace_id, "", now_ms))
+        others = await services.store.read(lambda: actions.list_recent(workspace_id, "", now_ms))
         others |= frozenset().union(*(reached_addresses(action) for action in staged))
-        staged = tuple(recipients.with_people(action, others) for action in staged)
+        staged = tuple(actions.with_people(action, others) for action in staged)
     if any(map(credits.may_lack, staged)):
         staged = await services.store.read(partial(credits.weigh_costs, workspace_id, staged))
     made = tuple(draft.picture for draft in preparation.drafts if draft.picture is not None)
@@ -347,7 +341,7 @@ async def new_action(
 ) -> Action:
     now_ms = run.created_ms
     effect = msgspec.structs.replace(
-        run_pictures.attach_picture(services, run, assets, staged), schedule_ms=staged.schedule_ms
+        attach_picture(services, run, assets, staged), schedule_ms=staged.schedule_ms
     )
     kind = services.effects.find(effect)
     lasts_ms = kind.expires_ms if kind is not None and kind.expires_ms is not None else ACTION_TTL_MS
@@ -407,7 +401,7 @@ def answer_prepared(
     around: dict[str, Circumstances] = {}
     if outlook is not None:
         around = {action.action_id: outlook.of(action) for action in staged}
-    visible = tuple(run_pictures.add_address(services, asset) for asset in assets)
+    visible = tuple(add_address(services, asset) for asset in assets)
     guide = guidance.agent_guide(
         staged,
         visible,
@@ -437,3 +431,48 @@ def answer_prepared(
         next=preparation.next_calls,
         writing=preparation.writing or msgspec.UNSET,
     )
+
+
+# The pictures of a run: their metadata, their attachment to posts, their views in answers.
+
+
+def describe_picture(services: Services, run: Run, draft: Draft) -> dict[str, Any]:
+    """Build the metadata of a picture asset."""
+    picture = draft.picture
+    if picture is None:
+        return {}
+    return {
+        "url": services.links.base_url + pictures.path(run.run_id, picture.digest),
+        "digest": picture.digest,
+        "contentType": picture.content_type,
+        "width": picture.width,
+        "height": picture.height,
+        "bytes": len(picture.content),
+        "alt": picture.alt,
+    }
+
+
+def add_address(services: Services, asset: Asset) -> Asset:
+    """Return a picture asset with a read-only URL that is valid as long as the review link of its
+    run. The stored asset has no token."""
+    if asset.type != pictures.IMAGE or "url" not in asset.metadata:
+        return asset
+    url = services.links.review_url(asset.workspace_id, asset.run_id, asset.created_ms, LOOK)
+    token = url.partition("token=")[2]
+    view_url = f"{asset.metadata['url']}?token={token}"
+    return msgspec.structs.replace(asset, metadata={**asset.metadata, "viewUrl": view_url})
+
+
+def list_images(services: Services, assets: tuple[Asset, ...]) -> tuple[AssetView, ...]:
+    return tuple(
+        guidance.picture_view(add_address(services, asset))
+        for asset in assets
+        if asset.type == pictures.IMAGE
+    )
+
+
+def attach_picture(services: Services, run: Run, assets: tuple[Asset, ...], staged: StagedEffect) -> Effect:
+    if staged.picture is None:
+        return staged.effect
+    media = pictures.make_media(assets[staged.picture], run.run_id, services.links.base_url)
+    return msgspec.structs.replace(staged.effect, media=(media,)) if media is not None else staged.effect

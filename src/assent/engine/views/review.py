@@ -12,7 +12,7 @@ import msgspec
 
 from assent.engine.actions import actions, policies
 from assent.engine.actions.decisions import SEND_JOB
-from assent.engine.actions.missing_types import mark_missing_type
+from assent.engine.actions.unsent import mark_missing_type
 from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import JobState

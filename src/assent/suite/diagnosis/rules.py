@@ -2,25 +2,300 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Final
 
-from assent.suite.diagnosis import readings, record
-from assent.suite.diagnosis.diagnosis import WINDOW_DAYS, Diagnosis, DiagnosisFacts, DiagnosisRule, order
-from assent.suite.diagnosis.gaps import missing
+from assent.platform.effects import LAUNCH_NEEDS, SuggestedCall
+from assent.platform.measurement import (
+    ENOUGH_FOR_A_RATE,
+    ENOUGH_TO_JUDGE,
+    NO_SOURCE,
+    amount,
+    brings_more,
+    describe_number,
+    read_numbers,
+    sort_names,
+)
+from assent.platform.values import DAY_MS
+from assent.suite.channels.registry import TABLE
+from assent.suite.diagnosis import record
+from assent.suite.diagnosis.diagnosis import (
+    WINDOW_DAYS,
+    Diagnosis,
+    DiagnosisFacts,
+    DiagnosisRule,
+    Finding,
+    Missing,
+    Observation,
+    date_of,
+    make_finding,
+    order,
+)
+
+# Diagnosis rules about the reactions of an audience, each a row of `assent.suite.diagnosis.rules`.
+#
+# A rule judges only numbers that exist. A metric that a source does not report is not zero, and small view counts are
+# not judged. Rules are independent of each other.
+
+WHOLE_RUN: Final = frozenset({"web", "search"})
+"""Sources that count the visitors of all channels together."""
+
+ARRIVALS: Final = WHOLE_RUN | {row.id for row in TABLE if row.shape == "page"}
+"""Channels that the others lead to."""
+
+FEW_RESPOND: Final = 0.01
+HALF: Final = 0.5
+BOUNCES: Final = 0.05
+"""The bounce rate at which providers begin to distrust a sender."""
+FIRST_PAGE: Final = 10
+NEW_WORDS: Final = SuggestedCall(
+    "chieflab_launch_product", {"channels": ["landing"]}, "to get new words for the page"
+)
+
+
+def read_views(observation: Observation) -> tuple[str, float] | None:
+    """Return the name and number of views, if the source reports them. Deliveries are not views."""
+    name = read_numbers(observation.metrics).exposure
+    return (name, observation.metrics[name]) if name is not None else None
+
+
+def read_responses(observation: Observation) -> dict[str, float]:
+    """Return the responses that the source reports. Unreported ones are left out, not zero."""
+    return {name: observation.metrics[name] for name in read_numbers(observation.metrics).responses}
+
+
+def latest(facts: DiagnosisFacts) -> tuple[Observation, ...]:
+    """Return the newest reading of each channel by each source."""
+    newest: dict[tuple[str, str], Observation] = {}
+    for each in facts.observations:
+        newest.setdefault((each.channel, each.source), each)
+    return tuple(newest.values())
+
+
+def fresh(facts: DiagnosisFacts, observation: Observation) -> bool:
+    """Whether a reading is from within a day of publishing, too early to judge."""
+    out = [
+        each.executed_ms for each in facts.actions if each.run_id == observation.run_id and each.executed_ms
+    ]
+    return bool(out) and observation.at_ms - max(out) < DAY_MS
+
+
+def not_seen(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+    for each in latest(facts):
+        views = read_views(each)
+        if views is None or fresh(facts, each):
+            continue
+        if views[1] == 0:
+            delivered = {name: each.metrics[name] for name in ("delivered",) if each.metrics.get(name)}
+            yield make_finding(
+                rule,
+                facts,
+                each,
+                {**delivered, views[0]: 0},
+                f"Nothing shows that the last one on {facts.label(each.channel)} was seen: "
+                f"{_describe({**delivered, views[0]: 0})}.",
+                "Check that it can be found there; then try another time or another channel.",
+                _again(facts, each.channel),
+            )
+
+
+def not_answered(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+    for each in latest(facts):
+        if each.channel in WHOLE_RUN:
+            continue
+        views, responses = read_views(each), read_responses(each)
+        if views is not None and responses and views[1] >= ENOUGH_TO_JUDGE and not any(responses.values()):
+            yield make_finding(
+                rule,
+                facts,
+                each,
+                {views[0]: views[1], **responses},
+                f"It is seen on {facts.label(each.channel)} without a response: "
+                f"{_describe({views[0]: views[1], **responses})}.",
+                "Rewrite the opening and ask for one thing only.",
+                _again(facts, each.channel),
+            )
+
+
+def few_answer(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+    for each in latest(facts):
+        views, responses = read_views(each), read_responses(each)
+        # One reader may respond in several ways, so the sum is an upper bound of the readers who
+        # responded.
+        most = sum(responses.values())
+        if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < most < FEW_RESPOND * views[1]:
+            continue
+        yield make_finding(
+            rule,
+            facts,
+            each,
+            {views[0]: views[1], **responses},
+            f"Few respond on {facts.label(each.channel)}: {_describe({views[0]: views[1], **responses})}.",
+            "Say earlier what is in it for the reader, and make the next step one click.",
+            _again(facts, each.channel),
+        )
+
+
+def falling(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+    by_place = sorted(facts.observations, key=lambda each: (each.channel, each.source, -each.at_ms))
+    for _, group in groupby(by_place, key=lambda each: (each.channel, each.source)):
+        runs = list({each.run_id: each for each in reversed(list(group))}.values())[::-1]
+        views = read_views(runs[0])
+        if views is None or fresh(facts, runs[0]):
+            continue
+        earlier = [each.metrics[views[0]] for each in runs[1:] if views[0] in each.metrics]
+        usual = sum(earlier) / len(earlier) if len(earlier) > 1 else 0
+        if usual >= ENOUGH_TO_JUDGE and views[1] < HALF * usual:
+            yield make_finding(
+                rule,
+                facts,
+                runs[0],
+                {views[0]: views[1], f"usual {views[0]}": usual},
+                f"{facts.label(runs[0].channel)} is seen less than before: {describe_number(*views)}, and "
+                f"{amount(usual)} on average over the {len(earlier)} before.",
+                "Return to the style of the earlier posts, or pause the channel for a while.",
+                SuggestedCall(
+                    "chieflab_brain_read", {"kind": "channel_performance"}, "to see what worked before"
+                ),
+            )
+
+
+def weaker_than_best(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+    rated: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = {}
+    for each in latest(facts):
+        views = read_views(each)
+        if views is not None and views[1] >= ENOUGH_FOR_A_RATE and each.channel not in ARRIVALS:
+            # Only the same response per the same kind of view is compared: opening an e-mail is not
+            # liking a post.
+            for name, value in read_responses(each).items():
+                rated.setdefault((views[0], name), {}).setdefault(each.channel, (value / views[1], each))
+    compared: set[str] = set()
+    places = sort_names(response for _, response in rated)
+    for names in sorted(rated, key=lambda pair: places.index(pair[1])):
+        alike = {channel: rate for channel, rate in rated[names].items() if channel not in compared}
+        if len(alike) < 2:
+            continue
+        compared |= set(alike)
+        best = max(alike.values(), key=lambda pair: pair[0])[1]
+        for rate, each in alike.values():
+            counted, leading = ((of.metrics[names[1]], of.metrics[names[0]]) for of in (each, best))
+            if rate > 0 and brings_more(leading, counted):
+                yield make_finding(
+                    rule,
+                    facts,
+                    each,
+                    {name: each.metrics[name] for name in names},
+                    f"{facts.label(each.channel)} brings less than half of what {facts.label(best.channel)} "
+                    f"brings: {_rate(each, names)}, against {_rate(best, names)} "
+                    f"({best.source}, {date_of(best.at_ms)}).",
+                    f"Spend the effort on {facts.label(best.channel)} first.",
+                    _again(facts, best.channel),
+                )
+
+
+def bounces(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+    for each in latest(facts):
+        bounced, delivered = each.metrics.get("bounced", 0), each.metrics.get("delivered")
+        sent = bounced + (delivered or 0)
+        if delivered is None or not bounced or bounced / sent < BOUNCES:
+            continue
+        yield make_finding(
+            rule,
+            facts,
+            each,
+            {"bounced": bounced, "delivered": delivered},
+            f"Mail comes back: {amount(bounced)} bounced and {amount(delivered)} arrived "
+            f"({_share(bounced, sent)} lost).",
+            "Take the addresses that bounced off the list before the next mail.",
+            SuggestedCall("chieflab_send", {"to": ["…"]}, "the list has been cleaned"),
+        )
+
+
+def complaints(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+    for each in latest(facts):
+        if complained := each.metrics.get("complained", 0):
+            yield make_finding(
+                rule,
+                facts,
+                each,
+                {"complained": complained},
+                f"Readers reported the mail as spam: {amount(complained)} complaint(s).",
+                "Write only to people who asked for it, and say in the first line why they get it.",
+                SuggestedCall(
+                    "chieflab_brain_read", {"kind": "lesson"}, "to see what is known about the readers"
+                ),
+            )
+
+
+def far_down(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+    for each in latest(facts):
+        place, shown = each.metrics.get("position"), each.metrics.get("impressions", 0)
+        if place is not None and place > FIRST_PAGE and shown >= ENOUGH_TO_JUDGE:
+            yield make_finding(
+                rule,
+                facts,
+                each,
+                {"position": place, "impressions": shown},
+                f"In search the page is at position {amount(place)} on average, below the first ten "
+                f"({amount(shown)} impressions).",
+                "Use the words that people search for in the page's title and first paragraph.",
+                NEW_WORDS,
+            )
+
+
+def no_conversion(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+    for each in latest(facts):
+        visits = each.metrics.get("sessions", 0)
+        if visits >= ENOUGH_TO_JUDGE and each.metrics.get("conversions") == 0:
+            yield make_finding(
+                rule,
+                facts,
+                each,
+                {"sessions": visits, "conversions": 0},
+                f"Visitors come and do nothing: {amount(visits)} sessions, 0 conversions.",
+                "Put one clear step on the page that the posts lead to.",
+                NEW_WORDS,
+            )
+
+
+def _again(facts: DiagnosisFacts, channel: str) -> SuggestedCall:
+    """Suggest another post on the channel; if the numbers are for the whole run, another launch."""
+    differently = "the user wants to try it differently"
+    if channel == "email":
+        return SuggestedCall("chieflab_send", {"to": ["…"]}, differently)
+    if any(each.channel == channel for each in facts.actions):
+        return SuggestedCall("chieflab_post", {"channel": channel}, differently)
+    return NEW_WORDS
+
+
+def _describe(numbers: dict[str, float]) -> str:
+    return ", ".join(describe_number(name, value) for name, value in numbers.items())
+
+
+def _rate(of: Observation, names: tuple[str, str]) -> str:
+    exposure, response = (describe_number(name, of.metrics[name]) for name in names)
+    return f"{response} from {exposure}"
+
+
+def _share(part: float, whole: float) -> str:
+    return f"{100 * part / whole:.1f} %"
+
 
 RULES: Final[tuple[DiagnosisRule, ...]] = (
     DiagnosisRule("outcome_unknown", "high", record.find_lost),
     DiagnosisRule("sends_fail", "high", record.find_failed),
     DiagnosisRule("not_connected", "high", record.unready),
-    DiagnosisRule("mail_bounces", "high", readings.bounces),
-    DiagnosisRule("mail_complaints", "high", readings.complaints),
-    DiagnosisRule("not_seen", "high", readings.not_seen),
-    DiagnosisRule("seen_not_answered", "high", readings.not_answered),
-    DiagnosisRule("visitors_do_nothing", "high", readings.no_conversion),
-    DiagnosisRule("few_respond", "medium", readings.few_answer),
-    DiagnosisRule("reach_falls", "medium", readings.falling),
-    DiagnosisRule("weaker_than_best", "medium", readings.weaker_than_best),
-    DiagnosisRule("far_down_in_search", "medium", readings.far_down),
+    DiagnosisRule("mail_bounces", "high", bounces),
+    DiagnosisRule("mail_complaints", "high", complaints),
+    DiagnosisRule("not_seen", "high", not_seen),
+    DiagnosisRule("seen_not_answered", "high", not_answered),
+    DiagnosisRule("visitors_do_nothing", "high", no_conversion),
+    DiagnosisRule("few_respond", "medium", few_answer),
+    DiagnosisRule("reach_falls", "medium", falling),
+    DiagnosisRule("weaker_than_best", "medium", weaker_than_best),
+    DiagnosisRule("far_down_in_search", "medium", far_down),
     DiagnosisRule("drafts_rejected", "medium", record.find_rejected),
     DiagnosisRule("decisions_wait", "medium", record.waiting),
     DiagnosisRule("drafts_expired", "low", record.find_expired),
@@ -38,3 +313,106 @@ def diagnose(facts: DiagnosisFacts) -> Diagnosis:
         observations=facts.observations,
         lessons=facts.lessons,
     )
+
+
+# Lists missing numbers, the reasons, and the sources that would provide them. Pure.
+
+GOALS: Final[dict[str, tuple[str, ...]]] = {
+    r"sign[ -]?ups?|users?": ("signups", "conversions"),
+    r"customers?|sales?|conversions?": ("conversions",),
+    r"clicks?": ("clicks", "clicked"),
+    r"visits?|visitors?|traffic": ("sessions", "views"),
+    r"open rates?|opens": ("opened", "opens"),
+    r"repl(?:y|ies)": ("replies",),
+    r"comments?": ("comments",),
+}
+"""Words of a goal, and the numbers of which any one measures it."""
+
+TELLS: Final[dict[str, str]] = {
+    "ga4": "It would show what visitors do on the page.",
+    "search_console": "It would show which searches lead to the page.",
+}
+"""The sentence about the use of each source."""
+
+
+def missing(facts: DiagnosisFacts) -> tuple[Missing, ...]:
+    """Return every missing number that a source could provide, each once."""
+    gaps = {gap.what: gap for look in GAPS for gap in look(facts)}
+    return tuple(gaps.values())
+
+
+def _nothing_sent(facts: DiagnosisFacts) -> Iterator[Missing]:
+    if not any(each.executed_ms is not None for each in facts.actions):
+        yield Missing(
+            what=f"Nothing has gone out in the last {WINDOW_DAYS} days.",
+            how="Numbers come a day after something is published or sent.",
+            call=SuggestedCall(
+                "chieflab_launch_product",
+                {},
+                "the user wants to launch something",
+                LAUNCH_NEEDS,
+            ),
+        )
+
+
+def _not_yet(facts: DiagnosisFacts) -> Iterator[Missing]:
+    coming = sorted(due for due in facts.due_ms if due > facts.now_ms)
+    if coming:
+        yield Missing(
+            what=f"{len(coming)} run(s) that went out have not been measured.",
+            how=f"They are measured on schedule, first on {date_of(coming[0])}.",
+            call=SuggestedCall("chieflab_status", {}, "to see when"),
+        )
+
+
+def _silent(facts: DiagnosisFacts) -> Iterator[Missing]:
+    for each in facts.silences:
+        by_hand = each.reason == NO_SOURCE
+        yield Missing(
+            what=f"{facts.label(each.channel)} has no numbers.",
+            how="Read them where it was published and tell me."
+            if by_hand
+            else f"{facts.label(each.source)}: {each.reason}.",
+            call=SuggestedCall(
+                "chieflab_record_manual_metrics",
+                {"channel": each.channel},
+                "the user has read numbers there",
+                {
+                    "runId": "which run it was published in",
+                    "metrics": "the numbers, by name",
+                    "source": "where the user read them",
+                },
+            )
+            if by_hand
+            else SuggestedCall("chieflab_status", {}, "to see when it is read again"),
+        )
+
+
+def _find_unconnected(facts: DiagnosisFacts) -> Iterator[Missing]:
+    for provider in facts.unconnected:
+        yield Missing(
+            what=f"{facts.label(provider)} is not connected.",
+            how=TELLS.get(provider, "It reports numbers, too."),
+            call=SuggestedCall(
+                "chieflab_connect_provider", {"provider": provider}, "the user wants its numbers"
+            ),
+        )
+
+
+def _goal(facts: DiagnosisFacts) -> Iterator[Missing]:
+    reported = {name for each in facts.observations for name in each.metrics}
+    wanted = {
+        name
+        for words, names in GOALS.items()
+        if re.search(rf"\b(?:{words})\b", facts.goal, re.IGNORECASE)
+        for name in names
+    }
+    if wanted and not wanted & reported:
+        yield Missing(
+            what=f"The goal is not measured: no source reports {' or '.join(sorted(wanted))}.",
+            how="Connect a source that does, or tell me the number.",
+            call=SuggestedCall("chieflab_list_connectors", {}, "to see which sources there are"),
+        )
+
+
+GAPS: Final = (_nothing_sent, _not_yet, _silent, _find_unconnected, _goal)

@@ -2,17 +2,60 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit, urlunsplit
 
-from assent.suite.notifiers.mail import MailNotifier
-from assent.suite.notifiers.ntfy import NtfyNotifier
-from assent.suite.notifiers.slack import SlackNotifier
-from assent.suite.notifiers.telegram import TelegramNotifier
-from assent.suite.notifiers.webpush import WebPushNotifier
+import msgspec
+
+from assent.net.mail_server import parse_mailbox
+from assent.net.webpush import KEY_BYTES, SALT_BYTES, authorize, encrypt, read_subscription
+from assent.platform.connections import NotSent, OutcomeUnknown
+from assent.platform.people import Notification, NotificationReceipt, NotifierContext
 
 if TYPE_CHECKING:
     from assent.platform.people import Notifier
+
+# `slack`: notifies by an incoming webhook of Slack or a compatible service.
+
+# Posts a note to a URL whose path is its secret.
+
+
+class WebhookNotifier:
+    by_mail = False
+    by_browser = False
+
+    def check(self, ctx: NotifierContext, address: str) -> str:
+        if not address.startswith(("https://", "http://")):
+            return "Enter the whole address, beginning with https://."
+        return ctx.screen_webhook(address) or ""
+
+    def mask(self, address: str) -> str:
+        parts = urlsplit(address)
+        return f"{parts.scheme}://{parts.netloc}/…"
+
+
+async def post_note(ctx: NotifierContext, url: str, body: bytes) -> NotificationReceipt:
+    """Post a note."""
+    reply = await ctx.post_webhook(url, body, {})
+    if reply.status is not None and 200 <= reply.status < 300:
+        return NotificationReceipt()
+    return NotificationReceipt(reply.detail or f"it answered {reply.status}")
+
+
+class SlackNotifier(WebhookNotifier):
+    kind = "slack"
+    label = "Slack-compatible webhook"
+    hint = "The address that Slack, Mattermost or Discord (/slack) gives you"
+
+    async def send(
+        self, ctx: NotifierContext, address: str, note: Notification, key: str
+    ) -> NotificationReceipt:
+        body = msgspec.json.encode({"text": f"*{note.title}*\n{note.text}\n{note.link}"})
+        return await post_note(ctx, address, body)
 
 
 def make_notifiers(settings: Mapping[str, Any]) -> tuple[Notifier, ...]:
@@ -24,3 +67,206 @@ def make_notifiers(settings: Mapping[str, Any]) -> tuple[Notifier, ...]:
         NtfyNotifier(),
         WebPushNotifier(),
     )
+
+
+# `email`: notifies by a mail of the server.
+
+WRONG: Final = "Enter one e-mail address, such as ada@example.org."
+
+
+class MailNotifier:
+    kind = "email"
+    label = "E-mail"
+    hint = "An address, such as ada@example.org"
+    by_mail = True
+    by_browser = False
+
+    def check(self, ctx: NotifierContext, address: str) -> str:
+        try:
+            parse_mailbox(address)
+        except ValueError:
+            return WRONG
+        return WRONG if "<" in address else ""
+
+    def mask(self, address: str) -> str:
+        return address
+
+    async def send(
+        self, ctx: NotifierContext, address: str, note: Notification, key: str
+    ) -> NotificationReceipt:
+        try:
+            await ctx.send_note(address, note.title, f"{note.text}\n\n{note.link}\n", key)
+        except (NotSent, OutcomeUnknown) as error:
+            return NotificationReceipt(str(error))
+        return NotificationReceipt()
+
+
+# `ntfy`: notifies by a push to a topic of ntfy or a compatible server.
+
+QUIET: Final = 2
+"""The priority that makes no sound."""
+
+
+class NtfyNotifier(WebhookNotifier):
+    kind = "ntfy"
+    label = "ntfy-compatible push"
+    hint = "The address of a topic, such as https://ntfy.sh/a-name-hard-to-guess"
+
+    def check(self, ctx: NotifierContext, address: str) -> str:
+        problem = super().check(ctx, address)
+        if not problem and not urlsplit(address).path.strip("/"):
+            return "Name the topic, too, as in https://ntfy.sh/your-topic."
+        return problem
+
+    async def send(
+        self, ctx: NotifierContext, address: str, note: Notification, key: str
+    ) -> NotificationReceipt:
+        # A push server takes JSON at its root path; the last part of the address is the topic.
+        parts = urlsplit(address)
+        path, _, topic = parts.path.rstrip("/").rpartition("/")
+        url = urlunsplit((parts.scheme, parts.netloc, path + "/", "", ""))
+        message: dict[str, Any] = {
+            "topic": topic,
+            "title": note.title,
+            "message": note.text,
+            "click": note.link,
+        }
+        if note.quiet:
+            message["priority"] = QUIET
+        return await post_note(ctx, url, msgspec.json.encode(message))
+
+
+# `telegram`: notifies by a message of a bot, which is edited after a decision.
+#
+# The address is the bot's token and the chat, separated by a space. The message is plain text, and Telegram is told
+# not to fetch the link for a preview.
+
+UNCHANGED: Final = "message is not modified"
+_ADDRESS: Final = re.compile(
+    r"(?P<bot>[0-9]{5,20}):[A-Za-z0-9_-]{20,100} (?P<chat>-?[0-9]{1,20}|@[A-Za-z0-9_]{4,64})"
+)
+
+
+class TelegramNotifier:
+    kind = "telegram"
+    label = "Telegram"
+    hint = "The token of your bot, a space, and the number of the chat, such as 12345:AbC… 987654321"
+    by_mail = False
+    by_browser = False
+
+    def __init__(self, api_url: str) -> None:
+        self._api_url = api_url.rstrip("/")
+
+    def check(self, ctx: NotifierContext, address: str) -> str:
+        if not _ADDRESS.fullmatch(address):
+            return "Enter the token that BotFather gave you, a space, and the number of the chat."
+        return ctx.screen_webhook(self._api_url) or ""
+
+    def mask(self, address: str) -> str:
+        found = _ADDRESS.fullmatch(address)
+        return f"bot {found['bot']}, chat …{found['chat'][-3:]}" if found else "a bot"
+
+    async def send(
+        self, ctx: NotifierContext, address: str, note: Notification, key: str
+    ) -> NotificationReceipt:
+        token, _, chat = address.partition(" ")
+        message: dict[str, Any] = {
+            "chat_id": chat,
+            "text": f"{note.title}\n{note.text}\n{note.link}",
+            "link_preview_options": {"is_disabled": True},
+        }
+        if note.replaces.isdigit():
+            edited = {**message, "message_id": int(note.replaces)}
+            reply = await self._call(ctx, token, "editMessageText", edited)
+            if not reply.problem or UNCHANGED in reply.problem:
+                return NotificationReceipt(message=note.replaces)
+            # The message was deleted or is too old: another one follows.
+        return await self._call(ctx, token, "sendMessage", {**message, "disable_notification": note.quiet})
+
+    async def _call(
+        self, ctx: NotifierContext, token: str, method: str, message: dict[str, Any]
+    ) -> NotificationReceipt:
+        body = msgspec.json.encode(message)
+        reply = await ctx.post_webhook(f"{self._api_url}/bot{token}/{method}", body, {})
+        if reply.status is None:
+            # The detail of a refused request might name the address, which has the token.
+            return NotificationReceipt(f"Telegram could not be reached ({reply.why})")
+        try:
+            said = msgspec.json.decode(reply.body, type=_Answer)
+        except msgspec.MsgspecError:
+            return NotificationReceipt(f"Telegram answered {reply.status}")
+        if not said.ok:
+            return NotificationReceipt(f"Telegram answered {reply.status}: {said.description[:200]}")
+        found = said.result if isinstance(said.result, dict) else {}
+        return NotificationReceipt(message=str(found.get("message_id", "")))
+
+
+class _Answer(msgspec.Struct):
+    ok: bool = False
+    description: str = ""
+    result: Any = None
+
+
+# `webpush`: notifies the browser of one device, by the push service of its maker.
+#
+# The note is encrypted for the browser (RFC 8291, aes128gcm), so the push service reads nothing. The request is
+# signed with the key that the browser subscribed with (VAPID, RFC 8292); that key is part of the stored address
+# (`assent.net.webpush`). A later note about the same run replaces the one on the device.
+
+TTL_SECONDS: Final = 24 * 3600
+"""How long the push service keeps a note for a device that is off."""
+GONE: Final = (404, 410)
+UNKNOWN_CONTACT: Final = "mailto:push@assent.invalid"
+
+
+class WebPushNotifier:
+    kind = "webpush"
+    label = "This browser"
+    hint = ""
+    by_mail = False
+    by_browser = True
+
+    def check(self, ctx: NotifierContext, address: str) -> str:
+        found = read_subscription(address)
+        if found is None:
+            return "This browser sent no usable subscription. Reload the page and try again."
+        return ctx.screen_webhook(found.endpoint) or ""
+
+    def mask(self, address: str) -> str:
+        found = read_subscription(address)
+        return (urlsplit(found.endpoint).hostname or "") if found else "a browser"
+
+    async def send(
+        self, ctx: NotifierContext, address: str, note: Notification, key: str
+    ) -> NotificationReceipt:
+        found = read_subscription(address)
+        if found is None:
+            return NotificationReceipt("its subscription cannot be read")
+        link = urlsplit(note.link)
+        content = {
+            "title": note.title,
+            "text": note.text,
+            # The worker opens a path of its own server only.
+            "path": link.path,
+            "tag": note.subject or "assent",
+            "quiet": note.quiet,
+        }
+        body = encrypt(
+            msgspec.json.encode(content), found.keys, os.urandom(KEY_BYTES), os.urandom(SALT_BYTES)
+        )
+        contact = f"https://{link.netloc}" if link.scheme == "https" else UNKNOWN_CONTACT
+        headers = {
+            "Content-Type": "application/octet-stream",
+            "Content-Encoding": "aes128gcm",
+            "TTL": str(TTL_SECONDS),
+            "Urgency": "low" if note.quiet else "high",
+            # A note that was not delivered yet is replaced by the next one about its subject.
+            "Topic": hashlib.sha256(note.subject.encode()).hexdigest()[:32],
+            "Authorization": authorize(found, contact, note.at_ms // 1000),
+        }
+        reply = await ctx.post_webhook(found.endpoint, body, headers)
+        if reply.status is not None and 200 <= reply.status < 300:
+            return NotificationReceipt()
+        if reply.status in GONE:
+            return NotificationReceipt("this browser no longer takes notifications", gone=True)
+        return NotificationReceipt(reply.detail or f"its push service answered {reply.status}")

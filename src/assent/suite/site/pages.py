@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import hashlib
 import re
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any, Final
+from xml.etree import ElementTree as Xml
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -38,11 +41,91 @@ from assent.platform.pages import (
 )
 from assent.platform.storage import Services
 from assent.platform.values import Record, WorkspaceId, is_uuid, iso_time
-from assent.suite.site import documents as feed_documents
 from assent.suite.site import feed as site_feed
-from assent.suite.site.documents import FeedEntry
 from assent.suite.site.feed import FEED_PATH, SitePost, Visits, post_path
-from assent.suite.site.visitors import is_view
+
+# The feed as Atom (RFC 4287) and JSON Feed 1.1: same posts, same order, full text, links as written.
+#
+# Ids derive from the published action, so that they survive a change of the server's address.
+
+ATOM: Final = "http://www.w3.org/2005/Atom"
+JSON_FEED: Final = "https://jsonfeed.org/version/1.1"
+
+ATOM_TYPE: Final = "application/atom+xml; charset=utf-8"
+JSON_TYPE: Final = "application/feed+json; charset=utf-8"
+
+_NO_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that XML cannot contain, not even escaped."""
+
+
+class FeedEntry(Record):
+    post: SitePost
+    html: str
+
+
+def atom(base_url: str, entries: list[FeedEntry]) -> bytes:
+    """Build the Atom document. Needs at least one entry."""
+    first = entries[0].post
+    home = base_url + FEED_PATH.format(first.workspace_id)
+    feed = Xml.Element("feed", {"xmlns": ATOM, "xml:lang": "en"})
+    _add(feed, "id", f"urn:uuid:{first.workspace_id}")
+    _add(feed, "title", first.author)
+    _add(feed, "updated", iso_time(first.published_ms))
+    _add(feed, "link", rel="self", type="application/atom+xml", href=f"{home}atom.xml")
+    _add(feed, "link", rel="alternate", type="text/html", href=home)
+    _add(_add(feed, "author"), "name", first.author)
+    for entry in entries:
+        post = entry.post
+        node = _add(feed, "entry")
+        _add(node, "id", f"urn:uuid:{_entry_id(post)}")
+        _add(node, "title", post.headline)
+        _add(node, "published", iso_time(post.published_ms))
+        _add(node, "updated", iso_time(post.published_ms))
+        _add(node, "link", rel="alternate", type="text/html", href=_url(base_url, post))
+        _add(node, "content", entry.html, type="html")
+    document: bytes = Xml.tostring(feed, encoding="utf-8")
+    return b'<?xml version="1.0" encoding="utf-8"?>\n' + document
+
+
+def json_feed(base_url: str, entries: list[FeedEntry]) -> bytes:
+    """Build the JSON Feed. Needs at least one entry."""
+    first = entries[0].post
+    home = base_url + FEED_PATH.format(first.workspace_id)
+    return msgspec.json.encode(
+        {
+            "version": JSON_FEED,
+            "title": first.author,
+            "home_page_url": home,
+            "feed_url": f"{home}feed.json",
+            "authors": [{"name": first.author}],
+            "items": [
+                {
+                    "id": f"urn:uuid:{_entry_id(entry.post)}",
+                    "url": _url(base_url, entry.post),
+                    **({"title": entry.post.title} if entry.post.title else {}),
+                    "content_html": entry.html,
+                    "content_text": entry.post.body,
+                    "date_published": iso_time(entry.post.published_ms),
+                }
+                for entry in entries
+            ],
+        }
+    )
+
+
+def _entry_id(post: SitePost) -> uuid.UUID:
+    return uuid.uuid5(uuid.UUID(post.action_id), str(post.revision))
+
+
+def _url(base_url: str, post: SitePost) -> str:
+    return base_url + post_path(post.workspace_id, post.post_id)
+
+
+def _add(parent: Xml.Element, tag: str, text: str | None = None, **attributes: str) -> Xml.Element:
+    node = Xml.SubElement(parent, tag, attributes)
+    node.text = _NO_XML.sub("\ufffd", text) if text is not None else None
+    return node
+
 
 GONE: Final = PageProblem(
     410,
@@ -187,10 +270,10 @@ class FeedPages:
         return RedirectResponse(url, 302, headers=dict(PAGE_HEADERS))
 
     async def atom(self, request: Request) -> Response:
-        return await self._document(request, feed_documents.atom, feed_documents.ATOM_TYPE)
+        return await self._document(request, atom, ATOM_TYPE)
 
     async def json_feed(self, request: Request) -> Response:
-        return await self._document(request, feed_documents.json_feed, feed_documents.JSON_TYPE)
+        return await self._document(request, json_feed, JSON_TYPE)
 
     async def _document(
         self, request: Request, make: Callable[[str, list[FeedEntry]], bytes], media_type: str
@@ -339,3 +422,29 @@ def _mark_safe(html: str) -> object:
 def _date(ms: int) -> str:
     moment = datetime.fromtimestamp(ms / 1000, UTC)
     return f"{moment.day} {moment:%B %Y}"
+
+
+# Decides whether a request counts as a page view, without tracking people.
+#
+# Bots, link previews, prefetches and embedded loads do not count. A bot that does not identify itself does, so the
+# count is labelled as successful views.
+
+BOTS: Final = re.compile(
+    r"bot\b|bot[/;_-]|crawl|spider|slurp|preview|externalhit|embed|scan|monitor|uptime|probe|lighthouse|archiver"
+    r"|validator|feed|rss|reader|whatsapp|telegram|slack|discord|skype|mastodon|iframely",
+    re.IGNORECASE,
+)
+"""Words by which bots identify themselves. No browser uses them."""
+
+AHEAD: Final = re.compile(r"prefetch|prerender|preview", re.IGNORECASE)
+AHEAD_HEADERS: Final = ("sec-purpose", "purpose", "x-purpose", "x-moz")
+
+
+def is_view(request: Request) -> bool:
+    headers = request.headers
+    agent = headers.get("user-agent", "")
+    if request.method != "GET" or not agent or BOTS.search(agent):
+        return False
+    if any(AHEAD.search(headers.get(name, "")) for name in AHEAD_HEADERS):
+        return False
+    return headers.get("sec-fetch-dest", "document") == "document"

@@ -14,7 +14,7 @@ import msgspec
 from assent.platform.assets import pictures
 from assent.platform.effects import AssetView, SuggestedCall
 from assent.platform.memory import memory as brain
-from assent.platform.staging import Preparation, PreparedRun, run_pictures, staging
+from assent.platform.staging import Preparation, PreparedRun, staging
 from assent.platform.tools import WRITES, Call, Tool
 from assent.platform.values import MAX_PICTURE_BYTES, Reason, Refusal, bad_argument
 from assent.suite.channels.registry import PUBLISHES_PICTURES, label_of
@@ -65,7 +65,7 @@ async def create_social_graphics(call: Call, request: CreateSocialGraphics) -> G
         make_request(call, request, launch.INFO.id, NAME),
         preparation,
         GraphicsReply,
-        lambda assets, staged: {"images": run_pictures.list_images(call.services, assets)},
+        lambda assets, staged: {"images": staging.list_images(call.services, assets)},
     )
 
 

@@ -6,29 +6,62 @@ They have no outside effect: they may read a product page, write text and stage 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import msgspec
 
 from assent.platform.connections import Measurable
-from assent.platform.effects import Action, ActionRef, AssetView, SuggestedCall, action_ref, quote
+from assent.platform.content import speaks_to_a_model
+from assent.platform.effects import Action, ActionRef, AssetView, Run, SuggestedCall, action_ref, quote
 from assent.platform.jobs import long_runs, mask_url, run_apart, run_long_apart
-from assent.platform.staging import Preparation, PreparedRun, StagedEffect, run_pictures, staging
-from assent.platform.tools import WRITES, Call, Tool, addresses, await_within_limit, line
-from assent.platform.values import HOUR_MS, WireRecord, bad_argument
-from assent.suite.channels.channel import Channel
-from assent.suite.channels.registry import SIZES, label_of
+from assent.platform.memory import memory as brain
+from assent.platform.staging import THIS_RUN, Preparation, PreparedRun, StagedEffect, staging
+from assent.platform.storage import journal
+from assent.platform.tools import (
+    WRITES,
+    Call,
+    Tool,
+    addresses,
+    await_within_limit,
+    is_mailbox,
+    line,
+    moment,
+    require_run,
+)
+from assent.platform.values import (
+    HOUR_MS,
+    MEANINGS,
+    Problem,
+    Reason,
+    Refusal,
+    WireRecord,
+    Words,
+    bad_argument,
+    iso_time,
+    require_run_id,
+)
+from assent.suite.channels.channel import Channel, needs
+from assent.suite.channels.registry import SIZES, TABLE, label_of
 from assent.suite.content import evidence as gathering
+from assent.suite.content.goals import announces, asks_otherwise
 from assent.suite.content.naming import find_name
+from assent.suite.content.page import Fetched, Page, read_page, read_text
+from assent.suite.content.sources import SOURCES
+from assent.suite.content.writing import gather_writing
+from assent.suite.learning import lessons as lessons_read
 from assent.suite.operators import launch, post
 from assent.suite.operators.definition import Workbench
-from assent.suite.operators.drafts import SuppliedText, require_channel
+from assent.suite.operators.drafts import SuppliedText, describe_wanted, require_channel
 from assent.suite.operators.launch import ChannelNote, LaunchPlan
 from assent.suite.operators.registry import EMAIL
 from assent.suite.process import find_suite
-from assent.suite.tools.gathering import count_chars, find_joined, gather_bench
+from assent.suite.rechecking import add_goal, evidence_given
 from assent.suite.tools.graphics import add_one_picture, illustrate
 from assent.suite.tools.operator_requests import (
+    Brand,
     DraftGiven,
     LaunchProduct,
     MailOptions,
@@ -36,16 +69,9 @@ from assent.suite.tools.operator_requests import (
     Send,
     make_request,
 )
-from assent.suite.tools.unwritten import (
-    may_write,
-    offer_writing,
-    refuse_too_little,
-    refuse_unwritable,
-    request_text,
-    tell_missing,
-    write_launch,
-    write_missing,
-)
+
+if TYPE_CHECKING:
+    from assent.net.outgoing import FetchedPage
 
 SCOPE = "runs:write"
 
@@ -111,7 +137,7 @@ async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
                 measurement=_plan_measurement(call, staged),
             ),
             "publish_actions": tuple(action_ref(action) for action in staged),
-            "images": run_pictures.list_images(call.services, assets),
+            "images": staging.list_images(call.services, assets),
         }
 
     return await staging.stage(
@@ -369,3 +395,291 @@ TOOLS = (
         scope=SCOPE,
     ),
 )
+
+
+# Asks the agent to write a text that is missing or only a plain note, with the known facts and the channel's limits.
+#
+# The agent is the writer. The server can only stand in with a plain note about the product.
+
+MOST_SOURCES: Final = 4
+ECHO_BYTES: Final = 1_000
+"""The longest argument that is repeated in the suggested call."""
+
+ONLY_NOTES: Final = (
+    "The server writes plain notes about a product only. I will write this one and show it to you."
+)
+WRITE_IT: Final = (
+    "Write the text yourself and call the same tool again with it in {argument}; writing has the known facts, "
+    "recoveryTool the rest of the call."
+)
+OR_WRITE: Final = " Or write the texts yourself and pass them as {argument}: they need no such facts."
+
+
+def refuse_unwritable(bench: Workbench, channel: Channel, tool: str, request: Any) -> None:
+    """Without a supplied text, refuse goals and evidence that no plain note can serve."""
+    goal = request.goal or ""
+    if goal and not announces(goal, find_name(bench.evidence)):
+        raise request_text(bench, channel, tool, request)
+    if not gathering.is_enough(bench.evidence):
+        raise (
+            request_text(bench, channel, tool, request)
+            if channel.shape == "email"
+            else refuse_too_little(bench)
+        )
+
+
+def may_write(bench: Workbench, goal: str | None) -> bool:
+    """Whether notes about the product may replace the missing texts of a launch.
+
+    A launch is an announcement unless its goal says otherwise; a single post or e-mail may be
+    anything.
+    """
+    return not asks_otherwise(goal or "", find_name(bench.evidence))
+
+
+def request_text(bench: Workbench, channel: Channel, tool: str, request: Any) -> Refusal:
+    """Return the refusal that asks the agent to write this text."""
+    return _ask_for_text(bench, (channel.id,), tool, request, "body", describe_wanted(channel))
+
+
+def write_launch(bench: Workbench, channel_ids: tuple[str, ...], request: Any) -> Refusal:
+    """Return the refusal that asks the agent for the texts of a launch."""
+    wanted = " ".join(needs(require_channel(each)) for each in channel_ids)
+    texts = {"drafts": f"an object with your own text per channel. {wanted}"}
+    return _ask_for_text(bench, channel_ids, "chieflab_launch_product", request, "drafts", texts)
+
+
+def _ask_for_text(
+    bench: Workbench,
+    channel_ids: tuple[str, ...],
+    tool: str,
+    request: Any,
+    argument: str,
+    wanted: dict[str, str],
+) -> Refusal:
+    given = _drop_unset(msgspec.to_builtins(request))
+    short = {name: value for name, value in given.items() if len(msgspec.json.encode(value)) <= ECHO_BYTES}
+    needs = {name: what for name, what in wanted.items() if name not in short}
+    return Refusal(
+        Reason.VALIDATION_ERROR,
+        words=Words("There is no text yet.", ONLY_NOTES, WRITE_IT.format(argument=argument)),
+        problems=[Problem(argument, needs[argument], "no text")],
+        recovery_tool=tool,
+        recovery_args=short,
+        recovery_needs=needs,
+        writing=_gather_known(bench, channel_ids, request.goal),
+    )
+
+
+def _drop_unset(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _drop_unset(each) for name, each in value.items() if each is not None}
+
+
+def refuse_too_little(bench: Workbench, argument: str = "body") -> Refusal:
+    """Return the refusal that names the missing facts, and says why the given page does not
+    help."""
+    fix = MEANINGS[Reason.MISSING_REPO_CONTEXT].fix + OR_WRITE.format(argument=argument)
+    if not bench.warnings:
+        return Refusal(Reason.MISSING_REPO_CONTEXT, fix=fix)
+    why = " ".join(bench.warnings)
+    wanted = "I need to know what you built; without that the first drafts would be generic."
+    return Refusal(Reason.MISSING_REPO_CONTEXT, user_message=f"{why} {wanted}", fix=fix)
+
+
+def offer_writing(
+    bench: Workbench, made: Preparation, goal: str | None, missing: tuple[str, ...] = ()
+) -> Preparation:
+    """Add help for writing to a preparation with a plain note or a missing text."""
+    noted = tuple(each.effect.channel for each in made.effects if each.rewrite)
+    if not noted and not missing:
+        return made
+    return msgspec.structs.replace(
+        made,
+        notes=(*made.notes, *_tell_notes(made, noted, goal)),
+        writing=_gather_known(bench, (*noted, *missing), goal),
+    )
+
+
+def _tell_notes(made: Preparation, noted: tuple[str, ...], goal: str | None) -> tuple[str, ...]:
+    """Say which texts are plain notes, where their facts come from, and that the agent writes better."""
+    if not noted:
+        return ()
+    supports = (
+        support["source"]
+        for draft in made.drafts
+        if draft.channel in noted
+        for claim in draft.metadata["claims"]
+        for support in claim["evidence"]
+    )
+    sources = ", ".join(SOURCES[each] for each in tuple(dict.fromkeys(supports))[:MOST_SOURCES])
+    what = "a plain note" if len(noted) == 1 else "plain notes"
+    kept = "Your goal decided only which facts come first. " if goal else ""
+    labels = ", ".join(dict.fromkeys(map(label_of, noted)))
+    return (f"{labels}: {what} from {sources or 'the facts'}. {kept}I can write better.",)
+
+
+def _gather_known(bench: Workbench, channel_ids: tuple[str, ...], goal: str | None) -> dict[str, Any]:
+    found = gather_writing(channel_ids, bench.evidence, bench.lessons, goal=goal or "")
+    known: dict[str, Any] = msgspec.to_builtins(found)
+    return known
+
+
+def write_missing(note: ChannelNote) -> SuggestedCall:
+    args = {"channel": note.channel, "runId": THIS_RUN}
+    return SuggestedCall(
+        "chieflab_post", args, "you have written the text", describe_wanted(require_channel(note.channel))
+    )
+
+
+def tell_missing(plan: LaunchPlan) -> tuple[str, ...]:
+    labels = [label_of(note.channel) for note in plan.missing]
+    if not labels:
+        return ()
+    verb = "needs" if len(labels) == 1 else "need"
+    return (
+        f"{len(plan.written)} of {len(plan.written) + len(labels)} drafts are there: {', '.join(labels)} still {verb} "
+        "a text. I can write it.",
+    )
+
+
+# Gathers the input of the operators that write: product page, repository facts, memory, ready connectors.
+#
+# Reads only, except for a record of the page that was requested.
+
+
+async def find_joined(call: Call, run_id: str | None) -> Run | None:
+    """Return the run that a call joins. Refuses an id that this workspace does not have."""
+    if run_id is None:
+        return None
+    wanted = require_run_id(run_id)
+    return await call.services.store.read(lambda: require_run(call.caller.workspace_id, wanted))
+
+
+async def gather_bench(
+    call: Call,
+    request: Any,
+    *,
+    brand: Brand | None = None,
+    sender: str | None = None,
+    recipients: tuple[str, ...] = (),
+    joined: Run | None = None,
+    channels: Iterable[Channel] = TABLE,
+) -> Workbench:
+    """Gather the operator's input: product page, repository facts, memory, the input of the run that this
+    one joins, and which connectors of these channels are ready."""
+    tenant = request.tenant_id or (joined.tenant_id if joined is not None else None)
+    if sender is not None and not is_mailbox(sender):
+        raise bad_argument("from", "an e-mail address such as ada@example.org", repr(sender[:80]))
+    schedule = getattr(request, "schedule_for", None)
+    schedule_ms = moment("scheduleFor", schedule) if schedule is not None else None
+    page, warnings, fetched = await _page(call, request.product_url)
+    tenant_id = brain.tenant_of(tenant)
+    entries, lessons, kinds = await call.services.store.read(
+        lambda: lessons_read.load_lessons(call.caller.workspace_id, tenant_id)
+    )
+    given = evidence_given(joined) if joined is not None else {}
+    context = {**given.get("repo_context", {})}
+    context |= request.repo_context.given() if request.repo_context is not None else {}
+    if request.goal:
+        if joined is not None:
+            context.pop("launchGoal", None)
+        context = add_goal(context, request.goal)
+    chars = len(msgspec.json.encode((request, page))) + sum(len(entry.text) for entry in entries)
+    return Workbench(
+        evidence=await run_long_apart(
+            chars,
+            gathering.gather,
+            product_url=request.product_url or given.get("product_url", ""),
+            page=page,
+            repo_context=context,
+            brand=msgspec.to_builtins(brand) if brand is not None else given.get("brand", {}),
+            entries=entries,
+        ),
+        lessons=lessons,
+        connectors=frozenset(call.services.connectors),
+        ready=await _find_ready(call, channels),
+        kinds=kinds,
+        now_ms=call.now_ms,
+        warnings=warnings,
+        fetched=fetched,
+        schedule_ms=schedule_ms,
+        sender=sender or find_suite(call.services).drafting.default_sender,
+        recipients=recipients,
+    )
+
+
+def count_chars(request: Any, bench: Workbench) -> int:
+    """Return how many characters are read and compared."""
+    facts = sum(len(fact.text) for fact in bench.evidence.facts)
+    return len(msgspec.json.encode(request)) + facts + bench.lessons.chars
+
+
+async def _find_ready(call: Call, channels: Iterable[Channel]) -> frozenset[str]:
+    known = call.services.connectors
+    names = [name for name in dict.fromkeys(n for row in channels for n in row.connectors) if name in known]
+    found = await asyncio.gather(*(known[name].readiness(call.caller.workspace_id) for name in names))
+    return frozenset(name for name, readiness in zip(names, found, strict=True) if readiness.ready)
+
+
+async def _page(call: Call, url: str | None) -> tuple[Page | None, tuple[str, ...], dict[str, Any] | None]:
+    """Return the product page, or a warning why it could not be read, and the request, which is
+    recorded in any case."""
+    if url is None:
+        return None, (), None
+    if not _is_web_address(url):
+        raise bad_argument("productUrl", "a web address such as https://example.org", repr(url[:80]))
+    now_ms = call.services.clock.now_ms()
+    found = await read_product_page(call.services.outgoing.fetch_page, url)
+    fetched: dict[str, Any] = {"url": url, "fetchedAt": iso_time(now_ms), "status": found.status}
+    if found.found_at not in ("", url):
+        fetched["foundAt"] = found.found_at
+    if found.problem:
+        fetched["problem"] = found.problem
+    workspace_id = call.caller.workspace_id
+    facts = {**fetched, "by": call.caller.name}
+    note = partial(journal.note, workspace_id, "page_fetched", facts, now_ms)
+    await call.services.store.write(note)
+    if found.page is None:
+        return None, (f"The product page could not be read: {found.problem}",), fetched
+    return found.page, _warn_about_page(found.page), fetched
+
+
+def _warn_about_page(page: Page) -> tuple[str, ...]:
+    """Warn the reviewer of a product page without words, with text for AI systems, or cut short."""
+    texts = (page.title, page.description, page.og_title, page.og_description, page.site_name, page.headline)
+    said = [text for text in (*texts, *page.headings, *page.paragraphs) if text]
+    found = {
+        "The product page was read and says nothing in words.": not said,
+        "The product page speaks to AI systems; that text was left out. Check the page.": any(
+            speaks_to_a_model(text) for text in said
+        ),
+        "The product page is very large; only its beginning was read.": page.truncated,
+    }
+    return tuple(warning for warning, holds in found.items() if holds)
+
+
+def _is_web_address(url: str) -> bool:
+    """Whether a URL may be the link of a post: http or https, no password, no blanks."""
+    try:
+        parts = urlsplit(url)
+        bare = bool(parts.hostname) and "@" not in parts.netloc
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bare and url.isprintable() and " " not in url
+
+
+# Reads the page of a product as data for drafts.
+
+
+async def read_product_page(fetch: Callable[[str], Awaitable[FetchedPage]], url: str) -> Fetched:
+    """Return the page, or the reason why it could not be read. `fetch` applies the SSRF rules."""
+    from assent.net.addresses import FetchRefused  # imports httpx
+
+    try:
+        fetched = await fetch(url)
+    except FetchRefused as refused:
+        return Fetched(problem=str(refused), status=refused.status)
+    page = read_text(fetched.text) if fetched.content_type == "text/plain" else read_page(fetched.text)
+    return Fetched(page=page, status=200, found_at=fetched.url)

@@ -18,7 +18,7 @@ from tests.surfaces import BASE_URL, ManualClock, settings_for
 
 from assent.app import App
 from assent.engine.actions import actions, staging
-from assent.engine.actions.describing import describe
+from assent.engine.actions.content import describe
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.core.tenancy import LOCAL_PRINCIPAL, LOCAL_WORKSPACE
 from assent.engine.people import people

@@ -17,8 +17,7 @@ from assent.gate.preflight import Readiness
 from assent.gate.records import Media
 from assent.gate.views import Severity
 from assent.ports import Draft, StagedEffect
-from assent.serving.web.review.html import frame, html_text
-from assent.serving.web.review.links import MOST_LINKS, html_targets, list_links, targets
+from assent.serving.web.review.content import MOST_LINKS, frame, html_targets, html_text, list_links, targets
 from assent.serving.web.review.preview import find_fold
 from assent.serving.web.shell.headers import FRAMING_POLICY
 from assent.serving.web.shell.unseen import pieces

@@ -217,9 +217,9 @@ async def test_a_failure_and_an_unknown_outcome_are_told(house: House, then: Any
 
 async def remind(house: House) -> None:
     """Run what is due, with the job that looks for reminders, and what it enqueued."""
-    from assent.engine.people import reminders
+    from assent.engine.people import notifications
 
-    await house.app.store.write(lambda: reminders.enqueue_due(house.clock.now_ms(), 500))
+    await house.app.store.write(lambda: notifications.enqueue_due(house.clock.now_ms(), 500))
     while await house.run_jobs():
         pass
 
@@ -309,7 +309,7 @@ async def test_only_those_who_have_not_approved_yet_are_reminded(house_on_any_st
 
 
 async def test_reminders_and_messages_of_what_is_over_are_forgotten(house: House) -> None:
-    from assent.engine.people import notifications, reminders
+    from assent.engine.people import notifications
 
     Posts(house)
     await told_at(house, "email", "ada@example.org")
@@ -321,7 +321,7 @@ async def test_reminders_and_messages_of_what_is_over_are_forgotten(house: House
     await house.decide(await house.owner(), run.run_id, run.actions[0].id, "reject", reason="No.")
 
     now_ms = house.clock.now_ms() + notifications.MESSAGES_KEPT_MS + 1
-    await house.app.store.write(lambda: reminders.forget_old(now_ms, 500))
+    await house.app.store.write(lambda: notifications.forget_old(now_ms, 500))
     await house.app.store.write(lambda: notifications.forget_messages(now_ms, 500))
 
     everything = await house.everything()

@@ -15,7 +15,7 @@ from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.gate.gate import Decider
 from assent.gate.records import Assurance, Effect, Media
 from assent.kernel.ids import ActionId
-from assent.serving.web.review.changes import compare_fields
+from assent.serving.web.review.card import compare_fields
 from assent.suite.testing.effect_types import any_effects
 from assent.testing.editing import edit
 

@@ -15,7 +15,7 @@ from playwright.async_api import expect
 from tests.serving.web.review.kit import House, post
 from tests.serving.web.shell.conftest import OpenScreen
 
-from assent.serving.web.shell.assets import MEDIA_TYPES, STYLE_SHEET, asset_path, find_asset, join_styles
+from assent.serving.web.shell.rendering import MEDIA_TYPES, STYLE_SHEET, asset_path, find_asset, join_styles
 
 pytestmark = [pytest.mark.slow, pytest.mark.anyio]
 

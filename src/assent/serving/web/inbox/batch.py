@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from assent.engine.actions import blocked, decisions
-from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
+from assent.engine.actions.unsent import explain_missing_type, refuse_missing_type
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.offloading import run_apart

@@ -5,15 +5,21 @@ Pure. Independent of the viewer and of the action's outcome.
 
 from __future__ import annotations
 
-from typing import Any
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from html import escape, unescape
+from typing import Any, Final
+from urllib.parse import parse_qsl, unquote
 
 from assent.gate.cards import goes_to
 from assent.gate.records import Action, Effect
 from assent.gate.views import Severity
 from assent.kernel.canonical import short_digest
+from assent.kernel.domains import ascii_domain, ascii_form
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
-from assent.serving.web.review import links as review_links
 from assent.serving.web.review import naming
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review.blocks import (
@@ -24,14 +30,267 @@ from assent.serving.web.review.blocks import (
     list_arguments,
     list_facts,
 )
-from assent.serving.web.review.html import has_style_sheet, html_text
-from assent.serving.web.review.links import LinkList, LinkTarget
+from assent.serving.web.review.html_links import find_links, parse_tags
 from assent.serving.web.review.matching import Steps
 from assent.serving.web.review.pictures import PictureView
 from assent.serving.web.review.preview import DrawnPreview, build_preview
-from assent.serving.web.review.recipients import Addressee, Recipients, addressee, list_recipients
 from assent.serving.web.shell.times import When, when
-from assent.serving.web.shell.unseen import UnseenPiece, pieces
+from assent.serving.web.shell.unseen import UnseenPiece, pieces, without_unseen
+
+# The links of a text, their targets and their anomalies. Pure, in linear time.
+#
+# URLs are parsed as browsers parse them (the WHATWG URL standard): a backslash is a slash, the name before an @ is
+# not the host, tabs and line ends are ignored.
+
+MOST_LINKS: Final = 200
+"""Limit of listed links. As many suspicious ones beyond it are listed as well."""
+
+MOST_HOSTS: Final = 50
+"""Limit of hosts named for the links beyond the list."""
+
+_URL: Final = re.compile(r"(?:https?:[/\\]{2}|www\.)[^\s<>\"“”„`]+", re.IGNORECASE)
+_MARKDOWN_LINK: Final = re.compile(
+    r"\[([^\[\]\n]{1,300})\]\(\s?<?([^\s()<>]{1,2000})>?(?:\s[^()\n]{0,200})?\)"
+)
+_SCHEME: Final = re.compile(r"([a-z][a-z0-9+.-]*):(?!\d)", re.IGNORECASE)
+_WEB: Final = frozenset({"http", "https", "ftp", "ws", "wss"})
+_TRAILING: Final = ".,;:!?)]}'’*_"
+_EDGES: Final = "".join(map(chr, range(33)))
+_FORBIDDEN: Final = re.compile(r"[\x00-\x20\x7f#%/:<>?@\[\\\]^|]")
+_NUMBER: Final = re.compile(r"\d+|0x[0-9a-f]*", re.IGNORECASE)
+_QUAD: Final = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
+_WORD: Final = re.compile(r"[\w.-]+")
+_MAILBOX: Final = re.compile(r"(?<![^\s<>(),;:\"@])[^\s<>(),;:\"@]++@[^\s<>(),;:\"@]+")
+_FILES: Final = re.compile(
+    "asp|css|csv|docx?|exe|gif|html?|jpe?g|jsx?|json|pdf|php|png|svg|toml|tsx?|txt|webp|xlsx?|xml|ya?ml"
+)
+"""File extensions that are not top-level domains."""
+
+
+class LinkTarget(Record):
+    url: str
+    host: str
+    says: str = ""
+    oddity: str = ""
+
+
+class LinkList(Record):
+    """`more`: the number and the hosts of unlisted links."""
+
+    shown: tuple[LinkTarget, ...]
+    more: int = 0
+    odd_more: int = 0
+    hosts: tuple[str, ...] = ()
+
+
+class _Unreadable(ValueError):  # noqa: N818 - a finding, not a fault
+    """No browser could follow the URL."""
+
+
+def targets(text: str) -> tuple[LinkTarget, ...]:
+    """Every link in plain text: URLs, and Markdown link syntax."""
+    named = [(match[2], match[1]) for match in _MARKDOWN_LINK.finditer(text)]
+    return _unique([*named, *((_bare(url), "") for url in _URL.findall(text))])
+
+
+def address_targets(urls: Iterable[str]) -> tuple[LinkTarget, ...]:
+    """The targets of addresses that are known to be links."""
+    return _unique([(url, "") for url in urls])
+
+
+def html_targets(source: str) -> tuple[LinkTarget, ...]:
+    """Every link in an HTML source, and every URL that it loads."""
+    return _unique(find_links(source))
+
+
+def list_links(found: Iterable[LinkTarget]) -> LinkList:
+    """The list for a page. Links beyond the limit are counted."""
+    every = list(found)
+    rest = every[MOST_LINKS:]
+    odd = [target for target in rest if target.oddity]
+    left = [target for target in rest if not target.oddity] + odd[MOST_LINKS:]
+    hosts = dict.fromkeys(target.host for target in left if target.host)
+    return LinkList(
+        (*every[:MOST_LINKS], *odd[:MOST_LINKS]),
+        len(left),
+        len(odd[MOST_LINKS:]),
+        tuple(hosts)[:MOST_HOSTS],
+    )
+
+
+def _bare(url: str) -> str:
+    """Strip the punctuation of the surrounding sentence."""
+    return url.rstrip(_TRAILING) if "(" not in url else url.rstrip(_TRAILING.replace(")", ""))
+
+
+def _unique(found: list[tuple[str, str]]) -> tuple[LinkTarget, ...]:
+    """One target per URL and text. A URL without text is dropped if it is already listed."""
+    seen: dict[tuple[str, str], LinkTarget] = {}
+    urls: set[str] = set()
+    for url, says in found:
+        said = "" if says == url else says
+        if not url or (url, said) in seen or (not said and url in urls):
+            continue
+        urls.add(url)
+        seen[url, said] = _target(url, says)
+    return tuple(seen.values())
+
+
+def _target(url: str, says: str) -> LinkTarget:
+    clean = url.strip(_EDGES).replace("\t", "").replace("\n", "").replace("\r", "")
+    named = _SCHEME.match(clean)
+    scheme = named[1].lower() if named is not None else "http"
+    rest = clean[named.end() :] if named is not None else clean
+    if scheme == "mailto":
+        return _mail_target(url, says, rest)
+    if scheme not in _WEB:
+        return LinkTarget(url, "", says, f"is a {scheme}: link")
+    try:
+        host, user = _host(rest)
+    except _Unreadable:
+        return LinkTarget(url, "", says, "cannot be read as an address")
+    odd = []
+    if user:
+        odd.append(f"leads to {host}, not to the name before the @")
+    if "\\" in rest:
+        odd.append(f"leads to {host}, because a browser reads \\ as /")
+    if "xn--" in host:
+        odd.append("its name may look like another")
+    if _NUMBER.fullmatch(host.rpartition(".")[2]) and not _QUAD.fullmatch(host):
+        odd.append("leads to an IP address in an unusual notation")
+    odd += [
+        f"says {claimed}, leads to {host}"
+        for claimed in _claims(says)
+        if _bare_host(claimed) != _bare_host(host)
+    ]
+    return LinkTarget(url, host, "" if says == url else says, "; ".join(odd))
+
+
+def _host(rest: str) -> tuple[str, bool]:
+    """The host that a browser would contact, in ASCII, and whether user info precedes it."""
+    authority = re.split(r"[/\\?#]", rest.lstrip("/\\"), maxsplit=1)[0]
+    _, at, place = authority.rpartition("@")
+    if place.startswith("["):
+        host, closing, port = place.partition("]")
+        host += closing
+        if not closing:
+            raise _Unreadable
+        port = port.removeprefix(":")
+    else:
+        host, _, port = place.partition(":")
+        host = _ascii(unquote(host))
+    if not host or (port and not (port.isascii() and port.isdigit())):
+        raise _Unreadable
+    return host, bool(at)
+
+
+def _ascii(host: str) -> str:
+    plain = unicodedata.normalize("NFKC", without_unseen(host)).replace("。", ".").lower()
+    if _FORBIDDEN.search(plain):
+        raise _Unreadable
+    try:
+        return ascii_domain(plain)
+    except ValueError:
+        raise _Unreadable from None
+
+
+def _bare_host(host: str) -> str:
+    return host.rstrip(".").removeprefix("www.")
+
+
+def _claims(says: str) -> list[str]:
+    """The distinct hosts named in a link's text."""
+    found: dict[str, None] = {}
+    for word in unicodedata.normalize("NFKC", without_unseen(says)).replace("。", ".").split():
+        _, scheme, rest = word.rpartition("://")
+        parts = re.split(r"[/\\?#]", rest.lstrip("/\\"))
+        first = list(_hosts_in(parts[0].rpartition("@")[2] if scheme else parts[0]))
+        for host in first or _hosts_in(" ".join(parts)):
+            found.setdefault(host)
+    return list(found)
+
+
+def _hosts_in(text: str) -> Iterator[str]:
+    for match in _WORD.finditer(text):
+        labels = match[0].strip(".-_").lower().split(".")
+        last = labels[-1]
+        if len(labels) < 2 or not all(labels) or _FILES.fullmatch(last):
+            continue
+        if (len(last) > 1 and last.isalpha()) or last.startswith("xn--"):
+            try:
+                yield ascii_domain(".".join(labels))
+            except ValueError:
+                yield ".".join(labels)
+
+
+def _mail_target(url: str, says: str, rest: str) -> LinkTarget:
+    """The target of a mailto link: its recipients, including copies."""
+    path, _, query = rest.partition("?")
+    to = _mailboxes(unquote(path))
+    others: list[str] = []
+    for name, value in parse_qsl(query, keep_blank_values=True):
+        if name.lower() == "to":
+            to += _mailboxes(value)
+        elif name.lower() in ("cc", "bcc"):
+            others += [f"{mailbox} ({name.lower()})" for mailbox in _mailboxes(value)]
+    whom = ", ".join(to) or "no one"
+    domains = {_bare_host(domain) for mailbox in to for domain in _hosts_in(mailbox.rpartition("@")[2])}
+    named = [mailbox.strip(".").lower() for mailbox in _MAILBOX.findall(without_unseen(says))]
+    odd = [f"says {mailbox}, writes to {whom}" for mailbox in named if mailbox not in to]
+    if not named:
+        odd += [f"says {host}, writes to {whom}" for host in _claims(says) if _bare_host(host) not in domains]
+    if others:
+        odd.append(f"also writes to {', '.join(others)}")
+    return LinkTarget(url, ", ".join(sorted(domains)), says, "; ".join(odd))
+
+
+def _mailboxes(text: str) -> list[str]:
+    return [part.strip().lower() for part in re.split(r"[,;]", text) if part.strip()]
+
+
+# The recipients of an action: all of them, with lookalike domains marked. Pure.
+
+SUMMED_UP: Final = 50
+"""Above this number of recipients the page also counts their domains."""
+
+
+class Addressee(Record):
+    """One address, and the ASCII form of its domain if that differs."""
+
+    text: str
+    ascii_domain: str = ""
+    readable: bool = True
+
+
+class Recipients(Record):
+    people: tuple[Addressee, ...]
+    domains: tuple[tuple[str, int], ...]
+    """Recipients per domain, rarest first. Only for long lists."""
+
+    def found(self, words: str) -> tuple[Addressee, ...]:
+        wanted = words.casefold()
+        return tuple(each for each in self.people if wanted in f"{each.text} {each.ascii_domain}".casefold())
+
+
+def addressee(mailbox: str) -> Addressee:
+    """Parse a mailbox, with or without a name."""
+    domain = _domain(mailbox)
+    if domain.isascii():
+        return Addressee(mailbox)
+    found = ascii_form(mailbox)
+    return Addressee(mailbox, found or "", readable=found is not None)
+
+
+def list_recipients(mailboxes: tuple[str, ...]) -> Recipients:
+    people = tuple(addressee(mailbox) for mailbox in mailboxes)
+    if len(people) <= SUMMED_UP:
+        return Recipients(people, ())
+    counted = Counter(each.ascii_domain or _domain(each.text).lower() for each in people)
+    return Recipients(people, tuple(sorted(counted.items(), key=lambda item: (item[1], item[0]))))
+
+
+def _domain(mailbox: str) -> str:
+    return mailbox.rpartition("@")[2].strip(" >")
 
 
 class LabelledFact(Record):
@@ -96,7 +355,7 @@ def build_content(
         size=_measure_size(action),
         pictures=review_pictures.list_attached(action) if pictures is None else pictures,
         blocks=draw_blocks(view.blocks, steps),
-        targets=review_links.list_links(_targets(action, preview)),
+        targets=list_links(_targets(action, preview)),
         html=_html(effect.html),
         html_address=f"/runs/{action.run_id}/actions/{action.action_id}/html",
         extras=_extras(action),
@@ -121,11 +380,11 @@ def _targets(action: Action, preview: DrawnPreview) -> tuple[LinkTarget, ...]:
     """Return the targets of the links that readers will see, and of those in arguments and blocks."""
     effect, view = action.effect, action.view
     texts = [*find_strings(effect.arguments), *find_block_texts(view.blocks)]
-    beside = (*review_links.targets("\n".join(texts)), *review_links.address_targets(view.links))
-    alone = review_links.targets(effect.link)
+    beside = (*targets("\n".join(texts)), *address_targets(view.links))
+    alone = targets(effect.link)
     if preview.page is not None:
-        return _distinct(*alone, *review_links.html_targets(preview.page), *beside)
-    return _distinct(*alone, *review_links.targets(effect.body), *beside)
+        return _distinct(*alone, *html_targets(preview.page), *beside)
+    return _distinct(*alone, *targets(effect.body), *beside)
 
 
 def _distinct(*found: LinkTarget) -> tuple[LinkTarget, ...]:
@@ -140,7 +399,7 @@ def as_text(value: Any) -> str:
 def _html(source: str) -> HtmlPart | None:
     if not source:
         return None
-    found = review_links.list_links(review_links.html_targets(source))
+    found = list_links(html_targets(source))
     return HtmlPart(pieces(html_text(source)), found, pieces(source), has_style_sheet(source))
 
 
@@ -170,3 +429,96 @@ def _detail(name: str, value: Any, effect: Effect) -> LabelledFact:
     if name == "thread" and isinstance(value, list) and "\n\n".join(map(str, value)) == effect.body:
         return LabelledFact("As a thread", f"{len(value)} posts, divided where the numbers stand")
     return LabelledFact(name, as_text(value))
+
+
+# Renders the HTML part of an e-mail for a sandboxed frame.
+#
+# The source is sanitized first: no scripts, no forms, no URLs to follow or load, and only styles that cannot load
+# anything. It is then isolated twice: the frame has an empty `sandbox`, and the response has its own policy with
+# `sandbox`. The page around the frame shows the removed parts as text, as a list of links and as source.
+
+_TAG: Final = re.compile(r"<[^<>]*>")
+_BLOCK: Final = re.compile(
+    r"</?(?:p|div|br|tr|li|ul|ol|table|h[1-6]|blockquote|section)\b[^<>]*>", re.IGNORECASE
+)
+_TAGS: Final = """a abbr b blockquote br center code div em font h1 h2 h3 h4 h5 h6 hr i img li ol p pre s small span
+strong sub sup table tbody td tfoot th thead tr u ul"""
+ATTRIBUTES: Final = {
+    "*": {"style", "align", "dir", "lang", "title"},
+    "td": {"colspan", "rowspan", "valign", "width", "bgcolor"},
+    "th": {"colspan", "rowspan", "valign", "width", "bgcolor", "scope"},
+    "table": {"width", "bgcolor", "cellpadding", "cellspacing", "border"},
+    "font": {"color", "size", "face"},
+    "img": {"alt", "width", "height"},
+}
+_STYLES: Final = """color background background-color font-family font-size font-style font-weight line-height
+letter-spacing text-align text-decoration text-transform vertical-align padding padding-top padding-right padding-bottom
+padding-left
+margin margin-top margin-right margin-bottom margin-left border border-top border-right border-bottom border-left
+border-radius border-collapse width max-width height display"""
+
+_ADDRESS: Final = re.compile(r"url\([^)]*\)?", re.IGNORECASE)
+_LOADS: Final = re.compile(r"\\|url|image|element\(|cross-fade|src\(", re.IGNORECASE)
+
+_FRAME: Final = (
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>The HTML part</title>'
+    "<style>body{{margin:16px;font:16px/1.5 sans-serif;color:#111;background:#fff;overflow-wrap:anywhere}}"
+    "img{{display:inline-block;min-width:16px;min-height:16px;border:1px dashed #999}}</style></head>"
+    "<body>{body}</body></html>"
+)
+
+
+def frame(source: str) -> str:
+    body = _clean(source)
+    if style := _page_style(source):
+        around, _, end = _clean(f'<div style="{escape(style)}"> </div>').partition(" </div>")
+        body = f"{around}{body}</div>" if end == "" else body
+    return _FRAME.format(body=body)
+
+
+def has_style_sheet(source: str) -> bool:
+    """Mail programs may apply a style sheet; the frame does not."""
+    return any(
+        (tag.name == "style" and tag.attributes.get("style", "").strip())
+        or (tag.name == "link" and "stylesheet" in tag.attributes.get("rel", "").lower())
+        for tag in parse_tags(source)
+    )
+
+
+def _page_style(source: str) -> str:
+    """The style of the body, with legacy colour attributes."""
+    for tag in parse_tags(source):
+        if tag.name == "body" and not tag.closes:
+            given = tag.attributes
+            old = (("background-color", given.get("bgcolor")), ("color", given.get("text")))
+            return ";".join([*(f"{name}:{value}" for name, value in old if value), given.get("style", "")])
+    return ""
+
+
+def _clean(source: str) -> str:
+    import nh3
+
+    return nh3.clean(
+        source,
+        tags=set(_TAGS.split()),
+        attributes=ATTRIBUTES,
+        filter_style_properties=set(_STYLES.split()),
+        attribute_filter=_without_loads,
+        url_schemes=set(),
+        link_rel=None,
+        strip_comments=True,
+    )
+
+
+def _without_loads(tag: str, name: str, value: str) -> str:
+    """Remove the declarations of a style that could load something."""
+    if name != "style":
+        return value
+    return ";".join(each for each in _ADDRESS.sub(" ", value).split(";") if not _LOADS.search(each))
+
+
+def html_text(source: str) -> str:
+    """All text, also what a mail program would hide. Takes linear time."""
+    text = unescape(_TAG.sub("", _BLOCK.sub("\n", source)))
+    lines = (" ".join(line.split()) for line in text.split("\n"))
+    return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

@@ -11,8 +11,8 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions.missing_types import explain_missing_type
 from assent.engine.actions.remainder import AGAIN_AS
+from assent.engine.actions.unsent import explain_missing_type
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import suffices
 from assent.gate.preflight import is_expired

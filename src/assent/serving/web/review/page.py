@@ -12,38 +12,56 @@ needs more than the cookie is answered with the confirm page (`people.confirming
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Final
+from typing import Any, Final
+from urllib.parse import urlencode
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from assent.engine.actions import actions, blocked, editing
+from assent.engine.actions.content import describe
 from assent.engine.actions.editing import PreparedEdit
-from assent.engine.actions.missing_types import explain_missing_type, refuse_missing_type
+from assent.engine.actions.reconciliation import can_be_asked
+from assent.engine.actions.unsent import explain_missing_type, refuse_missing_type
 from assent.engine.core import freezes, tenancy
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
-from assent.engine.people import members, proofs
-from assent.engine.views import review
+from assent.engine.people import approvals, members, proofs
+from assent.engine.views import inbox, review
 from assent.engine.views.review import RunReview
+from assent.gate.mail import keeps_requests
 from assent.gate.policy import Policy
+from assent.gate.preflight import is_expired
 from assent.gate.records import Action
 from assent.gate.review_link import LOOK
 from assent.gate.standing import describe_run
-from assent.gate.transitions import AWAITING, state_of
+from assent.gate.transitions import (
+    APPROVED,
+    AWAITING,
+    EXECUTED,
+    EXECUTING,
+    FAILED,
+    REJECTED,
+    RETRYABLE,
+    UNKNOWN,
+    state_of,
+)
+from assent.gate.views import Field
 from assent.kernel.ids import ActionId, is_uuid
+from assent.kernel.limits import MAX_CONTENT_CHARS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
-from assent.ports import Transaction
+from assent.kernel.structs import Record
+from assent.ports import Connector, Transaction
 from assent.serving.web.people.confirming import USED_PROOF, Confirming
 from assent.serving.web.people.people import Cookies, KeysWhenReady, find_session
-from assent.serving.web.review import after as review_after
 from assent.serving.web.review import decisions as review_decisions
-from assent.serving.web.review import edit as review_edit
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review import problems as review_problems
 from assent.serving.web.review import view as review_view
+from assent.serving.web.review import words
 from assent.serving.web.review.access import (
     NO_LINK,
     VIA,
@@ -54,15 +72,13 @@ from assent.serving.web.review.access import (
     find_run,
     lead_back,
 )
+from assent.serving.web.review.card import Card
+from assent.serving.web.review.content import frame
 from assent.serving.web.review.decisions import DECISIONS, MAX_DECISION_BYTES, SubmittedForm
-from assent.serving.web.review.edit import EditTrial
-from assent.serving.web.review.forms import (
-    FormContext,
-    RejectedForm,
-    permits,
-    sends_at_once,
-)
-from assent.serving.web.review.html import frame
+from assent.serving.web.review.fields import list_fields, locate_problems, read_texts
+from assent.serving.web.review.forms import FormContext, RejectedForm, permits, sends_at_once
+from assent.serving.web.review.matching import Steps
+from assent.serving.web.review.naming import is_function, say_effect
 from assent.serving.web.review.preview import build_preview
 from assent.serving.web.review.problems import NO_SUCH_ACTION, BadFields, NeedsPerson, NotReady, NowBound
 from assent.serving.web.shell.console import NavigationEntry
@@ -74,10 +90,12 @@ from assent.serving.web.shell.headers import (
     PageResponse,
     see_other,
 )
+from assent.serving.web.shell.lists import whole_number
 from assent.serving.web.shell.pace import Pace
 from assent.serving.web.shell.problems import NOT_FOUND, STALE_FORM, PageRefused
 from assent.serving.web.shell.rendering import page
 from assent.serving.web.shell.times import when
+from assent.serving.web.shell.word_diff import PAGE_STEPS, Piece, word_diff
 
 MAX_FIND_CHARS: Final = 200
 
@@ -276,8 +294,8 @@ class ReviewPages:
             here = f"/runs/{action.run_id}?did={decision}&action={action.action_id}&open=approve"
             return see_other(f"{here}#action-{action.action_id}")
         now_ms = self._services.clock.now_ms()
-        then = await self._services.store.read(lambda: review_after.find_next(viewer, action, did, now_ms))
-        response = see_other(review_after.lead_on(action, did, then))
+        then = await self._services.store.read(lambda: find_next(viewer, action, did, now_ms))
+        response = see_other(lead_on(action, did, then))
         if viewer.session is None:
             self._cookies.keep_name(response, review_decisions.read_name(viewer, form))
         return response
@@ -294,7 +312,7 @@ class ReviewPages:
                 waiting = yield from members.count_waiting(viewer.session.person, now_ms)
             effects = self._services.for_workspace(viewer.run.workspace_id).effects
             found = yield from review.read_review(viewer.run, effects)
-            decided = yield from review_after.find_decided(request, viewer, found)
+            decided = yield from find_decided(request, viewer, found)
             if decided is None:
                 return viewer, found, waiting, None, ""
             frozen = yield from freezes.find(decided.workspace_id)
@@ -327,7 +345,7 @@ class ReviewPages:
         )
         readiness = await review_problems.read_readiness_of_run(services, found)
         cards = await run_apart(review_view.cards, found, readiness, looking)
-        look_again = review_after.look_again(request, cards) if tried is None else None
+        look_again = find_next_look(request, cards) if tried is None else None
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
             "only_looking": viewer.scope == LOOK,
@@ -346,13 +364,11 @@ class ReviewPages:
             "progress": review_view.count_progress(cards),
             "rest": review_view.list_rest(found, cards),
             "batch_nonce": self._batch_nonce(nonces, browser, viewer, now_ms),
-            "done": review_after.say_done(
-                request, found, cards, decided, nonce, self._services.limits.undo_ms, stopped
-            )
+            "done": say_done(request, found, cards, decided, nonce, self._services.limits.undo_ms, stopped)
             if tried is None
             else None,
             "looks_again": look_again is not None,
-            "askable": review_after.list_askable(services.connectors, found),
+            "askable": list_askable(services.connectors, found),
             "end_links_nonce": nonces.issue(browser, f"end-links {found.run.run_id}", now_ms),
         }
         headers = {"Refresh": look_again} if look_again is not None else {}
@@ -390,7 +406,7 @@ class ReviewPages:
         place = await self._services.store.read(partial(tenancy.get_workspace, action.workspace_id))
         trial = EditTrial()
         if form is not None:
-            trial = await review_edit.try_edit(services, action, form)
+            trial = await try_edit(services, action, form)
         values = {
             "person": viewer.session.person if viewer.session is not None else None,
             "entries": self._entries,
@@ -398,7 +414,7 @@ class ReviewPages:
             "nonce": nonces.issue(browser, about, now_ms),
             "preview": await run_apart(build_preview, action, html=True),
             "workspace_name": place.name,
-            **await run_apart(review_edit.values, action, form, trial),
+            **await run_apart(fill_edit_form, action, form, trial),
         }
         response = page(request, "review_edit.html", values, headers=SCRIPTED_HEADERS)
         nonces.remember(browser, response)
@@ -455,3 +471,272 @@ def _short(action: Action) -> str:
 def subject(run_id: str, action_id: str, digest: str, decision: str) -> str:
     """Return the nonce subject of a decision. It omits the person, who may sign in first."""
     return f"{decision} {run_id} {action_id} {digest}"
+
+
+# The edit page: fields, their limits, and the changed words. Pure but for `try_edit`.
+
+BODY: Final = "body"
+ROWS: Final = {"recipients": 3, BODY: 14}
+OTHER_ROWS: Final = 6
+HINTS: Final = {"recipients": "One address on each line."}
+
+
+class FormField(Record, kw_only=True):
+    """A field of the form. `used` is None while its length is unknown."""
+
+    field: Field
+    text: str
+    rows: int
+    hint: str
+    most: int | None
+    used: int | None
+    wrong: str
+
+
+class Difference(Record):
+    label: str
+    pieces: tuple[Piece, ...]
+
+
+class EditTrial(Record):
+    """The result of an edit that was not stored: its problems, those of each field, and its
+    fields."""
+
+    problems: tuple[str, ...] = ()
+    wrong: dict[str, str] = {}
+    fields: tuple[Field, ...] = ()
+
+
+def fill_edit_form(action: Action, form: dict[str, str] | None, trial: EditTrial) -> dict[str, Any]:
+    """The template values. `form` holds typed text to compare before saving."""
+    before = read_texts(action)
+    typed = {name: (form or {}).get(name, text) for name, text in before.items()}
+    return {
+        "action": action,
+        "keeps_requests": keeps_requests(action),
+        "title_of": action.view.heading,
+        "fields": [
+            _build_field(each, typed[each.name], before[each.name], trial) for each in list_fields(action)
+        ],
+        "asked": (form or {}).get("asked", ""),
+        "differences": _differences(action, before, typed) if form is not None else (),
+        "compared": form is not None,
+        "problems": trial.problems,
+        "address": f"/runs/{action.run_id}/actions/{action.action_id}/edit",
+        "back": f"/runs/{action.run_id}#action-{action.action_id}",
+    }
+
+
+def _build_field(field: Field, text: str, before: str, trial: EditTrial) -> FormField:
+    tried = next((each.used for each in trial.fields if each.name == field.name), None)
+    return FormField(
+        field=field,
+        text=text,
+        rows=ROWS.get(field.name, OTHER_ROWS),
+        hint=HINTS.get(field.name, ""),
+        most=MAX_CONTENT_CHARS if field.most is None and field.name == BODY else field.most,
+        used=field.used if text == before else tried,
+        wrong=trial.wrong.get(field.name, ""),
+    )
+
+
+def _differences(action: Action, before: dict[str, str], typed: dict[str, str]) -> tuple[Difference, ...]:
+    steps = Steps(PAGE_STEPS)
+    return tuple(
+        Difference(field.label, word_diff(before[field.name], typed[field.name], steps))
+        for field in action.view.fields
+        if typed[field.name] != before[field.name].replace("\r\n", "\n")
+    )
+
+
+async def try_edit(services: Services, action: Action, form: dict[str, str]) -> EditTrial:
+    """Return what saving would answer, by the same rules as saving."""
+    try:
+        effect = await editing.edit_effect(services, action.effect, review_decisions.changes(action, form))
+        view = await describe(services, action.workspace_id, effect)
+    except BadFields as bad:
+        return EditTrial(tuple(bad.wrong.values()))
+    except Refusal as refusal:
+        problems = refusal.recovery().problems
+        if not isinstance(problems, list):
+            return EditTrial((refusal.recovery().user_message,))
+        located = locate_problems(problems, read_texts(action))
+        wrong = {name: " ".join(each.expected for each in found) for name, found in located.items()}
+        return EditTrial(tuple(f"{each.path}: {each.expected}" for each in problems), wrong)
+    return EditTrial(fields=view.fields)
+
+
+# The review page after a decision: the next item, the confirmation with its undo, and the automatic refresh.
+# Read-only.
+
+LOOK_AGAIN_SECONDS: Final = (1, 2, 3, 5, 8)
+"""Delays of the automatic refreshes after sending."""
+
+DONE: Final = {
+    "approve": (
+        frozenset({APPROVED, EXECUTING, EXECUTED}),
+        words.APPROVED_YOUR_AGENT_SENDS,
+    ),
+    "recorded": (frozenset({AWAITING}), words.YOUR_APPROVAL_IS_RECORDED_ANOTHER),
+    "send": (frozenset({APPROVED, EXECUTING}), words.APPROVED_AND_ON_ITS_WAY),
+    "edit": (
+        frozenset({AWAITING}),
+        words.SAVED_READ_IT_ONCE,
+    ),
+    "again": (frozenset({AWAITING}), words.HERE_IT_IS_AGAIN_APPROVE),
+    "reject": (frozenset({REJECTED}), words.REJECTED_IT_WILL_NEVER),
+    "withdraw": (
+        frozenset({AWAITING}),
+        words.THE_APPROVAL_IS_WITHDRAWN_NOTHING,
+    ),
+    "ask": (
+        frozenset({AWAITING, APPROVED, RETRYABLE}),
+        words.YOUR_AGENT_CAN_READ,
+    ),
+    "publish": (frozenset({EXECUTED}), words.PUBLISHED_ON_RECORD),
+    "look_now": (
+        frozenset({UNKNOWN, EXECUTED, RETRYABLE, FAILED}),
+        words.THE_PROVIDER_IS_ASKED,
+    ),
+    "resolve": (frozenset({UNKNOWN, EXECUTED, RETRYABLE}), words.ANSWER_ON_RECORD),
+}
+"""Confirmation by decision, for these states of the action."""
+
+
+DONE_FUNCTIONS: Final = {
+    "approve": words.APPROVED_YOUR_AGENT_RUNS,
+    "send": words.APPROVED_IT_RUNS_NOW,
+    "reject": words.REJECTED_NEVER_RUN,
+}
+"""The same confirmations for an action that runs with arguments."""
+
+LEADS_ON: Final = frozenset({"approve", "recorded", "send", "reject", "publish", "resolve"})
+"""Decisions after which the next item opens."""
+
+
+class Undo(Record):
+    """The form that takes an approval back."""
+
+    address: str
+    nonce: str
+    digest: str
+    revision: int
+
+
+class ResultNotice(Record):
+    """The confirmation of a decision. `about` names the action if the page now shows another one."""
+
+    text: str
+    action_id: str | None
+    tone: str = "ok"
+    undo: Undo | None = None
+    about: str = ""
+
+
+def list_askable(connectors: Mapping[str, Connector], found: RunReview) -> frozenset[str]:
+    """Return the actions whose provider can be asked what became of them."""
+    return frozenset(
+        each.action_id for each in found.actions if can_be_asked(connectors.get(each.effect.connector))
+    )
+
+
+def find_next(viewer: Viewer, action: Action, did: str, now_ms: int) -> Transaction[Action | None]:
+    """Return the item to open after a decision: another draft of the run, else the next one of the
+    inbox. Who holds a link stays with its run."""
+    if did not in LEADS_ON:
+        return None
+    found = yield from actions.run_actions(action.workspace_id, action.run_id)
+    after = sorted(found, key=lambda each: (each.position <= action.position, each.position))
+    for each in after:
+        if each.action_id == action.action_id or state_of(each) != AWAITING or is_expired(each, now_ms):
+            continue
+        given = yield from approvals.list_given(each)
+        if not any(yes.approver == viewer.approver and yes.revision == each.revision for yes in given):
+            return each
+    if viewer.session is None:
+        return None
+    return (yield from inbox.find_next(viewer.session.person, now_ms))
+
+
+def lead_on(action: Action, did: str, then: Action | None) -> str:
+    """The address after a decision."""
+    said = {"did": did, "action": action.action_id}
+    if then is None:
+        said |= {"look": "1"} if did == "send" else {}
+        return f"/runs/{action.run_id}?{urlencode(said)}#action-{action.action_id}"
+    return f"/runs/{then.run_id}?{urlencode(said | {'next': then.action_id})}#action-{then.action_id}"
+
+
+def find_decided(request: Request, viewer: Viewer, found: RunReview) -> Transaction[Action | None]:
+    """Return the action of the last decision, which a signed-in person may have made in another run."""
+    action_id = request.query_params.get("action", "")
+    mine = next((each for each in found.actions if each.action_id == action_id), None)
+    if mine is not None or viewer.session is None or not is_uuid(action_id):
+        return mine
+    seen = yield from inbox.find(viewer.session.person, action_id)
+    return seen[0] if seen is not None else None
+
+
+def say_done(
+    request: Request,
+    found: RunReview,
+    shown: tuple[Card, ...],
+    action: Action | None,
+    nonce: Callable[[Action, str], str],
+    undo_ms: int,
+    stopped: str,
+) -> ResultNotice | None:
+    """Confirm the last decision. `stopped` says why nothing is sent now, where that is so."""
+    did = request.query_params.get("did", "")
+    if did == "end-links" and found.run.links_from_ms:
+        return ResultNotice(words.THE_REVIEW_LINKS, None)
+    states, text = DONE.get(did, (frozenset(), ""))
+    if action is None or state_of(action) not in states:
+        return None
+    runs = is_function(action)
+    if runs:
+        text = DONE_FUNCTIONS.get(did, text)
+    moved = bool(request.query_params.get("next"))
+    card = next((each for each in shown if each.action_id == action.action_id), None)
+    waits = card is None or card.in_flight
+    if state_of(action) == APPROVED and did in ("approve", "send") and stopped:
+        done = "run" if runs else "sent"
+        text = words.APPROVED_IT_CANNOT_BE_YET.format(done=done, why=stopped)
+    elif state_of(action) == APPROVED and did == "send" and waits and undo_ms:
+        text = (words.RUNS_IN if runs else words.GOES_OUT_IN).format(seconds=undo_ms // SECOND_MS)
+    elif state_of(action) == APPROVED and did in ("approve", "send") and card is not None and not waits:
+        notice = _not_under_way(card, did, text)
+        text = notice.text
+        if notice.tone == "warn" and not moved:
+            return notice
+    undo = None
+    if did in ("approve", "send") and state_of(action) == APPROVED:
+        address = f"/runs/{action.run_id}/actions/{action.action_id}/withdraw"
+        undo = Undo(address, nonce(action, "withdraw"), action.digest, action.revision)
+    about = say_effect(action) if moved else ""
+    return ResultNotice(text, None if moved else action.action_id, undo=undo, about=about)
+
+
+def _not_under_way(card: Card, did: str, text: str) -> ResultNotice:
+    """Confirmation of an approval whose sending is not under way."""
+    if card.sends and not card.readiness.ready:
+        why = card.readiness.fix_hint or words.NOT_READY_SENTENCE.format(connector=card.connector)
+        done = "run" if card.is_function else "sent"
+        return ResultNotice(
+            words.APPROVED_IT_CANNOT_BE_YET.format(done=done, why=why), card.action_id, "warn"
+        )
+    if did == "send":
+        done = "run" if card.is_function else "sent"
+        return ResultNotice(words.APPROVED_AND_NOT_YET.format(done=done), card.action_id, "warn")
+    return ResultNotice(text, card.action_id)
+
+
+def find_next_look(request: Request, shown: tuple[Card, ...]) -> str | None:
+    """The next refresh. None while the page has a form that a person may be filling in."""
+    times = whole_number(request.query_params.get("look", ""), 1) or 0
+    if not 1 <= times <= len(LOOK_AGAIN_SECONDS) or not any(card.in_flight for card in shown):
+        return None
+    if any(card.forms and not card.in_flight for card in shown):
+        return None
+    place = next(card.action_id for card in shown if card.in_flight)
+    return f"{LOOK_AGAIN_SECONDS[times - 1]}; url={request.url.path}?look={times + 1}#action-{place}"

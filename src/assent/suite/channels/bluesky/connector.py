@@ -41,7 +41,7 @@ from assent.platform.effects import Action, Effect
 from assent.platform.measurement import select_credible
 from assent.platform.storage import Clock
 from assent.platform.values import Record, iso_time
-from assent.suite.channels.bluesky.info import INFO
+from assent.suite.channels.bluesky import INFO
 from assent.suite.content import counting
 
 if TYPE_CHECKING:

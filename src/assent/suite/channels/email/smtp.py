@@ -6,7 +6,7 @@ process on the same data uses it. The settings name one for all workspaces. The 
 which of the two is used.
 
 SMTP has no idempotency key, so a person resolves an unknown outcome. Until the content is
-transferred, nothing was sent; `assent.net.mail.smtp_conversation` decides what is known when an
+transferred, nothing was sent; `assent.net.mail.sending` decides what is known when an
 exchange breaks.
 """
 
@@ -41,7 +41,7 @@ from assent.platform.connections import (
 from assent.platform.effects import Effect, Readiness
 from assent.platform.storage import Clock
 from assent.platform.values import Reason, Record, WorkspaceId
-from assent.suite.channels.email.info import SMTP
+from assent.suite.channels.email import SMTP
 
 if TYPE_CHECKING:
     import ssl

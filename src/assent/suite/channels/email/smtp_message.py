@@ -8,8 +8,7 @@ from html import escape
 from typing import Final
 
 from assent.net.http_outcomes import refusal
-from assent.net.mail.letters import Letter, identify, read_mailbox, write_letter
-from assent.net.mail.mail_reading import IntendedMail
+from assent.net.mail.letters import IntendedMail, Letter, identify, read_mailbox, write_letter
 from assent.net.mail_server import Mailbox
 from assent.platform.effects import Action, Effect
 

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
+from assent.platform.effects import ConnectorInfo
 from assent.suite.channels.channel import Channel, Size, count_chars
-from assent.suite.channels.site.info import INFO
+
+# Describes the connector of the workspace's own feed. Imports nothing slow.
+
+INFO: Final = ConnectorInfo(
+    id="site",
+    label="Own site",
+    icon="globe",
+    description="Posts become pages of the workspace's own public feed on this server; no account needed.",
+    auth_mode="none",
+    channels=("site",),
+    does=("publish", "measure"),
+    sends_link=True,
+)
+
 
 CHANNEL: Final = Channel(
     id="site",

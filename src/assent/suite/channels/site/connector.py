@@ -24,8 +24,7 @@ from assent.platform.connections import (
 from assent.platform.effects import Action, Effect, Readiness
 from assent.platform.storage import StoreUnavailable
 from assent.platform.values import Record, WorkspaceId, iso_time
-from assent.suite.channels.site import UNPUBLISH
-from assent.suite.channels.site.info import INFO
+from assent.suite.channels.site import INFO, UNPUBLISH
 from assent.suite.site import feed
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from assent.platform.connections import (
 )
 from assent.platform.effects import Effect
 from assent.platform.values import Record
-from assent.suite.channels.slack.info import INFO
+from assent.suite.channels.slack import INFO
 
 if TYPE_CHECKING:
     from assent.suite.channels.making import ConnectorParts

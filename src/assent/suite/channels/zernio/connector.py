@@ -3,21 +3,25 @@
 Zernio recognises a repetition by the request id for five minutes and by the content for a day. Both
 return the existing post, which is judged like a new one. After five minutes nothing is sent again
 automatically; the list of posts is searched for ours instead.
-`assent.suite.channels.zernio.posts` has the content of posts,
-`assent.suite.channels.zernio.client` the requests.
+`assent.suite.channels.zernio.connector` has the content of posts,
+`assent.suite.channels.zernio.connector` the requests.
 """
 
 from __future__ import annotations
 
 import asyncio
+import uuid
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import msgspec
 
-from assent.net.http_outcomes import not_connected, refusal
+from assent.net.http_outcomes import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal, retry_after
 from assent.platform.connections import (
     REFERENCE,
     Access,
+    Account,
     Connection,
     Connections,
     Connector,
@@ -30,31 +34,22 @@ from assent.platform.connections import (
     KeyConnector,
     NotSent,
     OutcomeUnknown,
+    Picture,
     PicturesOf,
     Reading,
+    Remainder,
     Verified,
     action_of,
+    exchange,
     no_account,
     not_ready,
 )
-from assent.platform.effects import Action, Effect, Readiness
+from assent.platform.effects import Action, Effect, ExecutionState, Readiness
+from assent.platform.measurement import select_credible
 from assent.platform.storage import Clock
-from assent.platform.values import MINUTE_MS, WorkspaceId
+from assent.platform.values import MINUTE_MS, Reason, Record, WorkspaceId, parse_time
 from assent.suite.channels.registry import BY_ID
-from assent.suite.channels.zernio.client import ZernioClient, read_numbers, words
-from assent.suite.channels.zernio.info import INFO
-from assent.suite.channels.zernio.posts import (
-    PLATFORMS,
-    SIGN_IN_ENDED,
-    account_ids,
-    has_text,
-    is_ours,
-    judge_post,
-    read_parts,
-    request_body,
-    request_id,
-    search_since_ms,
-)
+from assent.suite.channels.zernio import INFO
 
 if TYPE_CHECKING:
     from assent.suite.channels.making import ConnectorParts
@@ -238,3 +233,319 @@ def _missing(connection: Connection, effect: Effect) -> tuple[str, ...]:
 def make_connectors(parts: ConnectorParts) -> tuple[Connector, ...]:
     url = parts.settings["zernio_url"]
     return (ZernioConnector(url, parts.connections, parts.pictures_of, parts.clock),)
+
+
+# Sends requests to Zernio and parses posts, accounts, uploads and numbers.
+#
+# Maps refused requests to outcomes; a rejected key expires the connection. Knows nothing of actions.
+
+PAGE: Final = 100
+MAX_PAGES: Final = 30
+"""How far a search for one of ours goes back at most: 3,000 posts."""
+
+
+class ZernioClient:
+    """Talks to one Zernio server, with the key of any workspace."""
+
+    def __init__(self, url: str, access: KeyAccess, clock: Clock) -> None:
+        self._url = url.rstrip("/")
+        # Pictures use https, unless the server's operator has chosen a Zernio without it.
+        self._scheme = ("https://",) if self._url.startswith("https://") else ("https://", "http://")
+        self._access = access
+        self._clock = clock
+
+    async def ask(self, access: Access, method: str, path: str, deadline: Deadline, **what: Any) -> Exchanged:
+        answer = await exchange(
+            method,
+            self._url + path,
+            token=self._access.key(access),
+            timeout_seconds=deadline.left(),
+            **what,
+        )
+        if answer.status == 401:
+            raise await self._access.ended(access, words(answer))
+        return answer
+
+    async def verified(self, key: str, timeout_seconds: float) -> Verified:
+        """Check a key. Raises `NotSent` if Zernio does not accept it."""
+        answer = await exchange("GET", f"{self._url}/v1/accounts", token=key, timeout_seconds=timeout_seconds)
+        if not answer.ok or not isinstance(answer.at("accounts"), list):
+            raise self._access.not_accepted(answer)
+        settings = {"analytics": bool(answer.at("hasAnalyticsAccess"))}
+        return Verified(label="Zernio", accounts=_accounts(answer.value["accounts"], ()), settings=settings)
+
+    async def accounts(self, access: Access, deadline: Deadline) -> tuple[Account, ...] | None:
+        answer = await self.ask(access, "GET", "/v1/accounts", deadline)
+        if not answer.ok or not isinstance(answer.at("accounts"), list):
+            return None
+        return _accounts(answer.value["accounts"], access.connection.accounts)
+
+    async def post(self, access: Access, post_id: str, deadline: Deadline) -> dict[str, Any]:
+        """Return an existing post. If it cannot be read, the outcome is unknown."""
+        try:
+            answer = await self.ask(access, "GET", f"/v1/posts/{quote(post_id, safe='')}", deadline)
+        except (NotSent, OutcomeUnknown) as unread:
+            raise OutcomeUnknown(f"post {post_id} cannot be read: {unread}", reference=post_id) from unread
+        post = answer.at("post") or answer.value
+        if not answer.ok or not isinstance(post, dict):
+            raise OutcomeUnknown(f"post {post_id} cannot be read: {words(answer)}", reference=post_id)
+        return {"_id": post_id, **post}
+
+    async def find(
+        self, access: Access, is_wanted: Callable[[dict[str, Any]], bool], since_ms: int, deadline: Deadline
+    ) -> dict[str, Any] | None:
+        """Search the posts, newest first, for the wanted one, back to a time or for `MAX_PAGES`."""
+        for number in range(1, MAX_PAGES + 1):
+            query = {"limit": str(PAGE), "page": str(number)}
+            answer = await self.ask(access, "GET", "/v1/posts", deadline, query=query)
+            listed = answer.at("posts") if answer.ok else None
+            posts = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+            if (found := next(filter(is_wanted, posts), None)) is not None:
+                return found
+            if len(posts) < PAGE or all(_is_before(post, since_ms) for post in posts):
+                return None
+        return None
+
+    async def try_again(self, access: Access, post_id: str, deadline: Deadline) -> bool:
+        path = f"/v1/posts/{quote(post_id, safe='')}/retry"
+        return (await self.ask(access, "POST", path, deadline)).ok
+
+    async def upload(self, access: Access, picture: Picture, number: int, deadline: Deadline) -> str:
+        """Upload a picture and return its URL. Publishes nothing, so any failure means not sent."""
+        kind = picture.content_type
+        wanted = {
+            "filename": f"picture-{number}.{kind.rpartition('/')[2]}",
+            "contentType": kind,
+            "size": len(picture.content),
+        }
+        try:
+            place = await self.ask(access, "POST", "/v1/media/presign", deadline, body=wanted)
+            upload, public = place.at("uploadUrl"), place.at("publicUrl")
+            if not place.ok or not isinstance(upload, str) or not isinstance(public, str):
+                raise self.failed(place)
+            if not upload.startswith(self._scheme):
+                raise OutcomeUnknown("the upload address is invalid")
+            put = await exchange(
+                "PUT",
+                upload,
+                content=picture.content,
+                headers={"content-type": kind},
+                timeout_seconds=deadline.left(),
+            )
+            if not put.ok:
+                raise self.failed(put)
+        except OutcomeUnknown as unknown:
+            raise not_now(f"a picture could not be uploaded: {unknown}") from unknown
+        return public
+
+    def failed(self, answer: Exchanged) -> NotSent | OutcomeUnknown:
+        return failure(answer.status, words(answer), retry_after(answer.headers, self._clock.now_ms()))
+
+
+def _is_before(post: dict[str, Any], since_ms: int) -> bool:
+    made_ms = parse_time(str(post.get("createdAt") or ""))
+    return made_ms is not None and made_ms < since_ms
+
+
+def words(answer: Exchanged) -> str:
+    said = answer.at("error") or answer.at("message")
+    return said if isinstance(said, str) else ""
+
+
+def read_numbers(
+    answer: Exchanged, connection: Connection
+) -> tuple[dict[str, int | float], tuple[str, ...]] | str:
+    """Return the numbers of a post and the names of invalid values, or why there are none
+    (E100)."""
+    if answer.status == 202 or answer.at("syncStatus") == "pending":
+        return "Zernio is still collecting the numbers"
+    if answer.status == 424 or answer.at("syncStatus") == "unavailable":
+        return "no platform gave Zernio its numbers"
+    found = answer.at("analytics")
+    numbers, left_out = select_credible(found if isinstance(found, dict) else {})
+    if answer.ok and (numbers or left_out):
+        return numbers, left_out
+    if answer.status in (402, 403) or not connection.settings.get("analytics", True):
+        return "this Zernio account has no analytics add-on"
+    return f"Zernio has no numbers for it (HTTP {answer.status})"
+
+
+def _accounts(raw: list[Any], known: tuple[Account, ...]) -> tuple[Account, ...]:
+    """Parse Zernio's accounts. Keeps the chosen defaults; the first active account of a platform
+    becomes its default."""
+    before = {each.id: each for each in known}
+    found: list[Account] = []
+    for each in raw:
+        if not isinstance(each, dict) or not isinstance(each.get("_id"), str):
+            continue
+        platform = str(each.get("platform") or "")
+        name = str(each.get("displayName") or each.get("username") or each["_id"])
+        active = each.get("isActive") is not False
+        first = active and not any(a.platform == platform and a.default for a in (*found, *known))
+        old = before.get(each["_id"], Account(each["_id"], platform, name, default=first))
+        found.append(msgspec.structs.replace(old, platform=platform, name=name, active=active))
+    return tuple(found)
+
+
+# Builds Zernio's request for an approved action, and reads the outcome from the post that Zernio returns. Pure.
+#
+# A post goes to one or more accounts of one platform, each with its own outcome. Delivered posts stay; the accounts
+# that were not reached form the remainder. A post is ours if it carries our mark; without a mark, only if an earlier
+# attempt of ours may have made it.
+
+PLATFORMS: Final = {
+    "linkedin": "linkedin",
+    "x": "twitter",
+    "threads": "threads",
+    "instagram": "instagram",
+    "facebook": "facebook",
+    "bluesky": "bluesky",
+    "tiktok": "tiktok",
+    "reddit": "reddit",
+}
+"""Zernio's names of our channels."""
+
+SIGN_IN_ENDED: Final = "auth_expired"
+FINAL: Final = frozenset({"user_content", "user_abuse", "platform_rejected"})
+"""Zernio's categories of refusals that no retry cures. The others are curable, also one that is not
+known here."""
+
+WAITING: Final = frozenset({"pending", "publishing", "scheduled", "draft", ""})
+MARK: Final = "assentKey"
+CLOCKS_APART_MS: Final = 2 * MINUTE_MS
+
+
+class AccountPost(Record):
+    account_id: str
+    status: str
+    url: str | None
+    category: str
+    message: str
+
+
+def request_id(action: Action) -> str:
+    """Return the idempotency key for Zernio: one per action and revision."""
+    return str(uuid.uuid5(uuid.NAMESPACE_URL, f"assent:{action.provider_key}"))
+
+
+def account_ids(effect: Effect) -> tuple[str, ...]:
+    """Return the approved accounts, which are separated by commas."""
+    return tuple(part for part in (effect.account_id or "").split(",") if part)
+
+
+def request_body(action: Action, media: tuple[dict[str, str], ...]) -> dict[str, Any]:
+    """Build the request. The same action and revision give the same request."""
+    effect = action.effect
+    thread = effect.details.get("thread")
+    more = {"platformSpecificData": {"threadItems": [{"content": part} for part in thread]}} if thread else {}
+    platform = PLATFORMS[effect.channel]
+    body: dict[str, Any] = {
+        "content": effect.body,
+        "platforms": [
+            {"platform": platform, "accountId": account, **more} for account in account_ids(effect)
+        ],
+        "publishNow": True,
+        "metadata": {MARK: action.provider_key},
+    }
+    if effect.title:
+        body["title"] = effect.title
+    if media:
+        body["mediaItems"] = list(media)
+    return body
+
+
+def read_parts(post: dict[str, Any], effect: Effect) -> tuple[AccountPost, ...]:
+    """Return the outcomes on the effect's accounts that the post mentions."""
+    wanted = account_ids(effect)
+    raw = [each for each in post.get("platforms") or () if isinstance(each, dict)]
+    if not raw:
+        # A post that names no platforms has one outcome for all of them.
+        raw = [{"accountId": each, "status": post.get("status")} for each in wanted]
+    return tuple(part for part in map(_part, raw) if part.account_id in wanted)
+
+
+def judge_post(post: dict[str, Any], action: Action) -> Delivered | NotSent | None:
+    """Return the outcome of our post; None while it is unknown for our accounts."""
+    parts = read_parts(post, action.effect)
+    post_id = str(post.get("_id") or "")
+    named = {part.account_id for part in parts}
+    if not post_id or named != set(account_ids(action.effect)):
+        return None
+    out = [part for part in parts if part.status == "published"]
+    failed = [part for part in parts if part.status == "failed"]
+    if len(out) + len(failed) < len(parts):
+        return None
+    if not out:
+        return read_refusal(failed[0])
+    evidence = {"platforms": [msgspec.to_builtins(part) for part in parts]}
+    rest = _rest(action.effect, out, failed) if failed else None
+    return Delivered(post_id, next((part.url for part in out if part.url), None), evidence, rest)
+
+
+def read_refusal(part: AccountPost) -> NotSent:
+    """Return the platform's refusal. Zernio reports it, so nothing was published."""
+    ended = part.category == SIGN_IN_ENDED
+    reason = Reason.MISSING_CONNECTOR if ended else Reason.CONNECTOR_FAILED
+    said = (part.message or part.category or "no reason given")[:MAX_DETAIL_CHARS]
+    curable = part.category not in FINAL
+    return NotSent(reason, f"the platform said: {said}", curable=curable, of_the_effect=True)
+
+
+def is_ours(post: dict[str, Any], action: Action) -> bool:
+    """Whether an existing post is the one that this action asked for."""
+    metadata = post.get("metadata")
+    if isinstance(metadata, dict) and MARK in metadata:
+        return bool(metadata[MARK] == action.provider_key)
+    attempt = action.attempt
+    in_doubt = action.execution_state is ExecutionState.OUTCOME_UNKNOWN
+    if attempt is None or not (in_doubt or attempt.fence > 1):
+        return False
+    made_ms = parse_time(str(post.get("createdAt") or ""))
+    recent = made_ms is None or made_ms >= search_since_ms(action)
+    same_text = post.get("content") is None or has_text(post, action.effect)
+    return recent and same_text and bool(read_parts(post, action.effect))
+
+
+def search_since_ms(action: Action) -> int:
+    """Return the time before which no post is of this attempt, by Zernio's clock."""
+    return action.attempt.started_ms - CLOCKS_APART_MS if action.attempt is not None else 0
+
+
+def has_text(post: dict[str, Any], effect: Effect) -> bool:
+    """Whether a post has the approved text, spacing aside."""
+    content = post.get("content")
+    return isinstance(content, str) and content.split() == effect.body.split()
+
+
+def _rest(effect: Effect, out: list[AccountPost], failed: list[AccountPost]) -> Remainder:
+    named = _names(effect)
+    left = [part.account_id for part in failed]
+    target = {
+        **(effect.target or {}),
+        "accountId": ",".join(left),
+        "name": ", ".join(named[each] for each in left),
+    }
+    reached = ", ".join(named[part.account_id] for part in out)
+    why = "; ".join(f"{named[part.account_id]}: {part.message or part.category}" for part in failed)
+    return Remainder(msgspec.structs.replace(effect, target=target), reached, why[:MAX_DETAIL_CHARS])
+
+
+def _names(effect: Effect) -> dict[str, str]:
+    ids = account_ids(effect)
+    names = (effect.target or {}).get("name", "").split(", ")
+    return dict(zip(ids, names if len(names) == len(ids) else ids, strict=True))
+
+
+def _part(raw: dict[str, Any]) -> AccountPost:
+    account = raw.get("accountId")
+    # Where Zernio expands references, the account object is in place of its id.
+    account_id = account.get("_id") if isinstance(account, dict) else account
+    status = str(raw.get("status") or "")
+    url = raw.get("platformPostUrl")
+    return AccountPost(
+        str(account_id or ""),
+        "" if status in WAITING else status,
+        url if isinstance(url, str) and url.startswith(("https://", "http://")) else None,
+        str(raw.get("errorCategory") or ""),
+        str(raw.get("errorMessage") or ""),
+    )
