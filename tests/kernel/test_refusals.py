@@ -242,15 +242,6 @@ def test_what_the_server_knows_of_a_recovery_is_not_asked_for() -> None:
     assert set(unknown.recovery_tool.needs) == {"provider"}
 
 
-def test_an_answer_that_an_earlier_version_stored_says_what_to_repeat_too() -> None:
-    stored = filled(Reason.CONNECTOR_FAILED, retry_after_seconds=None)
-    del stored["retry"]
-
-    again = Refusal.from_answer(msgspec.convert(stored, Recovery)).recovery()
-
-    assert (again.retry, again.retryable, again.user_message) == ("never", False, stored["userMessage"])
-
-
 @every_reason
 def test_absent_facts_leave_no_empty_fields_behind(reason: Reason) -> None:
     shape = msgspec.to_builtins(Refusal(reason).recovery())

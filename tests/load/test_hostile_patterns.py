@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import make_dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Annotated, Any, Final
@@ -229,7 +229,8 @@ def wrap_rule(glob: str) -> Use:
 
 
 def agent_risk(glob: str) -> Use:
-    return partial(AgentConnector({"agent_risks": (f"claude-code:{glob}=low",)}).grade, "claude-code")
+    connector = AgentConnector({"agent_risks": (f"claude-code:{glob}=low",)})
+    return lambda text: connector.grade("claude-code", text, "a label")
 
 
 def chosen_tool(glob: str) -> Use:

@@ -26,9 +26,9 @@ REACH_OUT = {
     "engine/actions/execution.py perform": "after a claim",
     "engine/actions/reconciliation.py ask_provider": "after a claim; a look-up only reads",
     "wrap/agent_tools.py claim_call": "hands a claim out",
+    "wrap/connector.py _read_present": "reads the freeze, unless the tool is trusted and only reads",
     "wrap/connector.py perform": "a connector, after a claim",
     "wrap/gateway.py _pass": "reads the freeze, unless the tool is trusted and only reads",
-    "wrap/gateway.py _read_before": "reads the freeze, unless the tool is trusted and only reads",
     "wrap/gateway.py request": "reads the freeze; resources and prompts of trusted servers",
 }
 """The functions that reach a provider, an agent's tool or a wrapped server, and what stops them."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -136,7 +133,7 @@ async def test_three_exposures_of_one_source_are_never_added(house: Measuring) -
     [entry] = await house.remembered()
     assert entry["body"] == f"{every}."
     kept = await house.app.store.read(lambda: brain.find(house.workspace, entry["entryId"]))
-    assert kept is not None and kept.facts == {"metrics": POST, "rules": 2}
+    assert kept is not None and kept.facts == {"metrics": POST}
     status = await house.tool("chieflab_status")
     [measured] = status["measured"]
     assert (measured["totals"], measured["results"]) == (counts, why)
@@ -220,45 +217,6 @@ async def test_a_contradicted_zero_is_told_nowhere_as_a_number(house: Measuring)
     assert told["measurement"]["totals"] == {"clicks": 5}
     assert "- LinkedIn: 5 clicks (left out as not credible: 0 views)" in told["show"]
     assert [each["body"] for each in await house.remembered()] == ["LinkedIn: 5 clicks."]
-
-
-@pytest.mark.rule("E100")
-async def test_a_run_that_earlier_rules_measured_counts_in_a_baseline_by_its_readings(
-    house: Measuring, tmp_path: Path
-) -> None:
-    house.posts.numbers = {"impressions": 900, "views": 950}
-    run_id = await house.sent("linkedin")
-    first = (await house.measured(run_id))["measurement"]
-    earlier = {
-        "measuredAt": first["measuredAt"],
-        "sources": [
-            {name: value for name, value in source.items() if name != "leftOut"}
-            for source in first["sources"]
-        ],
-        "totals": {"impressions": 1850, "delivered": 0.5},
-        "baseline": {"runs": 3, "averages": {"impressions": 5301.5}},
-        "nextMove": {"move": "Follow up.", "why": "It was seen 1,850 times.", "channel": None},
-    }
-    with closing(sqlite3.connect(tmp_path / "assent.db")) as file, file:
-        file.execute("UPDATE measurements SET body = ?", (json.dumps(earlier),))
-        file.execute("UPDATE brain_entries SET natural_key = entry_id, state = 'retired'")
-    assert await house.remembered() == []
-    for _ in range(2):
-        house.clock.advance(hours=1)
-        assert (await house.measured(run_id))["measurement"]["totals"] == {"impressions": 900, "views": 950}
-        assert [each["body"] for each in await house.remembered()] == [
-            "LinkedIn: 900 impressions, 950 views."
-        ]
-    house.posts.numbers = {"impressions": 500}
-
-    told = await house.measured(await house.sent("linkedin"))
-
-    assert told["measurement"]["baseline"] == [
-        {"channel": "linkedin", "metric": "impressions", "average": 900, "runs": 1}
-    ]
-    status = await house.tool("chieflab_status")
-    assert "1,850" not in json.dumps(status)
-    assert status["measured"][1]["totals"] == {"impressions": 900, "views": 950}
 
 
 @pytest.mark.rule("E100")

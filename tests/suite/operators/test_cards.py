@@ -145,7 +145,7 @@ async def test_a_withdrawal_says_stopped_and_offers_to_reject(loop: Loop) -> Non
 
 async def test_a_workspace_of_people_gets_no_approve_command_but_who_decides(loop: Loop) -> None:
     workspace_id = (await post(loop))["workspaceId"]
-    await loop.app.store.write(lambda: policies.choose(workspace_id, "strict", 1, by="test"))
+    await loop.app.store.write(lambda: policies.choose(workspace_id, "people", 1, by="test"))
     run = await post(loop)
     shown = run["agentGuide"]["renderInChat"]["site"]
 

@@ -58,7 +58,7 @@ async def test_a_post_that_joins_an_unknown_run_is_told_about_the_run(loop: Loop
 async def test_under_a_strict_policy_an_edit_and_the_way_by_hand_say_who_decides(loop: Loop) -> None:
     workspace_id = loop.workspace_id
     assert workspace_id is not None
-    await loop.app.store.write(lambda: policies.choose(workspace_id, "strict", 1, by="test"))
+    await loop.app.store.write(lambda: policies.choose(workspace_id, "people", 1, by="test"))
     about = {"actionId": (await post(loop, "linkedin"))["actions"][0]["id"]}
     edited = (await loop.call("chieflab_edit_action", {**about, "body": "Another text of ours."})).payload
     by_hand = (await loop.call("chieflab_use_manual_fallback", about)).payload

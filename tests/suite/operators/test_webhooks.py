@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from tests.net.far_side import Answer, Asked, FarSide, far_side, redirect
-from tests.own_sql import bind, bind_marks
+from tests.own_sql import bind
 from tests.sqlite_files import new_sqlite
 from tests.suite.operators.conftest import CLUB, Loop
 from tests.surfaces import ManualClock, settings_for
@@ -34,7 +34,7 @@ from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import WEBHOOK_RETENTION_MS
 from assent.net import addresses as outgoing_addresses
 from assent.outgoing_calls import post_webhook
-from assent.ports import Single, StoreUnavailable, Transaction
+from assent.ports import StoreUnavailable, Transaction
 from assent.processes.serve import running_jobs
 
 LAUNCH = "chieflab_launch_product"
@@ -135,18 +135,6 @@ async def test_a_delivery_names_the_run_and_carries_no_token(loop: Loop, side: F
     [asked] = side.asked
     assert b"token=" not in asked.body
     assert json.loads(asked.body)["result"]["reviewUrl"] == run["reviewUrl"].partition("?")[0]
-
-
-async def test_a_delivery_that_was_stored_with_a_token_goes_out_without_it(loop: Loop, side: FarSide) -> None:
-    run = await launched(loop, side.url("/hook"))
-    old = json.dumps({"type": "launch_product.completed", "runId": run["runId"], "result": run})
-    sql = "UPDATE webhook_deliveries SET body = ? WHERE run_id = ?"
-    await loop.app.store.write(Single(bind_marks(sql, old, run["runId"])))
-    await loop.due()
-
-    [asked] = side.asked
-    assert json.loads(asked.body)["result"] == bare(run)
-    assert genuine(asked, await secret_of(loop))
 
 
 async def limited(loop: Loop, *hosts: str) -> None:

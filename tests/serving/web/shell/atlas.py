@@ -195,7 +195,6 @@ OTHERS: Final = {
     "/runs/{run_id}/actions/{action_id}/html": "/runs/{run}/actions/{mail}/html",
     "/events": "",
     # On to another page.
-    "/measure": "/measure",
     "/audit/verify": "/audit/verify",
     "/feed/{workspace}/{post}/go": "{post}/go",
 }

@@ -330,20 +330,13 @@ async def test_a_memory_that_no_draft_uses_says_why_and_cannot_be_confirmed(worl
     await stories.remember(
         world.house, "The best timer.", "claim_risk", state="proposed", facts={"risk": [], "logged": True}
     )
-    await stories.remember(
-        world.house, "Edited for x: Hi", "edit", state="retired", facts={"retiredBecause": "word_diff"}
-    )
 
-    places = ("q=clubs", "q=timer", "group=decisions&q=edited")
-    fact, claim, edit = [await world.page(f"/memory?{query}") for query in places]
+    fact, claim = [await world.page(f"/memory?{query}") for query in ("q=clubs", "q=timer")]
 
     assert "Drafts use it once you confirm it." in fact
     assert "It changes no draft." in claim
-    assert "It is kept and no longer used." in edit
-    confirmable = [
-        any(each.address.endswith("/confirm") for each in forms(page)) for page in (fact, claim, edit)
-    ]
-    assert confirmable == [True, False, False]
+    confirmable = [any(each.address.endswith("/confirm") for each in forms(page)) for page in (fact, claim)]
+    assert confirmable == [True, False]
 
 
 async def test_numbers_are_shown_with_where_they_come_from_and_gaps_with_their_reason(world: World) -> None:
@@ -383,18 +376,6 @@ async def test_the_numbers_of_a_channel_are_compared_with_the_same_number_there(
     ]
     story = await world.page(f"/runs/{run.run_id}/story")
     assert "LinkedIn: 1,234 impressions, engagement rate 0.05." in story
-
-
-async def test_a_memory_of_earlier_rules_says_why_it_is_retired_and_cannot_be_confirmed(world: World) -> None:
-    facts = {"retiredBecause": "earlier_rules"}
-    kept = await stories.remember(world.house, "linkedin brought 3,534 views.", state="retired", facts=facts)
-    row = (
-        (await world.page("/memory?group=lessons&state=retired"))
-        .split(f'id="memory-{kept}"')[1]
-        .split("</li>")[0]
-    )
-    assert "Made by earlier rules" in row
-    assert "/confirm" not in row
 
 
 async def test_what_is_not_measured_yet_shows_no_number(world: World) -> None:
