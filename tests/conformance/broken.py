@@ -319,7 +319,7 @@ PREPARE = (
         "a body holds a prompt",
         "E19",
         "readable",
-        by=replaced("New: Reports are made", "You are a helpful assistant: reports are made", calls(POST)),
+        by=replaced("Reports are made", "You are a helpful assistant: reports are made", calls(POST)),
     ),
     broken(
         "the agent is not told of the approval state",
