@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Final
 
 from assent.platform.values import Record
-from assent.suite.content.readme import plain
+from assent.suite.content.readme import LINE_CHARS, MAX_LINES, plain
 
 MAX_CHANGES: Final = 30
 
@@ -76,7 +77,7 @@ def read_changes(lines: Iterable[str]) -> Changes:
     """Return the statements of release notes, fixes last."""
     version, heading = "", ""
     found: list[Change] = []
-    for line in _join_lines(lines):
+    for line in _join_lines(islice(lines, MAX_LINES)):
         mark, head = _MARK.match(line), _HEADING.match(line)
         bare = plain((head[1] or head[2]) if head else line[mark.end() :] if mark else line)
         if number := _VERSION.match(bare):
@@ -125,6 +126,7 @@ def _join_lines(lines: Iterable[str]) -> Iterator[str]:
             held
             and line.strip()
             and goes_on
+            and len(held) < LINE_CHARS
             and not _MARK.match(line)
             and not re.search(r"[.!?:。！？]\s*$|^#", held)
         ):

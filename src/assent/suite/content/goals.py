@@ -57,7 +57,8 @@ _FOR_AN_OCCASION: Final = re.compile(
 """A goal about an occasion: it begins with it, or announces no product of that name."""
 
 _KIND: Final = re.compile(
-    r"\b[\w-]+ (?:apps?|tools?|widgets?|platforms?|software|services?|bots?|plug-?ins?|librar(?:y|ies)|apis?|clis?|"
+    r"(?<![\w-])[\w-]++ (?:apps?|tools?|widgets?|platforms?|software|services?|bots?|plug-?ins?|librar(?:y|ies)|"
+    r"apis?|clis?|"
     r"extensions?|engines?|frameworks?|dashboards?|schedulers?|trackers?|builders?|generators?|calculators?|parsers?|"
     r"servers?|databases?)\b",
     re.IGNORECASE,

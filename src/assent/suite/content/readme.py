@@ -12,6 +12,8 @@ from typing import Final
 from assent.platform.content import TEXT_CHARS, one_line
 from assent.platform.values import Record
 
+LINE_CHARS: Final = 4_000
+"""How much of one statement is read."""
 MAX_FEATURES: Final = 12
 MAX_PARAGRAPHS: Final = 8
 MAX_LINES: Final = 3_000
@@ -41,7 +43,7 @@ _GENERAL: Final = re.compile(
 _TARGET: Final = r"(?:\((?:[^()\n]|\([^()\n]{0,100}\)){0,600}\)|\[[^\]\n]{0,100}\])"
 _PICTURE: Final = re.compile(r"!\[[^\]\n]{0,300}\]" + _TARGET)
 _LINK: Final = re.compile(r"\[([^\]\n]{1,300})\]" + _TARGET)
-_EMPHASIS: Final = re.compile(r"(\*\*|__|\*|(?<!\w)_|~~|`+)(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
+_EMPHASIS: Final = re.compile(r"(\*\*|__|\*|(?<!\w)_|~~|`{1,3})(?=\S)(.{1,400}?)(?<=\S)\1(?!\w)")
 _BULLET: Final = re.compile(r"^(\s{0,12})(?:[-*+•・]|\d{1,2}[.)])\s+(?:\[[xX]\]\s+)?(.+)")
 _HEADING: Final = re.compile(r"^\s{0,3}(#{1,6})\s+(.+?)\s*#*$")
 _UNDERLINE: Final = re.compile(r"^\s{0,3}([=~^\"-])\1{2,}\s*$")
@@ -170,7 +172,8 @@ def _is_links(raw: str, text: str) -> bool:
 
 def plain(markdown: str) -> str:
     """Return a line without the marks of Markdown and reStructuredText."""
-    text = _PICTURE.sub(" ", markdown[:4_000])
+    # On one line first: patterns that begin with a run of blanks would try it from each of them.
+    text = _PICTURE.sub(" ", one_line(markdown[:LINE_CHARS]))
     # A badge is a picture inside a link; without the picture the link is empty.
     text = re.sub(r"\[\s*\](?:\([^)\n]{0,600}\)|\[[^\]\n]{0,100}\])", " ", text)
     # A link alone in parentheses is not part of the sentence.
