@@ -272,3 +272,11 @@ arguments = { type = "object" }
 def test_a_section_declares_which_values_its_request_never_has() -> None:
     assert set(make_effect_type(only_effect()).without) == {"arguments"}
     assert set(make_effect_type(only_effect(without=["recipients"])).without) == {"arguments", "recipients"}
+
+
+@pytest.mark.parametrize(("pattern", "is_noted"), [(r"^\w+$", True), (r"^\d{3}$", True), ("^[a-z]+$", False)])
+def test_loading_says_which_patterns_match_ascii_only(pattern: str, is_noted: bool) -> None:
+    named = arguments(customer={"type": "string", "pattern": pattern}, amount={"type": "string"})
+    loaded = load(refund={**GOOD, "arguments": named})
+    assert loaded.failures == ()
+    assert [pattern in note and "customer" in note for note in loaded.notes] == [True] * is_noted

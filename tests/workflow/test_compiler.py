@@ -184,6 +184,13 @@ def test_a_workflow_whose_routines_are_too_many_is_refused() -> None:
     assert refused.value.issues[0].code == "too_many"
 
 
+@pytest.mark.parametrize(("pattern", "codes"), [(r"\d+ tests", ["ascii_only"]), ("[0-9]+ tests", [])])
+def test_a_pattern_that_matches_ascii_only_is_a_warning(pattern: str, codes: list[str]) -> None:
+    criterion = {"type": "regex", "pattern": pattern, "message": "Count them"}
+    result = compile_definition(parse(document(step("a-step", validationCriteria=[criterion])), "odd.json"))
+    assert [warning.code for warning in result.warnings] == codes
+
+
 def test_what_is_unknown_is_a_warning_and_a_visible_marker() -> None:
     value = document(
         step(
