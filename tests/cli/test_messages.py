@@ -178,7 +178,7 @@ def test_a_second_run(bench: Bench) -> None:
         if usage.twice:
             bench.run(name, usage.words)
             bench.record(name, usage.words, bench.run(name, usage.words))
-    bench.judge("audit checkpoint", "freeze", "init", "mcp config", "migrate", "people invite", "policy set")
+    bench.judge("audit checkpoint", "freeze", "init", "mcp config", "migrate", "policy set")
 
 
 def test_settings_that_cannot_be_read(bench: Bench) -> None:
