@@ -8,7 +8,7 @@ runs without its file.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import msgspec
 
@@ -140,22 +140,6 @@ class Program(Data, frozen=True):
     model_tier: str | None = None
     preferences: dict[str, str] = {}
     references: tuple[dict[str, Any], ...] = ()
-    patterns: Literal["re2"] | msgspec.UnsetType = msgspec.UNSET
-    """The regular-expression engine, the only one. Absent in programs without patterns and in programs
-    older than RE2, so that they keep their hash."""
-
-
-def with_engine(program: Program) -> Program:
-    """Return the program, with the name of the engine if it has patterns."""
-    stored = encode(program)
-    if b'"pattern"' not in stored and b'"matches"' not in stored:
-        return program
-    return msgspec.structs.replace(program, patterns="re2")
-
-
-def without_engine(program: Program) -> Program:
-    """Return the program in its form before RE2."""
-    return msgspec.structs.replace(program, patterns=msgspec.UNSET)
 
 
 def workflow_hash(program: Program) -> str:

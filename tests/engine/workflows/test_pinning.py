@@ -12,7 +12,6 @@ from tests.workflow.library import step
 
 from assent.engine.workflows import store as workflow_store
 from assent.workflow.contracts import criteria
-from assent.workflow.definition import compiler
 from assent.workflow.machine import conditions
 
 
@@ -41,25 +40,7 @@ async def test_white_space_and_order_are_no_drift(play: Player) -> None:
     assert "warnings" not in await play.advance(at)
 
 
-@pytest.mark.rule("W55", "W57")
-async def test_a_run_that_was_pinned_before_there_was_re2_goes_on_without_drift(
-    play: Player, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rule = {"type": "regex", "pattern": r"^(?![\s\S]*TODO)", "message": "Leave no TODO."}
-    file = definition("todo", step("write", validationCriteria=[rule]), step("after"))
-    with monkeypatch.context() as before:
-        before.setattr(compiler, "with_engine", lambda program: program)
-        play.write(file)
-        at = await play.start("todo")
-    play.write({**file, "version": "1.0.1"})  # read again by today's server
-    play.write(file)
-
-    after = await play.advance(at, notesMarkdown="a" * 20_000)
-
-    assert after["pending"]["stepId"] == "after" and "warnings" not in after
-
-
-async def test_a_run_with_a_pattern_that_only_an_older_server_took_says_what_to_do(
+async def test_a_run_with_a_pattern_that_this_server_does_not_take_says_what_to_do(
     play: Player, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pattern = r"(?=.*alpha)(?=.*beta)"

@@ -220,7 +220,7 @@ class WorkflowLibrary:
     def find_drift(self, workflow_id: str, pinned: str) -> tuple[Warning, ...]:
         """Warn if the files no longer have the version that a run is pinned to (W55, W56)."""
         found = self.find_again(workflow_id)
-        if isinstance(found, Compiled) and (pinned == found.workflow_hash or pinned == found.older_hash):
+        if isinstance(found, Compiled) and pinned == found.workflow_hash:
             return ()
         now = "has changed" if isinstance(found, Compiled) else "is gone or cannot be read"
         message = f"The workflow {workflow_id} {now} since this run started; "

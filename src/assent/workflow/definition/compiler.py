@@ -27,8 +27,6 @@ from assent.workflow.program import (
     Program,
     Repeat,
     Text,
-    with_engine,
-    without_engine,
     workflow_hash,
 )
 
@@ -39,11 +37,6 @@ class Compiled(Record):
     program: Program
     workflow_hash: str
     warnings: tuple[Warning, ...]
-
-    @property
-    def older_hash(self) -> str:
-        """The hash of the same file before programs named their regular-expression engine."""
-        return workflow_hash(without_engine(self.program))
 
 
 def compile_definition(
@@ -69,7 +62,7 @@ def compile_definition(
     nodes = _with_metrics(
         tuple(node for node in lowering.nodes if node is not None), top, definition.metrics_profile
     )
-    made = Program(
+    program = Program(
         format=PROGRAM_FORMAT,
         id=definition.id,
         name=definition.name,
@@ -84,9 +77,7 @@ def compile_definition(
         preferences=definition.recommended_preferences,
         references=definition.references,
     )
-    program = with_engine(made)
-    if program.patterns is not msgspec.UNSET:
-        _warn_of_ascii(nodes, lowering)
+    _warn_of_ascii(nodes, lowering)
     return Compiled(program, workflow_hash(program), tuple(lowering.warnings))
 
 
