@@ -258,6 +258,13 @@ class Card(Record, kw_only=True):
     forms: dict[str, Form]
 
 
+def _list_wishes(action: Action) -> tuple[RequestedChange, ...]:
+    return tuple(
+        RequestedChange(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
+        for wish in change_requests.list_requests(action)
+    )
+
+
 def build_card(
     found: RunReview,
     action: Action,
@@ -302,10 +309,7 @@ def build_card(
         memory=_memory(found, action),
         changes=_changes(found, action, looking, steps),
         drift=tuple(capital(describe_change(each)) for each in read_changes(action)),
-        wishes=tuple(
-            RequestedChange(str(wish.get("text", "")), str(wish.get("by", "")), int(wish.get("revision", 1)))
-            for wish in change_requests.list_requests(action)
-        ),
+        wishes=_list_wishes(action),
         look_at=naming.web_address(view.look_at) or "",
         look_where=view.look_at,
         pictures=pictures,
