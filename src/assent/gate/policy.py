@@ -94,7 +94,10 @@ class Policy(WireRecord, omit_defaults=True, cache_hash=True):
         if not self.rules:
             return self.require_for_risk(severity) or find_strictest(self)
         judged = zip(self.rules, _match_rules(self, CommonValues.of(action)), strict=True)
-        matched = [match_others(rule.when, action) if found is None else found for rule, found in judged]
+        matched = [
+            match_others(rule.when, action, exact=self.may_lower(rule, severity)) if found is None else found
+            for rule, found in judged
+        ]
         return _combine(self, severity, tuple(matched))
 
     def require_for_risk(self, severity: Severity) -> Requirement | None:
@@ -103,11 +106,19 @@ class Policy(WireRecord, omit_defaults=True, cache_hash=True):
             return self.low
         return self.medium if severity is Severity.MEDIUM else self.high
 
+    def may_lower(self, rule: PolicyRule, severity: Severity) -> bool:
+        """Whether a match can make the approval easier: without a requirement for the risk, what no rule
+        matches needs the strictest."""
+        return rule.ask is not None and self.require_for_risk(severity) is None
+
 
 @lru_cache(maxsize=256)
 def _match_rules(policy: Policy, values: CommonValues) -> tuple[bool | None, ...]:
     """Judge each rule by the values that every action has; cached, since they are few."""
-    return tuple(match_common(rule.when, values) for rule in policy.rules)
+    return tuple(
+        match_common(rule.when, values, exact=policy.may_lower(rule, values.severity))
+        for rule in policy.rules
+    )
 
 
 @lru_cache(maxsize=256)

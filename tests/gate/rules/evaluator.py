@@ -28,7 +28,7 @@ def conjunction(parts: list[bool | None]) -> bool | None:
 def number(value: Any) -> tuple[Decimal, str] | None:
     digits, _, currency = str(value).partition(" ")
     try:
-        return None if isinstance(value, bool) else (Decimal(digits), currency)
+        return None if isinstance(value, bool) or not digits.isascii() else (Decimal(digits), currency)
     except InvalidOperation:
         return None
 
@@ -48,10 +48,8 @@ def seen(text: str) -> str:
 def equal(wanted: Any, value: Any) -> bool | None:
     if isinstance(wanted, bool) or isinstance(value, bool):
         return wanted is value if type(wanted) is type(value) else None
-    if isinstance(wanted, str) and folded(wanted) == folded(value):
-        return True
     if (limit := number(wanted)) is None:
-        return False if isinstance(value, str) else None
+        return wanted == value if isinstance(value, str) else None
     found = number(value)
     return None if found is None or found[1] != limit[1] else found[0] == limit[0]
 
@@ -66,16 +64,19 @@ def bound(key: str, limit: Any, value: Any) -> bool | None:
     return found[0] >= most[0] if key.endswith("at_least") else found[0] <= most[0]
 
 
-def value_holds(wanted: Any, value: Any) -> bool | None:
+def value_holds(wanted: Any, value: Any, exact: bool) -> bool | None:
     if isinstance(wanted, dict):
         return conjunction([bound(key, limit, value) for key, limit in wanted.items()])
     listed = wanted if isinstance(wanted, list) else [wanted]
     each = [equal(one, value) for one in listed]
     if True in each:
         return True
-    texts = [one for one in listed if isinstance(one, str) and isinstance(value, str)]
-    alike = any(seen(one) == seen(value) for one in texts)
-    return None if alike or set(each) == {None} else False
+    if not isinstance(value, str):
+        return None if set(each) == {None} else False
+    texts = [one for one in listed if isinstance(one, str)]
+    if any(folded(one) == folded(value) for one in texts):
+        return None if exact else True
+    return None if None in each or any(seen(one) == seen(value) for one in texts) else False
 
 
 def recipient_holds(listed: list[str], to: str) -> bool | None:
@@ -97,30 +98,32 @@ def recipients_hold(wanted: dict[str, Any], reached: list[str]) -> bool | None:
     return conjunction(parts)
 
 
-def argument_holds(wanted: Any, name: str, facts: dict[str, Any]) -> bool | None:
+def argument_holds(wanted: Any, name: str, facts: dict[str, Any], exact: bool) -> bool | None:
     if "arguments" in facts["without"] and name not in facts["arguments"]:
         return False
-    return value_holds(wanted, facts["arguments"].get(name))
+    return value_holds(wanted, facts["arguments"].get(name), exact)
 
 
-def condition_holds(key: str, wanted: Any, facts: dict[str, Any]) -> bool | None:
+def condition_holds(key: str, wanted: Any, facts: dict[str, Any], exact: bool) -> bool | None:
     if key == "arguments":
-        return conjunction([argument_holds(one, name, facts) for name, one in wanted.items()])
+        return conjunction([argument_holds(one, name, facts, exact) for name, one in wanted.items()])
     if key in ("recipients", "amount") and not facts[key]:
         return False if key in facts["without"] else None
     if key == "recipients":
         return recipients_hold(wanted, facts[key])
     if key == "amount":
-        plain = value_holds(wanted, facts[key])
-        return (
-            plain if plain is not None else value_holds(wanted, f"{facts[key]} {facts['currency']}".strip())
-        )
+        plain = value_holds(wanted, facts[key], exact)
+        priced = f"{facts[key]} {facts['currency']}".strip()
+        return plain if plain is not None else value_holds(wanted, priced, exact)
     if key == "currency" and not facts["amount"] and "amount" in facts["without"]:
         return False
     if key == "reversible":
         return wanted is facts[key]
     listed = wanted if isinstance(wanted, list) else [wanted]
-    return folded(facts[key]) in [folded(one) for one in listed] if facts[key] else None
+    if not facts[key] or facts[key] in listed:
+        return True if facts[key] else None
+    is_folded = folded(facts[key]) in [folded(one) for one in listed]
+    return None if is_folded and exact else is_folded
 
 
 def list_asks(policy: dict[str, Any], facts: dict[str, Any]) -> list[dict[str, Any]] | None:
@@ -129,7 +132,9 @@ def list_asks(policy: dict[str, Any], facts: dict[str, Any]) -> list[dict[str, A
     asks = [base[facts["risk"]]] if base else []
     strictest = [*base.values(), *(rule["ask"] for rule in rules if "ask" in rule), PERSON]
     for rule in rules:
-        held = conjunction([condition_holds(key, one, facts) for key, one in rule.get("when", {}).items()])
+        exact = not base and "ask" in rule
+        when = rule.get("when", {}).items()
+        held = conjunction([condition_holds(key, one, facts, exact) for key, one in when])
         if held is not False and "deny" in rule:
             return None
         asks += strictest if held is None else [rule["ask"]] if held else []

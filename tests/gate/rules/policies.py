@@ -12,11 +12,11 @@ AMOUNTS = st.sampled_from([1, 499, 500, 500.5, 501, 10_000])
 VALUES: st.SearchStrategy[Any] = st.one_of(
     AMOUNTS,
     st.sampled_from(["x", "y", "500", "499.5", "500 EUR", "600 EUR", "600 NOK", True, None, [1, 2, 3], {}]),
-    st.sampled_from([" X\u200b", "\u2179", "\u0445", "x y", " 500 "]),
+    st.sampled_from([" X\u200b", "\u2179", "\u0445", "x y", " 500 ", "\uff15\uff10\uff10", "true"]),
 )
 
 CONDITIONS: st.SearchStrategy[Any] = st.one_of(
-    st.sampled_from(["x", "500", True, 500, ["x", "y"], [500, 501], ["500 EUR"]]),
+    st.sampled_from(["x", "500", True, 500, ["x", "y"], [500, 501], ["500 EUR"], [500, "y"], [True, "x"]]),
     st.builds(
         dict,
         at_least=st.sampled_from([500, "500 EUR", 0]),

@@ -117,6 +117,60 @@ def test_a_text_that_only_looks_like_a_listed_one_is_unknown(value: str) -> None
     assert needed.assurance is Assurance.PASSKEY
 
 
+@pytest.mark.parametrize("preset", ["none", "relay"])
+@pytest.mark.parametrize(
+    ("when", "facts"),
+    [
+        *(
+            ({"arguments": {"reason": ["debug", "test"]}}, {"arguments": {"reason": value}})
+            for value in ("TEST", "test\u200b", " test ", "te\u017ft")
+        ),
+        ({"caller": "KEY:1"}, {}),
+        ({"operator": "Billing"}, {}),
+        ({"channel": "Billing"}, {}),
+        ({"effect": "BILLING_refund"}, {}),
+        ({"currency": "eur"}, {"amount": "5", "currency": "EUR"}),
+        ({"effect": "BILLING_refund", "arguments": {"reason": "test"}}, {"arguments": {"reason": "test"}}),
+    ],
+    ids=ascii,
+)
+def test_without_a_preset_a_text_that_is_equal_only_when_folded_lowers_nothing(
+    when: dict[str, Any], facts: dict[str, Any], preset: str
+) -> None:
+    asked = require(when, deny=False, preset=preset, **facts)
+    assert asked.assurance is (Assurance.PERSON if preset == "none" else Assurance.AGENT)
+    assert asked.rules == ("the rule",)
+    assert require(when, preset=preset, **facts).denied == "Not here."
+
+
+@pytest.mark.parametrize(
+    "when", [{"arguments": {"reason": "test"}}, {"effect": "billing_refund"}, {"channel": "billing"}]
+)
+def test_without_a_preset_an_equal_text_asks_for_what_its_rule_asks_for(when: dict[str, Any]) -> None:
+    asked = require(when, deny=False, preset="none", arguments={"reason": "test"})
+    assert asked.assurance is Assurance.AGENT
+
+
+@pytest.mark.parametrize(
+    ("listed", "value", "found"),
+    [
+        ([5, "test"], "5 ", "arguments.reason"),
+        ([5, "test"], "\uff15", "arguments.reason"),
+        ([5, "test"], "TEST", True),
+        ([5, "test"], 5, True),
+        ([5, "test"], "6", False),
+        ([5, "test"], 6, False),
+        ([True, "yes"], "true", "arguments.reason"),
+        ([True, "yes"], False, False),
+    ],
+    ids=ascii,
+)
+def test_a_text_beside_a_listed_value_that_it_cannot_be_compared_with_is_unknown(
+    listed: list[Any], value: Any, found: bool | str
+) -> None:
+    assert judge({"arguments": {"reason": listed}}, arguments={"reason": value}) == found
+
+
 @pytest.mark.parametrize("value", ["testing", "te st", "t-est", "tést", "rest"])
 def test_another_text_is_another(value: str) -> None:
     assert judge({"arguments": {"reason": ["debug", "test"]}}, arguments={"reason": value}) is False

@@ -4,7 +4,8 @@ A condition on a value that the action's type declares it never has (`View.witho
 any other value that is missing, has another type or only looks like the wanted one, it is unknown.
 One false condition makes a rule not match; otherwise one unknown condition makes the match unknown,
 and then a rule that denies does so, and one that asks asks for the strictest approval
-(`assent.gate.policy`). Texts are compared folded. Pure.
+(`assent.gate.policy`). Texts are compared folded; where a match makes the approval easier (`exact`), one
+that is equal only when folded is unknown. Pure.
 """
 
 from __future__ import annotations
@@ -98,22 +99,25 @@ class CommonValues(Record):
         return cls(action.preflight.severity, effect.channel, effect.type, action.view.reversible)
 
 
-def match_common(match: Match, values: CommonValues) -> bool | None:
-    """Judge the conditions on these values. None if they hold and there are others (`match_others`)."""
+def match_common(match: Match, values: CommonValues, *, exact: bool = False) -> bool | None:
+    """Judge the conditions on these values. None if they hold and there are others, or texts that are
+    to be compared exactly (`match_others`)."""
     holds = (
         (not match.risk or values.severity in match.risk)
         and (not match.channel or _is_one_of((values.channel,), match.channel) is True)
         and (not match.effect or _is_one_of((values.type,), match.effect) is True)
         and (match.reversible is None or values.reversible is match.reversible)
     )
-    others = msgspec.structs.replace(match, risk=(), channel=(), effect=(), reversible=None)
+    others = msgspec.structs.replace(match, risk=(), reversible=None)
+    if not exact:
+        others = msgspec.structs.replace(others, channel=(), effect=())
     return None if holds and others != Match() else holds
 
 
-def match_others(match: Match, action: Action) -> Matched:
+def match_others(match: Match, action: Action, *, exact: bool = False) -> Matched:
     """Judge all other conditions of a rule: one that is false decides, then one that is unknown."""
     found: Matched = True
-    for name, judged in _judge_others(match, action):
+    for name, judged in _judge_others(match, action, exact):
         if judged is False:
             return False
         if judged is None and found is True:
@@ -121,34 +125,40 @@ def match_others(match: Match, action: Action) -> Matched:
     return found
 
 
-def _judge_others(match: Match, action: Action) -> Iterator[tuple[str, Judged]]:
+def _judge_others(match: Match, action: Action, exact: bool) -> Iterator[tuple[str, Judged]]:
     """Yield the name of each value that is wanted, with its judgement."""
     arguments, facets, without = action.effect.arguments, action.view.facets, action.view.without
+    if exact and match.channel:
+        yield "channel", _is_one_of((action.effect.channel,), match.channel, exact)
+    if exact and match.effect:
+        yield "effect", _is_one_of((action.effect.type,), match.effect, exact)
     if match.operator or match.caller:
         proposal = read_proposal(action)
         if match.operator:
-            yield "operator", _is_one_of((proposal.operator,), match.operator)
+            yield "operator", _is_one_of((proposal.operator,), match.operator, exact)
         if match.caller:
-            yield "caller", _is_one_of((proposal.caller, proposal.label), match.caller)
+            yield "caller", _is_one_of((proposal.caller, proposal.label), match.caller, exact)
     if match.recipients is not None:
         reached = reached_addresses(action)
         absent = not reached and "recipients" in without
         yield "recipients", not absent and _judge_recipients(match.recipients, reached)
     no_amount = not facets.amount and "amount" in without
     if match.currency:
-        yield "currency", not no_amount and _is_one_of((facets.currency,), match.currency)
+        yield "currency", not no_amount and _is_one_of((facets.currency,), match.currency, exact)
     if match.amount is not None:
-        yield "amount", not no_amount and _judge_amount(match.amount, facets)
+        yield "amount", not no_amount and _judge_amount(match.amount, facets, exact)
     for wanted in match.arguments:
         absent = "arguments" in without and wanted.name.partition(".")[0] not in arguments
-        judged = judge_value(wanted.condition, _find_argument(arguments, wanted.name))
+        judged = judge_value(wanted.condition, _find_argument(arguments, wanted.name), exact)
         yield f"arguments.{wanted.name}", not absent and judged
 
 
-def _is_one_of(values: Iterable[str], wanted: tuple[str, ...]) -> Judged:
+def _is_one_of(values: Iterable[str], wanted: tuple[str, ...], exact: bool = False) -> Judged:
     """Whether one of the values that are known is wanted."""
-    known = _fold_listed(tuple(filter(None, values)), fold_name)
-    return not known.isdisjoint(_fold_listed(wanted, fold_name)) if known else None
+    known = tuple(filter(None, values))
+    if not known or _fold_listed(known, fold_name).isdisjoint(_fold_listed(wanted, fold_name)):
+        return False if known else None
+    return None if exact and set(known).isdisjoint(wanted) else True
 
 
 @lru_cache(maxsize=1024)
@@ -194,23 +204,23 @@ def _fold_address(address: str) -> str:
     return lowered if domain is None else f"{lowered.rpartition('@')[0]}@{domain}"
 
 
-def _judge_amount(condition: Condition, facets: Facets) -> Judged:
+def _judge_amount(condition: Condition, facets: Facets, exact: bool) -> Judged:
     """Judge an amount: a plain bound by the number alone, one with a currency by both."""
-    judged = judge_value(condition, facets.amount or _MISSING)
+    judged = judge_value(condition, facets.amount or _MISSING, exact)
     if judged is None and facets.amount and facets.currency:
-        return judge_value(condition, f"{facets.amount} {facets.currency}")
+        return judge_value(condition, f"{facets.amount} {facets.currency}", exact)
     return judged
 
 
-def judge_value(condition: Condition, value: Any) -> Judged:
+def judge_value(condition: Condition, value: Any, exact: bool = False) -> Judged:
     """Judge the parts of a condition that are given."""
-    judged = [*_judge_parts(condition, value)]
+    judged = [*_judge_parts(condition, value, exact)]
     return False if False in judged else None if None in judged else True
 
 
-def _judge_parts(condition: Condition, value: Any) -> Iterator[Judged]:
+def _judge_parts(condition: Condition, value: Any, exact: bool) -> Iterator[Judged]:
     if condition.any_of:
-        yield _is_any(condition.any_of, value)
+        yield _is_any(condition.any_of, value, exact)
     if condition.at_least:
         yield _compare(value, condition.at_least, lambda found, bound: found >= bound)
     if condition.at_most:
@@ -223,17 +233,17 @@ def _judge_parts(condition: Condition, value: Any) -> Iterator[Judged]:
         yield (least is None or len(value) >= least) and (most is None or len(value) <= most)
 
 
-def _is_any(listed: tuple[Scalar, ...], value: Any) -> Judged:
-    """Whether a value is one of those listed; None if it can be compared with none of them, or only
-    looks like one."""
-    known = [each for each in (_equals(value, wanted) for wanted in listed) if each is not None]
-    if True in known or not isinstance(value, str):
-        return True in known if known else None
+def _is_any(listed: tuple[Scalar, ...], value: Any, exact: bool) -> Judged:
+    """Whether a value is one of those listed; None if it can be compared with none of them. A text is
+    unknown, too, beside one that it cannot be compared with, or if it only looks like one."""
+    judged = [_equals(value, wanted) for wanted in listed]
+    if True in judged or not isinstance(value, str):
+        return True in judged if {True, False} & {*judged} else None
     texts = tuple(each for each in listed if isinstance(each, str))
     if fold_name(value) in _fold_listed(texts, fold_name):
-        return True
+        return None if exact else True
     alike = fold_lookalikes(value) in _fold_listed(texts, fold_lookalikes)
-    return False if known and not alike else None
+    return None if alike or None in judged else False
 
 
 def _equals(value: Any, wanted: Scalar) -> Judged:
