@@ -85,15 +85,14 @@ def describe(person: Person, places: tuple[WorkspaceId, ...]) -> dict[str, objec
 
 def change(person: Person, places: tuple[WorkspaceId, ...], now_ms: int, *, by: str) -> Transaction[bool]:
     """Give a known person this name, role, address and these workspaces. Returns whether that changed
-    anything. An owner or an issuer vouches for the address."""
+    anything. An owner or an issuer vouches for the address. Raises `name_taken`."""
     before = yield from find(person.person_id)
     if before is None:
         return False
     rows = yield statements.list_workspaces_of(person_id=person.person_id)
     held, wanted = {row["workspace_id"] for row in rows}, set() if person.is_owner else set(places)
-    renamed = yield from people.give_name(before, person, now_ms)
     if (before.role, before.email, held) == (person.role, person.email, wanted):
-        return renamed
+        return (yield from people.give_name(before, person, now_ms))
     yield statements.update_person(
         workspace_id=SYSTEM_WORKSPACE,
         person_id=person.person_id,
@@ -106,6 +105,9 @@ def change(person: Person, places: tuple[WorkspaceId, ...], now_ms: int, *, by: 
         yield from join(WorkspaceId(workspace_id), person, now_ms)
     facts = describe(person, tuple(WorkspaceId(each) for each in sorted(wanted)))
     yield from people.note("person_changed", {**facts, "by": by}, now_ms)
+    # Where they are now, even a name that stays may be that of another.
+    if not (yield from people.give_name(before, person, now_ms)):
+        yield from people.check_name(person)
     return True
 
 

@@ -167,7 +167,11 @@ def admit(who: IdentifiedPerson, new_person_id: str, entropy: bytes, now_ms: int
             _require_place(who, places)
             known = people.person_of(rows[0])
             changed = msgspec.structs.replace(known, role=who.role, email=who.email or known.email)
-            yield from members.change(changed, places, now_ms, by=who.issuer)
+            try:
+                yield from members.change(changed, places, now_ms, by=who.issuer)
+            except Refusal:
+                apart = msgspec.structs.replace(changed, name=_write_subject(who))
+                yield from members.change(apart, places, now_ms, by=who.issuer)
     yield from _name_person(who, person_id, now_ms)
     facts = {"shownTo": "browser", "issuer": who.issuer, "subject": who.subject}
     return (yield from people.new_link(person_id, entropy, now_ms, ttl_ms=LINK_TTL_MS, facts=facts))
@@ -183,8 +187,11 @@ def _name_person(who: IdentifiedPerson, person_id: str, now_ms: int) -> Transact
     try:
         yield from people.give_name(known, named, now_ms)
     except Refusal:
-        apart = truncate(f"{who.name} ({who.subject})", MAX_NAME_CHARS)
-        yield from people.give_name(known, msgspec.structs.replace(named, name=apart), now_ms)
+        yield from people.give_name(known, msgspec.structs.replace(named, name=_write_subject(who)), now_ms)
+
+
+def _write_subject(who: IdentifiedPerson) -> str:
+    return truncate(f"{who.name} ({who.subject})", MAX_NAME_CHARS)
 
 
 def _meet(

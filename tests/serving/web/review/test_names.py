@@ -7,12 +7,13 @@ import json
 import os
 from functools import partial
 
+import msgspec
 import pytest
 from tests.keyed_browser import KeyedBrowser
 from tests.serving.web.review.kit import House, forms, mail, post
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE, create_workspace
-from assent.engine.people import members, people
+from assent.engine.people import members, oidc, people
 from assent.engine.people.people import NamedBy, Person, Role
 from assent.gate.names import is_taken
 from assent.kernel.ids import WorkspaceId
@@ -154,6 +155,69 @@ async def test_people_of_one_name_come_from_a_file_if_their_addresses_differ(hou
             await invite(house, ADA, email, NamedBy.FILE)
         assert refused.value.reason == "name_taken"
     assert await list_names(house) == [ADA, ADA]
+
+
+async def open_elsewhere(house: House) -> WorkspaceId:
+    """Open a second workspace."""
+    await house.app.prepare()
+    now_ms = house.clock.now_ms()
+    elsewhere = WorkspaceId(house.services.new_id(now_ms))
+    await house.app.store.write(lambda: create_workspace(elsewhere, "Elsewhere", now_ms, by="test"))
+    return elsewhere
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.OWNER])
+async def test_no_one_moves_under_the_name_of_another_member(house: House, role: Role) -> None:
+    await invite(house, ADA, by=NamedBy.FILE)
+    elsewhere = await open_elsewhere(house)
+    now_ms = house.clock.now_ms()
+    namesake = Person("namesake", ADA, Role.MEMBER, named_by=NamedBy.FILE)
+    await house.app.store.write(lambda: members.add(namesake, (elsewhere,), now_ms, by="test"))
+
+    moved = msgspec.structs.replace(namesake, role=role)
+    with pytest.raises(Refusal) as refused:
+        await house.app.store.write(
+            lambda: members.change(moved, (LOCAL_WORKSPACE, elsewhere), now_ms, by="test")
+        )
+
+    assert refused.value.reason == "name_taken"
+    kept = await house.app.store.read(lambda: members.list_member_workspaces(namesake))
+    assert [each.workspace_id for each in kept] == [elsewhere]
+    addressed = msgspec.structs.replace(moved, email="ada.l@example.org")
+    assert await house.app.store.write(
+        lambda: members.change(addressed, (LOCAL_WORKSPACE,), now_ms, by="test")
+    )
+
+
+@pytest.mark.parametrize("role", [Role.MEMBER, Role.OWNER])
+async def test_whom_an_issuer_moves_beside_a_namesake_the_subject_tells_apart(
+    house: House, role: Role
+) -> None:
+    elsewhere = await open_elsewhere(house)
+
+    async def come(subject: str, place: WorkspaceId, role: Role = Role.MEMBER) -> None:
+        who = oidc.IdentifiedPerson(
+            issuer="https://issuer.example",
+            subject=subject,
+            name=ADA,
+            email=None,
+            role=role,
+            workspaces=(place,),
+        )
+        entropy = os.urandom(people.ENTROPY_BYTES)
+        await house.app.store.write(
+            lambda: oidc.admit(who, f"person of {subject}", entropy, house.clock.now_ms())
+        )
+
+    await come("ada", LOCAL_WORKSPACE)
+    await come("eve", elsewhere)
+    assert await list_names(house) == [ADA, ADA]
+
+    for _ in range(2):
+        await come("eve", LOCAL_WORKSPACE, role)
+        assert await list_names(house) == [ADA, f"{ADA} (eve)"]
+        eve = await house.app.store.read(lambda: members.find("person of eve"))
+        assert eve is not None and (eve.name, eve.role) == (f"{ADA} (eve)", role)
 
 
 async def test_the_address_stands_beside_the_name_of_an_approver_everywhere(house: House) -> None:
