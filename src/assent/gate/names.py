@@ -40,6 +40,8 @@ _LOOKALIKES: Final = str.maketrans(
     "abeijkmhopcstyxdqwhlabeikvoptuxwigaol",
 )
 """Letters that look like Latin ones, and digits that look like letters."""
+_STROKES: Final = str.maketrans("i|", "ll")
+"""In most typefaces a large I looks like a small l; this is too coarse for the texts of a rule."""
 
 
 def name_with_address(name: str, email: str | None) -> str:
@@ -80,10 +82,9 @@ def names_server(text: str) -> bool:
 
 
 def _skeleton(name: str) -> str:
-    """Return a confusable skeleton: letters and digits without case, accents and blanks."""
+    """Return a confusable skeleton: letters and digits without case, accents and blanks. Strokes are one letter."""
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
-    kept = "".join(char for char in apart if char.isalnum())
-    return kept.translate(_LOOKALIKES)
+    return "".join(char for char in apart.translate(_LOOKALIKES).translate(_STROKES) if char.isalnum())
 
 
 _ROLE_SKELETONS: Final = frozenset(_skeleton(role) for role in ROLES)

@@ -94,6 +94,22 @@ def test_no_name_hides_a_character_or_has_an_address_in_brackets(name: str) -> N
     assert is_taken(name, [])
 
 
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("lan Smith", "Ian Smith"),
+        ("AI Gore", "Al Gore"),
+        ("Ada Love|ace", ADA),
+        ("Ada Love1ace", ADA),
+        ("\u0406an Smith", "lan Smith"),
+        ("Adm|n", "Sal"),
+    ],
+    ids=ascii,
+)
+def test_a_large_i_a_small_l_and_a_bar_are_one_letter(name: str, known: str) -> None:
+    assert is_taken(name, [(known, None)])
+
+
 def test_the_name_of_no_one_else_is_free() -> None:
     assert not any(is_taken(name, [(ADA, ADDRESS)]) for name in ("Ada", "Grace Hopper", "Ada L. Byron", "李"))
 
