@@ -16,6 +16,8 @@ from tests.serving.web.shell.weeks import Weeks
 from assent.engine.audit import views as audit_views
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import manual_metrics
+from assent.engine.people import members, people
+from assent.engine.people.people import Person, Role
 from assent.engine.views import run_views
 from assent.kernel.ids import RunId
 
@@ -47,7 +49,11 @@ class Past:
 async def past(database_url: str, tmp_path: Path) -> AsyncIterator[Past]:
     house = House(database_url, tmp_path)
     found = await weeks.live_through(house)
-    yield Past(house, await house.owner(name="Ingrid Solberg"), found)
+    owner = await house.owner(name="Ingrid Solberg")
+    ingrid = Person(people.OWNER, "Ingrid Solberg", Role.OWNER, "ingrid@example.org")
+    now_ms = house.clock.now_ms()
+    await house.app.store.write(lambda: members.change(ingrid, (), now_ms, by="test"))
+    yield Past(house, owner, found)
     await house.close()
 
 
@@ -167,7 +173,8 @@ async def memory_says_how_often_it_was_used_and_is_written_by_hand(past: Past) -
     assert "before who it is for" not in used
     assert "before who it is for" in await past.page("/memory?state=retired")
     assert (await past.owner.get(f"/memory/{past.found.rule}/edit")).status_code == 404
-    assert "Ingrid Solberg rewrote a memory" in await past.page("/audit?group=runs")
+    noted = await past.page("/audit?group=runs")
+    assert "Ingrid Solberg &lt;ingrid@example.org&gt; rewrote a memory" in noted
     assert "Approved" in await past.page("/memory?group=decisions")
 
 
@@ -187,7 +194,7 @@ async def numbers_are_added_by_hand_and_measured(past: Past) -> None:
         lambda: manual_metrics.list_reported(LOCAL_WORKSPACE, RunId(run_id))
     )
     noted = {row["channel"]: row["source"] for row in stored}
-    assert noted["x"] == "X, post analytics, by Ingrid Solberg"
+    assert noted["x"] == "X, post analytics, by Ingrid Solberg <ingrid@example.org>"
     assert await past.house.run_jobs() > 0
     page = await past.page("/results?period=all")
     assert "12,180" in page

@@ -22,7 +22,7 @@ from tests.sqlite_files import new_sqlite
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning import manual_metrics, measurement
-from assent.engine.people import people
+from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
 from assent.engine.workflows import session_notes
 from assent.engine.workflows.session_notes import SessionNote
@@ -68,8 +68,6 @@ class World:
 
     async def member(self, name: str) -> httpx.AsyncClient:
         """Somebody who is in another workspace only."""
-        from assent.engine.people import members
-
         store, now_ms = self.house.app.store, self.house.clock.now_ms()
         await store.write(lambda: tenancy.create_workspace(OTHER, "Other", now_ms, by="a test"))
         person = Person(f"person-{name}", name, Role.MEMBER)
@@ -233,11 +231,16 @@ async def test_people_write_notes_on_a_session(world: World) -> None:
     form = next(each for each in forms(await world.page(path)) if each.address.endswith("/notes"))
     empty = await world.owner.post(form.address, data={**form.fields, "notes": "  "})
     assert empty.status_code == 400
+    ada, now_ms = (
+        Person(people.OWNER, "Ada Lovelace", Role.OWNER, "ada@example.org"),
+        world.house.clock.now_ms(),
+    )
+    await world.house.app.store.write(lambda: members.change(ada, (), now_ms, by="test"))
     done = await world.owner.post(form.address, data={**form.fields, "notes": "Decided **today**: merge."})
     assert (done.status_code, done.headers["location"]) == (303, f"{path}#session-notes")
     page = await world.page(path)
     assert "Decided <strong>today</strong>" in page
-    assert "Ada Lovelace" in page
+    assert "Ada Lovelace &lt;ada@example.org&gt;" in page
     forged = await world.owner.post(form.address, data={"notes": "x", "nonce": "forged"})
     assert forged.status_code == 403
 

@@ -115,7 +115,7 @@ async def change(visit: Visit) -> Response:
             return False
         return (
             yield from memory_views.decide(
-                visit.workspace_id, entry_id, state, visit.person.name, visit.now_ms
+                visit.workspace_id, entry_id, state, visit.person.label, visit.now_ms
             )
         )
 
@@ -193,7 +193,7 @@ async def _save(
         facts = ((words.UNTIL_NOW, old.body[:BODY_CHARS]), (words.FROM_NOW_ON, body[:BODY_CHARS]))
     ask = words.REMEMBER_THIS if old is None else words.REPLACE_THESE_WORDS
     await visit.confirm(form, Consequence(ask, words.LATER_DRAFTS_FOLLOW, words.REMEMBER_IT, facts))
-    by = visit.person.name
+    by = visit.person.label
 
     def store() -> Transaction[str | None]:
         if old is not None:

@@ -94,7 +94,7 @@ async def _record(
 ) -> None:
     """Store the numbers, and measure the run with them if it is due."""
     given = {name: float(text) for name in fields if (text := _bare(typed.get(name, "")))}
-    source = f"{typed['source'].strip()}, by {visit.person.name}"
+    source = f"{typed['source'].strip()}, by {visit.person.label}"
 
     def record() -> Transaction[None]:
         yield from manual_metrics.record(visit.workspace_id, run.run_id, channel, given, source, visit.now_ms)

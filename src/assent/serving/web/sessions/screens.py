@@ -207,7 +207,7 @@ async def add_note(visit: Visit) -> Response:
     text = fields.get("notes", "").strip()
     if not text or len(text.encode()) > MAX_NOTES_BYTES:
         return await _show(visit, note=text, advice=NOTE_ADVICE, status=400)
-    note = SessionNote(visit.services.new_id(visit.now_ms), visit.person.name, text, visit.now_ms)
+    note = SessionNote(visit.services.new_id(visit.now_ms), visit.person.label, text, visit.now_ms)
 
     def keep() -> Transaction[None]:
         view = yield from find_run(visit)
