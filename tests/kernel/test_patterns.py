@@ -47,6 +47,8 @@ READ = [
     (r"\w", "", "é", False),
     (r"\d", "", "٣", False),
     (r"\s", "", "\u00a0\v", False),
+    (r"^[^\s\v]$", "", "\v", False),
+    (r"^\\C$", "", r"\C", True),
     (r"a\b", "", "aé", True),
     (r"^[\p{L}\p{N}]+$", "", "é中٣", True),
     # Case is that of every script.
@@ -92,6 +94,9 @@ def test_a_pattern_is_read_in_one_way(pattern: str, flags: str, text: str, found
         (r"a\Z", r"\Z"),
         (r"\u20ac", r"\u"),
         (r"\Q[\E", r"\Q"),
+        (r"a\C", r"\C"),
+        (r"(?!\C)", "a negative look-ahead"),
+        (r"[\C]", r"\C"),
         ("(", "missing )"),
         ("a)(b", "unexpected )"),
         ("[b-a]", "b-a"),

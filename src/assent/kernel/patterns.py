@@ -49,6 +49,7 @@ _LACKING: Final = {
     r"\Z": (r"\Z", "Write $, which is the end of the text only."),
     r"\u": (r"\u", r"Write the character, or \x{20AC}."),
     r"\Q": (r"\Q", r"Write \ before each character that is meant as it is."),
+    r"\C": (r"\C, one byte", "Write . for a character, or (?s:.) if it may be a line break."),
 }
 """What RE2 lacks, or reads otherwise than other engines: its name, and what to write instead."""
 
@@ -138,8 +139,8 @@ def _make_sets_small(source: str) -> str:
     small: dict[str, str] = {}
 
     def replace(found: re.Match[str]) -> str:
-        if found[1] == r"\Q":
-            raise _refuse(r"invalid escape sequence: \Q")
+        if found[1] in (r"\Q", r"\C"):
+            raise _refuse(f"invalid escape sequence: {found[1]}")
         # Each set another one: RE2 joins alternatives that begin alike.
         return found[1] or small.setdefault(found[0], chr(_SMALL[len(small)]))
 
