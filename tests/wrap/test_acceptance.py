@@ -157,18 +157,41 @@ async def test_another_kept_profile_that_lets_calls_pass_is_counted_in_what_the_
     await ruled.close()
 
 
-async def test_a_yes_that_did_not_hear_of_a_new_rule_accepts_nothing_and_is_asked_for_again(
-    wrapped: Wrapped, client: FrontClient
+async def test_a_rule_of_any_kept_profile_counts_however_many_were_used_since(
+    wrapped: Wrapped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(storing, "COMPARED", 2)
+    ruled = await wrapped.open(rules=PASS)
+    await ruled.names()
+    later = []
+    for number in range(3):
+        wrapped.clock.advance(seconds=1)
+        later.append(await wrapped.open(environment={"PATH": f"/usr/bin:/bin:/{number}"}))
+    # Nor does it matter who asks.
+    for client in (later[-1], ruled):
+        question = await ask(wrapped, client, tools={"store": OTHER})
+        assert names_of(question) == {"store": True} and "store" in question.view.danger
+        wrapped.clock.advance(seconds=300)
+    for each in (ruled, *later):
+        await each.close()
+
+
+async def test_a_yes_that_did_not_hear_of_a_new_rule_accepts_nothing_and_is_asked_for_again(
+    wrapped: Wrapped, client: FrontClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storing, "COMPARED", 1)
     await client.names()
     question = await ask(wrapped, client, tools={"store": OTHER})
     assert names_of(question) == {"store": False}
     ruled = await wrapped.open(rules=PASS)
+    wrapped.clock.advance(seconds=1)
+    newest = await wrapped.open(environment={"PATH": "/usr/bin"})
     await wrapped.approve(question.action_id)
     assert await wrapped.where(question.action_id) == "failed"
     assert "store" not in await ruled.names()
     (waiting,) = await wrapped.waiting()
     assert names_of(await wrapped.stored(waiting["id"])) == {"store": True}
+    await newest.close()
     await ruled.close()
 
 

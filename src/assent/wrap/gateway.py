@@ -267,7 +267,7 @@ class Gateway:
         now_ms = services.clock.now_ms()
         if now_ms < self._asked_ms.get(place, now_ms - ASK_MS) + ASK_MS:
             return False
-        kept = await storing.list_profiles(services, workspace_id)
+        kept = (profile, *await storing.list_profiles(services, workspace_id))
         passing = {each.tool for each in held if lets_pass(kept, server, each.definition, hinted=each.hinted)}
         # Calls that are made without asking come first.
         held.sort(key=lambda each: (each.tool not in passing, each.tool))
@@ -295,7 +295,7 @@ class Gateway:
         rule, spec, workspace_id = tool.rule, profile.require(tool.server), call.caller.workspace_id
         # Its use keeps it for as long as the action can wait.
         await self._keep(workspace_id, profile)
-        others = await storing.list_profiles(self._services, workspace_id)
+        others = await storing.list_profiles(self._services, workspace_id, storing.COMPARED)
         differs = ", ".join(profile.find_differences(spec, others))
         command, folder = write_place(spec)
         details = CallDetails(

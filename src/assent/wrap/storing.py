@@ -25,7 +25,8 @@ from assent.wrap.profiles import Profile
 
 FIELD: Final = "profile"
 COMPARED: Final = 50
-"""How many of the newest profiles a question compares its own with. As many old ones are dropped at once."""
+"""How many of the newest profiles a call compares its own with. As many old ones are dropped at once."""
+EVERY: Final = 2**31 - 1
 KEPT_MS: Final = 90 * DAY_MS
 """How long an unused profile is kept: well beyond the life of an action, which is proposed under it."""
 
@@ -56,12 +57,12 @@ async def find_profile(services: Services, workspace_id: WorkspaceId, profile_id
     return await services.store.read(partial(_open, services, workspace_id, profile_id))
 
 
-async def list_profiles(services: Services, workspace_id: WorkspaceId) -> list[Profile]:
-    """Return the profiles of a workspace that were used last."""
+async def list_profiles(services: Services, workspace_id: WorkspaceId, most: int = EVERY) -> list[Profile]:
+    """Return the kept profiles of a workspace, newest use first."""
 
     def begin() -> Transaction[list[Profile]]:
         found: list[Profile] = []
-        rows = yield statements.list_wrap_profiles(workspace_id=workspace_id, most=COMPARED)
+        rows = yield statements.list_wrap_profiles(workspace_id=workspace_id, most=most)
         for row in rows:
             profile = yield from _open(services, workspace_id, row["profile_id"])
             found += [profile] if profile is not None else []
