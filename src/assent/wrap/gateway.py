@@ -400,7 +400,7 @@ class Gateway:
     ) -> Directory:
         """Return the prompts, or the resources, of the servers that may be read. What is new is accepted."""
         await self._find_tools(call)  # its first tools are accepted before anything else of a server
-        workspace_id, absent = call.caller.workspace_id, dict[str, str]()
+        workspace_id, absent, failed = call.caller.workspace_id, dict[str, str](), list[str]()
         methods = [method for method in LISTS if method.startswith(capability)]
 
         async def look(server: Upstream) -> list[OfferedEntry]:
@@ -418,6 +418,7 @@ class Gateway:
             except (Unsent, Unanswered, RpcError) as error:
                 absent[name] = f"The {capability} of {name} are left out: {error}."
                 log.warning("%s", absent[name])
+                failed.append(name)
                 return [each for method in methods for each in recall_entries(name, method, pins)]
             new = [each for each in listed if each.is_held(pins) and (name, each.tool) not in pins]
             kept = sum(owner == name and ":" in tool for owner, tool in pins)
@@ -428,7 +429,8 @@ class Gateway:
 
         servers = [self._upstream(call, profile, each.name) for each in profile.servers]
         found = await asyncio.gather(*map(look, servers))
-        return Directory(capability, chain.from_iterable(found), absent)
+        names = [each.name for each in profile.servers]
+        return Directory(capability, names, chain.from_iterable(found), absent, failed)
 
     async def _explain_held(self, call: ForeignCall, entry: OfferedEntry) -> str:
         """Say what is not as it was accepted, and how a person goes on."""

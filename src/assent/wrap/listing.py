@@ -227,15 +227,23 @@ def recall_entries(server: str, method: str, pins: Iterable[tuple[str, str]]) ->
 class Directory:
     """Whose the prompts, or the resources, of a profile's servers are."""
 
-    def __init__(self, capability: str, entries: Iterable[OfferedEntry], absent: Mapping[str, str]) -> None:
-        """`absent` says by server why nothing of it is given."""
+    def __init__(
+        self,
+        capability: str,
+        servers: Collection[str],
+        entries: Iterable[OfferedEntry],
+        absent: Mapping[str, str],
+        failed: Collection[str],
+    ) -> None:
+        """`absent` says by server why nothing of it is given, also of each that `failed` to list what it has."""
         self._separator = SEPARATORS[capability]
+        self._servers = servers
         self._absent = absent
+        self._failed = failed
         self._named = {(each.server, each.name): each for each in entries}
         self._templates = [
             (each, UriTemplate.parse(each.name)) for each in self._named.values() if each.method == TEMPLATES
         ]
-        self._servers = dict.fromkeys(server for server, _ in self._named)
 
     def describe(self, method: str, pins: Mapping[tuple[str, str], tuple[str, bool]]) -> list[dict[str, Any]]:
         """Return the entries of a list. A name that may mean another entry, too, begins with the server's."""
@@ -248,12 +256,13 @@ class Directory:
         return shown
 
     def find(self, name: str) -> list[tuple[OfferedEntry, str]]:
-        """Return what a name may mean: an entry of each server that may have it, with the name there."""
+        """Return what a name may mean: an entry of each server that may have it, with the name there. What begins
+        with a server's name means that server alone, also while nothing of it is known."""
         server, separator, rest = name.partition(self._separator)
-        if separator and (meant := self._find_at(server, rest)) is not None:
-            return [(meant, rest)]
-        found = (self._find_at(each, name) for each in self._servers)
-        return [(each, name) for each in found if each is not None]
+        is_named = bool(separator) and server in self._servers
+        tries = [(server, rest), (server, name)] if is_named else [(each, name) for each in self._servers]
+        found = [(entry, own) for each, own in tries if (entry := self._find_at(each, own)) is not None]
+        return found[:1] if is_named else found
 
     def _find_at(self, server: str, name: str) -> OfferedEntry | None:
         own = (each for each in self._templates if each[0].server == server)
@@ -270,4 +279,11 @@ class Directory:
             raise LookupError(f"Several servers may have {shown}. Name the one that is meant: {said}.")
         if (why := self._absent.get(meant[0][0].server)) is not None:
             raise LookupError(f"{shown} is not given. {why}")
-        return meant[0]
+        entry, own = meant[0]
+        if self._failed and name == own != entry.name:
+            whys = " ".join(self._absent[each] for each in self._failed)
+            said = f"{shown} only fits a template of {entry.server}, and may be another server's. {whys}"
+            raise LookupError(
+                f"{said} If {entry.server} is meant: {entry.server}{self._separator}{own[:200]}"
+            )
+        return entry, own
