@@ -6,6 +6,7 @@ from __future__ import annotations
 import html
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -188,6 +189,7 @@ async def test_a_yes_that_did_not_hear_of_a_new_rule_accepts_nothing_and_is_aske
     newest = await wrapped.open(environment={"PATH": "/usr/bin"})
     await wrapped.approve(question.action_id)
     assert await wrapped.where(question.action_id) == "failed"
+    wrapped.clock.advance(seconds=300)
     assert "store" not in await ruled.names()
     (waiting,) = await wrapped.waiting()
     assert names_of(await wrapped.stored(waiting["id"])) == {"store": True}
@@ -216,6 +218,27 @@ async def test_new_and_changed_tools_of_a_server_are_one_question_for_every_call
     assert await wrapped.waiting() == []
     await browser.aclose()
     await other.close()
+
+
+async def test_a_server_in_many_folders_is_one_question(wrapped: Wrapped, tmp_path: Path) -> None:
+    clients = []
+    for number in range(4):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        clients.append(await wrapped.open(trust=True, cwd=str(folder)))
+    await clients[0].names()
+    question = await ask(wrapped, clients[0], tools={"store": OTHER})
+    for each in clients:
+        assert "store" not in await each.names()
+    (waiting,) = await wrapped.waiting()
+    assert (waiting["id"], (await wrapped.stored(waiting["id"])).revision) == (question.action_id, 1)
+    wrapped.clock.advance(seconds=300)
+    later = await ask(wrapped, clients[-1], tools={"store": OTHER})
+    assert later.action_id == question.action_id
+    await wrapped.approve(later.action_id)
+    for each in clients:
+        assert "store" in await each.names()
+        await each.close()
 
 
 async def test_the_confirm_page_cuts_no_definition(wrapped: Wrapped, client: FrontClient) -> None:

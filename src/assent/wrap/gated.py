@@ -45,11 +45,11 @@ CANCELLED: Final = "The agent cancelled its call."
 
 
 def fingerprint(effect: Effect) -> str:
-    """Return what makes two proposals the same: profile, server, tool and arguments of a call; the server of an
-    acceptance."""
+    """Return what makes two proposals the same: profile, server, tool and arguments of a call; the name of the
+    server of an acceptance, to which the accepted definitions belong."""
     details = effect.details
     if effect.connector == ACCEPT:
-        return digest([ACCEPT, effect.channel, details.get("command"), details.get("folder")])
+        return digest([ACCEPT, effect.channel])
     return digest([details.get("profile"), effect.channel, effect.verb, effect.arguments, details.get("pin")])
 
 

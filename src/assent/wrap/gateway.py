@@ -121,7 +121,7 @@ class Gateway:
         self._arranged: dict[tuple[str, str], ArrangedTools] = {}
         self._pins: dict[str, tuple[float, storing.Pins]] = {}
         self._asked_ms: dict[tuple[str, str], int] = {}
-        """By profile and server, when a person was asked about its tools."""
+        """By workspace and server, when a person was asked about its tools."""
         self._starts: dict[tuple[str, str], tuple[str, int]] = {}
         self._failures: dict[str, dict[str, str]] = {}
         """By profile and server, why it is left out."""
@@ -263,8 +263,8 @@ class Gateway:
         self, call: ForeignCall, profile: Profile, server: str, held: list[OfferedTool]
     ) -> bool:
         """Ask a person to accept the held tools of a server. Returns whether it was time to ask."""
-        services, workspace_id, place = self._services, call.caller.workspace_id, (call.profile_id, server)
-        now_ms = services.clock.now_ms()
+        services, workspace_id = self._services, call.caller.workspace_id
+        now_ms, place = services.clock.now_ms(), (workspace_id, server)
         if now_ms < self._asked_ms.get(place, now_ms - ASK_MS) + ASK_MS:
             return False
         kept = (profile, *await storing.list_profiles(services, workspace_id))
