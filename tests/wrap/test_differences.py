@@ -14,10 +14,12 @@ from assent.engine.core import freezes
 from assent.gate.records import Assurance
 from assent.gate.views import Diff
 from assent.kernel.times import full_time
+from assent.wrap import upstreams
 
 pytestmark = pytest.mark.anyio
 
 APPROVE, EDIT, EXECUTE = "chieflab_approve_action", "chieflab_edit_action", "chieflab_execute_approved_action"
+REJECT = "chieflab_reject_action"
 RULES = """
 [notes]
 trusted = {trusted}
@@ -25,6 +27,7 @@ trusted = {trusted}
 risk = "low"
 diff = {{tool = "look", arguments = {{path = "path"}}, after = "content"}}
 """
+LOOK = '[notes.tools.look]\nmode = "{mode}"\n'
 NOTES = {"a": "The old text of a.", "b": "The old text of b."}
 
 
@@ -92,6 +95,7 @@ async def test_a_text_that_changed_is_shown_before_a_yes_in_the_chat_counts(
     changed = {each["path"]: (each["expected"], each["got"]) for each in refused["problems"]}
     assert changed["target.before"] == (NOTES["a"], "Someone else's text.")
     assert "Someone else's text." in refused["show"]
+    assert not any(text in refused["userMessage"] for text in (NOTES["a"], "Someone else's text."))
     record = await wrapped.record(action_id)
     assert (record["status"], record["revision"]) == ("awaiting_approval", shown["revision"] + 1)
     assert (await show(wrapped, action_id))[:2] == (label(wrapped.clock.now_ms()), "Someone else's text.")
@@ -173,7 +177,7 @@ async def test_during_a_freeze_only_a_trusted_reader_is_asked_and_what_was_shown
     wrapped: Wrapped, trusted: str, reads: int
 ) -> None:
     wrapped.want(notes=NOTES)
-    writer = await wrapped.open(rules=RULES.format(trusted=trusted))
+    writer = await wrapped.open(rules=RULES.format(trusted=trusted) + LOOK.format(mode="pass"))
     action_id = await ask(wrapped, writer)
     await freeze(wrapped)
     await wrapped.done(APPROVE, actionId=action_id)
@@ -184,12 +188,72 @@ async def test_during_a_freeze_only_a_trusted_reader_is_asked_and_what_was_shown
 
 async def test_an_edit_during_a_freeze_drops_a_difference_that_cannot_be_read(wrapped: Wrapped) -> None:
     wrapped.want(notes=NOTES)
-    writer = await wrapped.open(rules=RULES.format(trusted="false"))
+    writer = await wrapped.open(rules=RULES.format(trusted="false") + LOOK.format(mode="pass"))
     action_id = await ask(wrapped, writer)
     await freeze(wrapped)
     await wrapped.done(EDIT, actionId=action_id, arguments={"path": "b"})
     assert await find_difference(wrapped, action_id) is None
     await writer.close()
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        RULES.format(trusted="false"),
+        RULES.format(trusted="true") + LOOK.format(mode="gate"),
+        RULES.format(trusted="true") + LOOK.format(mode="hide"),
+    ],
+    ids=["not trusted", "gated", "hidden"],
+)
+async def test_a_reader_that_an_agent_cannot_call_without_asking_is_not_called_for_a_difference(
+    wrapped: Wrapped, rules: str
+) -> None:
+    wrapped.want(notes=NOTES)
+    writer = await wrapped.open(rules=rules)
+    action_id = await ask(wrapped, writer)
+    edited = await wrapped.done(EDIT, actionId=action_id, arguments={"path": "b"})
+    assert NOTES["b"] not in edited["show"]
+    assert await find_difference(wrapped, action_id) is None
+    await wrapped.approve(action_id)
+    assert (wrapped.calls_of("look"), len(wrapped.calls_of("store"))) == ([], 1)
+    await writer.close()
+
+
+async def test_a_reader_that_changed_is_not_called_and_the_difference_is_shown_no_more(
+    wrapped: Wrapped, writer: FrontClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upstreams, "LIST_AGE_SECONDS", -1.0)
+    action_id = await ask(wrapped, writer)
+    wrapped.want(notes=NOTES, tools={"look": {"description": "Does it in another way."}})
+    assert (await wrapped.denied(APPROVE, actionId=action_id))["reason"] == "stale_revision"
+    assert await find_difference(wrapped, action_id) is None
+    assert [each["path"] for each in wrapped.calls_of("look")] == ["a"]
+
+
+@pytest.mark.parametrize("end", ["rejected", "expired"])
+async def test_an_edit_of_a_call_that_no_longer_waits_reads_nothing(
+    wrapped: Wrapped, writer: FrontClient, end: str
+) -> None:
+    action_id = await ask(wrapped, writer)
+    if end == "rejected":
+        await wrapped.done(REJECT, actionId=action_id, reason="No.")
+    else:
+        wrapped.clock.advance(hours=24 * 365)
+    refused = await wrapped.denied(EDIT, actionId=action_id, arguments={"path": "b"})
+    assert refused["reason"] == {"rejected": "action_closed", "expired": "action_expired"}[end]
+    assert [each["path"] for each in wrapped.calls_of("look")] == ["a"]
+
+
+async def test_reads_for_differences_have_the_pace_of_calls(
+    wrapped: Wrapped, writer: FrontClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    action_id = await ask(wrapped, writer)
+    monkeypatch.setattr("assent.wrap.gateway.CALLS", 3)
+    for path in ("b", "a"):
+        await wrapped.done(EDIT, actionId=action_id, arguments={"path": path})
+    refused = await wrapped.denied(EDIT, actionId=action_id, arguments={"path": "b"})
+    assert (refused["reason"], refused["retryable"]) == ("rate_limited", True)
+    assert [each["path"] for each in wrapped.calls_of("look")] == ["a", "b", "a"]
 
 
 async def test_another_key_cannot_edit_a_call_and_is_not_offered_to(

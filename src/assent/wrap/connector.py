@@ -18,9 +18,18 @@ from assent.platform.effects import ConnectorInfo, Effect, Readiness
 from assent.platform.gateway import freezes
 from assent.platform.storage import Services
 from assent.platform.values import Reason, Refusal, Retry, Words, WorkspaceId
-from assent.wrap.effects import ACCEPT, CALL, REPEATABLE, read_acceptance, read_details, show_present
+from assent.wrap.effects import (
+    ACCEPT,
+    CALL,
+    REPEATABLE,
+    hide_present,
+    read_acceptance,
+    read_details,
+    show_present,
+)
+from assent.wrap.gateway import WINDOW_SECONDS, CallPace
 from assent.wrap.links import RpcError, Unanswered, Unsent
-from assent.wrap.listing import compute_pin, lets_pass, only_reads
+from assent.wrap.listing import choose_mode, compute_pin, lets_pass, only_reads
 from assent.wrap.profiles import DiffTemplate, ServerRules
 from assent.wrap.storing import accept_tools, find_profile, list_pins, list_profiles
 from assent.wrap.upstreams import Upstream, Upstreams
@@ -58,22 +67,27 @@ class CallConnector(_Ready):
     rereads = True
     timeout_seconds = CALL_SECONDS
 
-    def __init__(self, services: Services, upstreams: Upstreams, info: ConnectorInfo) -> None:
+    def __init__(self, services: Services, upstreams: Upstreams, pace: CallPace, info: ConnectorInfo) -> None:
         self.id, self.info = info.id, info
         self.delivery = Delivery("natural_key" if info.id == REPEATABLE else "none")
         self._services = services
         self._upstreams = upstreams
+        self._pace = pace
 
     async def addressed(self, workspace_id: WorkspaceId, effect: Effect) -> Effect:
-        """Set the present text that a call would replace, so that it is shown and approved. Raises
-        `Refusal` if its server does not answer."""
+        """Set the present text that a call would replace, so that it is shown and approved. None is shown
+        if its reader may not be called. Raises `Refusal` if its server does not answer."""
         rules, upstream = await self._find_server(workspace_id, effect)
         rule = rules.find(effect.verb)
         if upstream is None or rule is None or rule.diff is None:
             return effect
+        frozen = await self._services.store.read(lambda: freezes.find(workspace_id)) is not None
         try:
-            if not await self._may_read(workspace_id, upstream, rule.diff.tool, trusted=rules.trusted):
-                return effect
+            if not await self._may_read(workspace_id, upstream, rules, rule.diff.tool, frozen=frozen):
+                return effect if frozen else hide_present(effect)
+            if not self._pace.may_call(read_details(effect).profile):
+                limited, seconds = {"limited": "the server that shows the difference"}, int(WINDOW_SECONDS)
+                raise Refusal(Reason.RATE_LIMITED, facts=limited, retry_after_seconds=seconds)
             text = await _read_present(upstream, rule.diff, effect.arguments)
         except (Unsent, Unanswered, RpcError) as error:
             said = f"The text that this call would replace cannot be read now: {error}."
@@ -96,15 +110,20 @@ class CallConnector(_Ready):
         return profile.rules_for(details.server), self._upstreams.find(details.profile, profile, spec)
 
     async def _may_read(
-        self, workspace_id: WorkspaceId, upstream: Upstream, tool: str, *, trusted: bool
+        self, workspace_id: WorkspaceId, upstream: Upstream, rules: ServerRules, tool: str, *, frozen: bool
     ) -> bool:
-        """Whether a tool may be called to read: during a freeze, only one that passes."""
-        if await self._services.store.read(lambda: freezes.find(workspace_id)) is None:
-            return True
+        """Whether a tool may be called to read, as an agent may call it without asking: its definition is
+        accepted, and it passes. During a freeze it also has to say that it only reads."""
         pins = await list_pins(self._services, workspace_id)
         accepted, hinted = pins.get((upstream.spec.name, tool), ("", False))
-        listed = (each for each in await upstream.list_tools() if compute_pin(each) == accepted)
-        return any(each["name"] == tool and only_reads(each, trusted=trusted and hinted) for each in listed)
+        trusted, rule = rules.trusted and hinted, rules.find(tool)
+        return any(
+            each["name"] == tool
+            and compute_pin(each) == accepted
+            and choose_mode(each, rule, trusted=trusted) == "pass"
+            and (not frozen or only_reads(each, trusted=trusted))
+            for each in await upstream.list_tools()
+        )
 
     async def perform(self, ctx: Context, effect: Effect) -> Delivered:
         details = read_details(effect)
@@ -161,9 +180,9 @@ class AcceptConnector(_Ready):
 
 
 def make_connectors(
-    services: Services, upstreams: Upstreams, infos: dict[str, ConnectorInfo]
+    services: Services, upstreams: Upstreams, pace: CallPace, infos: dict[str, ConnectorInfo]
 ) -> tuple[CallConnector | AcceptConnector, ...]:
-    calls = tuple(CallConnector(services, upstreams, infos[name]) for name in (CALL, REPEATABLE))
+    calls = tuple(CallConnector(services, upstreams, pace, infos[name]) for name in (CALL, REPEATABLE))
     return (*calls, AcceptConnector(services, infos[ACCEPT]))
 
 

@@ -135,11 +135,16 @@ def show_present(effect: Effect, text: str, now_ms: int) -> Effect:
     return msgspec.structs.replace(effect, details=msgspec.to_builtins(changed))
 
 
+def hide_present(effect: Effect) -> Effect:
+    """Return a call without the text that it would replace."""
+    details = msgspec.structs.replace(read_details(effect), before=None, as_of="")
+    return msgspec.structs.replace(effect, details=msgspec.to_builtins(details))
+
+
 def _normalise(before: Effect, after: Effect) -> Effect:
     if after.arguments != before.arguments:
         # They may name another text than the one that was read.
-        details = msgspec.structs.replace(read_details(after), before=None, as_of="")
-        after = msgspec.structs.replace(after, details=msgspec.to_builtins(details))
+        after = hide_present(after)
     return msgspec.structs.replace(after, body=render_labelled(after.arguments.items()))
 
 

@@ -115,7 +115,7 @@ class Gateway:
         self._settings = settings
         self.upstreams = Upstreams(services.clock)
         self.held = HeldCalls(services)
-        self._pace = CallPace()
+        self.pace = CallPace()
         self._profiles: dict[tuple[str, str], Profile] = {}
         self._by_settings: dict[str, str] = {}
         self._arranged: dict[tuple[str, str], ArrangedTools] = {}
@@ -189,7 +189,7 @@ class Gateway:
                 f"The tool {found.tool} of {found.server} is new or has changed. A person has to accept it first, in "
                 "their inbox. Do not look for another way to do the same thing."
             )
-        if not self._pace.may_call(call.caller.holder):
+        if not self.pace.may_call(call.caller.holder):
             return say_error(TOO_FAST)
         arguments: dict[str, Any] = dict(given) if isinstance(given, dict) else {}
         if found.mode == "gate" and not profile.observe:
@@ -370,7 +370,7 @@ class Gateway:
 
     async def request(self, call: ForeignCall, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Answer a request about resources or prompts. Raises `LookupError` with the reason for the client."""
-        if not self._pace.may_call(call.caller.holder):
+        if not self.pace.may_call(call.caller.holder):
             raise LookupError(TOO_FAST)
         profile, capability = await self._profile(call), method.partition("/")[0]
         directory = await self._find_entries(call, profile, capability)

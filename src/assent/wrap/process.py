@@ -34,7 +34,7 @@ class Wrapping:
         from assent.wrap.effects import CONNECTORS
 
         infos = {each.id: each for each in CONNECTORS}
-        wrapped = make_connectors(self._services, self.gateway.upstreams, infos)
+        wrapped = make_connectors(self._services, self.gateway.upstreams, self.gateway.pace, infos)
         return (*wrapped, AgentConnector(self._settings))
 
     def make_notifiers(self) -> Iterable[Notifier]:

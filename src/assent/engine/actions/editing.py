@@ -21,8 +21,10 @@ from assent.engine.core.services import Services
 from assent.gate.arguments import ARGUMENTS, merge_arguments
 from assent.gate.content.cleaning import one_line
 from assent.gate.effects import EffectTypes
+from assent.gate.gate import ANY_CONTENT, judge_decision
 from assent.gate.preflight import Checked, Remarks
 from assent.gate.records import Action, Effect, Observation
+from assent.gate.transitions import Move
 from assent.gate.views import View
 from assent.kernel.headers import is_one_line
 from assent.kernel.limits import MAX_CONTENT_CHARS
@@ -51,6 +53,8 @@ async def prepare_edit(
         refuse_missing_type(services.effects, action)
         effect = await edit_effect(services, action.effect, changes)
         if circumstances.rereads(services, effect):
+            # Nothing is read for an edit that the transaction refuses.
+            judge_decision(action, Move.EDIT, ANY_CONTENT, services.clock.now_ms(), lambda held: None)
             effect, _ = await circumstances.address(services, action.workspace_id, effect)
         view = await describe(services, action.workspace_id, effect)
         checked = await check_edited(services, action, effect) if recheck else None

@@ -22,6 +22,8 @@ DRIFTED: Final = "drifted"
 """Metadata key: what has changed since the last approval, until the next one."""
 VALUE_CHARS: Final = 120
 MISSING: Final = "not there"
+REPLACED: Final = "target.before"
+"""A whole text, which the content shows beside its replacement. It is no part of a sentence."""
 
 _NOUNS: Final = {
     "account.id": "the account",
@@ -85,6 +87,8 @@ def _write(value: Any) -> str:
 
 def describe_change(change: DriftChange) -> str:
     """Return a change as a clause: “the sender was A and is now B”."""
+    if change.path == REPLACED:
+        return "the text that would be replaced is another one"
     noun = _NOUNS.get(change.path) or f"“{change.path.removeprefix('target.')}”"
     return f"{noun} was {change.was} and is now {change.now}"
 
