@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Final
 
-from assent.kernel.texts import fold_name, write_name
+from assent.kernel.texts import fold_name, replace_unseen, write_name
 
 OPENING: Final = "someone with the review link, calling themselves “"
 _CLOSING: Final = "”"
@@ -32,6 +32,7 @@ ROLES: Final = (
 
 UNSEEN: Final = ("Cf", "Mn", "Me")
 """Categories of characters that part a word for a program and not for a reader."""
+UNSEEN_MARK: Final = "\u200b"
 
 _LOOKALIKES: Final = str.maketrans(
     "\u0430\u0432\u0435\u0456\u0458\u043a\u043c\u043d\u043e\u0440\u0441\u0455\u0442\u0443\u0445\u0501"
@@ -75,10 +76,11 @@ def fold_lookalikes(text: str) -> str:
 
 def names_server(text: str) -> bool:
     """Whether a word of a text begins with this server's name, or looks as if it did."""
-    seen = "".join(
-        each for each in unicodedata.normalize("NFKC", text) if unicodedata.category(each) not in UNSEEN
-    )
-    return any(_skeleton(word).startswith("assent") for word in re.findall(r"[^\W_]+", seen))
+    apart = unicodedata.normalize("NFKC", text)
+    marked = "".join(UNSEEN_MARK if unicodedata.category(each) in UNSEEN else each for each in apart)
+    # Something unseen may be inside a word, or before it.
+    read = " ".join(replace_unseen(marked, instead) for instead in ("", " "))
+    return any(_skeleton(word).startswith("assent") for word in re.findall(r"[^\W_]+", read))
 
 
 def _skeleton(name: str) -> str:

@@ -37,6 +37,11 @@ def name_unseen(text: str) -> str:
     return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", text)
 
 
+def replace_unseen(text: str, instead: str) -> str:
+    """Return a text with another one instead of each character that is invisible or of private use."""
+    return _JOINING.sub(instead, _UNSEEN.sub(instead, text))
+
+
 def fold_name(name: str) -> str:
     """Return the form in which names are compared. Case, compatible forms of a character, white space and unseen
     characters make no difference."""

@@ -28,8 +28,8 @@ from assent.wrap.upstreams import AskClient, Upstream
 INPUT_REQUIRED: Final = "input_required"
 ELICITATION: Final = "elicitation"
 MAX_QUESTION_CHARS: Final = 20_000
-ESCAPED: Final = re.compile(r"\\(?:u....|.)")
-"""A character that JSON writes as an escape."""
+TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+"""A text in JSON."""
 INVALID_PARAMS: Final = -32602
 CREATE: Final = "elicitation/create"
 
@@ -67,7 +67,7 @@ def introduce(server: str, asked: Any, modes: Mapping[str, Any]) -> dict[str, An
         why = "for an address that is no page"
     elif len(encoded := msgspec.json.encode([server, given]).decode()) > MAX_QUESTION_CHARS:
         why = "more than a person can read"
-    elif names_server(ESCAPED.sub(" ", encoded)):
+    elif names_server("\n".join(map(msgspec.json.decode, TEXT.findall(encoded)))):
         why = "in Assent's name, for which only Assent speaks"
     if why:
         raise RpcError(INVALID_PARAMS, f"{server} asked {why}. Its question was not passed on.")
