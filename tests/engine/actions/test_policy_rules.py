@@ -10,8 +10,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from tests.effort import rounds
 from tests.engine.actions.kit import APPROVE, EDIT, EXECUTE, OTHER, Gate
-from tests.gate.rules.evaluator import is_permitted
-from tests.gate.rules.policies import policies as any_policies
+from tests.unit.gate.rules.evaluator import is_permitted
+from tests.unit.gate.rules.policies import policies as any_policies
 
 from assent.engine.actions import decisions, policies, policy_replay
 from assent.engine.core import tenancy

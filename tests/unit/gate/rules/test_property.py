@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings
 from tests.effort import rounds
-from tests.gate.rules.evaluator import is_permitted, list_asks
-from tests.gate.rules.policies import FACTS, PEOPLE, ROLES, YESES, policies
+from tests.unit.gate.rules.evaluator import is_permitted, list_asks
+from tests.unit.gate.rules.policies import FACTS, PEOPLE, ROLES, YESES, policies
 
 from assent.gate.policy import holds
 from assent.gate.records import (

@@ -6,8 +6,8 @@ from typing import Any
 from unittest.mock import ANY
 
 import pytest
-from tests.gate.rules.policies import PEOPLE
-from tests.gate.rules.test_property import ADA_AND_CLEO, REFUND, build_action, let_groups_overlap
+from tests.unit.gate.rules.policies import PEOPLE
+from tests.unit.gate.rules.test_property import ADA_AND_CLEO, REFUND, build_action, let_groups_overlap
 
 from assent.gate.gate import Decider, SeenVersion, judge_approval, no_link
 from assent.gate.policy import Requirement, counts, holds
