@@ -7,14 +7,13 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances, decisions
+from assent.engine.actions import actions, approvals, circumstances, decisions
+from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.recording import OUTPUT
 from assent.engine.audit.last_decision import LastDecision, last_decision
 from assent.engine.core import jobs
 from assent.engine.core.waits import WaitedAction
 from assent.engine.learning import measurement
-from assent.engine.people import approvals
-from assent.engine.people.approvals import GivenApproval
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall, wait_call
 from assent.gate.card_calls import Circumstances, next_calls

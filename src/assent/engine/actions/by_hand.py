@@ -6,10 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions, decisions
+from assent.engine.actions import actions, approvals, decisions
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.learning import measurement
-from assent.engine.people import approvals
 from assent.gate import gate
 from assent.gate.effects import MANUAL
 from assent.gate.gate import ANY_CONTENT, Decider, Links

@@ -10,13 +10,13 @@ from typing import Any
 
 import msgspec
 
-from assent.engine.actions import actions, credits
+from assent.engine.actions import actions, approvals, credits
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.audit import boundary
 from assent.engine.core import jobs
 from assent.engine.learning import memory as brain
 from assent.engine.learning import pictures
-from assent.engine.people import approvals, notifications
+from assent.engine.people import notifications
 from assent.gate import gate
 from assent.gate.gate import ANY_CONTENT, Decider, Links, SeenVersion
 from assent.gate.mail import keeps_requests, keeps_text

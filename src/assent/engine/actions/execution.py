@@ -78,7 +78,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from assent.engine.actions import actions, blocked, circumstances, credits, remainder
+from assent.engine.actions import actions, approvals, blocked, circumstances, credits, remainder
 from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, record, replay_answer
 from assent.engine.actions.unsent import refuse_by_hand, refuse_missing_type, refuse_not_live, refuse_unready
 from assent.engine.audit import refused_attempts
@@ -87,7 +87,6 @@ from assent.engine.core import freezes, jobs, journal
 from assent.engine.core import idempotency as once
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.services import Services
-from assent.engine.people import approvals
 from assent.engine.recovery import doubts, holding
 from assent.gate import gate
 from assent.gate.preflight import Readiness

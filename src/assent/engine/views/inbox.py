@@ -10,12 +10,12 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, approvals
+from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.remainder import AGAIN_AS
 from assent.engine.core import signup
 from assent.engine.core.signup import SignupLink
-from assent.engine.people import approvals, flood, members
-from assent.engine.people.approvals import GivenApproval
+from assent.engine.people import flood, members
 from assent.engine.people.flood import HeldGroup
 from assent.engine.people.people import Person
 from assent.gate.gate import approver_key

@@ -11,6 +11,8 @@ from typing import Any, Final
 import msgspec
 
 from assent.engine.actions import actions, policies
+from assent.engine.actions import approvals as quorum
+from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.decisions import SEND_JOB
 from assent.engine.actions.unsent import mark_missing_type
 from assent.engine.core import freezes, jobs, journal
@@ -18,8 +20,6 @@ from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import JobState
 from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import Entry
-from assent.engine.people import approvals as quorum
-from assent.engine.people.approvals import GivenApproval
 from assent.gate.effects import EffectTypes
 from assent.gate.gate import Decider
 from assent.gate.policy import Policy

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from assent.engine.people.approvals import GivenApproval
+from assent.engine.actions.approvals import GivenApproval
 from assent.extensions.texts import render_value
 from assent.gate.names import name_by_link
 from assent.gate.policy import Requirement

@@ -21,7 +21,7 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from assent.engine.actions import actions, blocked, editing
+from assent.engine.actions import actions, approvals, blocked, editing
 from assent.engine.actions.content import describe
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.actions.reconciliation import can_be_asked
@@ -29,7 +29,7 @@ from assent.engine.actions.unsent import explain_missing_type, refuse_missing_ty
 from assent.engine.core import freezes, tenancy
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
-from assent.engine.people import approvals, members, proofs
+from assent.engine.people import members, proofs
 from assent.engine.views import inbox, review
 from assent.engine.views.review import RunReview
 from assent.gate.mail import keeps_requests
