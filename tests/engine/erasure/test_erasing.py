@@ -11,8 +11,9 @@ import msgspec
 import pytest
 from tests.engine.workflows.kit import Player, three_steps
 from tests.own_sql import bind, bind_marks
-from tests.serving.web.review.kit import House, post
+from tests.serving.web.review.kit import House, mail, post
 from tests.serving.web.review.test_after_deciding import refuse
+from tests.serving.web.review.test_people_and_approvers import two_people
 from tests.surfaces import Surface
 
 from assent.app import list_components
@@ -25,7 +26,7 @@ from assent.engine.erasure.matching import read
 from assent.engine.erasure.persons import PersonEraser
 from assent.engine.erasure.places import HOLDS_NONE, PLACES
 from assent.engine.erasure.retention import erase_old_content
-from assent.engine.learning import pictures
+from assent.engine.learning import memory, pictures
 from assent.engine.people import members, targets
 from assent.engine.people.people import ENTROPY_BYTES, Person, Role
 from assent.engine.webhooks import subscriptions
@@ -311,6 +312,27 @@ async def test_what_an_erased_person_approved_waits_again(house: Filled) -> None
     assert approved.approval is not None and NAME in approved.approval.by
     assert (waiting.status, waiting.effect) == ("awaiting_approval", approved.effect)
     assert await house.verify() == ()
+
+
+async def test_what_two_approved_is_not_remembered_as_approved_once_one_of_them_is_erased(
+    house: Filled,
+) -> None:
+    await house.begin()
+    await two_people(house)
+    action = await house.action((await house.stage(mail(60))).actions[0].id)
+    seen = SeenVersion(digest=action.digest)
+    for name in (NAME, "Kim"):
+        decider = Decider(LOCAL_WORKSPACE, name, Assurance.PERSON, "page")
+        approve = partial(decisions.approve, decider, action.action_id, seen, lambda action: None)
+        await house.app.store.write(partial(approve, house.clock.now_ms(), seals=house.app.keys.seals))
+    find = partial(memory.read, LOCAL_WORKSPACE, memory.DEFAULT_TENANT, most=5)
+    before = await house.app.store.read(find)
+
+    await house.eraser().erase()
+
+    assert [each.kind for each in before] == ["approval"]
+    assert (await house.action(action.action_id)).status == "awaiting_approval"
+    assert await house.app.store.read(find) == []
 
 
 async def test_the_address_beside_a_name_is_erased_with_it(house: Filled) -> None:

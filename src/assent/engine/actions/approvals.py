@@ -1,23 +1,29 @@
-"""Several approvers: who has approved an action, which of these approvals count, and how many are missing.
+"""Approvals: who has approved an action, which of several approvals count, and how an approval ends.
 
 An approval is stored with the revision that it was given for. Those of earlier revisions stay, so that
 an approver is shown what has changed since; they do not count. Nor does the approval of a person who
 may no longer decide in the workspace: this is judged when an action is approved and, in the
 transaction that claims it, when it is executed.
+
+An approval ends in `end_approval` alone, whatever ends it: a person withdraws, rejects or edits; an account is bound;
+what it relied on has changed; a person who gave it has left or is erased; the content is erased.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from assent.engine.actions import actions
+from assent.engine.learning import memory
+from assent.engine.people import notifications
 from assent.gate import policy as policy_of
 from assent.gate.gate import Decider, approver_key
 from assent.gate.policy import PERSON, Policy, Requirement
 from assent.gate.records import Action, Approval, Assurance, Status, Voice
-from assent.gate.transitions import Move, path
+from assent.gate.rules import drift
+from assent.gate.transitions import Move, Step, path
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.refusals import Words
 from assent.kernel.structs import Record
@@ -123,9 +129,41 @@ def reopen(seen: Action, by: str, via: str, now_ms: int) -> Transaction[Action]:
     action, _ = yield from actions.lock(seen.workspace_id, seen.action_id)
     if action.version != seen.version:
         return action
-    changed = msgspec.structs.replace(action, approval=None, attempt=None)
     facts = {"by": by, "via": via, "reason": LEFT, "left": True}
-    return (yield from actions.put(changed, path(action, Move.WITHDRAW), facts, now_ms))
+    steps = path(action, Move.WITHDRAW)
+    return (yield from end_approval(action, action, steps, facts, now_ms, keep=True, decided=False))
+
+
+def end_approval(
+    action: Action,
+    changed: Action,
+    steps: tuple[Step, ...],
+    facts: dict[str, Any],
+    now_ms: int,
+    *,
+    keep: bool = False,
+    decided: bool = True,
+) -> Transaction[Action]:
+    """Store a locked action after moves that end its approval, if it has one. `changed` is the action with
+    whatever else changes. `keep` says that what each person approved of this revision stays on record;
+    `decided`, that a person decided so. Otherwise people are told that it waits again."""
+    if not keep:
+        yield from forget(action)
+    ended = msgspec.structs.replace(changed, approval=None, attempt=None)
+    stored = yield from actions.put(ended, steps, facts, now_ms)
+    yield from memory.forget_approval(action)
+    if not decided:
+        cause: notifications.Cause = "stopped" if drift.read_changes(stored) else "waiting"
+        about = f"{action.action_id}:{stored.version}"
+        yield from notifications.ask(action.workspace_id, action.run_id, cause, now_ms, about=about)
+    return stored
+
+
+def forget(action: Action) -> Transaction[None]:
+    """Forget what each person has approved of the present revision."""
+    yield statements.forget_approvals(
+        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
+    )
 
 
 def take_back(decider: Decider, action: Action) -> Transaction[bool]:

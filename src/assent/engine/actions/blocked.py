@@ -14,14 +14,13 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances
+from assent.engine.actions import actions, approvals, circumstances
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import describe
 from assent.engine.actions.unsent import refuse_missing_type
 from assent.engine.connections import observing
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
-from assent.engine.learning import memory as brain
 from assent.gate import gate
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.calls import SuggestedCall
@@ -236,8 +235,6 @@ def _revise(
         effect=effect,
         digest=effect.digest(),
         revision=action.revision + 1,
-        approval=None,
-        attempt=None,
         preflight=_redo_preflight(action, wanted, readiness),
         view=wanted.view,
     )
@@ -247,8 +244,7 @@ def _revise(
     facts = {"by": by, "via": via, "changed": names, "before": action.digest, "target": effect.target}
     facts["view"] = wanted.view.digest()
     yield from actions.revise(action, changed)
-    yield from brain.forget_approval(action)
-    return (yield from actions.put(changed, steps, facts, now_ms))
+    return (yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True))
 
 
 def _differ(name: str, one: Effect, other: Effect) -> bool:

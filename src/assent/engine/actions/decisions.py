@@ -163,10 +163,9 @@ def reject(
     """Reject an action for good and store the reason. An approval is withdrawn first."""
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     steps = gate.judge_decision(action, Move.REJECT, seen, now_ms, links)
-    changed = msgspec.structs.replace(action, rejection=reason, approval=None, attempt=None)
+    changed = msgspec.structs.replace(action, rejection=reason)
     facts = describe_decider(decider, reason=reason, policy=digest_policy(policy))
-    rejected = yield from actions.put(changed, steps, facts, now_ms)
-    yield from brain.forget_approval(action)
+    rejected = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
     yield from notifications.ask_about_decision(rejected, now_ms)
     if keeps_text(rejected):
         entry = brain.decision_entry(rejected, "rejection", facts)
@@ -186,13 +185,9 @@ def withdraw(
         yield from actions.note(action, "approval_taken_back", facts, now_ms)
         return action
     steps = gate.judge_decision(action, Move.WITHDRAW, ANY_CONTENT, now_ms, links)
-    if not own:
-        yield statements.forget_approvals(
-            workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
-        )
-    yield from brain.forget_approval(action)
-    changed = msgspec.structs.replace(action, approval=None, attempt=None)
-    return (yield from actions.put(changed, steps, {**facts, "ownOnly": own}, now_ms))
+    return (
+        yield from approvals.end_approval(action, action, steps, {**facts, "ownOnly": own}, now_ms, keep=own)
+    )
 
 
 def edit(
@@ -238,8 +233,6 @@ def edit(
         revision=action.revision + 1,
         schedule_ms=kept_ms,
         expires_ms=expires_ms,
-        approval=None,
-        attempt=None,
         preflight=found,
         view=view,
     )
@@ -258,10 +251,9 @@ def edit(
         policy=digest_policy(policy),
     )
     yield from actions.revise(action, changed)
-    done = yield from actions.put(changed, steps, facts, now_ms)
+    done = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
     if "media" in names:
         yield from pictures.show_attached(done)
-    yield from brain.forget_approval(action)
     if "body" in names and keeps_text(done) and keeps_text(action):
         entry = brain.decision_entry(done, "edit", facts)
         yield from brain.remember(action.workspace_id, entry, now_ms)

@@ -16,11 +16,9 @@ from typing import Any, cast
 
 import msgspec
 
-from assent.engine.actions import actions, circumstances
+from assent.engine.actions import actions, approvals, circumstances
 from assent.engine.core.extension_calls import call_extension, refuse_extension
 from assent.engine.core.services import Services
-from assent.engine.learning import memory as brain
-from assent.engine.people import notifications
 from assent.gate.connection import Connection
 from assent.gate.gate import in_progress, is_barred, read_observation
 from assent.gate.mail import reached_addresses
@@ -33,7 +31,6 @@ from assent.kernel import canonical
 from assent.kernel.limits import MAX_OBSERVED_BYTES, OBSERVE_SECONDS
 from assent.kernel.refusals import Refusal
 from assent.ports import NotSent, Observing, OutcomeUnknown, Transaction
-from assent.sql.loader import statements
 
 log = logging.getLogger("assent.observing")
 
@@ -184,14 +181,7 @@ def _send_back(
         return action
     if is_barred(action, now_ms):
         raise in_progress(action)
-    # Those who approved relied on the earlier values.
-    yield statements.forget_approvals(
-        workspace_id=action.workspace_id, action_id=action.action_id, revision=action.revision
-    )
-    now = msgspec.structs.replace(now, since_ms=now_ms)
-    changed = drift.with_observation(
-        msgspec.structs.replace(action, approval=None, attempt=None), now, changes
-    )
+    changed = drift.with_observation(action, msgspec.structs.replace(now, since_ms=now_ms), changes)
     facts = {
         "by": by,
         "via": via,
@@ -199,16 +189,9 @@ def _send_back(
         "drift": msgspec.to_builtins(changes),
     }
     if action.status is Status.AWAITING_APPROVAL:
+        yield from approvals.forget(action)  # those who approved relied on the earlier values
         stored = yield from actions.put_without_event(changed)
         yield from actions.note(stored, "drift_found", facts, now_ms)
         return stored
-    yield from brain.forget_approval(action)
-    stored = yield from actions.put(changed, path(action, Move.WITHDRAW), facts, now_ms)
-    yield from notifications.ask(
-        action.workspace_id,
-        action.run_id,
-        "stopped",
-        now_ms,
-        about=f"{action.action_id}:{stored.version}",
-    )
-    return stored
+    steps = path(action, Move.WITHDRAW)
+    return (yield from approvals.end_approval(action, changed, steps, facts, now_ms, decided=False))

@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from assent.engine.actions import actions
+from assent.engine.actions import actions, approvals
 from assent.engine.audit.actions import CONTENT_ERASED, text_to_sign
 from assent.engine.core.journal import Sign
 from assent.engine.erasure.matching import collect_texts
@@ -69,10 +69,8 @@ def withdraw_approval(action: Action, now_ms: int, *, by: str) -> Transaction[No
     if is_in_flight(action) or (state_of(action), Move.WITHDRAW) not in TABLE:
         return
     steps = path(action, Move.WITHDRAW)
-    named = {"workspace_id": action.workspace_id, "action_id": action.action_id}
-    yield statements.forget_approvals(**named, revision=action.revision)
-    changed = msgspec.structs.replace(action, approval=None, attempt=None)
-    yield from actions.put(changed, steps, _describe(by, "The approver was erased."), now_ms)
+    facts = _describe(by, "The approver was erased.")
+    yield from approvals.end_approval(action, action, steps, facts, now_ms, decided=False)
 
 
 def erase_content(
@@ -91,9 +89,9 @@ def erase_content(
     changed = _replace(action, notice, now_ms)
     is_open = state_of(action) not in TERMINAL
     if is_open:
-        changed = msgspec.structs.replace(changed, rejection=notice, approval=None, attempt=None)
-        said = _describe(by, notice)
-        changed = yield from actions.put(changed, path(action, Move.REJECT), said, now_ms)
+        changed = msgspec.structs.replace(changed, rejection=notice)
+        steps, said = path(action, Move.REJECT), _describe(by, notice)
+        changed = yield from approvals.end_approval(action, changed, steps, said, now_ms, keep=True)
         yield from notifications.ask_about_decision(changed, now_ms)
     else:
         changed = yield from actions.put_without_event(changed)

@@ -3,6 +3,8 @@ who may still decide are counted."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import httpx
 import pytest
 from tests.own_sql import bind_marks
@@ -12,6 +14,7 @@ from tests.serving.web.review.test_people_and_approvers import invited, two_peop
 from assent.engine.actions import execution
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
+from assent.engine.learning import memory
 from assent.engine.people import members
 from assent.engine.people.people import Role
 from assent.gate.records import Action
@@ -139,6 +142,28 @@ async def test_an_approver_who_left_before_the_execution_stops_it_and_the_action
     await approve(house, action, lin)
     assert await execute(house, action) is None
     assert len(house.mailer.done) == 1
+
+
+async def test_the_memory_holds_no_approval_beside_the_rejection_that_followed_an_approver_who_left(
+    house_on_any_store: House,
+) -> None:
+    house = house_on_any_store
+    action = await staged(house)
+    ada, grace, lin = [await invited(house, name) for name in ("Ada", "Grace", "Lin")]
+    await approve(house, action, ada, grace)
+    assert await list_remembered(house) == ["approval"]
+    await remove(house, "Ada")
+    assert await execute(house, action) is Reason.REQUIRES_APPROVAL
+    assert await list_remembered(house) == []
+    answer = await house.decide(lin, action.run_id, action.action_id, "reject", reason="It is too long.")
+    assert answer.status_code == 303, answer.text
+    assert await list_remembered(house) == ["rejection"]
+
+
+async def list_remembered(house: House) -> list[str]:
+    """The kinds of the memories that later drafts may use."""
+    begin = partial(memory.read, LOCAL_WORKSPACE, memory.DEFAULT_TENANT, most=50)
+    return [each.kind for each in await house.app.store.read(begin)]
 
 
 async def test_after_an_edit_each_approver_sees_only_what_changed_since_they_approved(
