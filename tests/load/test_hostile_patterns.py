@@ -36,6 +36,14 @@ from assent.workflow.contracts.shapes import check_shape, mismatches
 from assent.workflow.machine import conditions
 from assent.workflow.machine.values import Scope
 from assent.wrap.agent_calls import AgentConnector
+from assent.wrap.listing import (
+    MAX_TEMPLATES,
+    MAX_URI_CHARS,
+    TEMPLATES,
+    Directory,
+    OfferedEntry,
+    is_passable,
+)
 from assent.wrap.profiles import ServerRules, ToolRule
 
 CALL_MS: Final = 250
@@ -275,6 +283,28 @@ def test_no_pattern_takes_long_for_a_text_made_for_it(place: str) -> None:
     assert slow == []
     assert loaded == (len(TAKEN) if place in PLACES else PATTERNS)
     assert loaded > PATTERNS * 0.8
+
+
+@pytest.mark.parametrize("between", ["a", "aa"])
+@pytest.mark.parametrize("variable", ["{v}", "{+v}", "{/v}"])
+def test_no_template_of_a_server_takes_long_for_an_address_made_for_it(between: str, variable: str) -> None:
+    """The resources of a wrapped server, which writes the templates; an agent writes the address."""
+    templates = [
+        f"x://{at}q{variable}" + "".join(f"{between}{{{each}}}" for each in range(variables))
+        for variables in (9, 90)
+        for at in range(MAX_TEMPLATES)
+    ]
+    entries = [
+        OfferedEntry("evil", TEMPLATES, each, {"uriTemplate": each, "name": "n"}) for each in templates
+    ]
+    passed = [each for each in entries if is_passable(TEMPLATES, each.definition)]
+    assert len(passed) >= MAX_TEMPLATES
+    directory = Directory("resources", ["evil"], passed, {}, [])
+    for chars in (MAX_URI_CHARS - len("x://!"), CHARS):
+        for text in (between * (chars // len(between)), FEW[:chars]):
+            begun = time.thread_time()
+            directory.find(f"x://{text}!")
+            assert (time.thread_time() - begun) * 1_000 < CALL_MS
 
 
 SOLD, BOUGHT = "sell{}_request", "shop_buy{}"

@@ -32,6 +32,10 @@ ASKS: Final = "A person approves each call before it is made; the call waits for
 
 MAX_ENTRY_BYTES: Final = 8_000
 MAX_KEY_BYTES: Final = 1_000
+# The time to compare an address with templates grows with all three.
+MAX_TEMPLATES: Final = 100
+MAX_VARIABLES: Final = 10
+MAX_URI_CHARS: Final = 2_000
 
 _SORTED: Final = msgspec.json.Encoder(order="deterministic")
 
@@ -164,6 +168,8 @@ class ListKind(Record):
     kind: type[Tool | Prompt | Resource | ResourceTemplate]
     pinned: str = ""
     """What precedes the name of an entry among the accepted definitions, if its entries are pinned."""
+    most: int = MAX_TOOLS
+    """The most entries of one server."""
 
 
 TOOLS: Final = "tools/list"
@@ -173,7 +179,7 @@ LISTS: Final = {
     "prompts/list": ListKind("prompts", "name", Prompt, "prompt:"),
     # Resources come and go with the data of their server: none is held.
     "resources/list": ListKind("resources", "uri", Resource),
-    TEMPLATES: ListKind("resourceTemplates", "uriTemplate", ResourceTemplate, "template:"),
+    TEMPLATES: ListKind("resourceTemplates", "uriTemplate", ResourceTemplate, "template:", MAX_TEMPLATES),
 }
 SEPARATORS: Final = {"prompts": "_", "resources": "+"}
 """What stands between the name of a server and that of its prompt or resource."""
@@ -189,7 +195,7 @@ def is_passable(method: str, entry: Any) -> bool:
     try:
         LISTS[method].kind.model_validate(entry, by_name=False)
         if method == TEMPLATES:
-            UriTemplate.parse(name)
+            UriTemplate.parse(name, max_variables=MAX_VARIABLES)
     except ValueError:
         return False
     return len(_SORTED.encode(entry)) <= MAX_ENTRY_BYTES
@@ -219,9 +225,9 @@ class OfferedEntry(Record):
 
 def recall_entries(server: str, method: str, pins: Iterable[tuple[str, str]]) -> list[OfferedEntry]:
     """Return what was accepted of a server, by name. It stays the server's while that does not answer."""
-    pinned = LISTS[method].pinned
+    pinned, most = LISTS[method].pinned, LISTS[method].most
     named = [tool for name, tool in pins if name == server and pinned and tool.startswith(pinned)]
-    return [OfferedEntry(server, method, each.removeprefix(pinned), {}) for each in named]
+    return [OfferedEntry(server, method, each.removeprefix(pinned), {}) for each in named[:most]]
 
 
 class Directory:
@@ -266,8 +272,10 @@ class Directory:
 
     def _find_at(self, server: str, name: str) -> OfferedEntry | None:
         own = (each for each in self._templates if each[0].server == server)
-        matching = (each for each, template in own if template.match(name) is not None)
-        return self._named.get((server, name)) or next(matching, None)
+        fitting = (
+            each for each, template in own if template.match(name, max_uri_length=MAX_URI_CHARS) is not None
+        )
+        return self._named.get((server, name)) or next(fitting, None)
 
     def choose(self, name: str) -> tuple[OfferedEntry, str]:
         """Return the one entry that a name means, with the name there. Raises `LookupError`."""

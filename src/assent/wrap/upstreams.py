@@ -131,7 +131,7 @@ class Upstream:
         asked_at, kind = time.monotonic(), LISTS[method]
         if again or asked_at - self._listed_at.get(method, float("-inf")) >= LIST_AGE_SECONDS:
             listed = await self._list_all(method) if method.partition("/")[0] in self.capabilities else []
-            usable = {each[kind.key]: each for each in listed[:MAX_TOOLS] if is_passable(method, each)}
+            usable = {each[kind.key]: each for each in listed[: kind.most] if is_passable(method, each)}
             if len(usable) < len(listed):
                 left_out = len(listed) - len(usable)
                 log.warning("%s: %d entries of %s cannot be used", self.spec.name, left_out, method)
