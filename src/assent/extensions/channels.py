@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from assent.extensions.messages import MessageShape, check_shape
 from assent.extensions.options import MAX_DOC_CHARS, MAX_TOOL_CHARS, EffectOptions, check_options
 from assent.extensions.problems import BadExtension, name_place, refuse_generator
-from assent.gate.calls import EXECUTE
 from assent.gate.content.cleaning import printable
+from assent.gate.effects import EXECUTE
 from assent.kernel.structs import Record
 from assent.ports import Delivery
 

@@ -30,8 +30,8 @@ from assent.extensions.problems import BadExtension, name_place, refuse_generato
 from assent.extensions.providers import DeclaredConnector, ProviderConnector, declare_connector
 from assent.extensions.receipts import Receipt
 from assent.extensions.signatures import Signature, read_signature
-from assent.gate.calls import EXECUTE
 from assent.gate.content.cleaning import printable
+from assent.gate.effects import EXECUTE
 from assent.ports import Delivered, Delivery
 from assent.sql.components import Component
 

@@ -11,10 +11,9 @@ from assent.extensions.channels import ChannelEffect
 from assent.extensions.operators import EffectFunction, Operator
 from assent.extensions.problems import BadExtension
 from assent.extensions.providers import DeclaredConnector
-from assent.gate.calls import EXECUTE
 from assent.gate.content.cleaning import printable
-from assent.gate.effects import MANUAL
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.effects import EXECUTE, MANUAL
+from assent.gate.records import WORKFLOW
 from assent.kernel.patterns import ASCII_ONLY, is_ascii_only, list_patterns
 from assent.kernel.structs import Record
 from assent.sql.components import Component, ComponentError, check_component

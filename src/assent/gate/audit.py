@@ -13,8 +13,7 @@ import msgspec
 
 from assent.gate.policy import RANK
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action, Approval, Assurance, Effect, Preflight
-from assent.gate.step_calls import CALL
+from assent.gate.records import CALL, Action, Approval, Assurance, Effect, Preflight
 from assent.gate.views import Facets
 from assent.kernel.refusals import Replay
 from assent.kernel.structs import WireRecord

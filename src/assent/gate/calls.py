@@ -9,9 +9,6 @@ from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.limits import MAX_WAIT_SECONDS
 from assent.kernel.structs import Record, WireRecord
 
-EXECUTE: Final = "chieflab_execute_approved_action"
-"""The executor that answers suggest; the specific ones stay callable."""
-
 SHORT_DIGEST_CHARS: Final = 16
 """Digits of a digest in a suggested call, enough to prevent a forged match."""
 

@@ -16,10 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from assent.gate.calls import EXECUTE
 from assent.gate.connection import ConnectorInfo
-from assent.gate.records import Effect
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.records import WORKFLOW, Effect
 from assent.gate.views import (
     OPTIONAL_VALUES,
     ByHand,
@@ -42,6 +40,9 @@ if TYPE_CHECKING:
 
     from assent.gate.preflight import Remarks
     from assent.gate.records import Action
+
+EXECUTE: Final = "chieflab_execute_approved_action"
+"""The executor that answers suggest; the specific ones stay callable."""
 
 MANUAL: Final = "manual"
 """The connector of an action that a person performs by hand."""

@@ -11,13 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.calls import (
-    Command,
-    NextToolCalls,
-    SuggestedCall,
-    about_content,
-    wait_call,
-)
+from assent.gate.calls import Command, NextToolCalls, SuggestedCall, about_content, wait_call
 from assent.gate.card_calls import EDIT, PLAIN, Circumstances, commands, repair_call, say_approve
 from assent.gate.cards import goes_to, quote, readable_body, render_card
 from assent.gate.records import Action, Asset, Preflight

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.gate.preflight import MANY_RECIPIENTS
-from assent.gate.records import Action
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.records import WORKFLOW, Action
 
 ALONE: Final = "ownWords"
 """Metadata key of a mail that is not part of a launch."""

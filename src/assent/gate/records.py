@@ -18,6 +18,15 @@ from assent.kernel.ids import ActionId, AssetId, RunId, TenantId, WorkspaceId
 from assent.kernel.limits import CLOCKS_APART_MS
 from assent.kernel.structs import Record, WireRecord
 
+WORKFLOW: Final = "workflow"
+"""The internal connector of confirmations."""
+SUBMITTED: Final = "submitted"
+"""Metadata key: the digest of the staged content, which an edit does not change."""
+CALL: Final = "call"
+"""Metadata key: the waiting advance's arguments, and the names of those too long to store."""
+SUPERSEDED: Final = "supersededBy"
+"""Metadata key: the action with the content that replaced this one."""
+
 
 class Status(enum.StrEnum):
     """S0 §5's six values. `edited` is recorded as an event; no action stays in it (C9)."""
@@ -325,3 +334,8 @@ def when_taken_down(action: Action) -> int | None:
 def is_by_hand(action: Action) -> bool:
     """Whether a person recorded that they performed the action, instead of a connector."""
     return action.view.executes == "person" or action.metadata.get(BY_HAND) is True
+
+
+def is_rewritten(action: Action) -> bool:
+    """Whether a person changed the text, so an approval does not cover the submission."""
+    return bool(action.digest != action.metadata[SUBMITTED])

@@ -9,9 +9,9 @@ from typing import Final
 import msgspec
 
 from assent.gate.policy import Requirement, client_decides
-from assent.gate.records import Action, Assurance, Status
+from assent.gate.records import SUPERSEDED, WORKFLOW, Action, Assurance, Status
 from assent.gate.rules.words import describe_need
-from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW
+from assent.gate.step_calls import REPLACED
 from assent.gate.views import Unfit
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.times import full_time

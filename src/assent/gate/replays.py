@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.records import WORKFLOW, Action
 from assent.gate.transitions import (
     APPROVED,
     AWAITING,

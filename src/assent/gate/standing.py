@@ -14,6 +14,8 @@ from typing import Any, Final
 from assent.gate.preflight import is_expired
 from assent.gate.records import (
     OUTCOME_TOLD,
+    SUPERSEDED,
+    WORKFLOW,
     Action,
     Effect,
     ExecutionState,
@@ -21,7 +23,7 @@ from assent.gate.records import (
     is_by_hand,
     when_taken_down,
 )
-from assent.gate.step_calls import REPLACED, SUPERSEDED, WORKFLOW, describe_step
+from assent.gate.step_calls import REPLACED, describe_step
 from assent.gate.transitions import APPROVED, EXECUTING, RETRYABLE, UNKNOWN, state_of
 from assent.kernel.ids import is_uuid
 from assent.kernel.texts import truncate

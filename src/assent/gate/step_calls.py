@@ -9,17 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 from assent.gate.calls import SuggestedCall
-from assent.gate.records import Action, Status
+from assent.gate.records import CALL, WORKFLOW, Action, Status, is_rewritten
 from assent.kernel.refusals import Problem, Reason, Refusal
-
-WORKFLOW: Final = "workflow"
-"""The internal connector of confirmations."""
-SUBMITTED: Final = "submitted"
-"""Metadata key: the digest of the staged content, which an edit does not change."""
-CALL: Final = "call"
-"""Metadata key: the waiting advance's arguments, and the names of those too long to store."""
-SUPERSEDED: Final = "supersededBy"
-"""Metadata key: the action with the content that replaced this one."""
 
 _TOKENS: Final = ("stateToken", "ackToken")
 OTHER_CONTENT: Final = {"notesMarkdown": "the other version, with output where the step asks for one"}
@@ -28,11 +19,6 @@ _CHANGED_CONTENT: Final = {
     "notesMarkdown": "the text as it was changed, with output where the step asks for one"
 }
 _AS_SENT: Final = "as in the call that was refused"
-
-
-def is_rewritten(action: Action) -> bool:
-    """Whether a person changed the text, so an approval does not cover the submission."""
-    return bool(action.digest != action.metadata[SUBMITTED])
 
 
 def refuse_confirmation(action: Action) -> None:

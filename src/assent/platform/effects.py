@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from assent.gate import guidance as guidance
-from assent.gate.calls import EXECUTE as EXECUTE
 from assent.gate.calls import LAUNCH_NEEDS as LAUNCH_NEEDS
 from assent.gate.calls import NextToolCalls as NextToolCalls
 from assent.gate.calls import SuggestedCall as SuggestedCall
@@ -15,6 +14,7 @@ from assent.gate.connection import ConnectorInfo as ConnectorInfo
 from assent.gate.connection import KeyWords as KeyWords
 from assent.gate.connection import ProviderWords as ProviderWords
 from assent.gate.effects import BY_HAND as BY_HAND
+from assent.gate.effects import EXECUTE as EXECUTE
 from assent.gate.effects import EffectType as EffectType
 from assent.gate.effects import EffectTypes as EffectTypes
 from assent.gate.effects import Scene as Scene
@@ -35,6 +35,7 @@ from assent.gate.preflight import Readiness as Readiness
 from assent.gate.preflight import Remarks as Remarks
 from assent.gate.preflight import is_expired as is_expired
 from assent.gate.records import TAKEN_DOWN as TAKEN_DOWN
+from assent.gate.records import WORKFLOW as WORKFLOW
 from assent.gate.records import Action as Action
 from assent.gate.records import Effect as Effect
 from assent.gate.records import ExecutionState as ExecutionState
@@ -44,7 +45,6 @@ from assent.gate.records import Status as Status
 from assent.gate.standing import find_section as find_section
 from assent.gate.standing import run_status as run_status
 from assent.gate.standing import state_in_run as state_in_run
-from assent.gate.step_calls import WORKFLOW as WORKFLOW
 from assent.gate.views import OPTIONAL_VALUES as OPTIONAL_VALUES
 from assent.gate.views import Block as Block
 from assent.gate.views import ByHand as ByHand

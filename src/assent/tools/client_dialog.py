@@ -21,8 +21,7 @@ from assent.engine.core import freezes, idempotency
 from assent.gate.cards import explain_no_dialog, render_question
 from assent.gate.gate import Decider, needs_approval, refuse_stale
 from assent.gate.policy import client_decides, satisfies
-from assent.gate.records import Action, Assurance
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.records import WORKFLOW, Action, Assurance
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import MAX_ASKED_CHARS, MAX_CONTENT_CHARS, MAX_RECIPIENTS, SECOND_MS

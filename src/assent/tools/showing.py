@@ -19,10 +19,9 @@ from assent.gate.calls import SuggestedCall, wait_call
 from assent.gate.card_calls import Circumstances, next_calls
 from assent.gate.cards import render_card
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action, Assurance, ExecutionState, Status, is_by_hand
+from assent.gate.records import WORKFLOW, Action, Assurance, ExecutionState, Status, is_by_hand
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.gate.standing import SECTION_TITLES, Section, explain, find_section
-from assent.gate.step_calls import WORKFLOW
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import ActionId, require_action_id
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS

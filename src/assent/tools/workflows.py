@@ -26,8 +26,8 @@ from assent.gate.calls import Command, SuggestedCall
 from assent.gate.card_calls import Circumstances, ask, commands
 from assent.gate.cards import quote
 from assent.gate.effects import EffectTypes
-from assent.gate.records import Action, Status
-from assent.gate.step_calls import OTHER_CONTENT, is_rewritten
+from assent.gate.records import Action, Status, is_rewritten
+from assent.gate.step_calls import OTHER_CONTENT
 from assent.gate.views import Severity
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.limits import MAX_WAIT_SECONDS

@@ -34,10 +34,10 @@ from assent.gate.preflight import (
     is_overdue,
     with_readiness,
 )
-from assent.gate.records import Action, Assurance, Effect, ExecutionState, Status, read_proposal
+from assent.gate.records import WORKFLOW, Action, Assurance, Effect, ExecutionState, Status, read_proposal
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 from assent.gate.rules.words import describe_need
-from assent.gate.step_calls import WORKFLOW, describe_step
+from assent.gate.step_calls import describe_step
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Recovery, Replay
 from assent.kernel.structs import WireRecord

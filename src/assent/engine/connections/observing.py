@@ -22,10 +22,9 @@ from assent.engine.core.services import Services
 from assent.gate.connection import Connection
 from assent.gate.gate import in_progress, is_barred, read_observation
 from assent.gate.mail import reached_addresses
-from assent.gate.records import Action, Observation, Status
+from assent.gate.records import WORKFLOW, Action, Observation, Status
 from assent.gate.rules import drift
 from assent.gate.rules.drift import DriftChange
-from assent.gate.step_calls import WORKFLOW
 from assent.gate.transitions import APPROVED, AWAITING, RETRYABLE, Move, path, state_of
 from assent.kernel import canonical
 from assent.kernel.limits import MAX_OBSERVED_BYTES, OBSERVE_SECONDS

@@ -21,8 +21,7 @@ from __future__ import annotations
 from typing import Final, NoReturn, Unpack
 
 from assent.engine.core import journal
-from assent.gate.records import Action
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.records import WORKFLOW, Action
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import AddedFields, Reason, Refusal

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action, Assurance, ExecutionState, Status
+from assent.gate.records import WORKFLOW, Action, Assurance, ExecutionState, Status
 from assent.gate.rules.drift import read_changes
-from assent.gate.step_calls import WORKFLOW
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
 from assent.kernel.times import full_time

@@ -27,8 +27,7 @@ from assent.engine.people import notifications
 from assent.engine.recovery import doubts, positions
 from assent.engine.recovery.positions import Restore
 from assent.gate.preflight import is_expired
-from assent.gate.records import Action, Attempt
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.records import WORKFLOW, Action, Attempt
 from assent.gate.transitions import APPROVED, AWAITING, EXECUTING, RETRYABLE, Move, path, state_of
 from assent.kernel.ids import SYSTEM_WORKSPACE
 from assent.kernel.structs import WireRecord

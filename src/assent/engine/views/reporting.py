@@ -14,8 +14,7 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.audit import views as audit_views
 from assent.engine.audit.log import Checkpoint
-from assent.gate.records import Action
-from assent.gate.step_calls import WORKFLOW
+from assent.gate.records import WORKFLOW, Action
 from assent.kernel.ids import SYSTEM_WORKSPACE, WorkspaceId
 from assent.kernel.structs import Record, WireRecord, from_row
 from assent.ports import Transaction

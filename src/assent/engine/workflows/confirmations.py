@@ -23,8 +23,18 @@ from assent.gate import gate
 from assent.gate.effects import describe_confirmation
 from assent.gate.policy import Policy
 from assent.gate.preflight import Readiness, is_expired, preflight
-from assent.gate.records import PROPOSAL, Action, Effect, ExecutionState, Status
-from assent.gate.step_calls import CALL, SUBMITTED, SUPERSEDED, WORKFLOW, is_rewritten
+from assent.gate.records import (
+    CALL,
+    PROPOSAL,
+    SUBMITTED,
+    SUPERSEDED,
+    WORKFLOW,
+    Action,
+    Effect,
+    ExecutionState,
+    Status,
+    is_rewritten,
+)
 from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS

@@ -30,7 +30,7 @@ from assent.extensions.problems import ArgumentProblem, BadExtension
 from assent.extensions.receipts import native_key
 from assent.extensions.registry import LoadFailure, Source
 from assent.extensions.signatures import Signature
-from assent.gate.calls import EXECUTE
+from assent.gate.effects import EXECUTE
 from assent.gate.views import View
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.structs import Record
