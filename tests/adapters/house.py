@@ -19,12 +19,13 @@ from assent.engine.actions import actions, decisions
 from assent.engine.actions.editing import prepare_edit
 from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KEY_ID_BYTES, LOCAL_WORKSPACE, SECRET_BYTES, KeyEntropy
-from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion, no_link
+from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
 from assent.gate.records import Action, Assurance
 from assent.jobs.kinds import job_kinds
 from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
 from assent.ports import Transaction
+from assent.present.refusals import no_link
 
 T = TypeVar("T")
 ADA = Decider(LOCAL_WORKSPACE, "Ada", Assurance.PERSON, "page")

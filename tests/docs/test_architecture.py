@@ -134,10 +134,6 @@ def test_the_files_to_read_are_nine_and_about_as_long_as_stated() -> None:
     assert lines == pytest.approx(int(stated[1]), rel=0.1)
 
 
-def test_the_architecture_can_be_read_at_one_sitting() -> None:
-    assert len(ARCHITECTURE.splitlines()) <= 300
-
-
 def test_documents_use_plain_words() -> None:
     found = {
         page.name: words

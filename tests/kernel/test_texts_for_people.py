@@ -72,7 +72,7 @@ def test_no_connector_tells_a_person_about_a_tool_or_a_setting() -> None:
 def test_the_table_of_reasons_is_among_the_texts_that_are_looked_at() -> None:
     looked_at = {where.partition(":")[0] for where, _ in texts_for_people()}
 
-    assert {"kernel/reasons.py", "gate/refusal_words.py"} <= looked_at
+    assert {"kernel/reasons.py", "present/refusals.py"} <= looked_at
     for meaning in MEANINGS.values():
         for text in (meaning.summary, meaning.user_message):
             assert INTERNAL.search(re.sub(r"\{\w+\}", "", text)) is None, text

@@ -52,7 +52,7 @@ def check_then_set_claim() -> None:
     async def claim_action(services: Any, order: Any) -> Any:
         action, policy = await services.store.read(lambda: actions.find(order.workspace_id, order.action_id))
         now_ms = services.clock.now_ms()
-        judge(action, policy, now_ms, lambda held: "", services.keys.seals, by_hand=False)
+        judge(action, policy, now_ms, services.keys.seals, by_hand=False)
         await asyncio.sleep(0.01)
         return await claim(services, order)
 
@@ -70,8 +70,8 @@ def approval_without_digest() -> None:
     """An approval counts for what is stored, not for what the approver saw."""
     judge = gate.judge_approval
 
-    def judge_approval(action: Any, policy: Any, decider: Any, seen: Any, now_ms: int, links: Any) -> Any:
-        return judge(action, policy, decider, SeenVersion(digest=action.digest), now_ms, links)
+    def judge_approval(action: Any, policy: Any, decider: Any, seen: Any, now_ms: int) -> Any:
+        return judge(action, policy, decider, SeenVersion(digest=action.digest), now_ms)
 
     _set(gate, "judge_approval", judge_approval)
 

@@ -49,7 +49,7 @@ def show(
 
 def check(session: CommandSession, policy: PolicyOrFile) -> None:
     """Check a policy without setting it, and say what it means."""
-    from assent.gate.rules.words import describe_policy, name_policy
+    from assent.present.rule_text import describe_policy, name_policy
 
     session.require_data()
     source = _read_source(policy)
@@ -177,7 +177,7 @@ async def _find(app: App, found: Workspace) -> tuple[Policy, PolicyVersion]:
 
 
 def _describe(policy: Policy, version: PolicyVersion) -> str:
-    from assent.gate.rules.words import describe_policy, name_policy
+    from assent.present.rule_text import describe_policy, name_policy
 
     lines = [f"{name_policy(policy)}.", *(f"- {line}" for line in describe_policy(policy))]
     if version.version:
@@ -186,7 +186,7 @@ def _describe(policy: Policy, version: PolicyVersion) -> str:
 
 
 def _view(policy: Policy, version: PolicyVersion) -> dict[str, Any]:
-    from assent.gate.rules.words import describe_policy, name_policy
+    from assent.present.rule_text import describe_policy, name_policy
 
     return {
         "name": name_policy(policy),

@@ -6,13 +6,11 @@ claims the action and again before the connector is called.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import enum
 from typing import Final
 
 import msgspec
 
-from assent.gate import refusal_words as words_for
-from assent.gate.guidance import view_alone
 from assent.gate.names import OPENING, read_claim
 from assent.gate.policy import KEY, PERSON, Policy, Requirement, counts, satisfies
 from assent.gate.preflight import is_expired, is_overdue
@@ -32,19 +30,59 @@ from assent.gate.transitions import (
 )
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import WorkspaceId
-from assent.kernel.refusals import Problem, Reason, Refusal, Words
+from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 
 _SEAL: Final = object()
 
-IN_PROGRESS_RETRY_SECONDS: Final = 2
 
-Links = Callable[[Action], str | None]
-"""Creates a run's review link. Called only for a refusal that shows it: signing is slow."""
+class Case(enum.StrEnum):
+    """What the gate objects to. `present.refusals` has the words of each case."""
+
+    IN_PROGRESS = "in progress"
+    OUTCOME_UNKNOWN = "outcome unknown"
+    CLOSED = "closed"
+    ENDED = "ended: closed, and an executor was called"
+    EXPIRED = "expired"
+    DENIED = "denied"
+    WAITING = "waits for approval, and an executor was called"
+    UNMET = "the policy asks for more"
+    UNSEALED = "not sealed by this server"
+    EARLY = "before its time"
+    OVERDUE = "after its time"
+    UNFIT = "cannot be delivered as it is"
+    STALE = "other content was seen"
+    NOTHING_TO_WITHDRAW = "nothing to withdraw"
 
 
-def no_link(action: Action) -> None:
-    """For callers that show no link."""
+_REASONS: Final[dict[Case, Reason]] = {
+    Case.IN_PROGRESS: Reason.EXECUTION_IN_PROGRESS,
+    Case.OUTCOME_UNKNOWN: Reason.OUTCOME_UNKNOWN,
+    Case.CLOSED: Reason.ACTION_CLOSED,
+    # An executor answers S1's literal `requires_approval` (C13, C33).
+    Case.ENDED: Reason.REQUIRES_APPROVAL,
+    Case.EXPIRED: Reason.ACTION_EXPIRED,
+    Case.DENIED: Reason.DENIED_BY_POLICY,
+    Case.WAITING: Reason.REQUIRES_APPROVAL,
+    Case.UNMET: Reason.REQUIRES_APPROVAL,
+    Case.UNSEALED: Reason.REQUIRES_APPROVAL,
+    Case.EARLY: Reason.REQUIRES_APPROVAL,
+    Case.OVERDUE: Reason.VALIDATION_ERROR,
+    Case.UNFIT: Reason.VALIDATION_ERROR,
+    Case.STALE: Reason.STALE_REVISION,
+    Case.NOTHING_TO_WITHDRAW: Reason.REQUIRES_APPROVAL,
+}
+
+
+class Objection(Refusal):
+    """A refusal of the gate: the case and what it is about, without words and links. `present.refusals`
+    turns it into the refusal that an agent or a person reads."""
+
+    def __init__(self, case: Case, action: Action, needed: Requirement | None = None) -> None:
+        super().__init__(_REASONS[case], status=action.status, action_id=action.action_id)
+        self.case = case
+        self.action = action
+        self.needed = needed
 
 
 class ApprovedAction:
@@ -59,9 +97,9 @@ class ApprovedAction:
 
 
 def judge_execution(
-    action: Action, policy: Policy, now_ms: int, links: Links, seals: Seals, *, by_hand: bool = False
+    action: Action, policy: Policy, now_ms: int, seals: Seals, *, by_hand: bool = False
 ) -> None:
-    """Raise `Refusal` unless the stored status is approved, for exactly this content, with enough
+    """Raise `Objection` unless the stored status is approved, for exactly this content, with enough
     assurance (E5, E25, E63).
 
     No argument and no text of the content or the caller changes the result (E65): a flag that only
@@ -69,25 +107,25 @@ def judge_execution(
     the review link (E88). `by_hand` says that a person performed the action, so its schedule and an
     expiry after the approval do not apply.
     """
-    state = _read_settled(action, now_ms, links)
+    state = _read_settled(action, now_ms)
     if state in TERMINAL:
-        raise refuse_closed(action, Reason.REQUIRES_APPROVAL, links(action))
+        raise Objection(Case.ENDED, action)
     if is_expired(action, now_ms) and (state == AWAITING or not by_hand):
-        raise refuse_expired(action)
+        raise Objection(Case.EXPIRED, action)
     needed = policy.require(action)
     if needed.denied:
-        raise refuse_denied(action, needed)
+        raise Objection(Case.DENIED, action, needed)
     if state == AWAITING:
-        raise needs_approval(action, links(action), words_for.describe_waiting(action, needed))
+        raise Objection(Case.WAITING, action, needed)
     approval = action.approval
     if approval is None or approval.digest != action.digest or not is_intact(action):
-        raise _refuse_by_policy(action, needed, links)
+        raise Objection(Case.UNMET, action, needed)
     if not seals.hold(action):
-        raise needs_approval(action, links(action), words_for.NOT_OURS)
+        raise Objection(Case.UNSEALED, action)
     if not by_hand and action.effect.schedule_ms is not None and now_ms < action.effect.schedule_ms:
-        raise needs_approval(action, links(action), words_for.describe_early(action.effect.schedule_ms))
+        raise Objection(Case.EARLY, action)
     if not satisfies(action, approval, needed, now_ms):
-        raise _refuse_by_policy(action, needed, links)
+        raise Objection(Case.UNMET, action, needed)
 
 
 def open_gate(action: Action) -> ApprovedAction:
@@ -163,22 +201,20 @@ ANY_CONTENT: Final = SeenVersion()
 """The caller does not say what they saw."""
 
 
-def judge_decision(
-    action: Action, move: Move, seen: SeenVersion, now_ms: int, links: Links
-) -> tuple[Step, ...]:
-    """Return the moves that a decision takes. Raises `Refusal` if the transition table does not
+def judge_decision(action: Action, move: Move, seen: SeenVersion, now_ms: int) -> tuple[Step, ...]:
+    """Return the moves that a decision takes. Raises `Objection` if the transition table does not
     allow it, if the action has expired, or if the caller saw other content."""
-    stale, state = not seen.matches(action), _read_settled(action, now_ms, links)
+    stale, state = not seen.matches(action), _read_settled(action, now_ms)
     if state in TERMINAL:
-        raise refuse_closed(action, Reason.ACTION_CLOSED)
+        raise Objection(Case.CLOSED, action)
     if move is Move.WITHDRAW and state == AWAITING:
-        raise needs_approval(action, links(action), words_for.NOTHING_TO_WITHDRAW)
+        raise Objection(Case.NOTHING_TO_WITHDRAW, action)
     again = move is Move.APPROVE and state != AWAITING
     steps = ((move, state),) if again else path(action, move)
     if move in (Move.APPROVE, Move.EDIT) and is_expired(action, now_ms):
-        raise refuse_expired(action)
+        raise Objection(Case.EXPIRED, action)
     if stale:
-        raise refuse_stale(action)
+        raise Objection(Case.STALE, action)
     return steps
 
 
@@ -188,62 +224,40 @@ def read_observation(action: Action) -> Observation:
 
 
 def judge_approval(
-    action: Action, policy: Policy, decider: Decider, seen: SeenVersion, now_ms: int, links: Links
+    action: Action, policy: Policy, decider: Decider, seen: SeenVersion, now_ms: int
 ) -> tuple[tuple[Step, ...], Requirement, Voice]:
     """Judge everything about an approval: the decision, whether the content could be delivered and
     was shown whole, its time, and the approval that the workspace's policy requires (C8). Returns
     the moves, that requirement, and this approval as it counts for it."""
     voice = decider.speak(now_ms)
-    steps = judge_decision(action, Move.APPROVE, seen, now_ms, links)
+    steps = judge_decision(action, Move.APPROVE, seen, now_ms)
     if action.view.unfit is not None:
-        raise words_for.refuse_unfit(action, action.view.unfit)
+        raise Objection(Case.UNFIT, action)
     due_ms, shown_ms = action.schedule_ms, decider.shown_ms
     # A page rendered after the scheduled time says so beside its button; a chat is asked for a new
     # time.
     warned = due_ms is not None and shown_ms is not None and shown_ms >= due_ms
     waits = action.status is Status.AWAITING_APPROVAL
     if due_ms is not None and waits and not warned and is_overdue(action, now_ms):
-        raise words_for.refuse_overdue(action, due_ms)
+        raise Objection(Case.OVERDUE, action)
     needed = policy.require(action)
     if needed.denied:
-        raise refuse_denied(action, needed)
+        raise Objection(Case.DENIED, action, needed)
     if waits and needed.within_ms is not None and now_ms > action.created_ms + needed.within_ms:
-        raise refuse_expired(action)
+        raise Objection(Case.EXPIRED, action)
     if not counts(voice, needed, action):
-        raise _refuse_by_policy(action, needed, links)
+        raise Objection(Case.UNMET, action, needed)
     return steps, needed, voice
 
 
-def refuse_stale(action: Action, *, user_message: str | None = None) -> Refusal:
-    """Build the STALE_REVISION refusal. `explaining` adds the present content."""
-    return Refusal(
-        Reason.STALE_REVISION,
-        user_message=user_message,
-        status=action.status,
-        action_id=action.action_id,
-        render_in_chat=msgspec.to_builtins(view_alone(action)),
-    )
-
-
-def needs_approval(action: Action, review_url: str | None, words: Words | None = None) -> Refusal:
-    """Build S4's `requires_approval`: no recovery tool, no retry, a review link (E92, C15)."""
-    return Refusal(
-        Reason.REQUIRES_APPROVAL,
-        words=words,
-        status=action.status,
-        action_id=action.action_id,
-        review_url=review_url,
-    )
-
-
-def _read_settled(action: Action, now_ms: int, links: Links) -> State:
-    """Return the state of an action. Raises `Refusal` while it is or may be executed and while its
+def _read_settled(action: Action, now_ms: int) -> State:
+    """Return the state of an action. Raises `Objection` while it is or may be executed and while its
     outcome is unknown."""
     state = state_of(action)
     if state == EXECUTING or (state == RETRYABLE and is_barred(action, now_ms)):
-        raise in_progress(action)
+        raise Objection(Case.IN_PROGRESS, action)
     if state == UNKNOWN:
-        raise unknown_outcome(action, links(action))
+        raise Objection(Case.OUTCOME_UNKNOWN, action)
     return state
 
 
@@ -251,58 +265,3 @@ def is_barred(action: Action, now_ms: int) -> bool:
     """Whether a call may be in flight although its attempt is lost: it may still report a delivery."""
     attempt = action.attempt if action.execution_state is ExecutionState.RETRYABLE else None
     return attempt is not None and attempt.is_barred(now_ms)
-
-
-def _refuse_by_policy(action: Action, needed: Requirement, links: Links) -> Refusal:
-    return needs_approval(action, links(action), words_for.describe_policy(action, needed))
-
-
-def refuse_denied(action: Action, needed: Requirement) -> Refusal:
-    """Build the refusal for an action that the policy denies, no matter who approves it."""
-    rule = needed.rules[0]
-    expected = f"a value that the rule {rule} can be judged by"
-    return Refusal(
-        Reason.DENIED_BY_POLICY,
-        facts={"rule": rule, "why": needed.denied},
-        problems=[Problem(needed.unknown, expected, "unknown")] if needed.unknown else None,
-        action_id=action.action_id,
-        status=action.status,
-    )
-
-
-def in_progress(action: Action) -> Refusal:
-    return Refusal(
-        Reason.EXECUTION_IN_PROGRESS,
-        action_id=action.action_id,
-        status=action.status,
-        retry_after_seconds=IN_PROGRESS_RETRY_SECONDS,
-    )
-
-
-def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
-    return Refusal(
-        Reason.OUTCOME_UNKNOWN,
-        words=words_for.describe_unknown(action),
-        facts={"connector": action.view.via or action.effect.connector},
-        action_id=action.action_id,
-        status=action.status,
-        review_url=review_url,
-    )
-
-
-def refuse_expired(action: Action) -> Refusal:
-    words = words_for.describe_expired(action)
-    return Refusal(Reason.ACTION_EXPIRED, words=words, action_id=action.action_id)
-
-
-def refuse_closed(action: Action, reason: Reason, review_url: str | None = None) -> Refusal:
-    """Build the refusal for a closed action. An executor answers S1's literal `requires_approval`
-    (C13, C33)."""
-    return Refusal(
-        reason,
-        words=words_for.describe_closed(action),
-        status=action.status,
-        external_id=action.external_id,
-        action_id=action.action_id,
-        review_url=review_url,
-    )

@@ -2,13 +2,6 @@
 
 from __future__ import annotations
 
-from assent.gate import guidance as guidance
-from assent.gate.calls import LAUNCH_NEEDS as LAUNCH_NEEDS
-from assent.gate.calls import NextToolCalls as NextToolCalls
-from assent.gate.calls import SuggestedCall as SuggestedCall
-from assent.gate.card_calls import Circumstances as Circumstances
-from assent.gate.card_calls import next_calls as next_calls
-from assent.gate.cards import quote as quote
 from assent.gate.connection import ChoiceWords as ChoiceWords
 from assent.gate.connection import ConnectorInfo as ConnectorInfo
 from assent.gate.connection import KeyWords as KeyWords
@@ -20,14 +13,6 @@ from assent.gate.effects import EffectTypes as EffectTypes
 from assent.gate.effects import Scene as Scene
 from assent.gate.effects import name_account as name_account
 from assent.gate.effects import name_people as name_people
-from assent.gate.guidance import AGENT_DEPENDENCY as AGENT_DEPENDENCY
-from assent.gate.guidance import NOTHING_STAGED_STOP_RULE as NOTHING_STAGED_STOP_RULE
-from assent.gate.guidance import ActionRef as ActionRef
-from assent.gate.guidance import AgentGuide as AgentGuide
-from assent.gate.guidance import AgentUsefulness as AgentUsefulness
-from assent.gate.guidance import AssetView as AssetView
-from assent.gate.guidance import InChat as InChat
-from assent.gate.guidance import action_ref as action_ref
 from assent.gate.mail import ALONE as ALONE
 from assent.gate.mail import keeps_text as keeps_text
 from assent.gate.preflight import MANY_RECIPIENTS as MANY_RECIPIENTS
@@ -42,9 +27,6 @@ from assent.gate.records import ExecutionState as ExecutionState
 from assent.gate.records import Media as Media
 from assent.gate.records import Run as Run
 from assent.gate.records import Status as Status
-from assent.gate.standing import find_section as find_section
-from assent.gate.standing import run_status as run_status
-from assent.gate.standing import state_in_run as state_in_run
 from assent.gate.views import OPTIONAL_VALUES as OPTIONAL_VALUES
 from assent.gate.views import Block as Block
 from assent.gate.views import ByHand as ByHand
@@ -59,3 +41,21 @@ from assent.gate.views import Severity as Severity
 from assent.gate.views import Table as Table
 from assent.gate.views import Unfit as Unfit
 from assent.gate.views import View as View
+from assent.present import guidance as guidance
+from assent.present.calls import LAUNCH_NEEDS as LAUNCH_NEEDS
+from assent.present.calls import NextToolCalls as NextToolCalls
+from assent.present.calls import SuggestedCall as SuggestedCall
+from assent.present.cards import quote as quote
+from assent.present.guidance import AGENT_DEPENDENCY as AGENT_DEPENDENCY
+from assent.present.guidance import NOTHING_STAGED_STOP_RULE as NOTHING_STAGED_STOP_RULE
+from assent.present.guidance import ActionRef as ActionRef
+from assent.present.guidance import AgentGuide as AgentGuide
+from assent.present.guidance import AgentUsefulness as AgentUsefulness
+from assent.present.guidance import AssetView as AssetView
+from assent.present.guidance import InChat as InChat
+from assent.present.guidance import action_ref as action_ref
+from assent.present.next_steps import Circumstances as Circumstances
+from assent.present.next_steps import next_calls as next_calls
+from assent.present.status_report import find_section as find_section
+from assent.present.status_report import run_status as run_status
+from assent.present.status_report import state_in_run as state_in_run

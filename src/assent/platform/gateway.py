@@ -11,11 +11,11 @@ from assent.engine.core.waits import WaitedAction as WaitedAction
 from assent.extensions.texts import render_labelled as render_labelled
 from assent.gate.gate import Decider as Decider
 from assent.gate.gate import SeenVersion as SeenVersion
-from assent.gate.gate import needs_approval as needs_approval
 from assent.gate.names import names_server as names_server
 from assent.gate.records import Assurance as Assurance
 from assent.kernel.tokens import KeyRing as KeyRing
 from assent.kernel.tokens import TokenInvalid as TokenInvalid
+from assent.present.refusals import needs_approval as needs_approval
 from assent.serving.gateway import ClientPort as ClientPort
 from assent.serving.gateway import ForeignCall as ForeignCall
 from assent.serving.gateway import ToolGateway as ToolGateway

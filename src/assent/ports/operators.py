@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from assent.gate.calls import SuggestedCall
 from assent.gate.records import Effect
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
 from assent.ports.context import Picture
+from assent.present.calls import SuggestedCall
 
 
 class Draft(Record, kw_only=True):

@@ -16,8 +16,8 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from assent.gate.policy import DEFAULT, RELAY, Policy, name_preset
-from assent.gate.rules.words import describe_policy, name_policy
 from assent.kernel.distribution import DISTRIBUTION, uvx_words
+from assent.present.rule_text import describe_policy, name_policy
 from assent.settings.load import SQLITE_SCHEME, Settings
 from assent.settings.table import CONFIG_FILE
 

@@ -7,10 +7,11 @@ from typing import Any
 from assent.engine.actions import actions, decisions
 from assent.engine.actions.editing import PreparedEdit, prepare_edit
 from assent.engine.core.services import Services
-from assent.gate.gate import ANY_CONTENT, Decider, no_link
+from assent.gate.gate import ANY_CONTENT, Decider
 from assent.gate.records import Action
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
+from assent.present.refusals import no_link
 
 
 async def prepare(

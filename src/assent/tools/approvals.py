@@ -20,11 +20,7 @@ from assent.engine.core.failpoints import failpoint
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
 from assent.gate.audit import ActionRecord, build_record
-from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import describe_stuck, execution_key, next_calls
-from assent.gate.cards import render_card
-from assent.gate.gate import Decider, Links, SeenVersion, refuse_stale
-from assent.gate.guidance import channel_keys
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, ExecutionState, Media
 from assent.gate.review_link import EXECUTE_RIGHT
@@ -33,6 +29,11 @@ from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
+from assent.present.calls import SuggestedCall
+from assent.present.cards import render_card
+from assent.present.guidance import channel_keys
+from assent.present.next_steps import describe_stuck, execution_key, next_calls
+from assent.present.refusals import Links, refuse_stale
 from assent.tools import client_dialog
 from assent.tools.arguments import (
     Cursor,

@@ -18,8 +18,7 @@ import msgspec
 
 from assent.engine.actions import actions
 from assent.engine.core import freezes, idempotency
-from assent.gate.cards import explain_no_dialog, render_question
-from assent.gate.gate import Decider, needs_approval, refuse_stale
+from assent.gate.gate import Decider
 from assent.gate.policy import client_decides, satisfies
 from assent.gate.records import WORKFLOW, Action, Assurance
 from assent.kernel import canonical
@@ -29,6 +28,8 @@ from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.structs import Arguments, Record
 from assent.kernel.tokens import TokenInvalid
 from assent.ports import Begin, Transaction
+from assent.present.cards import explain_no_dialog, render_question
+from assent.present.refusals import needs_approval, refuse_stale
 from assent.sql.loader import statements
 from assent.tools.arguments import ActionIdArgument, DigestArgument, IdempotencyKey
 from assent.tools.definition import Call, DialogAnswer, InputRequired, Question, T

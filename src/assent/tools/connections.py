@@ -14,10 +14,8 @@ from assent.engine.actions import actions, blocked, circumstances, staging
 from assent.engine.actions.blocked import LookedAgain
 from assent.engine.actions.staging import PreparedRun, Request
 from assent.engine.connections.oauth_access import find_access
-from assent.gate.calls import NextToolCalls, SuggestedCall
 from assent.gate.connection import AuthMode, Connection, ConnectorInfo
 from assent.gate.effects import MANUAL, EffectType
-from assent.gate.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
 from assent.gate.review_link import DECIDE_RIGHT
@@ -25,6 +23,8 @@ from assent.kernel.ids import WorkspaceId, require_action_id
 from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.ports import Draft, Preparation, Transaction
+from assent.present.calls import NextToolCalls, SuggestedCall
+from assent.present.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool
 

@@ -13,16 +13,16 @@ from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.actions.recording import Executed
 from assent.engine.core import freezes
 from assent.gate.audit import ActionRecord, build_record
-from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import PLAIN, next_calls
 from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance
-from assent.gate.refusal_words import SIGNED_IN_ANSWER
-from assent.gate.standing import explain
 from assent.kernel.ids import ActionId, require_action_id
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Arguments, from_record
 from assent.ports import Transaction
+from assent.present.calls import SuggestedCall
+from assent.present.next_steps import PLAIN, next_calls
+from assent.present.refusals import SIGNED_IN_ANSWER
+from assent.present.status_report import explain
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, FIRES, Call, Tool
 

@@ -11,11 +11,11 @@ from assent.engine.actions.policies import PolicyVersion
 from assent.engine.core.tenancy import POLICY_SCOPE
 from assent.gate.policy import Policy
 from assent.gate.rules.source import BadPolicy
-from assent.gate.rules.words import describe_policy, name_policy
 from assent.kernel.refusals import Reason, Refusal, Replay
 from assent.kernel.structs import Arguments, Record, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
+from assent.present.rule_text import describe_policy, name_policy
 from assent.tools.arguments import IdempotencyKey
 from assent.tools.definition import READS, WRITES, Call, Tool
 

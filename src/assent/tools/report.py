@@ -10,18 +10,12 @@ from assent.engine.actions import circumstances
 from assent.engine.views import reporting
 from assent.engine.views.reporting import Report, StreamHead
 from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval
-from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import PLAIN
 from assent.gate.records import Action, is_by_hand
-from assent.gate.standing import (
-    SECTION_TITLES,
-    Section,
-    explain,
-    find_section,
-    headline,
-)
 from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
+from assent.present.calls import SuggestedCall
+from assent.present.next_steps import PLAIN
+from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
 from assent.tools.arguments import Since, since_moment
 from assent.tools.definition import READS, Call, Tool
 from assent.tools.result_texts import OPEN

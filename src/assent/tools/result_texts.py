@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from assent.engine.learning.measured import Measurement, describe_reading
-from assent.gate.card_calls import PLAIN, Circumstances
 from assent.gate.effects import EffectTypes
 from assent.gate.measurement.recommend import describe_usual
 from assent.gate.records import Action, when_taken_down
-from assent.gate.standing import SECTION_TITLES, Section, explain, find_section, headline
 from assent.kernel.limits import DAY_MS, HOUR_MS
 from assent.kernel.times import parse_time, readable_time
+from assent.present.next_steps import PLAIN, Circumstances
+from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
 
 OPEN: Final = (Section.UNKNOWN, Section.APPROVED_NOT_SENT, Section.BY_HAND, Section.WAITING)
 """Sections with something left to do."""

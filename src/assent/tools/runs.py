@@ -12,12 +12,12 @@ from assent.engine.views import run_views
 from assent.engine.views.run_views import ActionCount
 from assent.gate.audit import ActionRecord, build_record
 from assent.gate.records import Asset, Run
-from assent.gate.standing import describe_run, run_status, state_in_run
 from assent.kernel.ids import RunId, WorkspaceId, is_uuid, require_run_id
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
+from assent.present.status_report import describe_run, run_status, state_in_run
 from assent.tools.arguments import Cursor, PageSize, RunIdArgument
 from assent.tools.definition import READS, Call, Tool
 

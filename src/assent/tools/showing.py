@@ -15,19 +15,19 @@ from assent.engine.core import jobs
 from assent.engine.core.waits import WaitedAction
 from assent.engine.learning import measurement
 from assent.gate.audit import ActionRecord, build_record
-from assent.gate.calls import SuggestedCall, wait_call
-from assent.gate.card_calls import Circumstances, next_calls
-from assent.gate.cards import render_card
 from assent.gate.preflight import is_expired
 from assent.gate.records import WORKFLOW, Action, Assurance, ExecutionState, Status, is_by_hand
 from assent.gate.review_link import EXECUTE_RIGHT
-from assent.gate.standing import SECTION_TITLES, Section, explain, find_section
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import ActionId, require_action_id
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Transaction
+from assent.present.calls import SuggestedCall, wait_call
+from assent.present.cards import render_card
+from assent.present.next_steps import Circumstances, next_calls
+from assent.present.status_report import SECTION_TITLES, Section, explain, find_section
 from assent.tools.arguments import ActionIdArgument, DigestArgument
 from assent.tools.definition import READS, Call, Tool
 

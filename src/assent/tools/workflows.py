@@ -22,12 +22,8 @@ from assent.engine.workflows.answers import (
     translate_refusal,
 )
 from assent.engine.workflows.run_search import FoundRun
-from assent.gate.calls import Command, SuggestedCall
-from assent.gate.card_calls import Circumstances, ask, commands
-from assent.gate.cards import quote
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action, Status, is_rewritten
-from assent.gate.step_calls import OTHER_CONTENT
 from assent.gate.views import Severity
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.limits import MAX_WAIT_SECONDS
@@ -35,6 +31,10 @@ from assent.kernel.refusals import Reason, Recovery, Refusal, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.toolsets import Toolset
 from assent.ports import Begin
+from assent.present.calls import Command, SuggestedCall
+from assent.present.cards import quote
+from assent.present.next_steps import Circumstances, ask, commands
+from assent.present.workflow_step import OTHER_CONTENT
 from assent.tools.arguments import IdempotencyKey, PageSize
 from assent.tools.definition import DECIDES, READS, WRITES, Call, Prose, Tool
 from assent.tools.toolsets import TOOLSET_OF

@@ -18,7 +18,7 @@ from assent.engine.connections import observing
 from assent.engine.core import jobs
 from assent.engine.core.rate import SLOTS, calls_window
 from assent.engine.learning import measurement
-from assent.gate.gate import ANY_CONTENT, no_link
+from assent.gate.gate import ANY_CONTENT
 from assent.gate.records import OBSERVED, Action, Observation, Status
 from assent.jobs.kinds import job_kinds
 from assent.kernel.ids import ActionId
@@ -26,6 +26,7 @@ from assent.kernel.limits import HOUR_MS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.times import iso_time
 from assent.ports import Delivered
+from assent.present.refusals import no_link
 
 pytestmark = pytest.mark.anyio
 

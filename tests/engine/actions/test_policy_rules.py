@@ -18,13 +18,14 @@ from assent.engine.core import tenancy
 from assent.engine.core.tenancy import KeyEntropy
 from assent.engine.people import members, people
 from assent.engine.people.people import Person, Role
-from assent.gate.gate import Decider, SeenVersion, no_link
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.names import name_by_link
 from assent.gate.records import Action, Assurance
 from assent.gate.rules.source import BadPolicy
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
+from assent.present.refusals import no_link
 from assent.testing.editing import edit as edit_as
 
 pytestmark = pytest.mark.rule("E62")

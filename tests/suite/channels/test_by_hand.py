@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assent.gate.manual_brief import ManualBrief, manual_brief
 from assent.gate.records import Effect, Media
+from assent.present.manual_brief import ManualBrief, manual_brief
 from assent.suite.channels.registry import TABLE
 from assent.suite.testing.effect_types import any_effects
 

@@ -12,11 +12,11 @@ from tests.suite.channels.kit import KEYS, Providers, connect, serving
 
 from assent.engine.core.tenancy import LOCAL_WORKSPACE
 from assent.engine.learning.measurement import read_action
-from assent.gate.cards import destination
 from assent.gate.records import Effect
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import KeyChecked, NotSent, Reading
+from assent.present.cards import destination
 from assent.suite.channels.email.resend import TEST_SENDER, mail
 from assent.testing.connector_contract import claim_action
 from assent.testing.provider_server import Outcome

@@ -7,8 +7,8 @@ from typing import Any
 from tests.suite.operators.conftest import CLUB, Loop
 from tests.surfaces import Surface
 
-from assent.gate.cards import goes_to
 from assent.gate.preflight import Readiness
+from assent.present.cards import goes_to
 
 APPROVE = "chieflab_approve_action"
 FALLBACK = "chieflab_use_manual_fallback"

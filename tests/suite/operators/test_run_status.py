@@ -7,8 +7,8 @@ import itertools
 import pytest
 from tests.suite.operators.conftest import CLUB, Loop
 
-from assent.gate.standing import describe_run, run_status
 from assent.gate.transitions import STATES
+from assent.present.status_report import describe_run, run_status
 
 pytestmark = pytest.mark.anyio
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from assent.gate.card_calls import PLAIN
-from assent.gate.cards import render_card
 from assent.gate.records import Action, Effect
 from assent.gate.views import Diff, Facts, Table, Text, View
+from assent.present.cards import render_card
+from assent.present.next_steps import PLAIN
 from assent.testing.connector_contract import claim_action
 
 BLOCKS = (

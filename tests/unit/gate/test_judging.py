@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from assent.gate.gate import judge_execution, no_link
+from assent.gate.gate import judge_execution
 from assent.gate.policy import Policy
 from assent.gate.records import Action, Effect, ExecutionState
 from assent.gate.seals import Seals
@@ -25,7 +25,7 @@ def approved(effect: Effect, *, digest: str) -> Action:
 
 
 def judge(action: Action) -> None:
-    judge_execution(action, Policy(), CHECKED_AT_MS, no_link, SEALS)
+    judge_execution(action, Policy(), CHECKED_AT_MS, SEALS)
 
 
 @pytest.mark.rule("E5")

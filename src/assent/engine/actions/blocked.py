@@ -23,17 +23,18 @@ from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
 from assent.gate import gate
 from assent.gate.audit import ActionRecord, build_record
-from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import next_calls
-from assent.gate.cards import goes_to, render_card
 from assent.gate.preflight import Readiness, is_expired, preflight
 from assent.gate.records import Action, Effect, Preflight, Status
 from assent.gate.rules import drift
-from assent.gate.step_calls import refuse_confirmation
 from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.structs import from_record
 from assent.ports import Begin, KeyChecked, Transaction
+from assent.present import refusals
+from assent.present.calls import SuggestedCall
+from assent.present.cards import goes_to, render_card
+from assent.present.next_steps import next_calls
+from assent.present.workflow_step import refuse_confirmation
 
 TOOL = "chieflab_retry_blocked_action"
 
@@ -115,7 +116,7 @@ async def reread(services: Services, action: Action, *, by: str, via: str) -> No
     bound, _ = await bind(services, action, by=by, via=via)
     if bound is not None:
         changes = drift.compare_shown(action.effect, bound.effect)
-        raise drift.refuse_drift(bound, changes, approved=action.approval is not None)
+        raise refusals.refuse_drift(bound, changes, approved=action.approval is not None)
 
 
 def describe_binding(bound: Action) -> str:
@@ -229,7 +230,8 @@ def _revise(
     action: Action, wanted: Action, readiness: Readiness, by: str, via: str, now_ms: int
 ) -> Transaction[Action]:
     effect = wanted.effect
-    steps = gate.judge_decision(action, Move.EDIT, gate.ANY_CONTENT, now_ms, gate.no_link)
+    with refusals.worded(refusals.no_link):
+        steps = gate.judge_decision(action, Move.EDIT, gate.ANY_CONTENT, now_ms)
     changed = msgspec.structs.replace(
         drift.with_observation(action, gate.read_observation(wanted)),
         effect=effect,

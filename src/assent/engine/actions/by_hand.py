@@ -11,14 +11,16 @@ from assent.engine.actions.editing import PreparedEdit
 from assent.engine.learning import measurement
 from assent.gate import gate
 from assent.gate.effects import MANUAL
-from assent.gate.gate import ANY_CONTENT, Decider, Links
+from assent.gate.gate import ANY_CONTENT, Decider
 from assent.gate.records import BY_HAND, Action
 from assent.gate.seals import Seals
-from assent.gate.step_calls import refuse_confirmation
 from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Problem, Reason, Refusal, bad_argument
 from assent.ports import Transaction
+from assent.present import refusals
+from assent.present.refusals import Links
+from assent.present.workflow_step import refuse_confirmation
 
 HAND_OVER: Final[dict[str, Any]] = {"connector": MANUAL, "target": None}
 """The edit that hands an action over to a person."""
@@ -53,9 +55,10 @@ def record_publish(
     """
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
     by_hand = action.view.executes == "person" or blocked
-    gate.judge_execution(action, policy, now_ms, links, seals, by_hand=by_hand)
+    with refusals.worded(links):
+        gate.judge_execution(action, policy, now_ms, seals, by_hand=by_hand)
     if not (yield from approvals.is_complete(action, policy)):
-        raise gate.needs_approval(action, links(action), approvals.DESCRIBE_LEFT)
+        raise refusals.needs_approval(action, links(action), approvals.DESCRIBE_LEFT)
     refuse_confirmation(action)
     if not by_hand:
         raise Refusal(

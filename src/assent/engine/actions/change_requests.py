@@ -13,12 +13,13 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.actions.decisions import describe_decider
 from assent.gate import gate
-from assent.gate.gate import Decider, Links, SeenVersion
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.records import Action
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
+from assent.present.refusals import Links, worded
 
 CHANGES_ASKED: Final = "changesAsked"
 
@@ -32,7 +33,8 @@ def ask_for_changes(
     """Store a change request about exactly the content that the reviewer saw. Raises STALE_REVISION
     for other content."""
     action, _ = yield from actions.lock(decider.workspace_id, action_id)
-    gate.judge_decision(action, Move.REJECT, seen, now_ms, links)
+    with worded(links):
+        gate.judge_decision(action, Move.REJECT, seen, now_ms)
     wish = {
         "text": text,
         "by": decider.by,

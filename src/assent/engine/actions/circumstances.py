@@ -21,12 +21,7 @@ from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
-from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import Circumstances, describe_decision, next_calls
-from assent.gate.cards import explain_no_dialog, render_card
 from assent.gate.effects import TypeKey, key_of_type
-from assent.gate.guidance import InChat, view_alone
-from assent.gate.manual_brief import manual_brief
 from assent.gate.policy import Policy, Requirement, client_decides
 from assent.gate.preflight import (
     Readiness,
@@ -36,13 +31,18 @@ from assent.gate.preflight import (
 )
 from assent.gate.records import WORKFLOW, Action, Assurance, Effect, ExecutionState, Status, read_proposal
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
-from assent.gate.rules.words import describe_need
-from assent.gate.step_calls import describe_step
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Recovery, Replay
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Addressed, Connector, Preparation
+from assent.present.calls import SuggestedCall
+from assent.present.cards import explain_no_dialog, render_card
+from assent.present.guidance import InChat, view_alone
+from assent.present.manual_brief import manual_brief
+from assent.present.next_steps import Circumstances, describe_decision, next_calls
+from assent.present.rule_text import describe_need
+from assent.present.workflow_step import describe_step
 
 READY: Final = Readiness(ready=True)
 NOT_LIVE: Final = Readiness(

@@ -18,7 +18,7 @@ from assent.engine.learning import memory as brain
 from assent.engine.learning import pictures
 from assent.engine.people import notifications
 from assent.gate import gate
-from assent.gate.gate import ANY_CONTENT, Decider, Links, SeenVersion
+from assent.gate.gate import ANY_CONTENT, Decider, SeenVersion
 from assent.gate.mail import keeps_requests, keeps_text
 from assent.gate.policy import PERSON, digest_policy, holds, suffices
 from assent.gate.preflight import after_edit, explain_expiry, extend_expiry, refuse_schedule
@@ -30,6 +30,8 @@ from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal, bad_argument
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
+from assent.present import refusals
+from assent.present.refusals import Links, worded
 from assent.sql.loader import statements
 
 SEND_JOB = "send_approved_action"
@@ -59,11 +61,12 @@ def approve(
     if action.effect.recipients or action.view.facets.recipients:
         action = yield from actions.judge(action, now_ms)
     observed = gate.read_observation(action)
-    steps, needed, voice = gate.judge_approval(action, policy, decider, seen, now_ms, links)
+    with worded(links):
+        steps, needed, voice = gate.judge_approval(action, policy, decider, seen, now_ms)
     shown_ms, since_ms = decider.shown_ms, observed.since_ms
     if shown_ms is not None and shown_ms < since_ms and not shown_ms <= now_ms < since_ms:
         # The page was rendered before something else was observed. If the clock was set back, it was not.
-        raise gate.refuse_stale(action)
+        raise refusals.refuse_stale(action)
     # An approval without a valid seal was written into the database directly; it counts for
     # nothing.
     held = action.approval if action.approval is not None and seals.hold(action) else None
@@ -162,7 +165,8 @@ def reject(
 ) -> Transaction[Action]:
     """Reject an action for good and store the reason. An approval is withdrawn first."""
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
-    steps = gate.judge_decision(action, Move.REJECT, seen, now_ms, links)
+    with worded(links):
+        steps = gate.judge_decision(action, Move.REJECT, seen, now_ms)
     changed = msgspec.structs.replace(action, rejection=reason)
     facts = describe_decider(decider, reason=reason, policy=digest_policy(policy))
     rejected = yield from approvals.end_approval(action, changed, steps, facts, now_ms, keep=True)
@@ -184,7 +188,8 @@ def withdraw(
     if own and action.status is Status.AWAITING_APPROVAL:
         yield from actions.note(action, "approval_taken_back", facts, now_ms)
         return action
-    steps = gate.judge_decision(action, Move.WITHDRAW, ANY_CONTENT, now_ms, links)
+    with worded(links):
+        steps = gate.judge_decision(action, Move.WITHDRAW, ANY_CONTENT, now_ms)
     return (
         yield from approvals.end_approval(action, action, steps, {**facts, "ownOnly": own}, now_ms, keep=own)
     )
@@ -210,13 +215,14 @@ def edit(
     prepared.
     """
     action, policy = yield from actions.lock(decider.workspace_id, action_id)
-    steps = gate.judge_decision(action, Move.EDIT, seen, now_ms, links)
+    with worded(links):
+        steps = gate.judge_decision(action, Move.EDIT, seen, now_ms)
     refuse_schedule(schedule_ms, now_ms, schedulable=action.view.schedulable)
     kept_ms = action.schedule_ms if schedule_ms is None else schedule_ms
     if isinstance(prepared, Refusal):
         raise prepared
     if prepared is not None and prepared.of != action.digest:
-        raise gate.refuse_stale(action)
+        raise refusals.refuse_stale(action)
     effect = prepared.effect if prepared is not None else action.effect
     view = prepared.view if prepared is not None else action.view
     names = prepared.names if prepared is not None else ()

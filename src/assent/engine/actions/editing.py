@@ -30,6 +30,7 @@ from assent.kernel.headers import is_one_line
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Record
+from assent.present.refusals import no_link, worded
 
 
 class PreparedEdit(Record, kw_only=True):
@@ -54,7 +55,8 @@ async def prepare_edit(
         effect = await edit_effect(services, action.effect, changes)
         if circumstances.rereads(services, effect):
             # Nothing is read for an edit that the transaction refuses.
-            judge_decision(action, Move.EDIT, ANY_CONTENT, services.clock.now_ms(), lambda held: None)
+            with worded(no_link):
+                judge_decision(action, Move.EDIT, ANY_CONTENT, services.clock.now_ms())
             effect, _ = await circumstances.address(services, action.workspace_id, effect)
         view = await describe(services, action.workspace_id, effect)
         checked = await check_edited(services, action, effect) if recheck else None

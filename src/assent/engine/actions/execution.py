@@ -91,11 +91,9 @@ from assent.engine.recovery import doubts, holding
 from assent.gate import gate
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Attempt, Observation, Status
-from assent.gate.refusal_words import refuse_unfit
 from assent.gate.review_link import LOOK, Scope
 from assent.gate.rules import drift
 from assent.gate.rules.drift import DriftChange
-from assent.gate.step_calls import refuse_confirmation
 from assent.gate.transitions import Move, path
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -111,6 +109,9 @@ from assent.ports import (
     SendOutcome,
     Transaction,
 )
+from assent.present import refusals
+from assent.present.refusals import refuse_unfit
+from assent.present.workflow_step import refuse_confirmation
 
 log = logging.getLogger("assent.execution")
 
@@ -207,13 +208,13 @@ async def claim_action(services: Services, order: ExecutionOrder) -> Action | Ex
             changed = await observing.send_back(
                 services, found.action, found.now, found.changes, by=order.by, via=order.tool
             )
-            raise drift.refuse_drift(changed, found.changes, approved=True) from None
+            raise refusals.refuse_drift(changed, found.changes, approved=True) from None
         except doubts.Doubted as found:
             suspend = partial(holding.suspend_doubted, found.action, services.new_id(now_ms), now_ms)
             unknown = await services.store.write(suspend)
             services.background.wake_jobs()
             url = services.links.review_url(order.workspace_id, unknown.run_id, now_ms, order.link_scope)
-            raise gate.unknown_outcome(unknown, url) from None
+            raise refusals.unknown_outcome(unknown, url) from None
 
 
 def refuse_new_account(services: Services, order: ExecutionOrder, bound: Action) -> Refusal:
@@ -250,7 +251,7 @@ def refuse_incomplete(services: Services, order: ExecutionOrder, reopened: Actio
     """Build the refusal for an action that lacks an approval now, because an approver has left."""
     now_ms = services.clock.now_ms()
     url = services.links.review_url(reopened.workspace_id, reopened.run_id, now_ms, order.link_scope)
-    return gate.needs_approval(reopened, url, approvals.DESCRIBE_LEFT)
+    return refusals.needs_approval(reopened, url, approvals.DESCRIBE_LEFT)
 
 
 class _Drifted(Exception):  # noqa: N818 - control flow
@@ -308,21 +309,19 @@ def claim(
     early = action.status is Status.APPROVED and (action.schedule_ms or 0) > now_ms
     if early and (yield from freezes.find(order.workspace_id)) is not None:
         yield from freezes.refuse(action)  # and not that it goes out later
-    gate.judge_execution(
-        action,
-        policy,
-        now_ms,
-        lambda held: services.links.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope),
-        services.keys.seals,
-        by_hand=action.view.executes == "person",
-    )
+    with refusals.worded(
+        lambda held: services.links.review_url(held.workspace_id, held.run_id, now_ms, order.link_scope)
+    ):
+        gate.judge_execution(
+            action, policy, now_ms, services.keys.seals, by_hand=action.view.executes == "person"
+        )
     if not (yield from approvals.is_complete(action, policy)):
         raise _Incomplete(action)
     if order.approval is not None and (action.approval is None or action.approval.since != order.approval):
-        raise gate.needs_approval(action, None)
+        raise refusals.needs_approval(action, None)
     refuse_wrong_tool(services, action, order.tool)
     if action.view.unfit is not None:
-        raise refuse_unfit(action, action.view.unfit)
+        raise refuse_unfit(action)
     if (obstacle := _find_obstacle(services, action, asked)) is not None:
         raise obstacle
     observed = asked.observed if asked is not None else None

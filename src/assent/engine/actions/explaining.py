@@ -14,15 +14,15 @@ import msgspec
 from assent.engine.actions import actions, circumstances
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
-from assent.gate.calls import wait_call
-from assent.gate.card_calls import commands, next_calls
-from assent.gate.cards import render_card
 from assent.gate.records import Action, Status
-from assent.gate.refusal_words import describe_elsewhere
 from assent.kernel.ids import ActionId, RunId, is_uuid
 from assent.kernel.reasons import MEANINGS
 from assent.kernel.refusals import Reason, Recovery, Refusal
 from assent.ports import StoreUnavailable
+from assent.present.calls import wait_call
+from assent.present.cards import render_card
+from assent.present.next_steps import commands, next_calls
+from assent.present.refusals import describe_elsewhere
 
 SHOWN: Final = frozenset({Reason.REQUIRES_APPROVAL, Reason.STALE_REVISION})
 """Refusals that tell the agent to show the content."""

@@ -16,13 +16,13 @@ from assent.engine.actions import actions
 from assent.gate.gate import approver_key
 from assent.gate.policy import Policy, Requirement, counts, holds
 from assent.gate.records import Action, Assurance, Effect, Voice
-from assent.gate.rules.words import describe_need
 from assent.gate.views import Severity, View
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Row, Transaction
+from assent.present.rule_text import describe_need
 from assent.sql.loader import statements
 
 WINDOW_MS: Final = 30 * DAY_MS

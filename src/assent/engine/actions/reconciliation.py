@@ -23,11 +23,12 @@ from assent.engine.core.services import Services
 from assent.engine.recovery import doubts
 from assent.gate import gate
 from assent.gate.records import OUTCOME_TOLD, Action, ExecutionState
-from assent.gate.refusal_words import NOT_IN_QUESTION
 from assent.gate.transitions import Move
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Connector, Context, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
+from assent.present import refusals
+from assent.present.refusals import NOT_IN_QUESTION
 
 
 async def reconcile(services: Services, job: Job) -> None:
@@ -197,7 +198,7 @@ def _lock_unknown(workspace_id: WorkspaceId, action_id: ActionId, now_ms: int) -
             action_id=action.action_id,
         )
     if is_held(action, now_ms):
-        raise gate.in_progress(action)
+        raise refusals.in_progress(action)
     return action
 
 

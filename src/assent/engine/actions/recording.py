@@ -18,9 +18,6 @@ from assent.engine.core import jobs
 from assent.engine.learning import measurement
 from assent.engine.people import notifications
 from assent.engine.recovery import doubts
-from assent.gate import gate
-from assent.gate.calls import SuggestedCall
-from assent.gate.card_calls import PLAIN, describe_outcome, next_calls
 from assent.gate.records import Action
 from assent.gate.transitions import EXECUTED, FAILED, UNKNOWN, Move, path, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
@@ -29,6 +26,9 @@ from assent.kernel.refusals import Reason, Recovery, Refusal, Replay, bad_argume
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
+from assent.present import refusals
+from assent.present.calls import SuggestedCall
+from assent.present.next_steps import PLAIN, describe_outcome, next_calls
 
 RECONCILE_JOB: Final = "reconcile_action"
 OUTPUT: Final = "output"
@@ -83,7 +83,7 @@ def record(claimed: Action, outcome: SendOutcome, now_ms: int) -> Transaction[Ex
     move = _find_move(outcome, action) if not is_late else None
     if attempt is None or move is None:
         yield from actions.note(claimed, "late_answer", {"outcome": outcome_facts(outcome)}, now_ms)
-        return gate.in_progress(action) if is_late else gate.unknown_outcome(action, None)
+        return refusals.in_progress(action) if is_late else refusals.unknown_outcome(action, None)
     reply = yield from settle(action, outcome, move, now_ms)
     if isinstance(outcome, OutcomeUnknown):
         soon_ms = now_ms + LOOK_AGAIN_AFTER_MS
@@ -106,7 +106,7 @@ def record_report(
     if state_of(action) == told:
         return action
     if _find_move(outcome, action) is None:
-        raise gate.refuse_closed(action, Reason.ACTION_CLOSED)
+        raise refusals.refuse_closed(action, Reason.ACTION_CLOSED)
     yield from record(action, outcome, now_ms)
     action, _ = yield from actions.lock(workspace_id, action_id)
     return action

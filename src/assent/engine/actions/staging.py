@@ -29,10 +29,6 @@ from assent.engine.learning import memory as brain
 from assent.engine.people import flood, notifications
 from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import webhooks
-from assent.gate import guidance
-from assent.gate.calls import SuggestedCall, about_content
-from assent.gate.card_calls import EDIT, Circumstances
-from assent.gate.guidance import ActionView, AgentGuide, AgentUsefulness, AssetView, PreparedEffect
 from assent.gate.mail import reached_addresses
 from assent.gate.preflight import Readiness, explain_expiry, extend_expiry, preflight, refuse_schedule
 from assent.gate.records import PROPOSAL, Action, Asset, Effect, ExecutionState, Run, Status
@@ -43,6 +39,10 @@ from assent.kernel.limits import ACTION_TTL_MS
 from assent.kernel.refusals import Replay
 from assent.kernel.structs import Record, WireRecord, from_record
 from assent.ports import THIS_RUN, Draft, Picture, Preparation, StagedEffect, Transaction
+from assent.present import guidance
+from assent.present.calls import SuggestedCall, about_content
+from assent.present.guidance import ActionView, AgentGuide, AgentUsefulness, AssetView, PreparedEffect
+from assent.present.next_steps import EDIT, Circumstances
 
 PREPARED: Final = "prepared"
 FETCHED: Final = "productPage"

@@ -6,16 +6,16 @@ from typing import Final
 
 import msgspec
 
-from assent.gate import gate, guidance
-from assent.gate.card_calls import PLAIN
 from assent.gate.effects import EffectTypes
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Status
-from assent.gate.refusal_words import describe_by_hand, describe_changed_type, describe_missing_type
-from assent.gate.standing import plain_detail
 from assent.gate.views import Unfit
 from assent.kernel.refusals import MEANINGS, Reason, Refusal, Retry, Words
 from assent.ports import NotSent, OutcomeUnknown
+from assent.present import guidance, refusals
+from assent.present.next_steps import PLAIN
+from assent.present.refusals import describe_by_hand, describe_changed_type, describe_missing_type
+from assent.present.status_report import plain_detail
 
 TRY_AGAIN_SECONDS: Final = 30
 """Retry delay where the provider names none."""
@@ -25,7 +25,7 @@ def refusal_for(action: Action, outcome: NotSent | OutcomeUnknown) -> Refusal:
     """Build the refusal for an attempt that did not succeed."""
     connector = action.effect.connector
     if isinstance(outcome, OutcomeUnknown):
-        return gate.unknown_outcome(action, None)
+        return refusals.unknown_outcome(action, None)
     args = {"provider": connector} if outcome.reason is Reason.MISSING_CONNECTOR else None
     usual = MEANINGS[outcome.reason].retry
     retry = Retry.NEVER if not outcome.curable else Retry.SAME if usual is Retry.NEVER else usual

@@ -15,11 +15,11 @@ import msgspec
 from assent.engine.actions import actions
 from assent.engine.core import journal
 from assent.engine.core.services import Services
-from assent.gate.refusal_words import is_step
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import HOUR_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import StoreUnavailable, Transaction
+from assent.present.refusals import is_step
 
 KIND: Final = "execution_refused"
 

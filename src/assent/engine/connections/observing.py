@@ -20,7 +20,7 @@ from assent.engine.actions import actions, approvals, circumstances
 from assent.engine.core.extension_calls import call_extension, refuse_extension
 from assent.engine.core.services import Services
 from assent.gate.connection import Connection
-from assent.gate.gate import in_progress, is_barred, read_observation
+from assent.gate.gate import is_barred, read_observation
 from assent.gate.mail import reached_addresses
 from assent.gate.records import WORKFLOW, Action, Observation, Status
 from assent.gate.rules import drift
@@ -30,6 +30,8 @@ from assent.kernel import canonical
 from assent.kernel.limits import MAX_OBSERVED_BYTES, OBSERVE_SECONDS
 from assent.kernel.refusals import Refusal
 from assent.ports import NotSent, Observing, OutcomeUnknown, Transaction
+from assent.present import refusals
+from assent.present.refusals import in_progress
 
 log = logging.getLogger("assent.observing")
 
@@ -154,7 +156,7 @@ async def check_before_approval(services: Services, action: Action, *, by: str, 
     before = approval.observed if approval is not None else read_observation(action)
     if changes := drift.find_changes(before, now):
         changed = await send_back(services, action, now, changes, by=by, via=via)
-        raise drift.refuse_drift(changed, changes, approved=approval is not None)
+        raise refusals.refuse_drift(changed, changes, approved=approval is not None)
 
 
 async def send_back(

@@ -23,13 +23,13 @@ import msgspec
 
 from assent.engine.core.tenancy import Principal
 from assent.gate.records import Action
-from assent.gate.replays import describe_present
 from assent.kernel import canonical
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.refusals import Reason, Refusal, Replay, Retry
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
+from assent.present.replays import describe_present
 from assent.sql.loader import statements
 
 T = TypeVar("T")

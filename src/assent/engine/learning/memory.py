@@ -15,13 +15,13 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from assent.gate.guidance import MemoryUsed
 from assent.gate.mail import keeps_text
 from assent.gate.records import Action, Asset
 from assent.kernel import canonical, ids
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record, WireRecord
 from assent.ports import Row, Transaction
+from assent.present.guidance import MemoryUsed
 from assent.sql.loader import statements
 
 Kind = Literal[

@@ -15,12 +15,13 @@ from assent.engine.core import journal
 from assent.engine.core.tenancy import Principal
 from assent.engine.people import notifications
 from assent.engine.people.people import Person
-from assent.gate.gate import ANY_CONTENT, Decider, no_link
+from assent.gate.gate import ANY_CONTENT, Decider
 from assent.gate.records import Action
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.limits import FLOOD_WINDOW_MS, MINUTE_MS
 from assent.kernel.structs import Record, from_row
 from assent.ports import Row, Transaction
+from assent.present.refusals import no_link
 from assent.sql.loader import statements
 
 MOST_GROUPS: Final = 20

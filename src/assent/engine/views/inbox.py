@@ -21,12 +21,12 @@ from assent.engine.people.people import Person
 from assent.gate.gate import approver_key
 from assent.gate.policy import Policy
 from assent.gate.records import Action
-from assent.gate.standing import describe_run
 from assent.gate.views import Severity
 from assent.kernel.ids import ActionId, is_uuid
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.ports import Row, Rows, Transaction
+from assent.present.status_report import describe_run
 from assent.sql.loader import statements
 
 MOST_UNKNOWN: Final = 50

@@ -11,12 +11,12 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from assent.engine.audit.views import RecordedEvent
-from assent.gate.standing import describe_run
 from assent.gate.views import View
 from assent.kernel.ids import WorkspaceId, is_uuid
 from assent.kernel.structs import Record, WireRecord
 from assent.kernel.texts import truncate
 from assent.ports import Row, Transaction
+from assent.present.status_report import describe_run
 from assent.sql.loader import statements
 
 T = TypeVar("T")

@@ -17,11 +17,11 @@ from assent.engine.learning.measurement import Scheduled
 from assent.engine.learning.memory import Entry
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action
-from assent.gate.standing import Section, describe_run, find_section
 from assent.kernel.ids import WorkspaceId, first_uuid7
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.ports import Rows, Transaction
+from assent.present.status_report import Section, describe_run, find_section
 from assent.sql.loader import statements
 
 RECENT_MS: Final = 30 * DAY_MS

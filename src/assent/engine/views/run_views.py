@@ -18,11 +18,11 @@ from assent.engine.learning import measurement
 from assent.engine.views import names
 from assent.engine.views.names import FirstAction, ShownNames
 from assent.gate.records import Action, Asset, Run
-from assent.gate.standing import EXPIRED, may_expire, run_status
 from assent.kernel.ids import RunId, WorkspaceId, first_uuid7
 from assent.kernel.structs import Record, from_row
 from assent.kernel.texts import like, like_json
 from assent.ports import Rows, Transaction
+from assent.present.status_report import EXPIRED, may_expire, run_status
 from assent.sql.loader import statements
 
 ASSETS_SHOWN: Final = 30

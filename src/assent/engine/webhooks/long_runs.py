@@ -21,13 +21,13 @@ from assent.engine.core.services import Services
 from assent.engine.core.tenancy import add_tenant
 from assent.engine.webhooks import hosts as webhook_hosts
 from assent.engine.webhooks import webhooks
-from assent.gate import guidance
 from assent.gate.records import Run
 from assent.gate.webhooks import name_event
 from assent.kernel.ids import RunId
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import from_record
 from assent.ports import Preparation, Transaction
+from assent.present import guidance
 
 RUNNING: Final = "running"
 FAILED: Final = "failed"

@@ -42,6 +42,7 @@ from assent.kernel.refusals import Reason, Refusal, Words, bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.ports import Transaction
+from assent.present import refusals
 from assent.sql.loader import statements
 from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
 from assent.workflow.tokens import TokenClaims, mint_tokens
@@ -97,9 +98,8 @@ def decision(call: WorkflowCall, asked: OpenQuestion) -> Decision | None:
         return Decision("rejected", action.rejection or "")
     if action.status is not Status.APPROVED or is_expired(action, call.now_ms) or is_rewritten(action):
         return None
-    gate.judge_execution(
-        action, asked.policy, call.now_ms, lambda held: call.review_url(held.run_id), call.seals
-    )
+    with refusals.worded(lambda held: call.review_url(held.run_id)):
+        gate.judge_execution(action, asked.policy, call.now_ms, call.seals)
     return Decision("approved")
 
 
@@ -143,7 +143,7 @@ def ask(
     earlier = yield from _earlier(call, node.run.run_id, outcome.step_key, action.action_id)
     if action.status is Status.APPROVED and not is_rewritten(action):
         return _passes_now(action, outcome)
-    return gate.needs_approval(action, call.review_url(action.run_id), _words(action, outcome, earlier))
+    return refusals.needs_approval(action, call.review_url(action.run_id), _words(action, outcome, earlier))
 
 
 def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:

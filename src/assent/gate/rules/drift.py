@@ -14,7 +14,6 @@ from typing import Any, Final
 import msgspec
 
 from assent.gate.records import OBSERVED, Action, Effect, Observation, Status
-from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.structs import Record
 from assent.kernel.texts import truncate
 
@@ -115,24 +114,3 @@ def with_observation(action: Action, now: Observation, changes: tuple[DriftChang
     if now.credits is not None:
         found = msgspec.structs.replace(found, estimated_cost_credits=now.credits)
     return msgspec.structs.replace(action, metadata=kept, preflight=found)
-
-
-def refuse_drift(action: Action, changes: tuple[DriftChange, ...], *, approved: bool) -> Refusal:
-    """Build the refusal. In `problems`, `expected` is the value at the approval and `got` the present
-    one."""
-    since = "since it was approved" if approved else "since it was shown"
-    done = "sent" if approved else "decided"
-    return Refusal(
-        Reason.STALE_REVISION,
-        words=Words(
-            summary=f"Something has changed {since}.",
-            user_message=f"Nothing was {done}, because something has changed {since}: {describe_changes(changes)}. "
-            "Look at it again, and approve it if it is still right.",
-            fix="STOP. Tell the user what changed (problems: expected is the earlier value, got the present one), show "
-            "the content (show) and ask again. It waits for a new approval; the content itself is unchanged.",
-            stop_rule="Do not approve it again before the human has seen what changed.",
-        ),
-        problems=[Problem(each.path, each.was, each.now) for each in changes],
-        status=action.status,
-        action_id=action.action_id,
-    )

@@ -9,13 +9,14 @@ import pytest
 from tests.unit.gate.rules.policies import PEOPLE
 from tests.unit.gate.rules.test_property import ADA_AND_CLEO, REFUND, build_action, let_groups_overlap
 
-from assent.gate.gate import Decider, SeenVersion, judge_approval, no_link
+from assent.gate.gate import Decider, SeenVersion, judge_approval
 from assent.gate.policy import Requirement, counts, holds
 from assent.gate.records import Assurance, Voice
 from assent.gate.rules.source import read_policy
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.reasons import Reason
 from assent.kernel.refusals import Problem, Refusal
+from assent.present.refusals import no_link, worded
 
 pytestmark = pytest.mark.rule("E62")
 
@@ -89,8 +90,8 @@ def test_the_refusal_of_a_denial_has_the_rule_and_the_unknown_value() -> None:
     policy = read_policy({"preset": "relay", "rule": [unsure, later]}, PEOPLE)
     action = build_action(LACKING)
     decider = Decider(WorkspaceId("w"), "Ada", Assurance.PASSKEY, "page", "ada")
-    with pytest.raises(Refusal) as refused:
-        judge_approval(action, policy, decider, SeenVersion(digest=action.digest), 0, no_link)
+    with pytest.raises(Refusal) as refused, worded(no_link):
+        judge_approval(action, policy, decider, SeenVersion(digest=action.digest), 0)
     answer = refused.value.recovery()
     assert answer.reason is Reason.DENIED_BY_POLICY
     assert answer.problems == [Problem("recipients", ANY, "unknown")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.gate.measurement.metrics import describe_numbers
-from assent.gate.rules.words import PRESET_WORDS
+from assent.present.rule_text import PRESET_WORDS
 from assent.serving.web.review.history import SENTENCES, Facts, FactWords, Sentence
 
 

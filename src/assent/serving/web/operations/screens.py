@@ -12,10 +12,10 @@ from assent.engine.views import names, operations
 from assent.engine.views.names import ShownNames
 from assent.engine.views.operations import Operations
 from assent.gate.records import Action
-from assent.gate.standing import plain_detail
 from assent.kernel.limits import DAY_MS
 from assent.kernel.structs import Record
 from assent.ports import Transaction
+from assent.present.status_report import plain_detail
 from assent.serving.web.operations import figures, words
 from assent.serving.web.operations.figures import Repeated, Wait
 from assent.serving.web.review.history import capital

@@ -6,8 +6,8 @@ from typing import Final
 
 from assent.gate.policy import RANK, Requirement
 from assent.gate.records import Assurance
-from assent.gate.rules.words import describe_need
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+from assent.present.rule_text import describe_need
 from assent.serving.web.operations.figures import Repeated
 
 AGES: Final = ("Under 1 hour", "1 to 4 hours", "4 to 24 hours", "1 to 3 days", "3 to 7 days", "Over 7 days")

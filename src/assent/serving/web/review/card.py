@@ -16,7 +16,6 @@ from assent.engine.views.review import RunReview, SendJob
 from assent.extensions.texts import render_value
 from assent.gate.effects import EffectTypes
 from assent.gate.mail import keeps_requests
-from assent.gate.manual_brief import ManualBrief, manual_brief
 from assent.gate.policy import counts
 from assent.gate.preflight import Readiness, is_expired, is_overdue
 from assent.gate.records import Action, Effect, Media, Status
@@ -27,6 +26,7 @@ from assent.kernel.canonical import short_digest
 from assent.kernel.ids import ActionId
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
+from assent.present.manual_brief import ManualBrief, manual_brief
 from assent.serving.web.connections.words import find_connect_path
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import naming

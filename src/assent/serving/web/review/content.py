@@ -13,13 +13,13 @@ from html import escape, unescape
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
-from assent.gate.cards import goes_to
 from assent.gate.records import Action, Effect
 from assent.gate.views import Severity
 from assent.kernel.canonical import short_digest
 from assent.kernel.domains import ascii_domain, ascii_form
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
+from assent.present.cards import goes_to
 from assent.serving.web.review import naming
 from assent.serving.web.review import pictures as review_pictures
 from assent.serving.web.review.blocks import (

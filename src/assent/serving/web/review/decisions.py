@@ -17,7 +17,7 @@ from assent.engine.actions.editing import PreparedEdit
 from assent.engine.learning import pictures
 from assent.engine.views import review
 from assent.gate.arguments import ARGUMENTS
-from assent.gate.gate import Decider, SeenVersion, refuse_stale
+from assent.gate.gate import Decider, SeenVersion
 from assent.gate.names import is_taken
 from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance, Media
@@ -26,6 +26,7 @@ from assent.kernel.limits import MAX_ASKED_CHARS, MAX_NAME_CHARS, MAX_REASON_CHA
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
 from assent.ports import Transaction
+from assent.present.refusals import refuse_stale
 from assent.serving.web.people.people import is_name
 from assent.serving.web.review.access import Viewer
 from assent.serving.web.review.fields import ARGUMENT, read_texts

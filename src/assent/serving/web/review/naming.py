@@ -16,10 +16,10 @@ from assent.gate.preflight import (
     is_expired,
 )
 from assent.gate.records import Action, Approval, Assurance
-from assent.gate.rules.words import describe_need
 from assent.gate.transitions import APPROVED, EXECUTED, State, state_of
 from assent.gate.views import Severity
 from assent.kernel.texts import truncate
+from assent.present.rule_text import describe_need
 from assent.serving.web.review.words import (
     ASSURANCES,
     BY_AGENT,

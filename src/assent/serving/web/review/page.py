@@ -37,7 +37,6 @@ from assent.gate.policy import Policy
 from assent.gate.preflight import is_expired
 from assent.gate.records import Action
 from assent.gate.review_link import LOOK
-from assent.gate.standing import describe_run
 from assent.gate.transitions import (
     APPROVED,
     AWAITING,
@@ -55,6 +54,7 @@ from assent.kernel.limits import MAX_CONTENT_CHARS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Connector, Transaction
+from assent.present.status_report import describe_run
 from assent.serving.web.people.confirming import USED_PROOF, Confirming
 from assent.serving.web.people.people import Cookies, KeysWhenReady, find_session
 from assent.serving.web.review import decisions as review_decisions

@@ -15,7 +15,6 @@ from starlette.requests import Request
 from assent.engine.actions import circumstances
 from assent.engine.core.services import Services
 from assent.engine.views.review import RunReview
-from assent.gate.cards import goes_to, write_block
 from assent.gate.policy import Policy, suffices
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Assurance
@@ -23,6 +22,7 @@ from assent.gate.transitions import FAILED, state_of
 from assent.gate.views import Facts
 from assent.kernel.canonical import short_digest
 from assent.kernel.refusals import MEANINGS, Reason, Refusal
+from assent.present.cards import goes_to, write_block
 from assent.serving.web.people.confirming import Confirming, Consequence
 from assent.serving.web.review import words
 from assent.serving.web.review.access import Viewer

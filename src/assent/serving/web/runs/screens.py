@@ -18,12 +18,12 @@ from assent.gate.effects import EffectTypes
 from assent.gate.measurement.metrics import describe_number, read_numbers
 from assent.gate.measurement.recommend import group_numbers
 from assent.gate.records import Action, Asset, ExecutionState, Status
-from assent.gate.standing import Section, explain, find_section
 from assent.gate.transitions import State, state_of
 from assent.kernel.ids import RunId, is_uuid
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.ports import Transaction
+from assent.present.status_report import Section, explain, find_section
 from assent.serving.web.audit.words import audit_lines, fold_lines
 from assent.serving.web.review.naming import status_badge, web_address
 from assent.serving.web.review.words import STATES

@@ -15,7 +15,6 @@ from assent.engine.actions.policies import PolicyVersion
 from assent.gate.policy import PRESETS, Policy
 from assent.gate.rules.source import NO_PRESET, BadPolicy
 from assent.gate.rules.toml import write_toml
-from assent.gate.rules.words import PRESET_WORDS, describe_policy, name_policy
 from assent.gate.views import Severity
 from assent.kernel.limits import (
     ACTION_TTL_MS,
@@ -28,6 +27,7 @@ from assent.kernel.limits import (
 )
 from assent.kernel.structs import Record
 from assent.ports import Transaction
+from assent.present.rule_text import PRESET_WORDS, describe_policy, name_policy
 from assent.serving.web.people.confirming import Consequence
 from assent.serving.web.settings import words
 from assent.serving.web.shell.console import LOOK_AND_SEND, Screen, Visit

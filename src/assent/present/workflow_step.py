@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.gate.calls import SuggestedCall
 from assent.gate.records import CALL, WORKFLOW, Action, Status, is_rewritten
 from assent.kernel.refusals import Problem, Reason, Refusal
+from assent.present.calls import SuggestedCall
 
 _TOKENS: Final = ("stateToken", "ackToken")
 OTHER_CONTENT: Final = {"notesMarkdown": "the other version, with output where the step asks for one"}

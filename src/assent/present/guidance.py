@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.gate.calls import Command, NextToolCalls, SuggestedCall, about_content, wait_call
-from assent.gate.card_calls import EDIT, PLAIN, Circumstances, commands, repair_call, say_approve
-from assent.gate.cards import goes_to, quote, readable_body, render_card
 from assent.gate.records import Action, Asset, Preflight
 from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest
 from assent.kernel.structs import WireRecord
+from assent.present.calls import Command, NextToolCalls, SuggestedCall, about_content, wait_call
+from assent.present.cards import goes_to, quote, readable_body, render_card
+from assent.present.next_steps import EDIT, PLAIN, Circumstances, commands, repair_call, say_approve
 
 UNKNOWN: Final = Circumstances(may_execute=False)
 """For a refusal, which reads no circumstances: it offers decisions but no sending."""

@@ -1,20 +1,78 @@
-"""The texts of refusals about an action, by its state. One row has all four texts, so that they
-agree. The gate selects the row, or the refusal where more than texts differ.
+"""Refusals about an action: every text, and the fields beside it. One row has all four texts, so that they
+agree. The gate says which case it is (`gate.gate.Objection`); `word` turns that into the refusal that is answered.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import msgspec
 
+from assent.gate.gate import Case, Objection
 from assent.gate.policy import Requirement, client_decides
 from assent.gate.records import SUPERSEDED, WORKFLOW, Action, Assurance, Status
-from assent.gate.rules.words import describe_need
-from assent.gate.step_calls import REPLACED
+from assent.gate.rules.drift import DriftChange, describe_changes
 from assent.gate.views import Unfit
 from assent.kernel.refusals import Problem, Reason, Refusal, Words
 from assent.kernel.times import full_time
+from assent.present.guidance import view_alone
+from assent.present.rule_text import describe_need
+from assent.present.workflow_step import REPLACED
+
+Links = Callable[[Action], str | None]
+"""Creates a run's review link. Called only for a refusal that shows it: signing is slow."""
+
+IN_PROGRESS_RETRY_SECONDS: Final = 2
+
+
+def no_link(action: Action) -> None:
+    """For callers that show no link."""
+
+
+@contextmanager
+def worded(links: Links) -> Iterator[None]:
+    """Give words and a review link to what the gate objects to inside."""
+    try:
+        yield
+    except Objection as objection:
+        raise word(objection, links) from None
+
+
+def word(objection: Objection, links: Links) -> Refusal:
+    """Build the refusal for what the gate objects to."""
+    action, needed = objection.action, objection.needed or Requirement(Assurance.AGENT)
+    match objection.case:
+        case Case.IN_PROGRESS:
+            return in_progress(action)
+        case Case.OUTCOME_UNKNOWN:
+            return unknown_outcome(action, links(action))
+        case Case.CLOSED:
+            return refuse_closed(action, Reason.ACTION_CLOSED)
+        case Case.ENDED:
+            return refuse_closed(action, Reason.REQUIRES_APPROVAL, links(action))
+        case Case.EXPIRED:
+            return refuse_expired(action)
+        case Case.DENIED:
+            return refuse_denied(action, needed)
+        case Case.WAITING:
+            return needs_approval(action, links(action), describe_waiting(action, needed))
+        case Case.UNMET:
+            return needs_approval(action, links(action), describe_policy(action, needed))
+        case Case.UNSEALED:
+            return needs_approval(action, links(action), NOT_OURS)
+        case Case.EARLY:
+            return needs_approval(action, links(action), describe_early(action.effect.schedule_ms or 0))
+        case Case.OVERDUE:
+            return refuse_overdue(action, action.schedule_ms or 0)
+        case Case.UNFIT:
+            return refuse_unfit(action)
+        case Case.STALE:
+            return refuse_stale(action)
+        case Case.NOTHING_TO_WITHDRAW:
+            return needs_approval(action, links(action), NOTHING_TO_WITHDRAW)
+
 
 NOT_OURS: Final = Words(
     summary="The stored approval is not valid.",
@@ -235,8 +293,9 @@ def is_step(action: Action) -> bool:
     return action.effect.connector == WORKFLOW
 
 
-def refuse_unfit(action: Action, unfit: Unfit) -> Refusal:
+def refuse_unfit(action: Action) -> Refusal:
     """Build the refusal for undeliverable content, such as a mail without recipients."""
+    unfit = action.view.unfit or Unfit("", "")
     words = Words(
         user_message=unfit.words,
         fix="STOP. Ask the user, change the action with the recovery tool, show the new version and wait for a yes.",
@@ -272,4 +331,98 @@ def _refuse_unedited(action: Action, words: Words, expected: str, got: str, need
         recovery_tool="chieflab_edit_action",
         recovery_args={"actionId": action.action_id},
         recovery_needs=needs,
+    )
+
+
+def refuse_stale(action: Action, *, user_message: str | None = None) -> Refusal:
+    """Build the STALE_REVISION refusal. `explaining` adds the present content."""
+    return Refusal(
+        Reason.STALE_REVISION,
+        user_message=user_message,
+        status=action.status,
+        action_id=action.action_id,
+        render_in_chat=msgspec.to_builtins(view_alone(action)),
+    )
+
+
+def needs_approval(action: Action, review_url: str | None, words: Words | None = None) -> Refusal:
+    """Build S4's `requires_approval`: no recovery tool, no retry, a review link (E92, C15)."""
+    return Refusal(
+        Reason.REQUIRES_APPROVAL,
+        words=words,
+        status=action.status,
+        action_id=action.action_id,
+        review_url=review_url,
+    )
+
+
+def refuse_denied(action: Action, needed: Requirement) -> Refusal:
+    """Build the refusal for an action that the policy denies, no matter who approves it."""
+    rule = needed.rules[0]
+    expected = f"a value that the rule {rule} can be judged by"
+    return Refusal(
+        Reason.DENIED_BY_POLICY,
+        facts={"rule": rule, "why": needed.denied},
+        problems=[Problem(needed.unknown, expected, "unknown")] if needed.unknown else None,
+        action_id=action.action_id,
+        status=action.status,
+    )
+
+
+def in_progress(action: Action) -> Refusal:
+    return Refusal(
+        Reason.EXECUTION_IN_PROGRESS,
+        action_id=action.action_id,
+        status=action.status,
+        retry_after_seconds=IN_PROGRESS_RETRY_SECONDS,
+    )
+
+
+def unknown_outcome(action: Action, review_url: str | None) -> Refusal:
+    return Refusal(
+        Reason.OUTCOME_UNKNOWN,
+        words=describe_unknown(action),
+        facts={"connector": action.view.via or action.effect.connector},
+        action_id=action.action_id,
+        status=action.status,
+        review_url=review_url,
+    )
+
+
+def refuse_expired(action: Action) -> Refusal:
+    words = describe_expired(action)
+    return Refusal(Reason.ACTION_EXPIRED, words=words, action_id=action.action_id)
+
+
+def refuse_closed(action: Action, reason: Reason, review_url: str | None = None) -> Refusal:
+    """Build the refusal for a closed action. An executor answers S1's literal `requires_approval`
+    (C13, C33)."""
+    return Refusal(
+        reason,
+        words=describe_closed(action),
+        status=action.status,
+        external_id=action.external_id,
+        action_id=action.action_id,
+        review_url=review_url,
+    )
+
+
+def refuse_drift(action: Action, changes: tuple[DriftChange, ...], *, approved: bool) -> Refusal:
+    """Build the refusal. In `problems`, `expected` is the value at the approval and `got` the present
+    one."""
+    since = "since it was approved" if approved else "since it was shown"
+    done = "sent" if approved else "decided"
+    return Refusal(
+        Reason.STALE_REVISION,
+        words=Words(
+            summary=f"Something has changed {since}.",
+            user_message=f"Nothing was {done}, because something has changed {since}: {describe_changes(changes)}. "
+            "Look at it again, and approve it if it is still right.",
+            fix="STOP. Tell the user what changed (problems: expected is the earlier value, got the present one), show "
+            "the content (show) and ask again. It waits for a new approval; the content itself is unchanged.",
+            stop_rule="Do not approve it again before the human has seen what changed.",
+        ),
+        problems=[Problem(each.path, each.was, each.now) for each in changes],
+        status=action.status,
+        action_id=action.action_id,
     )

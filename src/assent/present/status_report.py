@@ -23,11 +23,11 @@ from assent.gate.records import (
     is_by_hand,
     when_taken_down,
 )
-from assent.gate.step_calls import REPLACED, describe_step
 from assent.gate.transitions import APPROVED, EXECUTING, RETRYABLE, UNKNOWN, state_of
 from assent.kernel.ids import is_uuid
 from assent.kernel.texts import truncate
 from assent.kernel.times import full_time, readable_time
+from assent.present.workflow_step import REPLACED, describe_step
 
 EXPIRED: Final = "expired"
 MAX_HEADLINE: Final = 80

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.gate.card_calls import PLAIN, Circumstances, ask
 from assent.gate.records import Action, Effect
 from assent.gate.rules.drift import describe_changes, read_changes
 from assent.gate.views import Block, Diff, Facts, Table, Text
@@ -16,6 +15,7 @@ from assent.kernel.domains import with_ascii_form
 from assent.kernel.limits import MAX_DIALOG_CHARS
 from assent.kernel.texts import name_unseen
 from assent.kernel.times import full_time
+from assent.present.next_steps import PLAIN, Circumstances, ask
 
 NAMED_IN_CHAT: Final = 50
 """Most recipients listed one by one. A mail to more has high risk and is decided on its page."""
