@@ -11,8 +11,7 @@ from tests.docs.script import load_script
 
 ROOT = Path(__file__).parents[2]
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-MOST_SWITCHES = {"approve": 50, "advance": 50, "measure": 70}
-"""Two thirds of what a review counted, 66, 102 and 125, and the question whose workspace it is."""
+FLOWS = ("approve", "advance", "measure")
 
 
 @pytest.fixture(scope="module")
@@ -20,10 +19,8 @@ def tracer() -> ModuleType:
     return load_script("trace_calls")
 
 
-@pytest.mark.parametrize("flow", MOST_SWITCHES)
-def test_a_flow_is_listed_as_it_is_traced_and_stays_short(flow: str, tracer: ModuleType) -> None:
+@pytest.mark.parametrize("flow", FLOWS)
+def test_a_flow_is_listed_as_it_is_traced(flow: str, tracer: ModuleType) -> None:
     listed = re.search(rf"<!-- flow: {flow} -->\n(.*?)<!-- end -->", ARCHITECTURE, re.DOTALL)
     assert listed is not None
-    found = tracer.trace(flow)
-    assert tuple(re.findall(r"`([^`]+)`", listed[1])) == found.files
-    assert found.switches <= MOST_SWITCHES[flow], "\n".join(found.write())
+    assert tuple(re.findall(r"`([^`]+)`", listed[1])) == tracer.trace(flow).files
