@@ -28,7 +28,7 @@ from assent.platform.effects import (
 from assent.suite.channels.channel import Channel, find_form, needs
 from assent.suite.channels.registry import CONNECTORS, MODULES, list_channels
 from assent.suite.content import counting
-from assent.suite.content.fitting import fit_edit
+from assent.suite.content.threads import fit_edit
 from assent.suite.rechecking import recheck
 
 PUBLISH: Final = "chieflab_publish_approved_post"

@@ -10,7 +10,7 @@ from assent.platform.effects import ByHand, Effect, EffectType, EffectTypes, Fie
 from assent.suite.channels.channel import find_form
 from assent.suite.channels.email.types import describe_mail, find_unfit
 from assent.suite.channels.registry import BY_ID
-from assent.suite.content.fitting import fit_edit
+from assent.suite.content.threads import fit_edit
 from assent.suite.effect_types import (
     MAIL,
     POST,

@@ -19,7 +19,7 @@ from assent.platform.tools import WRITES, Call, Tool
 from assent.platform.values import MAX_PICTURE_BYTES, Reason, Refusal, bad_argument
 from assent.suite.channels.registry import PUBLISHES_PICTURES, label_of
 from assent.suite.content import evidence as gathering
-from assent.suite.content.naming import find_name
+from assent.suite.content.evidence import find_name
 from assent.suite.learning import lessons as lessons_read
 from assent.suite.operators import graphics, launch
 from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed

@@ -46,10 +46,9 @@ from assent.platform.values import (
 from assent.suite.channels.channel import Channel, needs
 from assent.suite.channels.registry import SIZES, TABLE, label_of
 from assent.suite.content import evidence as gathering
-from assent.suite.content.goals import announces, asks_otherwise
-from assent.suite.content.naming import find_name
+from assent.suite.content.evidence import SOURCES, find_name
+from assent.suite.content.note import announces, asks_otherwise
 from assent.suite.content.page import Fetched, Page, read_page, read_text
-from assent.suite.content.sources import SOURCES
 from assent.suite.content.writing import gather_writing
 from assent.suite.learning import lessons as lessons_read
 from assent.suite.operators import launch, post
