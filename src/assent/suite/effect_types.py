@@ -29,7 +29,7 @@ from assent.suite.channels.channel import Channel, find_form, needs
 from assent.suite.channels.registry import CONNECTORS, MODULES, list_channels
 from assent.suite.content import counting
 from assent.suite.content.threads import fit_edit
-from assent.suite.rechecking import recheck
+from assent.suite.knowledge import recheck
 
 PUBLISH: Final = "chieflab_publish_approved_post"
 MAX_HEADLINE_CHARS: Final = 300

@@ -17,7 +17,7 @@ import pytest
 import assent
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Effect
-from assent.suite.channels.making import load_connectors
+from assent.suite.channels.factory import load_connectors
 from assent.suite.channels.registry import MODULES, list_channels, list_connectors
 from assent.suite.effect_types import list_types
 

@@ -11,7 +11,7 @@ from assent.suite import channels
 from assent.suite.channels.registry import CONNECTORS, MODULES, TABLE
 
 FOLDER = Path(channels.__file__).parent
-SHARED = {"__init__", "channel", "making", "registry"}
+SHARED = {"__init__", "channel", "factory", "registry"}
 OWN = "site"
 """The provider that is this server itself."""
 
@@ -56,7 +56,7 @@ def test_types_and_descriptions_load_no_connector_and_no_emulator() -> None:
     loaded = json.loads(done.stdout)
 
     assert "assent.suite.channels.email.types" in loaded
-    slow = ("connector", "emulator", "making", "smtp", "resend", "httpx", "starlette")
+    slow = ("connector", "emulator", "factory", "smtp", "resend", "httpx", "starlette")
     assert [
         name for name in loaded if name.rpartition(".")[2] in slow or name.startswith("assent.testing")
     ] == []

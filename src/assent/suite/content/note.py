@@ -1,5 +1,5 @@
 """Writes a plain note for a channel from the facts, for calls that bring no text: one of the two fillers
-of `write(facts, channel, goal)`; the other is `assent.suite.model_writer`.
+of `write(facts, channel, goal)`; the other is `assent.suite.drafting`.
 
 Every sentence is a sentence of the evidence, with the product's name before it where it does not name
 the product. The channel decides how much is told and in which order (`NoteForm`), the goal which of
