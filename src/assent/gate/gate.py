@@ -19,7 +19,6 @@ from assent.gate.seals import Seals
 from assent.gate.transitions import (
     AWAITING,
     EXECUTING,
-    RETRYABLE,
     TERMINAL,
     UNKNOWN,
     Move,
@@ -238,7 +237,7 @@ def judge_approval(
     # time.
     warned = due_ms is not None and shown_ms is not None and shown_ms >= due_ms
     waits = action.status is Status.AWAITING_APPROVAL
-    if due_ms is not None and waits and not warned and is_overdue(action, now_ms):
+    if waits and not warned and is_overdue(action, now_ms):
         raise Objection(Case.OVERDUE, action)
     needed = policy.require(action)
     if needed.denied:
@@ -254,7 +253,7 @@ def _read_settled(action: Action, now_ms: int) -> State:
     """Return the state of an action. Raises `Objection` while it is or may be executed and while its
     outcome is unknown."""
     state = state_of(action)
-    if state == EXECUTING or (state == RETRYABLE and is_barred(action, now_ms)):
+    if state == EXECUTING or is_barred(action, now_ms):
         raise Objection(Case.IN_PROGRESS, action)
     if state == UNKNOWN:
         raise Objection(Case.OUTCOME_UNKNOWN, action)

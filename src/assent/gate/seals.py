@@ -46,7 +46,7 @@ class Seals(Record):
 
     def _matches(self, action: Action, key: bytes) -> bool:
         approval = action.approval
-        if approval is None or not approval.mac:
+        if approval is None:
             return False
         mac = tokens.encode(hmac.digest(key, _cover(action, approval), "sha256"))
         return hmac.compare_digest(mac.encode(), approval.mac.encode())

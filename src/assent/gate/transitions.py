@@ -117,7 +117,7 @@ def path(action: Action, move: Move) -> tuple[Step, ...]:
     state = state_of(action)
     if (state, move) in TABLE:
         return ((move, TABLE[state, move]),)
-    withdrawn = TABLE.get((state, Move.WITHDRAW))
-    if withdrawn is not None and (withdrawn, move) in TABLE:
+    withdrawn = TABLE.get((state, Move.WITHDRAW), state)  # itself where nothing can be withdrawn
+    if (withdrawn, move) in TABLE:
         return (Move.WITHDRAW, withdrawn), (move, TABLE[withdrawn, move])
     raise IllegalMove(state, move)

@@ -30,7 +30,6 @@ Scalar = bool | int | str
 """A value in a rule. Numbers with a fraction are texts of digits, so that they stay exact."""
 
 _NUMBER: Final = re.compile(r"(-?[0-9]{1,40}(?:\.[0-9]{1,20})?)(?: ([A-Z]{3}))?", re.ASCII)
-_MISSING: Final = object()
 
 
 Judged = bool | None
@@ -156,7 +155,7 @@ def _judge_others(match: Match, action: Action, exact: bool) -> Iterator[tuple[s
 def _is_one_of(values: Iterable[str], wanted: tuple[str, ...], exact: bool = False) -> Judged:
     """Whether one of the values that are known is wanted."""
     known = tuple(filter(None, values))
-    if not known or _fold_listed(known, fold_name).isdisjoint(_fold_listed(wanted, fold_name)):
+    if _fold_listed(known, fold_name).isdisjoint(_fold_listed(wanted, fold_name)):
         return False if known else None
     return None if exact and set(known).isdisjoint(wanted) else True
 
@@ -171,7 +170,7 @@ def _find_argument(arguments: Any, name: str) -> Any:
     value = arguments
     for part in name.split("."):
         if not isinstance(value, dict) or part not in value:
-            return _MISSING
+            return None
         value = value[part]
     return value
 
@@ -184,7 +183,7 @@ def _judge_recipients(wanted: RecipientCondition, reached: frozenset[str]) -> Ju
         return False
     if wanted.at_most is not None and count > wanted.at_most:
         return False
-    if wanted.outside and all(_is_among(each, wanted.outside, _fold_address) for each in reached):
+    if all(_is_among(each, wanted.outside, _fold_address) for each in reached):
         return False
     if not wanted.any_of or any(_is_among(each, wanted.any_of, _fold_address) for each in reached):
         return True
@@ -206,8 +205,8 @@ def _fold_address(address: str) -> str:
 
 def _judge_amount(condition: Condition, facets: Facets, exact: bool) -> Judged:
     """Judge an amount: a plain bound by the number alone, one with a currency by both."""
-    judged = judge_value(condition, facets.amount or _MISSING, exact)
-    if judged is None and facets.amount and facets.currency:
+    judged = judge_value(condition, facets.amount or None, exact)
+    if judged is None and facets.amount:
         return judge_value(condition, f"{facets.amount} {facets.currency}", exact)
     return judged
 
@@ -248,8 +247,8 @@ def _is_any(listed: tuple[Scalar, ...], value: Any, exact: bool) -> Judged:
 
 def _equals(value: Any, wanted: Scalar) -> Judged:
     """Whether two values are equal; None if their types cannot be compared."""
-    if isinstance(wanted, bool) or isinstance(value, bool):
-        return value is wanted if isinstance(value, bool) and isinstance(wanted, bool) else None
+    if isinstance(wanted, bool):
+        return value is wanted if isinstance(value, bool) else None
     if (number := read_number(wanted)) is not None:
         found = read_number(value)
         return None if found is None or found[1] != number[1] else found[0] == number[0]
@@ -266,7 +265,7 @@ def _compare(value: Any, bound: str, holds: Any) -> Judged:
 
 def read_number(value: Any) -> tuple[Decimal, str] | None:
     """Return a number with its currency, which is empty for a plain one; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
+    if not isinstance(value, int | float | str | Decimal):
         return None
     text = format(Decimal(repr(value)), "f") if isinstance(value, float) else str(value)
     found = _NUMBER.fullmatch(text)
