@@ -23,16 +23,6 @@ class ToolCall(WireRecord, omit_defaults=True):
     """Arguments that `args` lacks, and what to ask the person for."""
 
 
-class SuggestedCall(WireRecord, omit_defaults=True):
-    """A complete tool call, and when to make it."""
-
-    name: str
-    args: dict[str, Any]
-    when: str
-    needs: dict[str, str] = {}
-    """Arguments that only the person can give: what to ask for, by argument."""
-
-
 class Problem(Record):
     """A problem of an argument: its path, the expected value, the received one."""
 
@@ -76,7 +66,7 @@ class Recovery(WireRecord, omit_defaults=True):
     """The present action as Markdown for the chat."""
     commands: list[Any] | UnsetType = UNSET
     """The person's commands, each with its call."""
-    next: list[SuggestedCall] | UnsetType = UNSET
+    next: list[Any] | UnsetType = UNSET
     """Complete next calls, each with its condition."""
     writing: dict[str, Any] | UnsetType = UNSET
     """Material for the missing text."""
@@ -227,7 +217,6 @@ __all__ = [
     "Refusal",
     "Replay",
     "Retry",
-    "SuggestedCall",
     "ToolCall",
     "Words",
     "bad_argument",

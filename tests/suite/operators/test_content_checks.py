@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.serving.web.review.kit import form
 from tests.suite.operators.conftest import Loop
-from tests.unit.gate.bodies import PUBLISHABLE, REFUSED, SUSPECT
+from tests.unit.gate.content.bodies import PUBLISHABLE, REFUSED, SUSPECT
 
 from assent.gate.content.suspicion import BRIEF, CHAT, LABEL, LEFT, NOTE
 

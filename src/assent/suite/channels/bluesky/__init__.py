@@ -53,5 +53,4 @@ CHANNEL: Final = Channel(
     look_at="https://bsky.app/profile",
     by_hand=post_form("https://bsky.app/", BODY),
 )
-CHANNELS: Final = (CHANNEL,)
 CONNECTORS: Final = (INFO,)

@@ -1,0 +1,90 @@
+"""What is known of an effect after a call, and what a connector guarantees for a repeated one."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from assent.gate.records import Effect
+from assent.gate.views import View
+from assent.kernel.refusals import Reason
+from assent.kernel.structs import Record
+
+
+class Delivery(Record):
+    """A connector's guarantee for a repeated send (C30).
+
+    `native_key`: the provider recognises our key for `window_ms`; with `searches` an effect may
+    still be found after that, but finding none proves nothing. `natural_key`: the effect is unique,
+    so a repetition finds it. `read_back`: the provider can be asked whether it happened. `none`:
+    only a person can tell.
+    """
+
+    kind: Literal["native_key", "natural_key", "read_back", "none"]
+    window_ms: int | None = None
+    searches: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.kind == "native_key") != (self.window_ms is not None):
+            raise ValueError(
+                "a native key, and nothing else, has a window in which the provider recognises it"
+            )
+
+
+class Remainder(Record):
+    """The part of an effect that was not delivered, offered as a separate action. `reached` says in
+    words where the rest was delivered, `why` why this part was not."""
+
+    effect: Effect
+    reached: str
+    why: str
+    view: View = View()
+    """Set by the engine before the remainder is stored."""
+
+
+class Delivered(Record):
+    """The effect happened: id, URL, evidence. `rest` is the part that was not delivered, `output` the
+    JSON that the agent gets."""
+
+    external_id: str
+    external_url: str | None = None
+    evidence: dict[str, Any] = {}
+    rest: Remainder | None = None
+    output: Any = None
+
+
+class NotSent(Exception):  # noqa: N818 - what is known
+    """The effect did not happen. `curable`: the same action may be retried (C10)."""
+
+    def __init__(
+        self,
+        reason: Reason,
+        detail: str,
+        *,
+        curable: bool,
+        retry_after_seconds: int | None = None,
+        of_the_effect: bool = False,
+    ) -> None:
+        """`of_the_effect`: the provider's answer is about the effect, not about the request."""
+        super().__init__(detail)
+        self.reason = reason
+        self.detail = detail
+        self.curable = curable
+        self.retry_after_seconds = retry_after_seconds
+        self.of_the_effect = of_the_effect
+
+
+REFERENCE: Final = "providerReference"
+"""Metadata key of the provider's reference to an effect whose outcome is unknown."""
+
+
+class OutcomeUnknown(Exception):  # noqa: N818 - what is known
+    """The effect may or may not have happened. Every exception other than `NotSent` counts as this.
+    `reference` is the provider's reference, if known; it is stored with the action for
+    `look_up`."""
+
+    def __init__(self, detail: str = "", *, reference: str | None = None) -> None:
+        super().__init__(detail)
+        self.reference = reference
+
+
+SendOutcome = Delivered | NotSent | OutcomeUnknown

@@ -1,0 +1,1 @@
+"""Finds problems of running campaigns in the numbers that are known."""

@@ -1,0 +1,1 @@
+"""Reads memory and results for drafts and diagnoses."""

@@ -1,0 +1,55 @@
+"""Plain records for unit tests: actions in every state, and approvals that this server sealed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from assent.gate.policy import DEFAULT, Policy
+from assent.gate.records import Action, Approval, Assurance, Attempt, Effect, ExecutionState, Status
+from assent.gate.seals import Seals
+from assent.gate.transitions import State
+from assent.testing.connector_contract import CHECKED_AT_MS, claim_action
+
+NOW_MS: Final = CHECKED_AT_MS
+SEALS: Final = Seals.of((b"a secret of thirty-two characters",))
+REFUND: Final = Effect(channel="acme", verb="refund", connector="acme", body="Refund 12.50 EUR")
+
+
+def stage(effect: Effect = REFUND, **changes: Any) -> Action:
+    """An action that waits for its approval."""
+    waiting = replace(
+        claim_action(effect),
+        status=Status.AWAITING_APPROVAL,
+        execution_state=ExecutionState.NONE,
+        approval=None,
+        attempt=None,
+        schedule_ms=effect.schedule_ms,
+    )
+    return replace(waiting, **changes)
+
+
+def approve(action: Action, policy: Policy = DEFAULT, **said: Any) -> Action:
+    """The action with an approval of a signed-in person, which this server sealed."""
+    given: dict[str, Any] = {"by": "Ada", "at_ms": NOW_MS, "assurance": Assurance.PERSON, "person_id": "ada"}
+    approval = Approval(**{"digest": action.digest, **given, **said})
+    return SEALS.seal(replace(action, status=Status.APPROVED), approval, policy)
+
+
+def put_in(state: State, effect: Effect = REFUND, **changes: Any) -> Action:
+    """An action in this state, with the approval and the attempt that come before it."""
+    action = stage(effect)
+    if state.status is not Status.AWAITING_APPROVAL:
+        action = approve(action)
+    if state.execution is not ExecutionState.NONE:
+        action = replace(action, attempt=begin())
+    return replace(action, status=state.status, execution_state=state.execution, **changes)
+
+
+def begin(**changes: Any) -> Attempt:
+    """An attempt that began a minute ago and whose lease ended just now."""
+    begun = Attempt(
+        attempt_id="attempt", fence=1, started_ms=NOW_MS - 60_000, lease_until_ms=NOW_MS, tool="execute"
+    )
+    return replace(begun, **changes)
