@@ -22,7 +22,7 @@ from assent.gate.records import Severity
 from assent.gate.webhooks import EVENT_AFTER, ActionEvent, EventAction
 from assent.serving.agent_texts import write_tool
 from assent.suite.effect_types import effect_types
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog, input_schema
 from assent.tools.definition import Tool
 from assent.workflow.contracts import criteria

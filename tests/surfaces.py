@@ -29,8 +29,8 @@ from assent.processes.serve import Surfaces
 from assent.serving.edge import Credentials
 from assent.serving.stdio import StdioSession
 from assent.settings.load import Settings
-from assent.suite.pictures.making import PictureMaker
-from assent.suite.pictures.orders import PictureJob, PictureResult
+from assent.suite.drafting import PictureMaker
+from assent.suite.pictures.graphics import PictureJob, PictureResult
 
 BASE_URL = "http://127.0.0.1:8080"
 START_MS = 1_790_000_000_000

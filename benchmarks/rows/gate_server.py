@@ -19,7 +19,7 @@ import uvloop
 
 from assent.processes.serve import Surfaces, http_server, running_jobs
 from assent.settings.logs import configure_logging
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.testing.operator import TOOL
 from assent.tools.catalog import Catalog
 from assent.tools.definition import READS, Call, Tool

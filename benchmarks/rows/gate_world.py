@@ -22,7 +22,7 @@ from assent.gate.records import Effect
 from assent.kernel.ids import WorkspaceId
 from assent.ports import Context, Delivered, Delivery
 from assent.settings.load import load_settings
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 from assent.testing.operator import PUBLISH, TestingStage, testing_stage
 from assent.tools.approvals import approve_action
 from assent.tools.client_dialog import ApproveAction

@@ -39,8 +39,8 @@ from assent.kernel.ids import ActionId
 from assent.processes.serve import Surfaces
 from assent.settings.load import load_settings
 from assent.sql.loader import statements
-from assent.suite.tools.operating import prepare_post
-from assent.suite.tools.operator_requests import Post
+from assent.suite.tools.prepare import prepare_post
+from assent.suite.tools.requests import Post
 from assent.tools.approvals import approve_action, edit_action
 from assent.tools.client_dialog import ApproveAction, EditAction
 from assent.tools.definition import Call

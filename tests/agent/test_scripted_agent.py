@@ -25,7 +25,7 @@ from assent.ports import Single
 from assent.processes.serve import Surfaces
 from assent.sql.loader import statements
 from assent.suite.channels.zernio import emulator as zernio
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.testing.provider_server import Outcome
 from assent.tools.catalog import Catalog
 

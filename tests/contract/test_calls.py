@@ -23,7 +23,7 @@ from tests.contract.talk import (
 from tests.surfaces import Surface
 
 from assent.suite.channels.registry import CONNECTORS
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 
 
 async def schemas(surface: Surface) -> dict[str, Any]:

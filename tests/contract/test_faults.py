@@ -23,7 +23,7 @@ from tests.contract.talk import (
 )
 from tests.surfaces import BASE_URL, Surface
 
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 
 SECRET = "postgresql://admin:hunter2@db.internal/assent"

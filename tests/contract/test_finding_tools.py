@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 
 PHRASINGS = {

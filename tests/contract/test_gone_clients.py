@@ -10,7 +10,7 @@ import msgspec
 from tests.contract.talk import PUBLIC, SIGNUP, converse, count_rows, request, tool_call
 from tests.surfaces import Surface
 
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 
 

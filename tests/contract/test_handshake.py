@@ -27,7 +27,7 @@ import assent
 from assent.kernel.ids import REQUEST_ID
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, TOOLSETS
 from assent.serving.instructions import INSTRUCTIONS, instructions
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 
 

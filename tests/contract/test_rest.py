@@ -12,7 +12,7 @@ from tests.surfaces import Surface
 from assent.kernel.refusals import MEANINGS, Reason, Refusal, Retry
 from assent.serving import arguments
 from assent.serving.http import rest_arguments
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 
 

@@ -20,7 +20,7 @@ from tests.surfaces import Surface
 
 from assent.processes.serve import http_server
 from assent.serving.sockets import ReadTimeouts, fit_descriptors
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 
 pytestmark = pytest.mark.slow

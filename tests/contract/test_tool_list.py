@@ -23,7 +23,7 @@ from tests.kernel.strict_mode import refused
 from tests.surfaces import Surface
 
 from assent.kernel.toolsets import TOOLSETS
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent.tools.definition import Tool
 from assent.tools.toolsets import TOOLSET_OF

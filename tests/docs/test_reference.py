@@ -14,7 +14,7 @@ from tests.cli.conftest import Assent, assent, bare_environment, data_dir, own_l
 from tests.docs.pages import DOCS, blocks_of
 from tests.docs.script import load_script
 
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.workflow.definition import format
 from assent.workflow.machine import conditions
 

@@ -15,7 +15,7 @@ from tests.rules_manifest import load_manifest
 
 from assent.gate.webhooks import EVENTS
 from assent.suite.effect_types import effect_types
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.workflow.definition.format import STANDARD, WORKFLOW
 
 ROOT = DOCS.parent

@@ -20,7 +20,7 @@ PYTHON = sorted(
 SERVER = sorted(
     file
     for file in (ROOT / "src").rglob("*.py")
-    if "testing" not in file.parts and file.name != "emulator.py"
+    if "testing" not in file.with_suffix("").parts and file.name != "emulator.py"
 )
 TEXTS = sorted(
     file

@@ -11,7 +11,7 @@ import pytest
 
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.schemas import flatten
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog, input_schema, output_schema
 from assent.tools.definition import Tool
 

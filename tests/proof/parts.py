@@ -24,8 +24,7 @@ from assent.kernel.limits import DAY_MS, MINUTE_MS
 from assent.ports import Delivery, Reading
 from assent.serving.edge import Credentials, Edge, RequestContext
 from assent.settings.load import Settings
-from assent.suite.testing.catalog import ALL_TOOLS
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import ALL_TOOLS, any_effects
 from assent.testing.connector import EmulatedConnector
 from assent.testing.operator import TOOL
 from assent.tools.catalog import Catalog

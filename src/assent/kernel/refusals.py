@@ -23,6 +23,16 @@ class ToolCall(WireRecord, omit_defaults=True):
     """Arguments that `args` lacks, and what to ask the person for."""
 
 
+class SuggestedCall(WireRecord, omit_defaults=True):
+    """A complete tool call, and when to make it."""
+
+    name: str
+    args: dict[str, Any]
+    when: str
+    needs: dict[str, str] = {}
+    """Arguments that only the person can give: what to ask for, by argument."""
+
+
 class Problem(Record):
     """A problem of an argument: its path, the expected value, the received one."""
 
@@ -66,7 +76,7 @@ class Recovery(WireRecord, omit_defaults=True):
     """The present action as Markdown for the chat."""
     commands: list[Any] | UnsetType = UNSET
     """The person's commands, each with its call."""
-    next: list[Any] | UnsetType = UNSET
+    next: list[SuggestedCall] | UnsetType = UNSET
     """Complete next calls, each with its condition."""
     writing: dict[str, Any] | UnsetType = UNSET
     """Material for the missing text."""
@@ -217,6 +227,7 @@ __all__ = [
     "Refusal",
     "Replay",
     "Retry",
+    "SuggestedCall",
     "ToolCall",
     "Words",
     "bad_argument",

@@ -23,6 +23,12 @@ from assent.gate.connection import Connection as Connection
 from assent.gate.connection import ConnectionState as ConnectionState
 from assent.gate.connection import OpenedSecrets as OpenedSecrets
 from assent.gate.connection import Verified as Verified
+from assent.gate.outcomes import REFERENCE as REFERENCE
+from assent.gate.outcomes import Delivered as Delivered
+from assent.gate.outcomes import Delivery as Delivery
+from assent.gate.outcomes import NotSent as NotSent
+from assent.gate.outcomes import OutcomeUnknown as OutcomeUnknown
+from assent.gate.outcomes import Remainder as Remainder
 from assent.ports.connectors import Campaign as Campaign
 from assent.ports.connectors import Connections as Connections
 from assent.ports.connectors import Connector as Connector
@@ -34,9 +40,3 @@ from assent.ports.context import PATIENCE as PATIENCE
 from assent.ports.context import Context as Context
 from assent.ports.context import Deadline as Deadline
 from assent.ports.context import Picture as Picture
-from assent.ports.outcomes import REFERENCE as REFERENCE
-from assent.ports.outcomes import Delivered as Delivered
-from assent.ports.outcomes import Delivery as Delivery
-from assent.ports.outcomes import NotSent as NotSent
-from assent.ports.outcomes import OutcomeUnknown as OutcomeUnknown
-from assent.ports.outcomes import Remainder as Remainder

@@ -41,10 +41,10 @@ from assent.gate.views import Severity as Severity
 from assent.gate.views import Table as Table
 from assent.gate.views import Unfit as Unfit
 from assent.gate.views import View as View
+from assent.kernel.refusals import SuggestedCall as SuggestedCall
 from assent.present import guidance as guidance
 from assent.present.calls import LAUNCH_NEEDS as LAUNCH_NEEDS
 from assent.present.calls import NextToolCalls as NextToolCalls
-from assent.present.calls import SuggestedCall as SuggestedCall
 from assent.present.cards import quote as quote
 from assent.present.guidance import AGENT_DEPENDENCY as AGENT_DEPENDENCY
 from assent.present.guidance import NOTHING_STAGED_STOP_RULE as NOTHING_STAGED_STOP_RULE

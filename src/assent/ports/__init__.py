@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from assent.gate.outcomes import (
+    REFERENCE,
+    Delivered,
+    Delivery,
+    NotSent,
+    OutcomeUnknown,
+    Remainder,
+    SendOutcome,
+)
 from assent.ports.connectors import (
     Addressed,
     Campaign,
@@ -34,15 +43,6 @@ from assent.ports.operators import (
     Draft,
     Preparation,
     StagedEffect,
-)
-from assent.ports.outcomes import (
-    REFERENCE,
-    Delivered,
-    Delivery,
-    NotSent,
-    OutcomeUnknown,
-    Remainder,
-    SendOutcome,
 )
 from assent.ports.store import (
     Begin,

@@ -9,12 +9,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from assent.gate.connection import Access, Account, Connection, OpenedSecrets, Verified
+from assent.gate.outcomes import Delivered, Delivery
 from assent.gate.preflight import Readiness
 from assent.gate.records import Action, Effect
 from assent.kernel.ids import WorkspaceId
 from assent.kernel.structs import Record, WireRecord
 from assent.ports.context import Context, Picture
-from assent.ports.outcomes import Delivered, Delivery
 
 
 class Connections(Protocol):

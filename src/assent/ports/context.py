@@ -9,10 +9,10 @@ from typing import Any, Final, Protocol
 
 from assent.gate.connection import Account
 from assent.gate.gate import ApprovedAction
+from assent.gate.outcomes import NotSent
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Reason
 from assent.kernel.structs import Record
-from assent.ports.outcomes import NotSent
 from assent.ports.store import Bound, Rows
 
 PATIENCE: Final = 0.9

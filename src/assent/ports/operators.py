@@ -6,9 +6,9 @@ from typing import Any, Final
 
 from assent.gate.records import Effect
 from assent.gate.views import Severity
+from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Record
 from assent.ports.context import Picture
-from assent.present.calls import SuggestedCall
 
 
 class Draft(Record, kw_only=True):

@@ -7,20 +7,11 @@ from typing import Any, Final
 from assent.gate.records import Action
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.limits import MAX_WAIT_SECONDS
+from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Record, WireRecord
 
 SHORT_DIGEST_CHARS: Final = 16
 """Digits of a digest in a suggested call, enough to prevent a forged match."""
-
-
-class SuggestedCall(WireRecord, omit_defaults=True):
-    """A complete tool call, and when to make it."""
-
-    name: str
-    args: dict[str, Any]
-    when: str
-    needs: dict[str, str] = {}
-    """Arguments that only the person can give: what to ask for, by argument."""
 
 
 LAUNCH_NEEDS: Final = {

@@ -14,8 +14,9 @@ import msgspec
 from assent.gate.records import Action, Asset, Preflight
 from assent.gate.transitions import TABLE
 from assent.kernel.canonical import short_digest
+from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import WireRecord
-from assent.present.calls import Command, NextToolCalls, SuggestedCall, about_content, wait_call
+from assent.present.calls import Command, NextToolCalls, about_content, wait_call
 from assent.present.cards import goes_to, quote, readable_body, render_card
 from assent.present.next_steps import EDIT, PLAIN, Circumstances, commands, repair_call, say_approve
 

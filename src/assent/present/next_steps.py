@@ -10,9 +10,10 @@ from typing import Any, Final
 from assent.gate.effects import EXECUTE
 from assent.gate.records import WORKFLOW, Action, is_by_hand, when_taken_down
 from assent.kernel.limits import HOUR_MS
+from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Record
 from assent.kernel.times import full_time, iso_time
-from assent.present.calls import Command, SuggestedCall, about_content, wait_call
+from assent.present.calls import Command, about_content, wait_call
 from assent.present.workflow_step import calls_after_decision
 
 APPROVE: Final = "chieflab_approve_action"

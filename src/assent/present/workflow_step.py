@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from assent.gate.records import CALL, WORKFLOW, Action, Status, is_rewritten
-from assent.kernel.refusals import Problem, Reason, Refusal
-from assent.present.calls import SuggestedCall
+from assent.kernel.refusals import Problem, Reason, Refusal, SuggestedCall, Words
 
 _TOKENS: Final = ("stateToken", "ackToken")
 OTHER_CONTENT: Final = {"notesMarkdown": "the other version, with output where the step asks for one"}
@@ -36,6 +35,64 @@ def refuse_confirmation(action: Action) -> None:
                 )
             ],
         )
+
+
+def refuse_passing(action: Action, title: str) -> Refusal:
+    """Build the refusal for content that was approved during this call: the same call will pass."""
+    return Refusal(
+        Reason.EXECUTION_IN_PROGRESS,
+        words=Words(
+            summary=f"“{title}” was approved just now.",
+            user_message=f"“{title}” was approved just now; I go on.",
+            fix="Make the same call again, exactly as it was sent; it passes.",
+            stop_rule="Do not ask for approval again.",
+        ),
+        status=action.status,
+        action_id=action.action_id,
+        retry_after_seconds=1,
+    )
+
+
+def describe_waiting(action: Action, title: str, wish: str | None, earlier: str | None) -> Words:
+    """Words for a step that waits for a person, was rejected, or was edited. `wish` is the last change that was
+    asked for, `earlier` a sentence about earlier decisions."""
+    name = f"“{title}”"
+    if action.status is Status.REJECTED:
+        why = action.rejection or "no reason given"
+        return Words(
+            summary=f"{name} was rejected.",
+            user_message=f"{name} was rejected: {why}. I will submit another version for your approval.",
+            fix="STOP. Do not repeat this call. Change what you submit as the reason says, and advance with that; it "
+            "needs a new approval.",
+            stop_rule="Do not submit the rejected content again.",
+        )
+    if is_rewritten(action):
+        return Words(
+            summary=f"The text of {name} was changed.",
+            user_message=f"The text of {name} was changed after it was submitted, so I submit the changed text; it "
+            "needs a new approval.",
+            fix="STOP. Do not repeat this call. Advance with the text as it was changed; it needs a new approval.",
+            stop_rule="Do not submit the earlier text again.",
+        )
+    said = [f"{name} waits for your approval."]
+    fix = (
+        "STOP. Show what was submitted and its approval commands in the chat; give the review link only as a fallback. "
+        "After the person approved, make the same advance call again, exactly as it was sent."
+    )
+    if wish is not None:
+        said.append(f"A person asked for changes: {wish}")
+        fix = (
+            "STOP. A person asked for changes: submit a version that has them by advancing with it; it needs a new "
+            "approval."
+        )
+    if earlier is not None:
+        said.append(earlier)
+    return Words(
+        summary=f"{name} waits for a person.",
+        user_message=" ".join(said),
+        fix=fix,
+        stop_rule="Do not advance past this step before a person approved it.",
+    )
 
 
 def calls_after_decision(action: Action, *, may_withdraw: bool) -> tuple[SuggestedCall, ...]:

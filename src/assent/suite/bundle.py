@@ -11,7 +11,7 @@ from assent.platform.extras import MissingExtra
 if TYPE_CHECKING:
     from assent.platform.storage import Component, Services
     from assent.platform.tools import Tool
-    from assent.suite.operators.definition import OperatorInfo
+    from assent.suite.operators import OperatorInfo
     from assent.suite.process import Suite
 
 
@@ -19,23 +19,23 @@ def list_tools() -> tuple[Tool, ...]:
     """Return the tools of the reference operators, in the order of the list. Without the extra
     `pictures` none draws."""
     from assent.suite.drafting import can_draw
-    from assent.suite.site import taking_down
-    from assent.suite.tools import contacts, diagnosing, graphics, measuring, memory, operating
+    from assent.suite.site import removal
+    from assent.suite.tools import contacts, diagnosis, graphics, measurement, memory, prepare
 
     return (
-        *operating.TOOLS,
-        *taking_down.TOOLS,
+        *prepare.TOOLS,
+        *removal.TOOLS,
         *(graphics.TOOLS if can_draw() else ()),
         *contacts.TOOLS,
-        *measuring.TOOLS,
-        *diagnosing.TOOLS,
+        *measurement.TOOLS,
+        *diagnosis.TOOLS,
         *memory.TOOLS,
     )
 
 
 def list_operators() -> tuple[OperatorInfo, ...]:
     """Return the operators with the tools that this installation has."""
-    from assent.suite.operators.registry import OPERATORS
+    from assent.suite.operators import OPERATORS
 
     missing = {name for extra in list_missing_extras() for name in extra.tools}
     return tuple(each.without_tools(missing) for each in OPERATORS) if missing else OPERATORS
@@ -67,7 +67,7 @@ def list_connectors() -> Iterable[ConnectorInfo]:
 
 
 def list_components() -> tuple[Component, ...]:
-    from assent.suite.component import COMPONENT
+    from assent.suite.site.feed import COMPONENT
 
     return (COMPONENT,)
 

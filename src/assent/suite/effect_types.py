@@ -26,10 +26,10 @@ from assent.platform.effects import (
     name_account,
 )
 from assent.suite.channels.channel import Channel, find_form, needs
-from assent.suite.channels.registry import CONNECTORS, MODULES
+from assent.suite.channels.registry import CONNECTORS, MODULES, list_channels
 from assent.suite.content import counting
-from assent.suite.content.fitting import fit_edit
-from assent.suite.rechecking import recheck
+from assent.suite.content.threads import fit_edit
+from assent.suite.knowledge import recheck
 
 PUBLISH: Final = "chieflab_publish_approved_post"
 MAX_HEADLINE_CHARS: Final = 300
@@ -130,8 +130,10 @@ def list_types(modules: Iterable[ModuleType]) -> Iterator[EffectType]:
         name = f"{module.__name__}.types"
         if hasattr(module, "__path__") and find_spec(name) is not None:
             yield from import_module(name).TYPES
-        elif hasattr(module, "CHANNEL") and module.CHANNEL.action:
-            yield from make_types(module.CHANNEL)
+        else:
+            for row in list_channels((module,)):
+                if row.action:
+                    yield from make_types(row)
 
 
 def effect_types() -> Iterator[EffectType]:

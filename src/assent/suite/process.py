@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assent.platform.connections import Connector
     from assent.platform.people import Notifier
     from assent.suite.drafting import Drafting
-    from assent.suite.site.hosting import Site
+    from assent.suite.site.feed import Site
 
 
 class Suite:
@@ -42,7 +42,7 @@ class Suite:
         """The public sites of the workspaces."""
         if self._owner is not None:
             return self._owner.site
-        from assent.suite.site.hosting import Site
+        from assent.suite.site.feed import Site
 
         return Site(self._services)
 
@@ -53,7 +53,7 @@ class Suite:
         return make_drafting(self._settings)
 
     def make_connectors(self) -> Iterable[Connector]:
-        from assent.suite.channels.making import ConnectorParts, make_connectors
+        from assent.suite.channels.factory import ConnectorParts, make_connectors
 
         parts = ConnectorParts(self._services, self._settings, self.site.visits)
         self._connectors = make_connectors(parts)
@@ -73,7 +73,7 @@ class Suite:
 
     def preload(self) -> None:
         """Import every connector and the types of every channel."""
-        from assent.suite.channels.making import load_connectors
+        from assent.suite.channels.factory import load_connectors
         from assent.suite.effect_types import effect_types
 
         load_connectors()

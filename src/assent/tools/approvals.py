@@ -15,7 +15,6 @@ import msgspec
 from assent.engine.actions import actions, blocked, circumstances, decisions, editing, execution, explaining
 from assent.engine.actions.circumstances import Decided
 from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
-from assent.engine.actions.unsent import refuse_missing_type
 from assent.engine.core.failpoints import failpoint
 from assent.engine.core.tenancy import lack_scope
 from assent.engine.learning import pictures
@@ -25,15 +24,14 @@ from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Assurance, ExecutionState, Media
 from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.ids import ActionId, require_action_id, require_run_id
-from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.refusals import Reason, Refusal, SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.present.calls import SuggestedCall
 from assent.present.cards import render_card
 from assent.present.guidance import channel_keys
 from assent.present.next_steps import describe_stuck, execution_key, next_calls
-from assent.present.refusals import Links, refuse_stale
+from assent.present.refusals import Links, refuse_missing_type, refuse_stale
 from assent.tools import client_dialog
 from assent.tools.arguments import (
     Cursor,

@@ -20,10 +20,10 @@ from assent.gate.preflight import is_expired
 from assent.gate.records import Action, Status
 from assent.gate.review_link import DECIDE_RIGHT
 from assent.kernel.ids import WorkspaceId, require_action_id
-from assent.kernel.refusals import Reason, Refusal, Replay, Words, bad_argument
+from assent.kernel.refusals import Reason, Refusal, Replay, SuggestedCall, Words, bad_argument
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.ports import Draft, Preparation, Transaction
-from assent.present.calls import NextToolCalls, SuggestedCall
+from assent.present.calls import NextToolCalls
 from assent.present.guidance import AGENT_DEPENDENCY, AgentGuide, AgentUsefulness, InChat
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, READS, WRITES, Call, PublicCall, Tool

@@ -16,10 +16,9 @@ from assent.gate.audit import ActionRecord, build_record
 from assent.gate.policy import suffices
 from assent.gate.records import Action, Assurance
 from assent.kernel.ids import ActionId, require_action_id
-from assent.kernel.refusals import Reason, Refusal, bad_argument
+from assent.kernel.refusals import Reason, Refusal, SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, from_record
 from assent.ports import Transaction
-from assent.present.calls import SuggestedCall
 from assent.present.next_steps import PLAIN, next_calls
 from assent.present.refusals import SIGNED_IN_ANSWER
 from assent.present.status_report import explain

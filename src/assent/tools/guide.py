@@ -13,10 +13,11 @@ from assent.engine.views import overview
 from assent.engine.views.overview import MOST_COUNTED, Measured, Overview
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Action
+from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.texts import truncate
 from assent.kernel.times import iso_time, readable_time
-from assent.present.calls import LAUNCH_NEEDS, SuggestedCall, wait_call
+from assent.present.calls import LAUNCH_NEEDS, wait_call
 from assent.present.next_steps import Circumstances, next_calls
 from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
 from assent.tools.arguments import TenantIdArgument

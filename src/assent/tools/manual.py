@@ -10,15 +10,14 @@ import msgspec
 from assent.engine.actions import by_hand, circumstances
 from assent.engine.actions.editing import prepare_edit
 from assent.engine.actions.recording import Executed, answer_executed
-from assent.engine.actions.unsent import refuse_missing_type
 from assent.gate.records import Action
 from assent.kernel.ids import require_action_id
-from assent.kernel.refusals import Replay, bad_argument
+from assent.kernel.refusals import Replay, SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.ports import Transaction
-from assent.present.calls import SuggestedCall
 from assent.present.manual_brief import ManualBrief, manual_brief
 from assent.present.next_steps import Circumstances, ask, ask_to_do, next_calls
+from assent.present.refusals import refuse_missing_type
 from assent.tools.approvals import decider_for, links_for
 from assent.tools.arguments import ActionIdArgument, IdempotencyKey
 from assent.tools.definition import DECIDES, Call, Tool

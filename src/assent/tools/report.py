@@ -11,9 +11,9 @@ from assent.engine.views import reporting
 from assent.engine.views.reporting import Report, StreamHead
 from assent.gate.audit import WHAT_HASHES_PROVE, describe_approval
 from assent.gate.records import Action, is_by_hand
+from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Arguments, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
-from assent.present.calls import SuggestedCall
 from assent.present.next_steps import PLAIN
 from assent.present.status_report import SECTION_TITLES, Section, explain, find_section, headline
 from assent.tools.arguments import Since, since_moment

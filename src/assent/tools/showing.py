@@ -21,10 +21,11 @@ from assent.gate.review_link import EXECUTE_RIGHT
 from assent.kernel.canonical import DIGEST_PREFIX
 from assent.kernel.ids import ActionId, require_action_id
 from assent.kernel.limits import MAX_WAIT_SECONDS, SECOND_MS
+from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import Arguments, Record, WireRecord, from_record
 from assent.kernel.times import iso_time, readable_time
 from assent.ports import Transaction
-from assent.present.calls import SuggestedCall, wait_call
+from assent.present.calls import wait_call
 from assent.present.cards import render_card
 from assent.present.next_steps import Circumstances, next_calls
 from assent.present.status_report import SECTION_TITLES, Section, explain, find_section

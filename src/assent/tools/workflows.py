@@ -27,11 +27,11 @@ from assent.gate.records import Action, Status, is_rewritten
 from assent.gate.views import Severity
 from assent.kernel.ids import ActionId, RunId, WorkspaceId
 from assent.kernel.limits import MAX_WAIT_SECONDS
-from assent.kernel.refusals import Reason, Recovery, Refusal, bad_argument
+from assent.kernel.refusals import Reason, Recovery, Refusal, SuggestedCall, bad_argument
 from assent.kernel.structs import Arguments, WireRecord
 from assent.kernel.toolsets import Toolset
 from assent.ports import Begin
-from assent.present.calls import Command, SuggestedCall
+from assent.present.calls import Command
 from assent.present.cards import quote
 from assent.present.next_steps import Circumstances, ask, commands
 from assent.present.workflow_step import OTHER_CONTENT

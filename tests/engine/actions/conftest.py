@@ -13,8 +13,7 @@ from tests.surfaces import ManualClock, settings_for
 
 from assent.app import App
 from assent.processes.serve import Surfaces
-from assent.suite.testing.catalog import ALL_TOOLS
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import ALL_TOOLS, any_effects
 from assent.tools.catalog import Catalog
 
 

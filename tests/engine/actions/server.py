@@ -17,8 +17,7 @@ from assent.engine.core import failpoints
 from assent.processes import serve as processes
 from assent.processes import stdio as stdio_process
 from assent.settings.load import load_settings
-from assent.suite.testing.catalog import ALL_TOOLS
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import ALL_TOOLS, any_effects
 from assent.testing.connector import DELIVERIES, EmulatedConnector
 from assent.testing.operator import TOOL
 from assent.tools.catalog import Catalog

@@ -25,7 +25,7 @@ from assent.engine.actions import decisions
 from assent.gate.records import Assurance
 from assent.gate.transitions import TABLE, Move
 from assent.kernel.times import iso_time
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import input_schema
 
 OPEN = {"awaiting_approval", "approved", "retryable"}

@@ -9,7 +9,7 @@ import pytest
 from tests.engine.actions.kit import AUDIT, BODY, EXECUTE, OTHER, PENDING, Gate
 from tests.engine.actions.trace import Traced
 
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import input_schema
 from assent.tools.definition import Tool
 

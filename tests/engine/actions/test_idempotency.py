@@ -25,7 +25,7 @@ from tests.surfaces import Outcome
 
 from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.times import iso_time
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import input_schema
 
 pytestmark = pytest.mark.every_surface

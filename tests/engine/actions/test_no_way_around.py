@@ -16,7 +16,7 @@ from assent.gate import gate
 from assent.gate.gate import ApprovedAction
 from assent.gate.records import Effect, Media
 from assent.kernel.refusals import Refusal
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import input_schema
 
 pytestmark = pytest.mark.every_surface

@@ -54,7 +54,7 @@ from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.refusals import Refusal
 from assent.ports import Single, Transaction
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 from assent.testing.editing import prepare
 
 T = TypeVar("T")

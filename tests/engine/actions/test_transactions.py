@@ -16,7 +16,7 @@ from tests.workflow.library import step
 from assent.engine.workflows import bundles
 from assent.jobs.kinds import job_kinds
 from assent.suite.site import feed as site_feed
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.workflow import bundle as files
 
 __all__ = ["guarded"]

@@ -34,8 +34,7 @@ from assent.stores.backups import exchange, load_backup
 from assent.stores.facts import read_facts
 from assent.stores.migrate import migrate
 from assent.stores.postgres import connect
-from assent.suite.testing.catalog import ALL_TOOLS
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import ALL_TOOLS, any_effects
 from assent.tools.catalog import Catalog
 
 pytestmark = pytest.mark.own_database

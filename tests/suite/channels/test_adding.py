@@ -1,4 +1,4 @@
-"""A channel is added by its own file or folder and its name in the registry."""
+"""A channel is added by a row, or by a folder and its name in the registry."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ import pytest
 import assent
 from assent.gate.effects import EffectTypes
 from assent.gate.records import Effect
-from assent.suite.channels.making import load_connectors
+from assent.suite.channels.factory import load_connectors
 from assent.suite.channels.registry import MODULES, list_channels, list_connectors
 from assent.suite.effect_types import list_types
 
 SOURCE = Path(assent.__file__).parent
 CHANNELS = Path("suite/channels")
 REGISTRY = CHANNELS / "registry.py"
+NETWORKS = CHANNELS / "networks.py"
+
+MASTODON_IMPORTS = "from assent.suite.channels.channel import Channel, Limit, Size, post_form"
 
 MASTODON = """
-from assent.suite.channels.channel import Channel, Limit, Size, post_form
-
-BODY = Limit(500)
-CHANNEL = Channel(
+MASTODON = Channel(
     id="mastodon",
     label="Mastodon",
     aliases=("fediverse",),
     shape="post",
     connectors=("manual",),
     verb="post",
-    body=BODY,
+    body=Limit(500),
     habits="Plain words.",
     preview="post",
     picture=Size(1200, 675),
     look_at="https://mastodon.example/home",
-    by_hand=post_form("https://mastodon.example/publish", BODY, "Name the picture."),
+    by_hand=post_form("https://mastodon.example/publish", Limit(500), "Name the picture."),
 )
 """
 PAGER = """
@@ -52,6 +52,7 @@ CHANNEL = Channel(
     id="pager", label="Pager", shape="post", connectors=("pager",), verb="post", body=Limit(80), habits="Short."
 )
 INFO = ConnectorInfo("pager", "Pager", "Calls people.", "none", ("pager",), ("publish",))
+CHANNELS = (CHANNEL,)
 CONNECTORS = (INFO,)
 """
 PAGER_TYPES = """
@@ -84,13 +85,12 @@ def make_connectors(parts):
 """
 
 
-WRITTEN = ("mastodon.py", "pager/__init__.py", "pager/types.py", "pager/connector.py")
+WRITTEN = ("pager/__init__.py", "pager/types.py", "pager/connector.py")
 
 
-def write_channels(folder: Path, package: str) -> None:
-    """Write a channel that is a file and one that is a folder."""
+def write_pager(folder: Path, package: str) -> None:
+    """Write a channel that is a folder."""
     (folder / "pager").mkdir(parents=True)
-    (folder / "mastodon.py").write_text(MASTODON)
     for name, text in (("__init__", PAGER), ("types", PAGER_TYPES), ("connector", PAGER_CONNECTOR)):
         text = text.format(name="pager").replace("assent.suite.channels.pager", f"{package}.pager")
         (folder / "pager" / f"{name}.py").write_text(text)
@@ -99,7 +99,10 @@ def write_channels(folder: Path, package: str) -> None:
 def test_a_channel_of_another_package_is_registered_like_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_channels(tmp_path / "other_channels", "other_channels")
+    write_pager(tmp_path / "other_channels", "other_channels")
+    (tmp_path / "other_channels/mastodon.py").write_text(
+        f"{MASTODON_IMPORTS}\n{MASTODON}\nCHANNELS = (MASTODON,)\n"
+    )
     monkeypatch.syspath_prepend(tmp_path)
     modules = (
         *MODULES,
@@ -128,11 +131,12 @@ def extended(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the package with two channels more."""
     copy = tmp_path_factory.mktemp("extended") / "assent"
     shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    write_channels(copy / CHANNELS, "assent.suite.channels")
+    write_pager(copy / CHANNELS, "assent.suite.channels")
     registry = (copy / REGISTRY).read_text()
-    head, listed, rest = registry.partition("MODULES: Final[tuple[ModuleType, ...]] = (\n")
-    head = head.replace("channels import (\n", "channels import (\n    mastodon,\n    pager,\n")
-    (copy / REGISTRY).write_text(f"{head}{listed}    mastodon,\n    pager,\n{rest}")
+    (copy / REGISTRY).write_text(registry.replace("networks,", "networks, pager,"))
+    networks = (copy / NETWORKS).read_text()
+    table = "CHANNELS: Final = (\n"
+    (copy / NETWORKS).write_text(networks.replace(table, f"{MASTODON}\n{table}    MASTODON,\n"))
     return copy
 
 
@@ -146,7 +150,7 @@ def changed_files(old: Path, new: Path) -> set[str]:
 
 
 @pytest.mark.slow
-def test_a_file_or_a_folder_and_its_line_in_the_registry_make_a_channel(
+def test_a_row_or_a_folder_and_its_name_in_the_registry_make_a_channel(
     extended: Path, tmp_path: Path
 ) -> None:
     done = subprocess.run(
@@ -161,6 +165,7 @@ def test_a_file_or_a_folder_and_its_line_in_the_registry_make_a_channel(
 
     assert changed_files(SOURCE, extended) == {
         str(REGISTRY),
+        str(NETWORKS),
         *(str(CHANNELS / name) for name in WRITTEN),
     }
     assert told["posted"]["actions"][0]["type"] == "mastodon_post"

@@ -9,7 +9,7 @@ import pytest
 from assent.gate.records import Effect, Media
 from assent.present.manual_brief import ManualBrief, manual_brief
 from assent.suite.channels.registry import TABLE
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 
 
 def effect(channel: str, **changes: Any) -> Effect:

@@ -153,8 +153,8 @@ def test_channels_are_known_by_their_usual_names() -> None:
 
 def test_the_table_holds_every_channel_once() -> None:
     assert [row.id for row in TABLE] == [
-        "linkedin", "x", "threads", "bluesky", "instagram", "facebook", "tiktok", "slack", "reddit", "hn",
-        "product_hunt", "email", "site", "landing",
+        "linkedin", "x", "threads", "instagram", "facebook", "tiktok", "reddit", "hn", "product_hunt", "landing",
+        "bluesky", "slack", "email", "site",
     ]  # fmt: skip
     assert {row.id for row in TABLE if row.connector == "manual" and row.action} == {
         "reddit",

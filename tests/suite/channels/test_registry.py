@@ -1,4 +1,4 @@
-"""The registry lists every file and folder of a channel, and loading it is cheap."""
+"""The registry lists every module of channels, and loading it is cheap."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assent.suite import channels
 from assent.suite.channels.registry import CONNECTORS, MODULES, TABLE
 
 FOLDER = Path(channels.__file__).parent
-SHARED = {"__init__", "channel", "making", "registry"}
+SHARED = {"__init__", "channel", "factory", "registry"}
 OWN = "site"
 """The provider that is this server itself."""
 
@@ -28,10 +28,12 @@ def test_every_file_and_folder_is_registered() -> None:
     assert {module.__name__.rpartition(".")[2] for module in MODULES} == on_disk
 
 
-def test_a_channel_has_the_name_of_its_file() -> None:
+def test_a_channel_with_a_folder_has_its_name() -> None:
     for module in MODULES:
-        channel = getattr(module, "CHANNEL", None)
-        assert channel is None or module.__name__ == f"assent.suite.channels.{channel.id}"
+        if hasattr(module, "__path__"):
+            assert {f"assent.suite.channels.{row.id}" for row in getattr(module, "CHANNELS", ())} <= {
+                module.__name__
+            }
 
 
 def test_every_connector_of_a_channel_is_described() -> None:
@@ -54,7 +56,7 @@ def test_types_and_descriptions_load_no_connector_and_no_emulator() -> None:
     loaded = json.loads(done.stdout)
 
     assert "assent.suite.channels.email.types" in loaded
-    slow = ("connector", "emulator", "making", "smtp", "resend", "httpx", "starlette")
+    slow = ("connector", "emulator", "factory", "smtp", "resend", "httpx", "starlette")
     assert [
         name for name in loaded if name.rpartition(".")[2] in slow or name.startswith("assent.testing")
     ] == []

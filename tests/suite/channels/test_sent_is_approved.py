@@ -42,14 +42,14 @@ from assent.ports import NotSent
 from assent.present.manual_brief import manual_brief
 from assent.suite.channels.bluesky import emulator as bluesky_emulator
 from assent.suite.channels.bluesky.emulator import Bluesky
-from assent.suite.channels.contacts.contact import FIELDS
+from assent.suite.channels.contacts import FIELDS
 from assent.suite.channels.contacts.emulator import HubSpot
 from assent.suite.channels.email.emulator import Resend
 from assent.suite.channels.registry import CONNECTORS
 from assent.suite.channels.slack.emulator import Slack
 from assent.suite.channels.zernio.emulator import Zernio
 from assent.suite.site import feed as site_feed
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 from assent.testing.connector_contract import claim_action, perform_claimed
 from assent.testing.ledger import Ledger
 from assent.testing.provider_server import Handler, ProviderAnswer, ProviderRequest, Route, all_serving

@@ -21,7 +21,7 @@ from assent.jobs.worker import Runner
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import Connector
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 from assent.testing import operator
 from assent.testing.editing import edit
 from assent.testing.operator import Wanted

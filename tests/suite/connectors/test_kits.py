@@ -26,7 +26,7 @@ from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Context, Delivered, Delivery, NotSent, OutcomeUnknown
 from assent.suite.channels.email.smtp import SmtpConnector
 from assent.suite.site import feed as site_feed
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.testing.connector import DELIVERIES, EmulatedConnector, Emulator
 from assent.testing.connector_contract import ContractBroken, check_connector, claim_action
 from assent.testing.ledger import DoneEffect, Ledger, LedgerCall

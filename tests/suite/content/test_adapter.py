@@ -8,11 +8,11 @@ import pytest
 
 from assent.suite.channels.registry import BY_ID
 from assent.suite.content.adapter import adapt, adapt_written
+from assent.suite.content.claims import find_risks
 from assent.suite.content.evidence import gather
 from assent.suite.content.lessons import Lessons, RefusedClaim, Rejection
 from assent.suite.content.note import write_note
 from assent.suite.content.records import Facts
-from assent.suite.content.risks import find_risks
 
 EVIDENCE = gather(
     product_url="https://ledgerly.example",

@@ -8,13 +8,20 @@ import pytest
 
 from assent.gate.content.cleaning import is_usable, one_line, speaks_to_a_model
 from assent.gate.content.text_parts import sentences
-from assent.suite.content.changes import Change, read_changes, read_commit
-from assent.suite.content.evidence import Fact, MemoryEntry, gather, is_enough
+from assent.suite.content.evidence import (
+    SOURCES,
+    Change,
+    Fact,
+    MemoryEntry,
+    find_name,
+    gather,
+    is_enough,
+    read_changes,
+    read_commit,
+    read_readme,
+)
 from assent.suite.content.language import detect_language
-from assent.suite.content.naming import find_name
 from assent.suite.content.page import read_page, read_text
-from assent.suite.content.readme import read_readme
-from assent.suite.content.sources import SOURCES
 
 
 def test_a_page_is_read_by_what_it_says_of_itself() -> None:

@@ -15,7 +15,7 @@ from assent.suite.content.adapter import adapt_written
 from assent.suite.content.evidence import gather
 from assent.suite.content.note import write_note
 from assent.suite.content.records import Facts
-from assent.suite.learning.lessons import as_evidence, as_lessons
+from assent.suite.knowledge import as_evidence, as_lessons
 
 README = (
     "# Zephyr\n\nZephyr is a wind map for Android phones. It is in open beta. Made by Peter.\n\n"

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from assent.suite.content.changes import read_changes
-from assent.suite.content.evidence import gather
-from assent.suite.content.naming import find_name
-from assent.suite.content.readme import read_readme
+from assent.suite.content.evidence import find_name, gather, read_changes, read_readme
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ from assent.suite.content.adapter import adapt_written
 from assent.suite.content.evidence import gather
 from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, Rejection
 from assent.suite.content.records import MODEL, NOTE, CheckedText, Facts
-from assent.suite.drafting import write_plainly
-from assent.suite.model_writer import Model, write_with
+from assent.suite.drafting import Model, write_plainly, write_with
 
 pytestmark = pytest.mark.anyio
 

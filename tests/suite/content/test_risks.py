@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assent.suite.content.risks import TABLE, find_literals, fold
+from assent.suite.content.claims import RISKS, find_literals, fold
 
 WORDS = sorted(
-    {word for _, _, pattern in TABLE for word in re.findall(r"[^\W_]+", re.sub(r"\\.", " ", pattern.pattern))}
+    {word for _, _, pattern in RISKS for word in re.findall(r"[^\W_]+", re.sub(r"\\.", " ", pattern.pattern))}
 )
 PHRASES = (
     "faster than Excel",
@@ -24,9 +24,9 @@ PHRASES = (
 )
 
 
-@pytest.mark.parametrize("name", [name for name, _, _ in TABLE if name != "number"])
+@pytest.mark.parametrize("name", [name for name, _, _ in RISKS if name != "number"])
 def test_a_match_contains_a_literal_of_its_pattern(name: str) -> None:
-    pattern = next(pattern for each, _, pattern in TABLE if each == name)
+    pattern = next(pattern for each, _, pattern in RISKS if each == name)
     literals = find_literals(pattern)
 
     @settings(max_examples=150, deadline=None)

@@ -13,16 +13,17 @@ from assent.gate.measurement.metrics import amount
 from assent.gate.measurement.recommend import NO_SOURCE
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
-from assent.suite.diagnosis.diagnosis import (
+from assent.suite.diagnosis import (
     OWN_RECORD,
+    RULES,
     ActionFacts,
     DiagnosisFacts,
     Learned,
     Observation,
     Silence,
     as_text,
+    diagnose,
 )
-from assent.suite.diagnosis.rules import RULES, diagnose
 
 NOW = 1_790_000_000_000
 OTHERS = ("delivered", "bounced", "complained", "position", "conversions", "karma")

@@ -12,7 +12,7 @@ from assent.engine.actions import policies
 from assent.gate.preflight import Readiness
 from assent.kernel.limits import DAY_MS
 from assent.kernel.times import iso_time
-from assent.suite.content.sources import SOURCES
+from assent.suite.content.evidence import SOURCES
 
 APPROVE = "chieflab_approve_action"
 EDIT = "chieflab_edit_action"

@@ -11,7 +11,7 @@ from tests.surfaces import Surface
 from assent.gate.content.check import find_flaw
 from assent.gate.preflight import Readiness
 from assent.kernel.toolsets import DEFAULT_TOOLSETS, GATE
-from assent.suite.operators.registry import OPERATORS
+from assent.suite.operators import OPERATORS
 from assent.tools.toolsets import TOOLSET_OF
 
 SHAPE = {

@@ -9,7 +9,7 @@ import pytest
 from tests.suite.operators.conftest import CLUB, Loop
 from tests.suite.operators.test_cards import calls
 
-from assent.suite.content.goals import announces
+from assent.suite.content.note import announces
 
 POST, SEND, LAUNCH, EDIT = (
     "chieflab_post",

@@ -12,13 +12,18 @@ import msgspec
 import pytest
 
 from assent.suite.channels.registry import SIZES
+from assent.suite.drafting import PictureMaker
 from assent.suite.pictures import graphics, palette
-from assent.suite.pictures.font_files import BUNDLED, Fonts
-from assent.suite.pictures.graphics import LAYOUTS, Drawn, Order
-from assent.suite.pictures.line_fitting import TooLong
-from assent.suite.pictures.making import PictureMaker
-from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
-from assent.suite.pictures.process import make
+from assent.suite.pictures.graphics import (
+    LAYOUTS,
+    Drawn,
+    Order,
+    PictureJob,
+    PictureResult,
+    PicturesFailed,
+    TooLong,
+)
+from assent.suite.pictures.process import BUNDLED, Fonts, make
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]
 

@@ -15,7 +15,7 @@ from assent.engine.learning import pictures
 from assent.kernel.canonical import digest_of_bytes
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.suite import bundle
-from assent.suite.pictures.orders import PictureJob, PictureResult, PicturesFailed
+from assent.suite.pictures.graphics import PictureJob, PictureResult, PicturesFailed
 from assent.suite.process import find_suite
 
 pytestmark = [pytest.mark.anyio, pytest.mark.slow]

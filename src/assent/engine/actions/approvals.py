@@ -25,18 +25,11 @@ from assent.gate.records import Action, Approval, Assurance, Status, Voice
 from assent.gate.rules import drift
 from assent.gate.transitions import Move, Step, path
 from assent.kernel.ids import SYSTEM_WORKSPACE
-from assent.kernel.refusals import Words
 from assent.kernel.structs import Record
 from assent.ports import Row, Transaction
 from assent.sql.loader import statements
 
 LEFT: Final = "One of the people who approved it may no longer decide here."
-DESCRIBE_LEFT: Final = Words(
-    summary="An approval is missing again.",
-    user_message=f"Nothing was sent: {LEFT[:1].lower()}{LEFT[1:]} Another person has to approve it on the review page.",
-    fix="STOP. Give the user the review link (reviewUrl): another person has to approve it there.",
-    stop_rule="Do not send this action before another person has approved it.",
-)
 
 
 class GivenApproval(Record):

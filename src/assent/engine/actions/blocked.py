@@ -17,7 +17,6 @@ import msgspec
 from assent.engine.actions import actions, approvals, circumstances
 from assent.engine.actions.circumstances import Outlook
 from assent.engine.actions.content import describe
-from assent.engine.actions.unsent import refuse_missing_type
 from assent.engine.connections import observing
 from assent.engine.core.services import Services
 from assent.engine.core.tenancy import Principal
@@ -28,12 +27,13 @@ from assent.gate.records import Action, Effect, Preflight, Status
 from assent.gate.rules import drift
 from assent.gate.transitions import AWAITING, EXECUTING, TERMINAL, UNKNOWN, Move, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
+from assent.kernel.refusals import SuggestedCall
 from assent.kernel.structs import from_record
 from assent.ports import Begin, KeyChecked, Transaction
 from assent.present import refusals
-from assent.present.calls import SuggestedCall
 from assent.present.cards import goes_to, render_card
 from assent.present.next_steps import next_calls
+from assent.present.refusals import refuse_missing_type
 from assent.present.workflow_step import refuse_confirmation
 
 TOOL = "chieflab_retry_blocked_action"

@@ -58,7 +58,7 @@ def record_publish(
     with refusals.worded(links):
         gate.judge_execution(action, policy, now_ms, seals, by_hand=by_hand)
     if not (yield from approvals.is_complete(action, policy)):
-        raise refusals.needs_approval(action, links(action), approvals.DESCRIBE_LEFT)
+        raise refusals.needs_approval(action, links(action), refusals.APPROVER_LEFT)
     refuse_confirmation(action)
     if not by_hand:
         raise Refusal(

@@ -16,7 +16,6 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from assent.engine.actions import actions, policies
-from assent.engine.actions.unsent import explain_missing_type
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.services import Services
@@ -32,15 +31,15 @@ from assent.gate.preflight import (
 from assent.gate.records import WORKFLOW, Action, Assurance, Effect, ExecutionState, Status, read_proposal
 from assent.gate.review_link import DECIDE_RIGHT, EXECUTE_RIGHT, LOOK
 from assent.kernel.ids import ActionId, WorkspaceId
-from assent.kernel.refusals import Reason, Recovery, Replay
+from assent.kernel.refusals import Reason, Recovery, Replay, SuggestedCall
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import Addressed, Connector, Preparation
-from assent.present.calls import SuggestedCall
 from assent.present.cards import explain_no_dialog, render_card
 from assent.present.guidance import InChat, view_alone
 from assent.present.manual_brief import manual_brief
 from assent.present.next_steps import Circumstances, describe_decision, next_calls
+from assent.present.refusals import explain_missing_type
 from assent.present.rule_text import describe_need
 from assent.present.workflow_step import describe_step
 

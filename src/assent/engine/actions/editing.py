@@ -13,7 +13,6 @@ import msgspec
 
 from assent.engine.actions import circumstances
 from assent.engine.actions.content import content_problems, content_warnings, describe
-from assent.engine.actions.unsent import refuse_missing_type
 from assent.engine.connections import observing
 from assent.engine.core.extension_calls import await_extension, call_extension
 from assent.engine.core.offloading import run_long_apart
@@ -30,7 +29,7 @@ from assent.kernel.headers import is_one_line
 from assent.kernel.limits import MAX_CONTENT_CHARS
 from assent.kernel.refusals import Reason, Refusal, bad_argument
 from assent.kernel.structs import Record
-from assent.present.refusals import no_link, worded
+from assent.present.refusals import no_link, refuse_missing_type, worded
 
 
 class PreparedEdit(Record, kw_only=True):

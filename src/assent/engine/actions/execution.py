@@ -80,7 +80,6 @@ import msgspec
 
 from assent.engine.actions import actions, approvals, blocked, circumstances, credits, remainder
 from assent.engine.actions.recording import RECONCILE_JOB, Executed, check_delivery, record, replay_answer
-from assent.engine.actions.unsent import refuse_by_hand, refuse_missing_type, refuse_not_live, refuse_unready
 from assent.engine.audit import refused_attempts
 from assent.engine.connections import observing
 from assent.engine.core import freezes, jobs, journal
@@ -110,7 +109,13 @@ from assent.ports import (
     Transaction,
 )
 from assent.present import refusals
-from assent.present.refusals import refuse_unfit
+from assent.present.refusals import (
+    refuse_by_hand,
+    refuse_missing_type,
+    refuse_not_live,
+    refuse_unfit,
+    refuse_unready,
+)
 from assent.present.workflow_step import refuse_confirmation
 
 log = logging.getLogger("assent.execution")
@@ -251,7 +256,7 @@ def refuse_incomplete(services: Services, order: ExecutionOrder, reopened: Actio
     """Build the refusal for an action that lacks an approval now, because an approver has left."""
     now_ms = services.clock.now_ms()
     url = services.links.review_url(reopened.workspace_id, reopened.run_id, now_ms, order.link_scope)
-    return refusals.needs_approval(reopened, url, approvals.DESCRIBE_LEFT)
+    return refusals.needs_approval(reopened, url, refusals.APPROVER_LEFT)
 
 
 class _Drifted(Exception):  # noqa: N818 - control flow

@@ -12,7 +12,6 @@ from msgspec import UNSET, UnsetType
 
 from assent.engine.actions import actions, credits
 from assent.engine.actions import remainder as rest
-from assent.engine.actions.unsent import refusal_for
 from assent.engine.core import idempotency as once
 from assent.engine.core import jobs
 from assent.engine.learning import measurement
@@ -22,13 +21,13 @@ from assent.gate.records import Action
 from assent.gate.transitions import EXECUTED, FAILED, UNKNOWN, Move, path, state_of
 from assent.kernel.ids import ActionId, WorkspaceId
 from assent.kernel.limits import SECOND_MS
-from assent.kernel.refusals import Reason, Recovery, Refusal, Replay, bad_argument
+from assent.kernel.refusals import Reason, Recovery, Refusal, Replay, SuggestedCall, bad_argument
 from assent.kernel.structs import WireRecord
 from assent.kernel.times import iso_time
 from assent.ports import REFERENCE, Delivered, NotSent, OutcomeUnknown, SendOutcome, Transaction
 from assent.present import refusals
-from assent.present.calls import SuggestedCall
 from assent.present.next_steps import PLAIN, describe_outcome, next_calls
+from assent.present.refusals import refusal_for
 
 RECONCILE_JOB: Final = "reconcile_action"
 OUTPUT: Final = "output"

@@ -13,11 +13,12 @@ from assent.engine.actions.execution import EXECUTE_TOOL, ExecutionOrder
 from assent.engine.core import freezes
 from assent.engine.core.jobs import Job, JobDeferred, JobFailed
 from assent.engine.core.services import Services
-from assent.engine.people import notes, notifications
+from assent.engine.people import notifications
 from assent.gate.records import ExecutionState, Status
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Reason, Refusal
 from assent.ports import Transaction
+from assent.present import notes
 
 CURABLE: Final = frozenset({Reason.RATE_LIMITED, Reason.MISSING_CONNECTOR, Reason.CONNECTOR_FAILED})
 

@@ -36,11 +36,11 @@ from assent.gate.review_link import LOOK
 from assent.gate.webhooks import name_event
 from assent.kernel.ids import ActionId, AssetId, RunId, TenantId
 from assent.kernel.limits import ACTION_TTL_MS
-from assent.kernel.refusals import Replay
+from assent.kernel.refusals import Replay, SuggestedCall
 from assent.kernel.structs import Record, WireRecord, from_record
 from assent.ports import THIS_RUN, Draft, Picture, Preparation, StagedEffect, Transaction
 from assent.present import guidance
-from assent.present.calls import SuggestedCall, about_content
+from assent.present.calls import about_content
 from assent.present.guidance import ActionView, AgentGuide, AgentUsefulness, AssetView, PreparedEffect
 from assent.present.next_steps import EDIT, Circumstances
 

@@ -29,7 +29,7 @@ from assent.kernel.limits import IDEMPOTENCY_TTL_MS
 from assent.kernel.refusals import Reason, Refusal, Replay, Retry
 from assent.kernel.times import iso_time
 from assent.ports import Transaction
-from assent.present.replays import describe_present
+from assent.present.status_report import describe_present
 from assent.sql.loader import statements
 
 T = TypeVar("T")

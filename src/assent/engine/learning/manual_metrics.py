@@ -11,9 +11,8 @@ from assent.engine.core import journal
 from assent.gate.measurement.metrics import fold_name
 from assent.gate.records import Action, Status, is_by_hand
 from assent.kernel.ids import RunId, WorkspaceId
-from assent.kernel.refusals import Reason, Refusal, Retry
+from assent.kernel.refusals import Reason, Refusal, Retry, SuggestedCall
 from assent.ports import Rows, Transaction
-from assent.present.calls import SuggestedCall
 from assent.sql.loader import statements
 
 

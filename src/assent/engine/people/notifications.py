@@ -20,15 +20,6 @@ from assent.engine.core import jobs, journal, tenancy
 from assent.engine.core.jobs import Job, JobFailed
 from assent.engine.core.services import Services
 from assent.engine.people import members, targets
-from assent.engine.people.notes import (
-    HOW,
-    WORDS,
-    DecisionWords,
-    describe_decisions,
-    read_approval,
-    say_when_expired,
-    summarize,
-)
 from assent.engine.people.notifiers import Notification, NotificationReceipt
 from assent.engine.people.targets import NotificationTarget, TargetOwner
 from assent.gate.gate import approver_key
@@ -38,6 +29,15 @@ from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.kernel.structs import Record
 from assent.ports import Transaction
+from assent.present.notes import (
+    HOW,
+    WORDS,
+    DecisionWords,
+    describe_decisions,
+    read_approval,
+    say_when_expired,
+    summarize,
+)
 from assent.sql.loader import statements
 
 log = logging.getLogger("assent.notifications")

@@ -14,7 +14,6 @@ from assent.engine.actions import actions, policies
 from assent.engine.actions import approvals as quorum
 from assent.engine.actions.approvals import GivenApproval
 from assent.engine.actions.decisions import SEND_JOB
-from assent.engine.actions.unsent import mark_missing_type
 from assent.engine.core import freezes, jobs, journal
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.jobs import JobState
@@ -36,6 +35,7 @@ from assent.kernel.limits import SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Transaction
+from assent.present.refusals import mark_missing_type
 from assent.sql.loader import statements
 
 HISTORY_EVENTS: Final = 300

@@ -38,11 +38,11 @@ from assent.gate.records import (
 from assent.gate.transitions import Move, path
 from assent.kernel.ids import ActionId, RunId
 from assent.kernel.limits import ACTION_TTL_MS, MAX_CONTENT_CHARS
-from assent.kernel.refusals import Reason, Refusal, Words, bad_argument
+from assent.kernel.refusals import Refusal, bad_argument
 from assent.kernel.structs import Record
 from assent.kernel.texts import indent_json
 from assent.ports import Transaction
-from assent.present import refusals
+from assent.present import refusals, workflow_step
 from assent.sql.loader import statements
 from assent.workflow import Content, Decision, NeedsConfirmation, Pending, Warning
 from assent.workflow.tokens import TokenClaims, mint_tokens
@@ -142,8 +142,11 @@ def ask(
         yield from supersede(call, head, node, action.action_id)
     earlier = yield from _earlier(call, node.run.run_id, outcome.step_key, action.action_id)
     if action.status is Status.APPROVED and not is_rewritten(action):
-        return _passes_now(action, outcome)
-    return refusals.needs_approval(action, call.review_url(action.run_id), _words(action, outcome, earlier))
+        return workflow_step.refuse_passing(action, outcome.title)
+    asked_for = change_requests.list_requests(action)
+    wish = asked_for[-1]["text"] if asked_for else None
+    words = workflow_step.describe_waiting(action, outcome.title, wish, earlier)
+    return refusals.needs_approval(action, call.review_url(action.run_id), words)
 
 
 def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) -> Transaction[Head]:
@@ -161,63 +164,6 @@ def supersede(call: WorkflowCall, head: Head, node: NodeRecord, by: ActionId) ->
         body = {"node": node.node, "actionId": action.action_id, "by": by}
         head = yield from stored.log(head, "confirmation_superseded", body, call.now_ms)
     return head
-
-
-def _passes_now(action: Action, outcome: NeedsConfirmation) -> Refusal:
-    """Build the refusal for content that was approved during this call: the same call will pass."""
-    return Refusal(
-        Reason.EXECUTION_IN_PROGRESS,
-        words=Words(
-            summary=f"“{outcome.title}” was approved just now.",
-            user_message=f"“{outcome.title}” was approved just now; I go on.",
-            fix="Make the same call again, exactly as it was sent; it passes.",
-            stop_rule="Do not ask for approval again.",
-        ),
-        status=action.status,
-        action_id=action.action_id,
-        retry_after_seconds=1,
-    )
-
-
-def _words(action: Action, outcome: NeedsConfirmation, earlier: str | None) -> Words:
-    """Words for a step that waits for a person, was rejected, or was edited."""
-    name = f"“{outcome.title}”"
-    if action.status is Status.REJECTED:
-        why = action.rejection or "no reason given"
-        return Words(
-            summary=f"{name} was rejected.",
-            user_message=f"{name} was rejected: {why}. I will submit another version for your approval.",
-            fix="STOP. Do not repeat this call. Change what you submit as the reason says, and advance with that; it "
-            "needs a new approval.",
-            stop_rule="Do not submit the rejected content again.",
-        )
-    if is_rewritten(action):
-        return Words(
-            summary=f"The text of {name} was changed.",
-            user_message=f"The text of {name} was changed after it was submitted, so I submit the changed text; it "
-            "needs a new approval.",
-            fix="STOP. Do not repeat this call. Advance with the text as it was changed; it needs a new approval.",
-            stop_rule="Do not submit the earlier text again.",
-        )
-    said = [f"{name} waits for your approval."]
-    fix = (
-        "STOP. Show what was submitted and its approval commands in the chat; give the review link only as a fallback. "
-        "After the person approved, make the same advance call again, exactly as it was sent."
-    )
-    if requests := change_requests.list_requests(action):
-        said.append(f"A person asked for changes: {requests[-1]['text']}")
-        fix = (
-            "STOP. A person asked for changes: submit a version that has them by advancing with it; it needs a new "
-            "approval."
-        )
-    if earlier is not None:
-        said.append(earlier)
-    return Words(
-        summary=f"{name} waits for a person.",
-        user_message=" ".join(said),
-        fix=fix,
-        stop_rule="Do not advance past this step before a person approved it.",
-    )
 
 
 def warn(call: WorkflowCall, run_id: RunId, shown: Pending) -> Transaction[tuple[Warning, ...]]:

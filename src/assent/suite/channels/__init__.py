@@ -1,9 +1,9 @@
-"""The channels of the suite: one file per channel, or a folder for one with its own connector. A
+"""The channels of the suite: rows of `networks.py`, or a folder for one with its own connector. A
 provider that serves several channels has a folder too.
 
-A file, or the `__init__.py` of a folder, imports nothing slow and has
+`networks.py`, and the `__init__.py` of a folder, imports nothing slow and has
 
-- `CHANNEL`: the channel with its limits, words, preview, picture size and form by hand;
+- `CHANNELS`: each channel with its limits, words, preview, picture size and form by hand;
 - `CONNECTORS`: the descriptions of its connectors.
 
 A folder may also have
@@ -12,5 +12,5 @@ A folder may also have
 - `connector.py` with `make_connectors`, which makes the connectors of a process;
 - `emulator.py`: the provider as tests run it.
 
-`registry.py` lists the files and folders. No other module names them.
+`registry.py` lists the modules. No other module names them.
 """

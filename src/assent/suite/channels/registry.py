@@ -7,46 +7,10 @@ from types import ModuleType
 from typing import Final
 
 from assent.platform.effects import BY_HAND, ConnectorInfo
-from assent.suite.channels import (
-    bluesky,
-    contacts,
-    email,
-    facebook,
-    google,
-    hn,
-    instagram,
-    landing,
-    linkedin,
-    product_hunt,
-    reddit,
-    site,
-    slack,
-    threads,
-    tiktok,
-    x,
-    zernio,
-)
+from assent.suite.channels import bluesky, contacts, email, google, networks, site, slack, zernio
 from assent.suite.channels.channel import Channel, Size
 
-MODULES: Final[tuple[ModuleType, ...]] = (
-    linkedin,
-    x,
-    threads,
-    bluesky,
-    instagram,
-    facebook,
-    tiktok,
-    slack,
-    reddit,
-    hn,
-    product_hunt,
-    email,
-    site,
-    landing,
-    zernio,
-    google,
-    contacts,
-)
+MODULES: Final[tuple[ModuleType, ...]] = (networks, bluesky, slack, email, site, zernio, google, contacts)
 """In the order of lists."""
 
 CONNECTOR_ORDER: Final = ("site", BY_HAND.id, "smtp", "zernio", "bluesky", "slack", "resend")
@@ -55,7 +19,7 @@ CONNECTOR_ORDER: Final = ("site", BY_HAND.id, "smtp", "zernio", "bluesky", "slac
 
 def list_channels(modules: Iterable[ModuleType]) -> tuple[Channel, ...]:
     """Return the channels that modules define."""
-    return tuple(module.CHANNEL for module in modules if hasattr(module, "CHANNEL"))
+    return tuple(row for module in modules for row in getattr(module, "CHANNELS", ()))
 
 
 def list_connectors(modules: Iterable[ModuleType]) -> tuple[ConnectorInfo, ...]:

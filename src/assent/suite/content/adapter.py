@@ -19,12 +19,10 @@ from assent.suite.channels.registry import BY_ID
 from assent.suite.content import threads
 from assent.suite.content.claims import claims_in, warnings_for
 from assent.suite.content.counting import addresses
-from assent.suite.content.evidence import Evidence
+from assent.suite.content.evidence import Evidence, find_name
 from assent.suite.content.language import RIGHT_TO_LEFT, UNKNOWN, detect_language, is_greeting
-from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, rules_from, rules_in_words
-from assent.suite.content.naming import find_name
+from assent.suite.content.lessons import NOTHING_LEARNED, Lessons, find_breaches, rules_from, rules_in_words
 from assent.suite.content.records import SUPPLIED, CheckedText, Facts, MemoryUse, Written
-from assent.suite.content.voice import find_breaches
 
 MAX_REMINDERS: Final = 8
 QUOTED: Final = "Quoted in the draft."

@@ -16,15 +16,50 @@ import re
 import unicodedata
 from collections import Counter
 from functools import partial
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from assent.platform.effects import TAKEN_DOWN, Action, Media
 from assent.platform.staging import actions
-from assent.platform.storage import Clock, Row, Store, StoreUnavailable, Transaction, tenancy
+from assent.platform.storage import (
+    NOW,
+    Clock,
+    Component,
+    Place,
+    Row,
+    Services,
+    Store,
+    StoreUnavailable,
+    Transaction,
+    tenancy,
+)
 from assent.platform.values import DAY_MS, ActionId, Record, WorkspaceId, from_row, truncate
-from assent.suite.component import statements
+
+if TYPE_CHECKING:
+    from starlette.routing import Route
+
+COMPONENT: Final = Component(
+    "suite",
+    prefix="suite_",
+    folder=Path(__file__).parent.parent,
+    # Created by migrations of the server, before components had their own.
+    tables=("site_posts", "site_visits"),
+    required=True,
+    # A page that names a person is taken down with its text.
+    personal=(
+        Place(
+            "site_posts",
+            "workspace_id action_id revision#",
+            "title body link media",
+            "pages of the feed",
+            also={"media": "[]", "removed_ms": NOW},
+        ),
+    ),
+)
+
+statements = COMPONENT.statements
 
 log = logging.getLogger("assent.feed")
 
@@ -244,3 +279,20 @@ def _add(batch: Counter[_Where]) -> Transaction[None]:
 
 def _post(row: Row, author: str) -> SitePost:
     return from_row(SitePost, row, media=_MEDIA.decode(row["media"]), author=author)
+
+
+class Site:
+    """The pages of the sites, with the visits that this process counts."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.visits = Visits(services.store, services.clock)
+
+    def routes(self, *, base_url: str, trust_proxy: bool) -> list[Route]:
+        from assent.suite.site.pages import feed_routes
+
+        return feed_routes(self._services, self.visits, base_url=base_url, trust_proxy=trust_proxy)
+
+    async def close(self) -> None:
+        """Store the counts that are still buffered."""
+        await self.visits.close()

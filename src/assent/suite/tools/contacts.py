@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 
-from assent.platform.effects import SuggestedCall
-from assent.platform.staging import PreparedRun, Request, staging
+from assent.platform.effects import EXECUTE, Effect, SuggestedCall
+from assent.platform.staging import Draft, Preparation, PreparedRun, Request, StagedEffect, staging
 from assent.platform.tools import WRITES, Call, IdempotencyKey, TenantIdArgument, Tool, is_address, line
 from assent.platform.values import Arguments, TenantId, bad_argument
-from assent.suite.channels.contacts.contact import FIELDS, MAX_VALUE_CHARS
-from assent.suite.operators import contacts
-from assent.suite.operators.registry import EMAIL
+from assent.suite.channels.contacts import CHANNEL_ID, FIELDS, MAX_VALUE_CHARS, contact_text
+from assent.suite.operators import EMAIL
+
+CONNECTOR: Final = "hubspot"
+
+IF_THERE: Final = "If HubSpot has a contact with this e-mail address, these lines overwrite its fields."
+
+
+def prepare_contacts(contacts: tuple[dict[str, str], ...]) -> Preparation:
+    drafts, effects = [], []
+    for index, contact in enumerate(contacts):
+        body = contact_text(contact)
+        name = " ".join(filter(None, (contact.get("firstname"), contact.get("lastname")))) or contact["email"]
+        drafts.append(Draft(type="contact", title=name, body=body, channel=CHANNEL_ID))
+        effect = Effect(channel=CHANNEL_ID, verb="save", connector=CONNECTOR, title=name, body=body)
+        effects.append(
+            StagedEffect(effect=effect, executor_tool=EXECUTE, draft=index, recommendations=(IF_THERE,))
+        )
+    return Preparation(
+        drafts=tuple(drafts),
+        effects=tuple(effects),
+        outputs={"contacts": [each["email"] for each in contacts]},
+    )
+
 
 MAX_CONTACTS = 20
 """The most contacts per call: each is an action that a person reads."""
@@ -46,7 +67,7 @@ async def save_contacts(call: Call, request: SaveContacts) -> PreparedRun:
     if doubled:
         twice = repr(wanted[doubled[0]]["email"])
         raise bad_argument(f"contacts.{doubled[0]}.email", "an address of its own", twice)
-    preparation = contacts.prepare(wanted)
+    preparation = prepare_contacts(wanted)
     inputs = msgspec.to_builtins(request)
     inputs.pop("idempotencyKey", None)
     return await staging.stage(

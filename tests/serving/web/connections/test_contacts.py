@@ -16,7 +16,7 @@ from assent.gate.records import Action, Effect
 from assent.kernel.ids import ActionId
 from assent.kernel.refusals import Refusal
 from assent.ports import NotSent
-from assent.suite.channels.contacts.contact import UnreadableContact, contact_text, read_contact
+from assent.suite.channels.contacts import UnreadableContact, contact_text, read_contact
 from assent.testing.connector_contract import check_connector, claim_action, perform_claimed
 from assent.testing.operator import Wanted
 from assent.testing.provider_server import Outcome

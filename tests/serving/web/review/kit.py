@@ -40,7 +40,7 @@ from assent.ports import (
     Transaction,
 )
 from assent.processes.serve import Surfaces
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 
 BROWSER = {"Sec-Fetch-Site": "same-origin", "Accept": "text/html,*/*;q=0.8"}
 

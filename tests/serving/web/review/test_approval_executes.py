@@ -14,7 +14,7 @@ from assent.gate.effects import EffectType, EffectTypes
 from assent.gate.review_link import APPROVE
 from assent.gate.views import Severity
 from assent.kernel.ids import RunId
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 
 PRESS = EffectType(
     channel="press", verb="print", label="Press", risk=Severity.LOW, approval_executes=True, trusted=True

@@ -16,7 +16,7 @@ from assent.gate.gate import Decider
 from assent.gate.records import Assurance, Effect, Media
 from assent.kernel.ids import ActionId
 from assent.serving.web.review.card import compare_fields
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 from assent.testing.editing import edit
 
 PICTURE = Media(

@@ -37,7 +37,7 @@ from assent.kernel.limits import HOUR_MS
 from assent.kernel.reasons import Reason
 from assent.ports import Connector, Draft, NotSent, OutcomeUnknown, StagedEffect
 from assent.serving.web.settings.workspace import DRAFTS_ONLY
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 from assent.testing.editing import edit
 from assent.tools.workspaces import start_signup
 

@@ -16,7 +16,7 @@ from assent.engine.learning import memory as brain
 from assent.engine.learning.memory import NewEntry
 from assent.kernel.ids import RunId
 from assent.ports import Draft, Preparation, StagedEffect
-from assent.suite.testing.catalog import ALL_TOOLS
+from assent.suite.testing import ALL_TOOLS
 from assent.tools.catalog import Catalog
 from assent.tools.definition import Call, Prose
 

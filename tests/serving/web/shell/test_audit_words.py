@@ -14,7 +14,7 @@ from assent.engine.views.names import ActionName, ShownNames
 from assent.gate.transitions import Move
 from assent.serving.web.audit.sentences import WORDS
 from assent.serving.web.audit.words import GROUP_OF, audit_line, audit_lines, fold_lines, sentence
-from assent.suite.testing.effect_types import any_effects
+from assent.suite.testing import any_effects
 
 ENGINE = Path(assent.__file__).parent / "engine"
 APPENDING = {"NewEvent", "note", "_note", "log", "grow", "_journal", "_event"}

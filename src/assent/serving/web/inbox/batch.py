@@ -15,7 +15,6 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 
 from assent.engine.actions import blocked, decisions
-from assent.engine.actions.unsent import explain_missing_type, refuse_missing_type
 from assent.engine.core import freezes
 from assent.engine.core.freezes import Freeze
 from assent.engine.core.offloading import run_apart
@@ -29,6 +28,7 @@ from assent.gate.transitions import AWAITING, state_of
 from assent.kernel.limits import MAX_REASON_CHARS, SECOND_MS
 from assent.kernel.refusals import Refusal
 from assent.ports import Transaction
+from assent.present.refusals import explain_missing_type, refuse_missing_type
 from assent.serving.web.inbox import words
 from assent.serving.web.people.confirming import USED_PROOF
 from assent.serving.web.review import naming

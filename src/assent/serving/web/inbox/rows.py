@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import quote
 
-from assent.engine.actions.unsent import explain_missing_type
 from assent.engine.people.flood import HeldGroup
 from assent.engine.views.inbox import Waiting
 from assent.gate.effects import EffectTypes
@@ -22,6 +21,7 @@ from assent.gate.transitions import (
     state_of,
 )
 from assent.kernel.limits import DAY_MS, HOUR_MS, MINUTE_MS
+from assent.present.refusals import explain_missing_type
 from assent.serving.web.inbox.words import BY_HAND
 from assent.serving.web.review import naming
 from assent.serving.web.review.blocks import list_arguments

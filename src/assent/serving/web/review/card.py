@@ -7,11 +7,9 @@ from typing import Any, Final
 
 from assent.engine.actions import change_requests
 from assent.engine.actions.remainder import AGAIN_AS
-from assent.engine.actions.unsent import explain_missing_type
 from assent.engine.core import freezes
 from assent.engine.core.jobs import JobState
 from assent.engine.learning.memory import memory_used
-from assent.engine.people.notes import is_unsent
 from assent.engine.views.review import RunReview, SendJob
 from assent.extensions.texts import render_value
 from assent.gate.effects import EffectTypes
@@ -27,6 +25,8 @@ from assent.kernel.ids import ActionId
 from assent.kernel.structs import Record
 from assent.kernel.texts import to_text
 from assent.present.manual_brief import ManualBrief, manual_brief
+from assent.present.notes import is_unsent
+from assent.present.refusals import explain_missing_type
 from assent.serving.web.connections.words import find_connect_path
 from assent.serving.web.review import history as review_history
 from assent.serving.web.review import naming

@@ -12,7 +12,6 @@ from typing import Final
 import msgspec
 
 from assent.engine.actions.remainder import AGAIN_AS
-from assent.engine.actions.unsent import explain_missing_type
 from assent.gate.effects import EffectTypes
 from assent.gate.policy import suffices
 from assent.gate.preflight import is_expired
@@ -21,6 +20,7 @@ from assent.gate.review_link import APPROVE, REVIEW, Scope
 from assent.gate.transitions import APPROVED, AWAITING, FAILED, RETRYABLE, UNKNOWN, state_of
 from assent.gate.views import Severity
 from assent.kernel.structs import Record
+from assent.present.refusals import explain_missing_type
 from assent.serving.web.review.fields import read_texts
 
 OPEN: Final = frozenset({AWAITING, APPROVED, RETRYABLE, UNKNOWN})

@@ -25,7 +25,6 @@ from assent.engine.actions import actions, approvals, blocked, editing
 from assent.engine.actions.content import describe
 from assent.engine.actions.editing import PreparedEdit
 from assent.engine.actions.reconciliation import can_be_asked
-from assent.engine.actions.unsent import explain_missing_type, refuse_missing_type
 from assent.engine.core import freezes, tenancy
 from assent.engine.core.offloading import run_apart
 from assent.engine.core.services import Services
@@ -54,6 +53,7 @@ from assent.kernel.limits import MAX_CONTENT_CHARS, SECOND_MS
 from assent.kernel.refusals import Reason, Refusal
 from assent.kernel.structs import Record
 from assent.ports import Connector, Transaction
+from assent.present.refusals import explain_missing_type, refuse_missing_type
 from assent.present.status_report import describe_run
 from assent.serving.web.people.confirming import USED_PROOF, Confirming
 from assent.serving.web.people.people import Cookies, KeysWhenReady, find_session

@@ -53,4 +53,5 @@ CHANNEL: Final = Channel(
     look_at="https://bsky.app/profile",
     by_hand=post_form("https://bsky.app/", BODY),
 )
+CHANNELS: Final = (CHANNEL,)
 CONNECTORS: Final = (INFO,)

@@ -45,7 +45,7 @@ from assent.suite.channels.bluesky import INFO
 from assent.suite.content import counting
 
 if TYPE_CHECKING:
-    from assent.suite.channels.making import ConnectorParts
+    from assent.suite.channels.factory import ConnectorParts
 
 POST: Final = "app.bsky.feed.post"
 MOST_PICTURES: Final = 4

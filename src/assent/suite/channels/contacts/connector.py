@@ -33,11 +33,10 @@ from assent.platform.connections import (
 )
 from assent.platform.effects import Effect, Readiness
 from assent.platform.values import Reason, WorkspaceId
-from assent.suite.channels.contacts import INFO
-from assent.suite.channels.contacts.contact import FIELDS, UnreadableContact, read_contact
+from assent.suite.channels.contacts import FIELDS, INFO, UnreadableContact, read_contact
 
 if TYPE_CHECKING:
-    from assent.suite.channels.making import ConnectorParts
+    from assent.suite.channels.factory import ConnectorParts
 
 HUBSPOT: Final = Grantor(
     id="hubspot",

@@ -80,4 +80,5 @@ CHANNEL: Final = Channel(
         advice=("Put several recipients into Bcc, so that they do not see each other.",),
     ),
 )
+CHANNELS: Final = (CHANNEL,)
 CONNECTORS: Final = (SMTP, RESEND)

@@ -11,7 +11,7 @@ from assent.suite.channels.email.resend import ResendConnector
 from assent.suite.channels.email.smtp import SmtpConnector
 
 if TYPE_CHECKING:
-    from assent.suite.channels.making import ConnectorParts
+    from assent.suite.channels.factory import ConnectorParts
 
 
 async def reach_mail_server(allow_hosts: tuple[str, ...], host: str, port: int) -> str:

@@ -41,7 +41,7 @@ from assent.platform.measurement import select_credible
 from assent.platform.storage import Clock
 from assent.platform.values import DAY_MS, HOUR_MS, WorkspaceId, has_encoded_word, is_one_line, iso_time
 from assent.suite.channels.email import RESEND
-from assent.suite.channels.email.smtp_message import html_part
+from assent.suite.channels.email.smtp import html_part
 
 TEST_SENDER: Final = "Assent <onboarding@resend.dev>"
 """Resend's sender for accounts without a domain; it delivers only to the account's owner."""

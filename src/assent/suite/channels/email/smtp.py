@@ -14,12 +14,15 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import re
 from collections.abc import Awaitable, Callable
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from assent.net.http_outcomes import not_connected, not_now
+from assent.net.http_outcomes import not_connected, not_now, refusal
+from assent.net.mail.letters import IntendedMail, Letter, identify, read_mailbox, write_letter
 from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
 from assent.platform.connections import (
     API_KEY,
@@ -38,13 +41,62 @@ from assent.platform.connections import (
     no_account,
     not_ready,
 )
-from assent.platform.effects import Effect, Readiness
+from assent.platform.effects import Action, Effect, Readiness
 from assent.platform.storage import Clock
 from assent.platform.values import Reason, Record, WorkspaceId
 from assent.suite.channels.email import SMTP
 
 if TYPE_CHECKING:
     import ssl
+
+_ATTRIBUTES: Final = r"""(?:\s+[\w:-]+(?:=(?:"[^"<>]*"|'[^'<>]*'|[\w:./%#-]+))?)*\s*"""
+_OPENING: Final = re.compile(
+    rf"""\s*(?:<!doctype\ html>\s*)?(?:<html{_ATTRIBUTES}>\s*)?
+    (?:<head>\s*(?:(?:<meta{_ATTRIBUTES}/?>|<title>[^<>]*</title>)\s*)*</head>\s*)?
+    <body{_ATTRIBUTES}>""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""The beginning of a document that every mail program parses alike. The preheader is inserted after
+it, never inside a comment, script or attribute."""
+
+_HIDDEN: Final = (
+    '<div style="display:none;max-height:0;overflow:hidden;mso-hide:all" aria-hidden="true">{text}</div>'
+)
+
+
+def compose(action: Action, default_sender: Mailbox, now_ms: int) -> Letter:
+    """Return the e-mail of an action. Raises a final `NotSent` for unfit content."""
+    effect = action.effect
+    sender = read_mailbox("sender", effect.sender) if effect.sender else default_sender
+    recipients = tuple(read_mailbox("recipients", each) for each in effect.recipients)
+    if not recipients:
+        raise refusal("it has no recipients")
+    if effect.media:
+        raise refusal("it has a picture, and this mail server sends only text")
+    intended = IntendedMail(
+        sender=sender,
+        # A single recipient sees their own name; several do not see each other.
+        to=recipients[0] if len(recipients) == 1 else None,
+        subject=effect.subject or effect.title,
+        fixed=identify(action.provider_key, sender, now_ms),
+        parts=(("plain", effect.body), ("html", html_part(effect))),
+    )
+    unique = tuple(dict.fromkeys(each.address for each in recipients))
+    return write_letter(intended, unique)
+
+
+def html_part(effect: Effect) -> str:
+    """Return the approved HTML, or the text as paragraphs, with the preheader first."""
+    html = effect.html or "\n".join(
+        f"<p>{'<br>'.join(escape(line) for line in paragraph.splitlines())}</p>"
+        for paragraph in re.split(r"\n\s*\n", effect.body.strip())
+    )
+    text = escape(effect.preheader)
+    if not text or f">{text}</div>" in html:
+        return html
+    opening = _OPENING.match(html)
+    place = opening.end() if opening is not None else 0
+    return html[:place] + _HIDDEN.format(text=text) + html[place:]
 
 
 NONE_THERE: Final = "E-mail needs your mail server or Resend, and neither is connected."
@@ -157,7 +209,6 @@ class SmtpConnector(NoLookUp):
         action = action_of(ctx, effect)
         route = await self._find_route(action.workspace_id, action.effect)
         from assent.net.mail.sending import send_letter
-        from assent.suite.channels.email.smtp_message import compose
 
         # In a thread: composing and checking a long text would block the event loop.
         letter = await asyncio.to_thread(compose, action, route.sender, self._clock.now_ms())

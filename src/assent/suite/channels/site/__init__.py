@@ -36,6 +36,7 @@ CHANNEL: Final = Channel(
     picture=Size(1200, 630),
 )
 """Its picture has the size of link previews (Open Graph)."""
+CHANNELS: Final = (CHANNEL,)
 CONNECTORS: Final = (INFO,)
 
 UNPUBLISH: Final = "unpublish"

@@ -28,7 +28,7 @@ from assent.suite.channels.site import INFO, UNPUBLISH
 from assent.suite.site import feed
 
 if TYPE_CHECKING:
-    from assent.suite.channels.making import ConnectorParts
+    from assent.suite.channels.factory import ConnectorParts
 
 
 class SitePage(Record):

@@ -46,4 +46,5 @@ CHANNEL: Final = Channel(
     habits="For people who know each other: what changed, what they can do now, one link.",
     by_hand=post_form("your Slack workspace", BODY),
 )
+CHANNELS: Final = (CHANNEL,)
 CONNECTORS: Final = (INFO,)

@@ -39,7 +39,7 @@ from assent.platform.values import Record
 from assent.suite.channels.slack import INFO
 
 if TYPE_CHECKING:
-    from assent.suite.channels.making import ConnectorParts
+    from assent.suite.channels.factory import ConnectorParts
 
 MOST_CHARS: Final = 40_000
 """Slack cuts longer texts."""

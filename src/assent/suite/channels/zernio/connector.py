@@ -52,7 +52,7 @@ from assent.suite.channels.registry import BY_ID
 from assent.suite.channels.zernio import INFO
 
 if TYPE_CHECKING:
-    from assent.suite.channels.making import ConnectorParts
+    from assent.suite.channels.factory import ConnectorParts
 
 WINDOW_MS: Final = 5 * MINUTE_MS
 LOOK_EVERY_SECONDS: Final = 0.5

@@ -1,11 +1,17 @@
-"""All diagnosis rules in one table, the heaviest first, and the function that runs them."""
+"""Diagnosis of running campaigns: facts, findings with suggestions, their order and their text.
+
+A finding rests on numbers and names their source and time. Without numbers there is no finding; the
+diagnosis says instead where numbers would come from (E100). The rules are one table, `RULES`.
+
+Pure. Knows nothing of where the facts come from.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
-from typing import Final
+from typing import Final, Literal
 
 from assent.platform.effects import LAUNCH_NEEDS, SuggestedCall
 from assent.platform.measurement import (
@@ -18,23 +24,335 @@ from assent.platform.measurement import (
     read_numbers,
     sort_names,
 )
-from assent.platform.values import DAY_MS
+from assent.platform.values import DAY_MS, Record, WireRecord, iso_time
 from assent.suite.channels.registry import TABLE
-from assent.suite.diagnosis import record
-from assent.suite.diagnosis.diagnosis import (
-    WINDOW_DAYS,
-    Diagnosis,
-    DiagnosisFacts,
-    DiagnosisRule,
-    Finding,
-    Missing,
-    Observation,
-    date_of,
-    make_finding,
-    order,
-)
 
-# Diagnosis rules about the reactions of an audience, each a row of `assent.suite.diagnosis.rules`.
+Weight = Literal["high", "medium", "low"]
+
+WINDOW_DAYS: Final = 90
+"""How many days back actions count."""
+
+OWN_RECORD: Final = "this server's record of actions"
+"""The source name of facts about decisions and deliveries of this server."""
+
+
+class Observation(WireRecord, kw_only=True):
+    """Numbers of one channel of one run, from one source at one time."""
+
+    channel: str
+    source: str
+    at_ms: int
+    run_id: str
+    metrics: dict[str, float]
+
+
+class Silence(WireRecord, kw_only=True):
+    """A source without numbers, and the reason. Never read as zero."""
+
+    channel: str
+    source: str
+    reason: str
+
+
+class ActionFacts(Record, kw_only=True):
+    action_id: str
+    run_id: str
+    channel: str
+    connector: str
+    status: str
+    execution_state: str
+    created_ms: int
+    executed_ms: int | None = None
+    expired: bool = False
+    ready: bool = True
+    rejection: str = ""
+    last_attempt: str = ""
+
+
+class Learned(WireRecord, kw_only=True):
+    """A recorded lesson, with its author and time."""
+
+    entry_id: str
+    body: str
+    source: str
+    at: str
+
+
+class DiagnosisFacts(Record, kw_only=True):
+    """The facts of a diagnosis. Observations and actions are newest first."""
+
+    now_ms: int
+    goal: str = ""
+    observations: tuple[Observation, ...] = ()
+    silences: tuple[Silence, ...] = ()
+    actions: tuple[ActionFacts, ...] = ()
+    due_ms: tuple[int, ...] = ()
+    """The times at which runs that were sent are measured automatically."""
+    lessons: tuple[Learned, ...] = ()
+    unconnected: tuple[str, ...] = ()
+    """Sources of numbers that this server has and this workspace has not connected."""
+    labels: dict[str, str] = {}
+    """The names of connectors and channels for people, by id."""
+
+    def label(self, name: str) -> str:
+        return self.labels.get(name, name)
+
+
+class Finding(WireRecord, kw_only=True):
+    """A problem: the numbers that show it, their source and time, and a suggestion."""
+
+    rule: str
+    weight: Weight
+    problem: str
+    numbers: dict[str, float]
+    source: str
+    read_at: str
+    channel: str | None
+    run_id: str | None
+    try_next: str
+    call: SuggestedCall
+
+
+class Found(Record):
+    """What a rule finds in a reading, or in a decision or delivery of this server."""
+
+    of: Observation | ActionFacts
+    numbers: dict[str, float]
+    problem: str
+    try_next: str
+    call: SuggestedCall
+
+
+class DiagnosisRule(Record):
+    """A rule: its name, the weight of its findings, and the function that finds them."""
+
+    id: str
+    weight: Weight
+    look: Callable[[DiagnosisFacts], Iterable[Found]]
+
+    def judge(self, facts: DiagnosisFacts) -> Iterator[Finding]:
+        for found in self.look(facts):
+            read = found.of if isinstance(found.of, Observation) else None
+            yield Finding(
+                rule=self.id,
+                weight=self.weight,
+                problem=found.problem,
+                numbers=found.numbers,
+                source=read.source if read is not None else OWN_RECORD,
+                read_at=iso_time(read.at_ms if read is not None else facts.now_ms),
+                channel=found.of.channel,
+                run_id=found.of.run_id,
+                try_next=found.try_next,
+                call=found.call,
+            )
+
+
+class Missing(WireRecord, kw_only=True):
+    """Missing numbers, why they are missing, and what would provide them."""
+
+    what: str
+    how: str
+    call: SuggestedCall
+
+
+class Diagnosis(WireRecord, kw_only=True):
+    """The findings. `has_data` is about an audience's numbers, not the server's record."""
+
+    has_data: bool
+    window_days: int
+    findings: tuple[Finding, ...]
+    missing_data: tuple[Missing, ...]
+    observations: tuple[Observation, ...]
+    lessons: tuple[Learned, ...]
+
+
+WEIGHTS: Final[tuple[Weight, ...]] = ("high", "medium", "low")
+
+
+def order(findings: Iterable[Finding], goal: str) -> tuple[Finding, ...]:
+    """Sort findings by weight; within a weight, those about the goal first."""
+    words = set(re.findall(r"\w+", goal.lower()))
+
+    def rank(finding: Finding) -> tuple[int, int]:
+        names = {name.lower() for name in (*finding.numbers, finding.channel or "")}
+        return WEIGHTS.index(finding.weight), 0 if names & words else 1
+
+    return tuple(sorted(findings, key=rank))
+
+
+def as_text(found: Diagnosis) -> str:
+    parts = [_opening(found)]
+    parts += [
+        f"{number}. {each.problem} ({each.source}, read {each.read_at[:10]})\n   Try: {each.try_next}"
+        for number, each in enumerate(found.findings, start=1)
+    ]
+    if found.lessons:
+        learned = (f"- {each.body} ({each.source}, {each.at[:10]})" for each in found.lessons)
+        parts.append("\n".join(["What was learned before:", *learned]))
+    if found.missing_data:
+        known = "What would bring more numbers:" if found.has_data else "What would bring numbers:"
+        parts.append("\n".join([known, *(f"- {each.what} {each.how}" for each in found.missing_data)]))
+    return "\n\n".join(parts)
+
+
+def summarise(found: Diagnosis) -> str:
+    """Summarise the diagnosis: the state, and the heaviest finding."""
+    first = found.findings[:1]
+    return " ".join([_opening(found), *(f"{each.problem} Try: {each.try_next}" for each in first)])
+
+
+def _opening(found: Diagnosis) -> str:
+    days, count = found.window_days, len(found.findings)
+    things = "one thing is" if count == 1 else f"{count} things are"
+    if found.has_data and count:
+        return f"From the numbers and decisions of the last {days} days, {things} worth changing."
+    if found.has_data:
+        read = len(found.observations)
+        return f"{read} reading(s) of the last {days} days were looked at, and none shows anything wrong."
+    blind = f"There are no numbers from the last {days} days, so I cannot say what your audience does or does not do."
+    return f"{blind} From what was decided and sent here, {things} worth changing." if count else blind
+
+
+def date_of(ms: int) -> str:
+    return iso_time(ms)[:10]
+
+
+# Rules about decisions and deliveries.
+
+OLD_DRAFT_DAYS: Final = 2
+QUIET_DAYS: Final = 30
+REJECTED_OFTEN: Final = 2
+
+
+def find_lost(facts: DiagnosisFacts) -> Iterator[Found]:
+    lost = [each for each in facts.actions if each.execution_state == "outcome_unknown"]
+    if lost:
+        yield Found(
+            lost[0],
+            {"actions": len(lost)},
+            f"It is not known whether {_count(lost)} went out.",
+            "Look at the provider and say what is there.",
+            SuggestedCall("chieflab_get_action", {"actionId": lost[0].action_id}, "to see which one"),
+        )
+
+
+def find_failed(facts: DiagnosisFacts) -> Iterator[Found]:
+    for channel, actions in _by_channel(each for each in facts.actions if each.status == "failed"):
+        why = f" The last one: {actions[0].last_attempt}." if actions[0].last_attempt else ""
+        yield Found(
+            actions[0],
+            {"failed": len(actions)},
+            f"{_count(actions)} on {facts.label(channel)} were rejected.{why}",
+            "Fix what was refused and prepare it again.",
+            SuggestedCall("chieflab_send", {"to": ["…"]}, "it has been fixed")
+            if channel == "email"
+            else SuggestedCall("chieflab_post", {"channel": channel}, "it has been fixed"),
+        )
+
+
+def unready(facts: DiagnosisFacts) -> Iterator[Found]:
+    open_still = [
+        each for each in facts.actions if each.status in ("awaiting_approval", "approved") and not each.ready
+    ]
+    for connector, actions in _group(open_still, lambda each: each.connector):
+        yield Found(
+            actions[0],
+            {"actions": len(actions)},
+            f"{_count(actions)} cannot go out because {facts.label(connector)} is not connected.",
+            f"Connect {facts.label(connector)}, or publish by hand.",
+            SuggestedCall(
+                "chieflab_connect_provider", {"provider": connector}, "the user wants to connect it"
+            ),
+        )
+
+
+def waiting(facts: DiagnosisFacts) -> Iterator[Found]:
+    old = [
+        each
+        for each in facts.actions
+        if each.status == "awaiting_approval"
+        and not each.expired
+        and _days(facts, each.created_ms) >= OLD_DRAFT_DAYS
+    ]
+    if old:
+        days = _days(facts, old[-1].created_ms)
+        yield Found(
+            old[-1],
+            {"actions": len(old), "days": days},
+            f"{_count(old)} wait for a decision, the oldest for {days} days.",
+            "Decide on them: without approval they reach no reader.",
+            SuggestedCall("chieflab_list_pending_actions", {}, "to show what waits"),
+        )
+
+
+def find_expired(facts: DiagnosisFacts) -> Iterator[Found]:
+    gone = [each for each in facts.actions if each.expired]
+    if gone:
+        yield Found(
+            gone[0],
+            {"actions": len(gone)},
+            f"{_count(gone)} expired before they were sent.",
+            "Prepare those that are still true again.",
+            SuggestedCall("chieflab_launch_product", {}, "the user wants to try again", LAUNCH_NEEDS),
+        )
+
+
+def find_rejected(facts: DiagnosisFacts) -> Iterator[Found]:
+    decided = [
+        each for each in facts.actions if each.status in ("rejected", "executed", "approved", "failed")
+    ]
+    for channel, actions in _by_channel(decided):
+        no = [each for each in actions if each.status == "rejected"]
+        if len(no) >= REJECTED_OFTEN and len(no) > HALF * len(actions):
+            why = f' The last reason: "{no[0].rejection}"' if no[0].rejection else ""
+            yield Found(
+                no[0],
+                {"rejected": len(no), "decided": len(actions)},
+                f"Most drafts for {facts.label(channel)} are rejected: {len(no)} of {len(actions)}.{why}",
+                "Use the reasons for the next draft, and record the wanted voice.",
+                SuggestedCall("chieflab_brain_read", {"kind": "rejection"}, "to read every reason"),
+            )
+
+
+def quiet(facts: DiagnosisFacts) -> Iterator[Found]:
+    out = [each for each in facts.actions if each.executed_ms is not None]
+    if not out:
+        return
+    last = max(out, key=lambda each: each.executed_ms or 0)
+    days = _days(facts, last.executed_ms or 0)
+    if days >= QUIET_DAYS:
+        yield Found(
+            last,
+            {"days": days},
+            f"Nothing has gone out for {days} days.",
+            "Publish something new, even something small.",
+            SuggestedCall("chieflab_launch_product", {}, "the user wants to say something", LAUNCH_NEEDS),
+        )
+
+
+def _by_channel(actions: Iterable[ActionFacts]) -> Iterator[tuple[str, list[ActionFacts]]]:
+    return _group(actions, lambda each: each.channel)
+
+
+def _group(
+    actions: Iterable[ActionFacts], of: Callable[[ActionFacts], str]
+) -> Iterator[tuple[str, list[ActionFacts]]]:
+    """Group actions by a key, keeping their order."""
+    groups: dict[str, list[ActionFacts]] = {}
+    for each in actions:
+        groups.setdefault(of(each), []).append(each)
+    return iter(groups.items())
+
+
+def _count(actions: list[ActionFacts]) -> str:
+    return "One action" if len(actions) == 1 else f"{len(actions)} actions"
+
+
+def _days(facts: DiagnosisFacts, since_ms: int) -> int:
+    return (facts.now_ms - since_ms) // DAY_MS
+
+
+# Rules about the reactions of an audience.
 #
 # A rule judges only numbers that exist. A metric that a source does not report is not zero, and small view counts are
 # not judged. Rules are independent of each other.
@@ -82,16 +400,14 @@ def fresh(facts: DiagnosisFacts, observation: Observation) -> bool:
     return bool(out) and observation.at_ms - max(out) < DAY_MS
 
 
-def not_seen(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+def not_seen(facts: DiagnosisFacts) -> Iterator[Found]:
     for each in latest(facts):
         views = read_views(each)
         if views is None or fresh(facts, each):
             continue
         if views[1] == 0:
             delivered = {name: each.metrics[name] for name in ("delivered",) if each.metrics.get(name)}
-            yield make_finding(
-                rule,
-                facts,
+            yield Found(
                 each,
                 {**delivered, views[0]: 0},
                 f"Nothing shows that the last one on {facts.label(each.channel)} was seen: "
@@ -101,15 +417,13 @@ def not_seen(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
             )
 
 
-def not_answered(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+def not_answered(facts: DiagnosisFacts) -> Iterator[Found]:
     for each in latest(facts):
         if each.channel in WHOLE_RUN:
             continue
         views, responses = read_views(each), read_responses(each)
         if views is not None and responses and views[1] >= ENOUGH_TO_JUDGE and not any(responses.values()):
-            yield make_finding(
-                rule,
-                facts,
+            yield Found(
                 each,
                 {views[0]: views[1], **responses},
                 f"It is seen on {facts.label(each.channel)} without a response: "
@@ -119,7 +433,7 @@ def not_answered(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding
             )
 
 
-def few_answer(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+def few_answer(facts: DiagnosisFacts) -> Iterator[Found]:
     for each in latest(facts):
         views, responses = read_views(each), read_responses(each)
         # One reader may respond in several ways, so the sum is an upper bound of the readers who
@@ -127,9 +441,7 @@ def few_answer(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
         most = sum(responses.values())
         if views is None or views[1] < ENOUGH_FOR_A_RATE or not 0 < most < FEW_RESPOND * views[1]:
             continue
-        yield make_finding(
-            rule,
-            facts,
+        yield Found(
             each,
             {views[0]: views[1], **responses},
             f"Few respond on {facts.label(each.channel)}: {_describe({views[0]: views[1], **responses})}.",
@@ -138,7 +450,7 @@ def few_answer(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
         )
 
 
-def falling(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+def falling(facts: DiagnosisFacts) -> Iterator[Found]:
     by_place = sorted(facts.observations, key=lambda each: (each.channel, each.source, -each.at_ms))
     for _, group in groupby(by_place, key=lambda each: (each.channel, each.source)):
         runs = list({each.run_id: each for each in reversed(list(group))}.values())[::-1]
@@ -148,9 +460,7 @@ def falling(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
         earlier = [each.metrics[views[0]] for each in runs[1:] if views[0] in each.metrics]
         usual = sum(earlier) / len(earlier) if len(earlier) > 1 else 0
         if usual >= ENOUGH_TO_JUDGE and views[1] < HALF * usual:
-            yield make_finding(
-                rule,
-                facts,
+            yield Found(
                 runs[0],
                 {views[0]: views[1], f"usual {views[0]}": usual},
                 f"{facts.label(runs[0].channel)} is seen less than before: {describe_number(*views)}, and "
@@ -162,7 +472,7 @@ def falling(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
             )
 
 
-def weaker_than_best(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+def weaker_than_best(facts: DiagnosisFacts) -> Iterator[Found]:
     rated: dict[tuple[str, str], dict[str, tuple[float, Observation]]] = {}
     for each in latest(facts):
         views = read_views(each)
@@ -182,9 +492,7 @@ def weaker_than_best(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Fin
         for rate, each in alike.values():
             counted, leading = ((of.metrics[names[1]], of.metrics[names[0]]) for of in (each, best))
             if rate > 0 and brings_more(leading, counted):
-                yield make_finding(
-                    rule,
-                    facts,
+                yield Found(
                     each,
                     {name: each.metrics[name] for name in names},
                     f"{facts.label(each.channel)} brings less than half of what {facts.label(best.channel)} "
@@ -195,15 +503,13 @@ def weaker_than_best(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Fin
                 )
 
 
-def bounces(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+def bounces(facts: DiagnosisFacts) -> Iterator[Found]:
     for each in latest(facts):
         bounced, delivered = each.metrics.get("bounced", 0), each.metrics.get("delivered")
         sent = bounced + (delivered or 0)
         if delivered is None or not bounced or bounced / sent < BOUNCES:
             continue
-        yield make_finding(
-            rule,
-            facts,
+        yield Found(
             each,
             {"bounced": bounced, "delivered": delivered},
             f"Mail comes back: {amount(bounced)} bounced and {amount(delivered)} arrived "
@@ -213,12 +519,10 @@ def bounces(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
         )
 
 
-def complaints(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+def complaints(facts: DiagnosisFacts) -> Iterator[Found]:
     for each in latest(facts):
         if complained := each.metrics.get("complained", 0):
-            yield make_finding(
-                rule,
-                facts,
+            yield Found(
                 each,
                 {"complained": complained},
                 f"Readers reported the mail as spam: {amount(complained)} complaint(s).",
@@ -229,13 +533,11 @@ def complaints(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
             )
 
 
-def far_down(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+def far_down(facts: DiagnosisFacts) -> Iterator[Found]:
     for each in latest(facts):
         place, shown = each.metrics.get("position"), each.metrics.get("impressions", 0)
         if place is not None and place > FIRST_PAGE and shown >= ENOUGH_TO_JUDGE:
-            yield make_finding(
-                rule,
-                facts,
+            yield Found(
                 each,
                 {"position": place, "impressions": shown},
                 f"In search the page is at position {amount(place)} on average, below the first ten "
@@ -245,13 +547,11 @@ def far_down(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
             )
 
 
-def no_conversion(rule: DiagnosisRule, facts: DiagnosisFacts) -> Iterator[Finding]:
+def no_conversion(facts: DiagnosisFacts) -> Iterator[Found]:
     for each in latest(facts):
         visits = each.metrics.get("sessions", 0)
         if visits >= ENOUGH_TO_JUDGE and each.metrics.get("conversions") == 0:
-            yield make_finding(
-                rule,
-                facts,
+            yield Found(
                 each,
                 {"sessions": visits, "conversions": 0},
                 f"Visitors come and do nothing: {amount(visits)} sessions, 0 conversions.",
@@ -283,10 +583,12 @@ def _share(part: float, whole: float) -> str:
     return f"{100 * part / whole:.1f} %"
 
 
-RULES: Final[tuple[DiagnosisRule, ...]] = (
-    DiagnosisRule("outcome_unknown", "high", record.find_lost),
-    DiagnosisRule("sends_fail", "high", record.find_failed),
-    DiagnosisRule("not_connected", "high", record.unready),
+# All rules, the heaviest first.
+
+RULES: Final = (
+    DiagnosisRule("outcome_unknown", "high", find_lost),
+    DiagnosisRule("sends_fail", "high", find_failed),
+    DiagnosisRule("not_connected", "high", unready),
     DiagnosisRule("mail_bounces", "high", bounces),
     DiagnosisRule("mail_complaints", "high", complaints),
     DiagnosisRule("not_seen", "high", not_seen),
@@ -296,15 +598,15 @@ RULES: Final[tuple[DiagnosisRule, ...]] = (
     DiagnosisRule("reach_falls", "medium", falling),
     DiagnosisRule("weaker_than_best", "medium", weaker_than_best),
     DiagnosisRule("far_down_in_search", "medium", far_down),
-    DiagnosisRule("drafts_rejected", "medium", record.find_rejected),
-    DiagnosisRule("decisions_wait", "medium", record.waiting),
-    DiagnosisRule("drafts_expired", "low", record.find_expired),
-    DiagnosisRule("nothing_sent_lately", "low", record.quiet),
+    DiagnosisRule("drafts_rejected", "medium", find_rejected),
+    DiagnosisRule("decisions_wait", "medium", waiting),
+    DiagnosisRule("drafts_expired", "low", find_expired),
+    DiagnosisRule("nothing_sent_lately", "low", quiet),
 )
 
 
 def diagnose(facts: DiagnosisFacts) -> Diagnosis:
-    found = [finding for rule in RULES for finding in rule.look(rule, facts)]
+    found = [finding for rule in RULES for finding in rule.judge(facts)]
     return Diagnosis(
         has_data=bool(facts.observations),
         window_days=WINDOW_DAYS,
@@ -315,7 +617,7 @@ def diagnose(facts: DiagnosisFacts) -> Diagnosis:
     )
 
 
-# Lists missing numbers, the reasons, and the sources that would provide them. Pure.
+# Missing numbers, the reasons, and the sources that would provide them.
 
 GOALS: Final[dict[str, tuple[str, ...]]] = {
     r"sign[ -]?ups?|users?": ("signups", "conversions"),

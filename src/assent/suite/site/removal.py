@@ -11,8 +11,8 @@ from assent.platform.staging import Draft, Preparation, PreparedRun, Request, St
 from assent.platform.storage import Transaction
 from assent.platform.tools import WRITES, ActionIdArgument, Call, IdempotencyKey, Tool
 from assent.platform.values import Arguments, bad_argument, require_action_id
+from assent.suite import operators
 from assent.suite.channels.site import UNPUBLISH
-from assent.suite.operators import post
 from assent.suite.site import feed as site_feed
 
 NAME = "chieflab_take_down_post"
@@ -58,7 +58,7 @@ async def take_down_post(call: Call, request: TakeDownPost) -> PreparedRun:
         call.services,
         Request(
             principal=call.caller,
-            operator=post.INFO.id,
+            operator=operators.POST.id,
             tool=NAME,
             inputs={"actionId": action_id},
             tenant_id=published.tenant_id,

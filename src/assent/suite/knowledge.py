@@ -1,30 +1,93 @@
-"""Check an edited text like a staged one: claims, channel limits, lessons.
+"""What is known for a draft: a tenant's memory as evidence and as lessons of earlier decisions (E33), and
+the facts that a run was given. An edited text is checked by it like a staged one.
 
-Runs before the transaction of the edit, which takes the result. The evidence is the input of the
-run and the tenant's memory. The product page is not read again: a claim that it supported stays
-supported.
+An entry that an agent recorded is proposed until a person confirms it. Proposed facts and proofs
+are no evidence: a draft that quoted them would prove itself. A proposed lesson is a reminder and
+leaves nothing out; a proposed claim does nothing. A voice states nothing about the product and
+holds at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from assent.platform.effects import ALONE, MANY_RECIPIENTS, Action, Effect, Remarks, Run
 from assent.platform.jobs import run_long_apart
+from assent.platform.memory import Entry
 from assent.platform.memory import memory as brain
 from assent.platform.staging import actions
 from assent.platform.storage import Services, Transaction
-from assent.platform.values import Record
+from assent.platform.values import Record, WorkspaceId
 from assent.suite.channels.registry import BY_ID
 from assent.suite.content import evidence as gathering
 from assent.suite.content.adapter import adapt, remind
 from assent.suite.content.claims import Claim, warnings_for
-from assent.suite.content.evidence import Evidence
-from assent.suite.content.lessons import Lessons
+from assent.suite.content.evidence import Evidence, MemoryEntry
+from assent.suite.content.lessons import (
+    Asked,
+    Lessons,
+    MeasuredResult,
+    RefusedClaim,
+    Rejection,
+    is_about_writing,
+)
 from assent.suite.content.records import CheckedText
-from assent.suite.learning import lessons as lessons_read
+
+MOST = 50
+AS_EVIDENCE = ("brand_voice", "voice_sample", *brain.FACTS)
+READ = (*AS_EVIDENCE, "lesson", "rejection", "claim_risk", "channel_performance")
+
+
+def load_lessons(
+    workspace_id: WorkspaceId, tenant_id: str
+) -> Transaction[tuple[tuple[MemoryEntry, ...], Lessons, dict[str, str]]]:
+    """Return a tenant's memory as evidence and as lessons, and the kind of each entry."""
+    found = yield from brain.read_usable(workspace_id, tenant_id, READ, MOST)
+    return as_evidence(found), as_lessons(found), {entry.entry_id: entry.kind for entry in found}
+
+
+def as_evidence(found: Iterable[Entry]) -> tuple[MemoryEntry, ...]:
+    """Return the entries that a draft may quote or follow as voice."""
+    return tuple(
+        MemoryEntry(entry_id=entry.entry_id, kind=entry.kind, text=entry.body)
+        for entry in found
+        if entry.kind in AS_EVIDENCE and (entry.kind not in brain.FACTS or entry.state == "confirmed")
+    )
+
+
+def as_lessons(found: Iterable[Entry]) -> Lessons:
+    """Return the lessons of the entries, oldest first. Approvals and edits are no lessons."""
+    of: dict[str, list[Entry]] = {}
+    for entry in found:
+        of.setdefault(entry.kind, []).append(entry)
+    return Lessons(
+        rejections=tuple(
+            Rejection(entry_id=entry.entry_id, reason=entry.facts.get("reason", ""))
+            for entry in of.get("rejection", ())
+        ),
+        asked=tuple(
+            Asked(entry_id=entry.entry_id, text=entry.body, confirmed=entry.state == "confirmed")
+            for entry in of.get("lesson", ())
+            if entry.facts.get(brain.ASKED) or is_about_writing(entry.body)
+        ),
+        refused_claims=tuple(
+            RefusedClaim(entry_id=entry.entry_id, text=entry.body)
+            for entry in of.get("claim_risk", ())
+            if entry.state == "confirmed" and not entry.facts.get(brain.LOGGED)
+        ),
+        results=tuple(
+            MeasuredResult(entry_id=entry.entry_id, channel=entry.channel or "", text=entry.body)
+            for entry in of.get("channel_performance", ())
+            if entry.state == "confirmed"
+        ),
+    )
+
+
+# An edit is checked before its transaction, which takes the result. The product page is not read again: a claim that
+# it supported stays supported.
 
 CLAIMS = "claims"
 
@@ -87,7 +150,7 @@ def _read_known(action: Action) -> Transaction[KnownEvidence]:
         asset = yield from actions.find_asset(action.workspace_id, action.asset_id)
     run = yield from actions.find_run(action.workspace_id, action.run_id)
     tenant_id = brain.tenant_of(action.tenant_id)
-    entries, lessons, _ = yield from lessons_read.load_lessons(action.workspace_id, tenant_id)
+    entries, lessons, _ = yield from load_lessons(action.workspace_id, tenant_id)
     given = evidence_given(run) if run is not None else {}
     if run is not None and run.parent_run_id is not None:
         parent = yield from actions.find_run(action.workspace_id, run.parent_run_id)

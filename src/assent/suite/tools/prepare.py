@@ -43,24 +43,28 @@ from assent.platform.values import (
     iso_time,
     require_run_id,
 )
+from assent.suite import knowledge as lessons_read
+from assent.suite import operators
 from assent.suite.channels.channel import Channel, needs
 from assent.suite.channels.registry import SIZES, TABLE, label_of
 from assent.suite.content import evidence as gathering
-from assent.suite.content.goals import announces, asks_otherwise
-from assent.suite.content.naming import find_name
+from assent.suite.content.evidence import SOURCES, find_name
+from assent.suite.content.note import announces, asks_otherwise
 from assent.suite.content.page import Fetched, Page, read_page, read_text
-from assent.suite.content.sources import SOURCES
 from assent.suite.content.writing import gather_writing
-from assent.suite.learning import lessons as lessons_read
-from assent.suite.operators import launch, post
-from assent.suite.operators.definition import Workbench
-from assent.suite.operators.drafts import SuppliedText, describe_wanted, require_channel
-from assent.suite.operators.launch import ChannelNote, LaunchPlan
-from assent.suite.operators.registry import EMAIL
+from assent.suite.knowledge import add_goal, evidence_given
+from assent.suite.operators import (
+    EMAIL,
+    ChannelNote,
+    LaunchPlan,
+    SuppliedText,
+    Workbench,
+    describe_wanted,
+    require_channel,
+)
 from assent.suite.process import find_suite
-from assent.suite.rechecking import add_goal, evidence_given
 from assent.suite.tools.graphics import add_one_picture, illustrate
-from assent.suite.tools.operator_requests import (
+from assent.suite.tools.requests import (
     Brand,
     DraftGiven,
     LaunchProduct,
@@ -113,7 +117,7 @@ class SendReply(PreparedRun, kw_only=True):
 
 async def launch_product(call: Call, request: LaunchProduct) -> LaunchReply:
     refuse_webhook(call, request.webhook_url)
-    asked = make_request(call, request, launch.INFO.id, "chieflab_launch_product")
+    asked = make_request(call, request, operators.LAUNCH.id, "chieflab_launch_product")
     made = await await_within_limit(call, request.webhook_url, _launch(call, request))
     if made is None:
         nothing_yet = {
@@ -159,7 +163,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     drafts = {require_channel(name, f"drafts.{name}").id: _draft(name, text) for name, text in given.items()}
     if subject and "email" in drafts and not drafts["email"].subject:
         drafts["email"] = msgspec.structs.replace(drafts["email"], subject=subject)
-    named = request.channels or (() if drafts else launch.DEFAULT_CHANNELS)
+    named = request.channels or (() if drafts else operators.DEFAULT_CHANNELS)
     wanted = tuple(require_channel(name, f"channels.{place}").id for place, name in enumerate(named))
     writes = may_write(bench, request.goal)
     if not writes and not drafts:
@@ -168,7 +172,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
         raise refuse_too_little(bench, "drafts")
     if writes:
         bench = await _write(call, bench, [name for name in wanted if name not in drafts], request.goal)
-    plan = await run_apart(launch.prepare, bench, wanted, drafts, request.goal or "")
+    plan = await run_apart(operators.prepare_launch, bench, wanted, drafts, request.goal or "")
     if not plan.written:
         raise refuse_too_little(bench, "drafts")
     following = tuple(write_missing(note) for note in plan.missing)
@@ -185,7 +189,7 @@ async def _launch(call: Call, request: LaunchProduct) -> tuple[LaunchPlan, Prepa
     colors = (request.brand.colors if request.brand is not None else None) or []
     draw = illustrate if request.images_needed else add_one_picture
     name = find_name(bench.evidence)
-    return plan, await draw(call, preparation, launch.headlines(plan), name, colors)
+    return plan, await draw(call, preparation, operators.headlines(plan), name, colors)
 
 
 def _draft(name: str, given: str | DraftGiven) -> SuppliedText:
@@ -229,7 +233,7 @@ async def prepare_post(call: Call, request: Post) -> PostReply:
         said = NOT_OURS_TO_CHANGE.format(label=channel.label)
         text = "\n\n".join(quote(draft.body) for draft in made.drafts)
         made = msgspec.structs.replace(made, user_message=said, show=f"{said}\n\n{text}")
-    asked = make_request(call, request, post.INFO.id, "chieflab_post")
+    asked = make_request(call, request, operators.POST.id, "chieflab_post")
     if joined is not None:
         asked = msgspec.structs.replace(
             asked, parent_run_id=joined.run_id, tenant_id=asked.tenant_id or joined.tenant_id
@@ -285,7 +289,7 @@ async def _prepare_one(
         refuse_unwritable(bench, channel, tool, request)
         bench = await _write(call, bench, [channel.id], request.goal)
     chars = count_chars(request, bench)
-    made = await run_long_apart(chars, post.prepare, bench, channel, supplied)
+    made = await run_long_apart(chars, operators.prepare_post, bench, channel, supplied)
     if made is None:
         raise request_text(bench, channel, tool, request)
     return made

@@ -1,1 +1,0 @@
-"""Finds problems of running campaigns in the numbers that are known."""

@@ -1,1 +1,0 @@
-"""Reads memory and results for drafts and diagnoses."""

@@ -1,0 +1,144 @@
+"""Shared by tests of the suite: all its tools, a type for any effect, its OAuth providers as one process.
+
+    python -m assent.suite.testing --folder DIR [--client-id ID --client-secret SECRET]
+
+runs emulated Google and HubSpot, prints their addresses as one line of JSON and stays until it is ended.
+Each writes its own ledger into the folder. One client, the same for both, is registered with them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from assent.platform.effects import ByHand, Effect, EffectType, EffectTypes, Field, Scene, Severity, View
+from assent.platform.tools import Catalog, arrange
+from assent.suite.bundle import list_tools
+from assent.suite.channels.channel import find_form
+from assent.suite.channels.contacts.emulator import HubSpot
+from assent.suite.channels.email.types import describe_mail, find_unfit
+from assent.suite.channels.google.emulator import Ga4, GoogleAccounts, SearchConsole
+from assent.suite.channels.registry import BY_ID
+from assent.suite.content.threads import fit_edit
+from assent.suite.effect_types import (
+    MAIL,
+    POST,
+    describe_post,
+    list_fields,
+    make_effects,
+)
+from assent.suite.knowledge import recheck
+from assent.testing.ledger import Ledger
+from assent.testing.oauth_provider import RegisteredApp
+from assent.testing.provider_server import ProviderServer, all_serving
+from assent.testing.standalone import announce
+
+ALL_TOOLS: Final = arrange(list_tools())
+
+
+def full_catalog() -> Catalog:
+    return Catalog(ALL_TOOLS)
+
+
+SEVERE: Final = ("charge", "refund", "delete")
+
+
+def _describe(view: View, effect: Effect, scene: Scene) -> View:
+    row = BY_ID.get(effect.channel)
+    view = msgspec.structs.replace(view, label=row.label if row is not None else view.label)
+    if effect.verb in MAIL:
+        mail = describe_mail(view, effect, scene)
+        unfit = find_unfit(effect, scene.connector)
+        return msgspec.structs.replace(mail, unfit=unfit, done="Sent", personal="few")
+    if effect.verb in POST:
+        return msgspec.structs.replace(describe_post(row, view, effect, scene), done="Published")
+    return view
+
+
+def _list_fields(effect: Effect) -> tuple[Field, ...]:
+    return list_fields(BY_ID.get(effect.channel), effect)
+
+
+def _fit_edit(before: Effect, effect: Effect) -> Effect:
+    return fit_edit(BY_ID.get(effect.channel), before, effect)
+
+
+def _find_form(effect: Effect) -> ByHand | None:
+    return find_form(BY_ID.get(effect.channel), effect)
+
+
+def _grade(effect: Effect) -> Severity:
+    return Severity.HIGH if effect.verb in SEVERE else Severity.MEDIUM
+
+
+def _explain(effect: Effect) -> str:
+    return (
+        f"A {effect.verb} cannot be taken back."
+        if effect.verb in SEVERE
+        else "It is published under your name."
+    )
+
+
+ANY: Final = EffectType(
+    channel="any",
+    verb="any",
+    describe=_describe,
+    fields=_list_fields,
+    normalise=_fit_edit,
+    recheck=recheck,
+    by_hand=_find_form,
+    risk=_grade,
+    why=_explain,
+    measured=True,
+    executor_tools=("chieflab_publish_approved_post", "chieflab_send_approved_email"),
+    trusted=True,
+)
+
+
+def any_effects() -> EffectTypes:
+    """Return the types of the suite, and one for every other effect that a test stages."""
+    return make_effects(ANY)
+
+
+CLIENT: Final = RegisteredApp("emulated-client", "emulated-client-secret")
+
+
+def host_all(folder: Path, client: RegisteredApp = CLIENT) -> tuple[ProviderServer, ...]:
+    """Return the four servers, each with its ledger."""
+
+    def ledger(name: str) -> Ledger:
+        return Ledger(folder / f"{name}.jsonl")
+
+    google = GoogleAccounts(ledger("google_oauth"), client)
+    return (
+        google,
+        Ga4(ledger("ga4"), google.valid),
+        SearchConsole(ledger("search_console"), google.valid),
+        HubSpot(ledger("hubspot"), client),
+    )
+
+
+async def _serve(folder: Path, client: RegisteredApp) -> None:
+    async with all_serving(host_all(folder, client)) as addresses:
+        await announce(addresses)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m assent.suite.testing", description="Emulated Google and HubSpot."
+    )
+    parser.add_argument("--folder", type=Path, required=True, help="where the ledgers are written")
+    parser.add_argument("--client-id", default=CLIENT.client_id)
+    parser.add_argument("--client-secret", default=CLIENT.client_secret)
+    given = parser.parse_args()
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(_serve(given.folder, RegisteredApp(given.client_id, given.client_secret)))
+
+
+if __name__ == "__main__":
+    main()
