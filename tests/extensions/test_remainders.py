@@ -12,7 +12,7 @@ from tests.extensions.conftest import gate_with
 CODE = '''
 import assent
 import msgspec
-from assent.platform.connections import Delivered, Remainder
+from assent.platform.services import Delivered, Remainder
 
 SENT = []
 shop = assent.Operator("shop", label="Shop", function="Sends parcels.")

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from assent.platform.effects import Severity
+from assent.platform.values import Severity
 from assent.wrap.effects import name_call
 from assent.wrap.listing import arrange_tools, choose_mode, compute_pin
 from assent.wrap.profiles import (

@@ -1,7 +1,8 @@
-"""Pages of the console."""
+"""Pages of the console, and the brand of a workspace."""
 
 from __future__ import annotations
 
+from assent.engine.core import brands as brands
 from assent.serving.web.shell import markdown as markdown
 from assent.serving.web.shell.console import LOOK as LOOK
 from assent.serving.web.shell.edge import Endpoint as Endpoint

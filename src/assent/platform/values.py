@@ -1,10 +1,75 @@
-"""Values that every part uses: records, ids, limits, times, refusals."""
+"""Pure values and functions: records, ids, limits, times, refusals; effects, their types and views, and
+the calls that follow them; cleaning and checking of texts; metrics and recommendations.
+"""
 
 from __future__ import annotations
 
+from assent.gate.connection import ChoiceWords as ChoiceWords
+from assent.gate.connection import ConnectorInfo as ConnectorInfo
+from assent.gate.connection import KeyWords as KeyWords
+from assent.gate.connection import ProviderWords as ProviderWords
+from assent.gate.content.check import find_flaw as find_flaw
+from assent.gate.content.cleaning import LINE_CHARS as LINE_CHARS
+from assent.gate.content.cleaning import TEXT_CHARS as TEXT_CHARS
+from assent.gate.content.cleaning import cut as cut
+from assent.gate.content.cleaning import is_usable as is_usable
+from assent.gate.content.cleaning import one_line as one_line
+from assent.gate.content.cleaning import printable as printable
+from assent.gate.content.cleaning import speaks_to_a_model as speaks_to_a_model
+from assent.gate.content.suspicion import suspicions_in as suspicions_in
+from assent.gate.content.text_parts import sentences as sentences
+from assent.gate.effects import BY_HAND as BY_HAND
+from assent.gate.effects import EXECUTE as EXECUTE
+from assent.gate.effects import EffectType as EffectType
+from assent.gate.effects import EffectTypes as EffectTypes
+from assent.gate.effects import Scene as Scene
+from assent.gate.effects import name_account as name_account
+from assent.gate.effects import name_people as name_people
+from assent.gate.mail import ALONE as ALONE
+from assent.gate.mail import keeps_text as keeps_text
+from assent.gate.measurement.metrics import LARGEST as LARGEST
+from assent.gate.measurement.metrics import amount as amount
+from assent.gate.measurement.metrics import describe_number as describe_number
+from assent.gate.measurement.metrics import describe_numbers as describe_numbers
+from assent.gate.measurement.metrics import fold_name as fold_name
+from assent.gate.measurement.metrics import read_numbers as read_numbers
+from assent.gate.measurement.metrics import select_credible as select_credible
+from assent.gate.measurement.metrics import sort_names as sort_names
+from assent.gate.measurement.recommend import ENOUGH_FOR_A_RATE as ENOUGH_FOR_A_RATE
+from assent.gate.measurement.recommend import ENOUGH_TO_JUDGE as ENOUGH_TO_JUDGE
+from assent.gate.measurement.recommend import NO_SOURCE as NO_SOURCE
+from assent.gate.measurement.recommend import NextMove as NextMove
+from assent.gate.measurement.recommend import brings_more as brings_more
+from assent.gate.preflight import MANY_RECIPIENTS as MANY_RECIPIENTS
+from assent.gate.preflight import Readiness as Readiness
+from assent.gate.preflight import Remarks as Remarks
+from assent.gate.preflight import is_expired as is_expired
+from assent.gate.records import TAKEN_DOWN as TAKEN_DOWN
+from assent.gate.records import WORKFLOW as WORKFLOW
+from assent.gate.records import Action as Action
+from assent.gate.records import Effect as Effect
+from assent.gate.records import ExecutionState as ExecutionState
+from assent.gate.records import Media as Media
+from assent.gate.records import Run as Run
+from assent.gate.records import Status as Status
+from assent.gate.views import OPTIONAL_VALUES as OPTIONAL_VALUES
+from assent.gate.views import Block as Block
+from assent.gate.views import ByHand as ByHand
+from assent.gate.views import Diff as Diff
+from assent.gate.views import Facets as Facets
+from assent.gate.views import Facts as Facts
+from assent.gate.views import Field as Field
+from assent.gate.views import HandField as HandField
+from assent.gate.views import Preview as Preview
+from assent.gate.views import Repair as Repair
+from assent.gate.views import Severity as Severity
+from assent.gate.views import Table as Table
+from assent.gate.views import Unfit as Unfit
+from assent.gate.views import View as View
 from assent.kernel.canonical import NotCanonical as NotCanonical
 from assent.kernel.canonical import digest as digest
 from assent.kernel.canonical import digest_of_bytes as digest_of_bytes
+from assent.kernel.domains import with_ascii_form as with_ascii_form
 from assent.kernel.headers import has_encoded_word as has_encoded_word
 from assent.kernel.headers import is_one_line as is_one_line
 from assent.kernel.ids import ActionId as ActionId
@@ -27,6 +92,7 @@ from assent.kernel.refusals import Problem as Problem
 from assent.kernel.refusals import Reason as Reason
 from assent.kernel.refusals import Refusal as Refusal
 from assent.kernel.refusals import Replay as Replay
+from assent.kernel.refusals import SuggestedCall as SuggestedCall
 from assent.kernel.refusals import Words as Words
 from assent.kernel.refusals import bad_argument as bad_argument
 from assent.kernel.structs import Arguments as Arguments
@@ -42,3 +108,20 @@ from assent.kernel.variables import OWN as OWN
 from assent.kernel.variables import REFERENCE as REFERENCE
 from assent.kernel.variables import list_unpassed as list_unpassed
 from assent.kernel.variables import select_passed as select_passed
+from assent.present import guidance as guidance
+from assent.present.calls import LAUNCH_NEEDS as LAUNCH_NEEDS
+from assent.present.calls import NextToolCalls as NextToolCalls
+from assent.present.cards import quote as quote
+from assent.present.guidance import AGENT_DEPENDENCY as AGENT_DEPENDENCY
+from assent.present.guidance import NOTHING_STAGED_STOP_RULE as NOTHING_STAGED_STOP_RULE
+from assent.present.guidance import ActionRef as ActionRef
+from assent.present.guidance import AgentGuide as AgentGuide
+from assent.present.guidance import AgentUsefulness as AgentUsefulness
+from assent.present.guidance import AssetView as AssetView
+from assent.present.guidance import InChat as InChat
+from assent.present.guidance import action_ref as action_ref
+from assent.present.next_steps import Circumstances as Circumstances
+from assent.present.next_steps import next_calls as next_calls
+from assent.present.status_report import find_section as find_section
+from assent.present.status_report import run_status as run_status
+from assent.present.status_report import state_in_run as state_in_run

@@ -13,18 +13,22 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby
 from typing import Final, Literal
 
-from assent.platform.effects import LAUNCH_NEEDS, SuggestedCall
-from assent.platform.measurement import (
+from assent.platform.values import (
+    DAY_MS,
     ENOUGH_FOR_A_RATE,
     ENOUGH_TO_JUDGE,
+    LAUNCH_NEEDS,
     NO_SOURCE,
+    Record,
+    SuggestedCall,
+    WireRecord,
     amount,
     brings_more,
     describe_number,
+    iso_time,
     read_numbers,
     sort_names,
 )
-from assent.platform.values import DAY_MS, Record, WireRecord, iso_time
 from assent.suite.channels.registry import TABLE
 
 Weight = Literal["high", "medium", "low"]

@@ -18,9 +18,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent.platform.content import find_flaw, printable, suspicions_in
-from assent.platform.jobs import run_apart
-from assent.platform.values import MAX_PICTURE_BYTES, Record
+from assent.platform.services import run_apart
+from assent.platform.values import MAX_PICTURE_BYTES, Record, find_flaw, printable, suspicions_in
 from assent.suite.channels.channel import Channel, needs
 from assent.suite.content.adapter import adapt
 from assent.suite.content.note import write_note

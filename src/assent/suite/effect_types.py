@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.effects import (
+from assent.platform.values import (
     EXECUTE,
     OPTIONAL_VALUES,
     Effect,

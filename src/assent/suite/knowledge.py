@@ -14,13 +14,9 @@ from typing import Any
 
 import msgspec
 
-from assent.platform.effects import ALONE, MANY_RECIPIENTS, Action, Effect, Remarks, Run
-from assent.platform.jobs import run_long_apart
-from assent.platform.memory import Entry
-from assent.platform.memory import memory as brain
-from assent.platform.staging import actions
-from assent.platform.storage import Services, Transaction
-from assent.platform.values import Record, WorkspaceId
+from assent.platform.services import Entry, Services, Transaction, actions, run_long_apart
+from assent.platform.services import memory as brain
+from assent.platform.values import ALONE, MANY_RECIPIENTS, Action, Effect, Record, Remarks, Run, WorkspaceId
 from assent.suite.channels.registry import BY_ID
 from assent.suite.content import evidence as gathering
 from assent.suite.content.adapter import adapt, remind

@@ -9,10 +9,22 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from assent.platform.content import cut, sentences
-from assent.platform.effects import ALONE, BY_HAND, EXECUTE, MANY_RECIPIENTS, Effect
-from assent.platform.staging import Draft, Preparation, StagedEffect
-from assent.platform.values import Problem, Reason, Record, Refusal, WireRecord, bad_argument
+from assent.platform.services import Draft, Preparation, StagedEffect
+from assent.platform.values import (
+    ALONE,
+    BY_HAND,
+    EXECUTE,
+    MANY_RECIPIENTS,
+    Effect,
+    Problem,
+    Reason,
+    Record,
+    Refusal,
+    WireRecord,
+    bad_argument,
+    cut,
+    sentences,
+)
 from assent.suite.channels.channel import Channel, needs, title_problems
 from assent.suite.channels.registry import BY_ID, CONNECTORS, find_channel, name_connectors
 from assent.suite.content.adapter import adapt, adapt_written, remind

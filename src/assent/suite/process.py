@@ -6,18 +6,24 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from assent.platform.effects import Effect
-from assent.platform.staging import Draft, Preparation, PreparedRun, Request, StagedEffect, staging
-from assent.platform.storage import Principal, Services
-from assent.platform.values import RunId
+from assent.platform.services import (
+    Draft,
+    Preparation,
+    PreparedRun,
+    Principal,
+    Request,
+    Services,
+    StagedEffect,
+    staging,
+)
+from assent.platform.values import Effect, RunId
 from assent.suite.channels.site import CHANNEL, INFO
 from assent.suite.effect_types import PUBLISH
 
 if TYPE_CHECKING:
     from starlette.routing import Route
 
-    from assent.platform.connections import Connector
-    from assent.platform.people import Notifier
+    from assent.platform.services import Connector, Notifier
     from assent.suite.drafting import Drafting
     from assent.suite.site.feed import Site
 
@@ -82,7 +88,7 @@ class Suite:
     async def close(self) -> None:
         """Wait for the token renewals in flight, and store the counted visits."""
         if self._connectors:
-            from assent.platform.connections import find_access
+            from assent.platform.services import find_access
 
             for access in filter(None, map(find_access, self._connectors)):
                 await access.finish()

@@ -16,8 +16,8 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.effects import ByHand, Effect, EffectType, EffectTypes, Field, Scene, Severity, View
 from assent.platform.tools import Catalog, arrange
+from assent.platform.values import ByHand, Effect, EffectType, EffectTypes, Field, Scene, Severity, View
 from assent.suite.bundle import list_tools
 from assent.suite.channels.channel import find_form
 from assent.suite.channels.contacts.emulator import HubSpot

@@ -13,26 +13,31 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.connections import Context, Delivered, Delivery, NoLookUp, NotSent, action_of
-from assent.platform.effects import (
+from assent.platform.services import (
+    Context,
+    Delivered,
+    Delivery,
+    NoLookUp,
+    NotSent,
+    action_of,
+    render_labelled,
+)
+from assent.platform.values import (
+    MAX_CONTENT_CHARS,
+    MINUTE_MS,
     Effect,
     EffectType,
     Facts,
     Field,
+    NotCanonical,
     Preview,
+    Problem,
     Readiness,
+    Reason,
+    Record,
     Scene,
     Severity,
     View,
-)
-from assent.platform.gateway import render_labelled
-from assent.platform.values import (
-    MAX_CONTENT_CHARS,
-    MINUTE_MS,
-    NotCanonical,
-    Problem,
-    Reason,
-    Record,
     WireRecord,
     WorkspaceId,
     digest,

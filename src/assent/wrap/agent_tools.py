@@ -10,28 +10,33 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from assent.platform.connections import Delivered, NotSent, OutcomeUnknown
-from assent.platform.effects import Action, ExecutionState, Status, is_expired
-from assent.platform.staging import (
+from assent.platform.services import (
+    Delivered,
+    NotSent,
+    OutcomeUnknown,
     Preparation,
     PreparedRun,
     Request,
     StagedEffect,
+    Transaction,
     actions,
     execution,
     recording,
     staging,
 )
-from assent.platform.storage import Transaction
 from assent.platform.tools import DECIDES, FIRES, WRITES, ActionIdArgument, Call, IdempotencyKey, Tool
 from assent.platform.values import (
+    Action,
     ActionId,
     Arguments,
+    ExecutionState,
     Reason,
     Refusal,
+    Status,
     WireRecord,
     bad_argument,
     digest,
+    is_expired,
     is_one_line,
     iso_time,
     require_action_id,

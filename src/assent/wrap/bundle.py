@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from assent.platform.effects import ConnectorInfo, EffectType
-from assent.platform.extras import MissingExtra
+from assent.platform.services import MissingExtra
+from assent.platform.values import ConnectorInfo, EffectType
 
 if TYPE_CHECKING:
-    from assent.platform.storage import Component, Services
+    from assent.platform.services import Component, Services
     from assent.platform.tools import Tool
     from assent.wrap.process import Wrapping
 

@@ -13,11 +13,17 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.connections import Context, Delivered, Delivery, NotSent, OutcomeUnknown
-from assent.platform.effects import ConnectorInfo, Effect, Readiness
-from assent.platform.gateway import freezes
-from assent.platform.storage import Services
-from assent.platform.values import Reason, Refusal, Retry, Words, WorkspaceId
+from assent.platform.services import Context, Delivered, Delivery, NotSent, OutcomeUnknown, Services, freezes
+from assent.platform.values import (
+    ConnectorInfo,
+    Effect,
+    Readiness,
+    Reason,
+    Refusal,
+    Retry,
+    Words,
+    WorkspaceId,
+)
 from assent.wrap.effects import (
     ACCEPT,
     CALL,

@@ -13,7 +13,9 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.effects import (
+from assent.platform.services import render_labelled
+from assent.platform.values import (
+    MAX_CONTENT_CHARS,
     OPTIONAL_VALUES,
     Block,
     ConnectorInfo,
@@ -24,13 +26,16 @@ from assent.platform.effects import (
     Facts,
     Field,
     Preview,
+    Problem,
     Scene,
     Severity,
     Table,
     View,
+    WireRecord,
+    full_time,
+    is_one_line,
+    truncate,
 )
-from assent.platform.gateway import render_labelled
-from assent.platform.values import MAX_CONTENT_CHARS, Problem, WireRecord, full_time, is_one_line, truncate
 
 OPERATOR: Final = "assent-wrap"
 CALL: Final = "mcp"

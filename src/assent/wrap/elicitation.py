@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.gateway import ClientPort, ForeignCall, KeyRing, TokenInvalid, names_server
+from assent.platform.services import ClientPort, ForeignCall, KeyRing, TokenInvalid, names_server
 from assent.platform.values import Record, digest
 from assent.wrap.gated import say_error
 from assent.wrap.links import RpcError

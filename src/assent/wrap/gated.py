@@ -16,22 +16,40 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.effects import EXECUTE, Action, Effect, ExecutionState, Status, is_expired
-from assent.platform.gateway import (
+from assent.platform.services import (
     Assurance,
     Decider,
+    Draft,
     ForeignCall,
+    Preparation,
     PreparedEdit,
+    PreparedRun,
+    Request,
     SeenVersion,
+    Services,
+    StagedEffect,
+    Transaction,
     WaitedAction,
+    actions,
     decisions,
     describe,
     needs_approval,
+    run_apart,
+    staging,
 )
-from assent.platform.jobs import run_apart
-from assent.platform.staging import Draft, Preparation, PreparedRun, Request, StagedEffect, actions, staging
-from assent.platform.storage import Services, Transaction
-from assent.platform.values import ActionId, Reason, Refusal, Words, digest
+from assent.platform.values import (
+    EXECUTE,
+    Action,
+    ActionId,
+    Effect,
+    ExecutionState,
+    Reason,
+    Refusal,
+    Status,
+    Words,
+    digest,
+    is_expired,
+)
 from assent.wrap.effects import ACCEPT, OPERATOR, check_call
 from assent.wrap.storing import Proposed, find_proposed, keep_proposed
 

@@ -22,9 +22,15 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.gateway import ClientPort, ForeignCall, freezes, note_start
-from assent.platform.jobs import run_apart
-from assent.platform.storage import Services, tenancy
+from assent.platform.services import (
+    ClientPort,
+    ForeignCall,
+    Services,
+    freezes,
+    note_start,
+    run_apart,
+    tenancy,
+)
 from assent.platform.values import HOUR_MS, MINUTE_MS, Refusal, WorkspaceId, list_unpassed, select_passed
 from assent.wrap import gated, storing
 from assent.wrap.effects import AcceptDetails, CallDetails, make_acceptance, make_call

@@ -19,8 +19,7 @@ import msgspec
 from mcp.shared.uri_template import UriTemplate
 from mcp_types import Prompt, Resource, ResourceTemplate, Tool
 
-from assent.platform.effects import Severity
-from assent.platform.values import Record, digest_of_bytes
+from assent.platform.values import Record, Severity, digest_of_bytes
 from assent.wrap.profiles import Mode, Profile, ToolRule
 
 MAX_TOOLS: Final = 500

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from starlette.routing import Route
 
-    from assent.platform.connections import Connector
-    from assent.platform.people import Notifier
-    from assent.platform.storage import Services
+    from assent.platform.services import Connector, Notifier, Services
     from assent.wrap.gateway import Gateway
 
 

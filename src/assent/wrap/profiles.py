@@ -18,8 +18,7 @@ from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 import msgspec
 
-from assent.platform.effects import OPTIONAL_VALUES, Severity
-from assent.platform.values import OWN, REFERENCE, Record, select_passed
+from assent.platform.values import OPTIONAL_VALUES, OWN, REFERENCE, Record, Severity, select_passed
 
 Mode = Literal["pass", "gate", "hide"]
 MAX_SERVERS: Final = 20

@@ -16,8 +16,7 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.connections import OpenedSecrets
-from assent.platform.storage import Component, Services, Transaction, journal
+from assent.platform.services import Component, OpenedSecrets, Services, Transaction, journal
 from assent.platform.values import DAY_MS, MAX_CONTENT_CHARS, Record, WorkspaceId
 from assent.wrap.effects import ToolOffer, write_definition
 from assent.wrap.listing import OfferedEntry, OfferedTool, only_reads

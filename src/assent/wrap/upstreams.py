@@ -18,7 +18,7 @@ from mcp_types import CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY, PROTOC
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, MODERN_PROTOCOL_VERSIONS
 
 from assent import __version__
-from assent.platform.storage import Clock
+from assent.platform.services import Clock
 from assent.platform.values import MINUTE_MS, Record
 from assent.wrap.http_link import HttpLink
 from assent.wrap.links import RpcError, ServerLink, StdioLink, Unanswered, Unsent

@@ -45,7 +45,7 @@ MASTODON = Channel(
 )
 """
 PAGER = """
-from assent.platform.effects import ConnectorInfo
+from assent.platform.values import ConnectorInfo
 from assent.suite.channels.channel import Channel, Limit
 
 CHANNEL = Channel(
@@ -62,8 +62,8 @@ from assent.suite.effect_types import make_types
 TYPES = make_types(CHANNEL, noun="Call", done="Called")
 """
 PAGER_CONNECTOR = """
-from assent.platform.connections import Delivered, Delivery, NoLookUp, action_of
-from assent.platform.effects import Readiness
+from assent.platform.services import Delivered, Delivery, NoLookUp, action_of
+from assent.platform.values import Readiness
 from assent.suite.channels.{name} import INFO
 
 

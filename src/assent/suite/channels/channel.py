@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
 
-from assent.platform.effects import ByHand, Effect, HandField
-from assent.platform.values import Record
+from assent.platform.values import ByHand, Effect, HandField, Record
 from assent.suite.content import counting
 from assent.suite.content.counting import Count
 

@@ -8,13 +8,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from assent.platform.assets import pictures
-from assent.platform.connections import Connections, Connector, PicturesOf
-from assent.platform.storage import Clock
+from assent.platform.services import Clock, Connections, Connector, PicturesOf, pictures
 from assent.suite.channels.registry import MODULES, rank_connector
 
 if TYPE_CHECKING:
-    from assent.platform.storage import Services
+    from assent.platform.services import Services
     from assent.suite.site.feed import Visits
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.effects import ByHand, Effect, HandField
+from assent.platform.values import ByHand, Effect, HandField
 from assent.suite.channels.channel import Channel, Limit, NoteForm, Size, count_chars, post_form
 from assent.suite.content import counting
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from types import ModuleType
 from typing import Final
 
-from assent.platform.effects import BY_HAND, ConnectorInfo
+from assent.platform.values import BY_HAND, ConnectorInfo
 from assent.suite.channels import bluesky, contacts, email, google, networks, site, slack, zernio
 from assent.suite.channels.channel import Channel, Size
 

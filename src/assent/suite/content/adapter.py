@@ -12,8 +12,7 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.content import cut, one_line, sentences
-from assent.platform.values import Record
+from assent.platform.values import Record, cut, one_line, sentences
 from assent.suite.channels.channel import Channel, check
 from assent.suite.channels.registry import BY_ID
 from assent.suite.content import threads

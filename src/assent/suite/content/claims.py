@@ -16,8 +16,7 @@ from re import _constants as ops  # type: ignore[attr-defined]  # no public name
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
-from assent.platform.content import cut, sentences
-from assent.platform.values import Record, WireRecord, from_record
+from assent.platform.values import Record, WireRecord, cut, from_record, sentences
 from assent.suite.content.counting import addresses
 from assent.suite.content.evidence import SOURCES, Evidence
 from assent.suite.content.language import strip_full_stop, word_set

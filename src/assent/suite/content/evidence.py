@@ -15,8 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.content import LINE_CHARS, TEXT_CHARS, is_usable, one_line, sentences
-from assent.platform.values import Record, WireRecord
+from assent.platform.values import LINE_CHARS, TEXT_CHARS, Record, WireRecord, is_usable, one_line, sentences
 from assent.suite.content.counting import without_emoji
 from assent.suite.content.language import detect_language, language_of_all, speaks, word_set
 from assent.suite.content.page import Page

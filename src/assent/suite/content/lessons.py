@@ -12,8 +12,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from assent.platform.content import cut, sentences
-from assent.platform.values import Record
+from assent.platform.values import Record, cut, sentences
 from assent.suite.content.counting import emoji_in
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.language import is_greeting, word_set

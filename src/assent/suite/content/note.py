@@ -17,8 +17,7 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.content import cut, find_flaw, sentences
-from assent.platform.values import Record
+from assent.platform.values import Record, cut, find_flaw, sentences
 from assent.suite.channels.channel import Channel, check
 from assent.suite.content.claims import find_risks
 from assent.suite.content.counting import without_emoji

@@ -10,8 +10,7 @@ import re
 from html.parser import HTMLParser
 from typing import Final
 
-from assent.platform.content import one_line
-from assent.platform.values import Record
+from assent.platform.values import Record, one_line
 from assent.suite.content.language import word_set
 
 MAX_CHARS: Final = 500_000

@@ -13,9 +13,7 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.content import sentences
-from assent.platform.effects import Effect
-from assent.platform.values import Problem, Reason, Refusal
+from assent.platform.values import Effect, Problem, Reason, Refusal, sentences
 from assent.suite.channels.channel import Channel, check, title_problems
 from assent.suite.content.counting import Count, addresses, clusters
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from assent.platform.content import sentences
-from assent.platform.values import Record
+from assent.platform.values import Record, sentences
 from assent.suite.content.evidence import Evidence
 from assent.suite.content.lessons import Lessons, lessons_in_words, rules_from
 

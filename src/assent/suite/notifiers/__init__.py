@@ -13,11 +13,16 @@ import msgspec
 
 from assent.net.mail_server import parse_mailbox
 from assent.net.webpush import KEY_BYTES, SALT_BYTES, authorize, encrypt, read_subscription
-from assent.platform.connections import NotSent, OutcomeUnknown
-from assent.platform.people import Notification, NotificationReceipt, NotifierContext
+from assent.platform.services import (
+    Notification,
+    NotificationReceipt,
+    NotifierContext,
+    NotSent,
+    OutcomeUnknown,
+)
 
 if TYPE_CHECKING:
-    from assent.platform.people import Notifier
+    from assent.platform.services import Notifier
 
 # `slack`: notifies by an incoming webhook of Slack or a compatible service.
 

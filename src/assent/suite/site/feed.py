@@ -21,9 +21,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from assent.platform.effects import TAKEN_DOWN, Action, Media
-from assent.platform.staging import actions
-from assent.platform.storage import (
+from assent.platform.services import (
     NOW,
     Clock,
     Component,
@@ -33,9 +31,20 @@ from assent.platform.storage import (
     Store,
     StoreUnavailable,
     Transaction,
+    actions,
     tenancy,
 )
-from assent.platform.values import DAY_MS, ActionId, Record, WorkspaceId, from_row, truncate
+from assent.platform.values import (
+    DAY_MS,
+    TAKEN_DOWN,
+    Action,
+    ActionId,
+    Media,
+    Record,
+    WorkspaceId,
+    from_row,
+    truncate,
+)
 
 if TYPE_CHECKING:
     from starlette.routing import Route

@@ -23,8 +23,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from assent.platform.assets import brands, pictures
-from assent.platform.jobs import run_apart
 from assent.platform.pages import (
     LOOK,
     NOT_FOUND,
@@ -35,11 +33,12 @@ from assent.platform.pages import (
     PageProblem,
     PageRefused,
     answer,
+    brands,
     make_routes,
     markdown,
     page,
 )
-from assent.platform.storage import Services
+from assent.platform.services import Services, pictures, run_apart
 from assent.platform.values import Record, WorkspaceId, is_uuid, iso_time
 from assent.suite.site import feed as site_feed
 from assent.suite.site.feed import FEED_PATH, SitePost, Visits, post_path

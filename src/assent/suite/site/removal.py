@@ -6,11 +6,18 @@ Only for pages of this server. Posts elsewhere are taken down there.
 
 from __future__ import annotations
 
-from assent.platform.effects import EXECUTE, Action, Effect
-from assent.platform.staging import Draft, Preparation, PreparedRun, Request, StagedEffect, actions, staging
-from assent.platform.storage import Transaction
+from assent.platform.services import (
+    Draft,
+    Preparation,
+    PreparedRun,
+    Request,
+    StagedEffect,
+    Transaction,
+    actions,
+    staging,
+)
 from assent.platform.tools import WRITES, ActionIdArgument, Call, IdempotencyKey, Tool
-from assent.platform.values import Arguments, bad_argument, require_action_id
+from assent.platform.values import EXECUTE, Action, Arguments, Effect, bad_argument, require_action_id
 from assent.suite import operators
 from assent.suite.channels.site import UNPUBLISH
 from assent.suite.site import feed as site_feed

@@ -13,16 +13,41 @@ from typing import Any, Final
 
 import msgspec
 
-from assent.platform.connections import Connection, Reading, connections
-from assent.platform.effects import WORKFLOW, Action, Status, SuggestedCall, is_expired, keeps_text
-from assent.platform.jobs import long_runs
-from assent.platform.measurement import select_credible
-from assent.platform.memory import Entry, Scheduled, decode_measurement, manual_metrics, measurement
-from assent.platform.memory import memory as brain
-from assent.platform.staging import Draft, Preparation, PreparedRun, actions, staging
-from assent.platform.storage import Services, Transaction
+from assent.platform.services import (
+    Connection,
+    Draft,
+    Entry,
+    Preparation,
+    PreparedRun,
+    Reading,
+    Scheduled,
+    Services,
+    Transaction,
+    actions,
+    connections,
+    decode_measurement,
+    long_runs,
+    manual_metrics,
+    measurement,
+    staging,
+)
+from assent.platform.services import memory as brain
 from assent.platform.tools import Behaviour, Call, IdempotencyKey, TenantIdArgument, Tool, await_within_limit
-from assent.platform.values import DAY_MS, Arguments, Record, WorkspaceId, first_uuid7, iso_time
+from assent.platform.values import (
+    DAY_MS,
+    WORKFLOW,
+    Action,
+    Arguments,
+    Record,
+    Status,
+    SuggestedCall,
+    WorkspaceId,
+    first_uuid7,
+    is_expired,
+    iso_time,
+    keeps_text,
+    select_credible,
+)
 from assent.suite.channels.registry import CONNECTORS, TABLE
 from assent.suite.diagnosis import (
     WINDOW_DAYS,

@@ -11,21 +11,20 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.assets import pictures
-from assent.platform.connections import Picture
-from assent.platform.content import printable
-from assent.platform.effects import AssetView, SuggestedCall
-from assent.platform.memory import memory as brain
-from assent.platform.staging import Draft, Preparation, PreparedRun, staging
+from assent.platform.services import Draft, Picture, Preparation, PreparedRun, pictures, staging
+from assent.platform.services import memory as brain
 from assent.platform.tools import WRITES, Call, Tool
 from assent.platform.values import (
     MAX_PICTURE_BYTES,
+    AssetView,
     Problem,
     Reason,
     Refusal,
+    SuggestedCall,
     bad_argument,
     digest_of_bytes,
     from_record,
+    printable,
 )
 from assent.suite import knowledge as lessons_read
 from assent.suite import operators

@@ -7,26 +7,16 @@ from typing import Annotated
 
 import msgspec
 
-from assent.platform.effects import (
-    LAUNCH_NEEDS,
-    Action,
-    AgentGuide,
-    AgentUsefulness,
-    Circumstances,
-    InChat,
-    NextToolCalls,
-    Run,
-    SuggestedCall,
-    find_section,
-    guidance,
-    next_calls,
-    run_status,
-    state_in_run,
+from assent.platform.services import (
+    Measurement,
+    PreparedRun,
+    Transaction,
+    actions,
+    circumstances,
+    manual_metrics,
+    measurement,
+    unavailable,
 )
-from assent.platform.measurement import LARGEST, NextMove, describe_numbers, fold_name
-from assent.platform.memory import Measurement, manual_metrics, measurement, unavailable
-from assent.platform.staging import PreparedRun, actions, circumstances
-from assent.platform.storage import Transaction
 from assent.platform.tools import (
     READS,
     WRITES,
@@ -41,15 +31,33 @@ from assent.platform.tools import (
     result_texts,
 )
 from assent.platform.values import (
+    LARGEST,
+    LAUNCH_NEEDS,
+    Action,
+    AgentGuide,
+    AgentUsefulness,
     Arguments,
+    Circumstances,
+    InChat,
+    NextMove,
+    NextToolCalls,
     Problem,
     Reason,
     Refusal,
     Replay,
+    Run,
+    SuggestedCall,
     WireRecord,
     bad_argument,
+    describe_numbers,
+    find_section,
+    fold_name,
+    guidance,
     iso_time,
+    next_calls,
     require_run_id,
+    run_status,
+    state_in_run,
 )
 
 MAX_METRICS = 30

@@ -6,21 +6,34 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from assent.platform.effects import (
+from assent.platform.services import (
+    Entry,
+    NewEntry,
+    Preparation,
+    PreparedRun,
+    Request,
+    Transaction,
+    staging,
+    tenancy,
+)
+from assent.platform.services import memory as brain
+from assent.platform.tools import READS, WRITES, Call, IdempotencyKey, PageSize, TenantIdArgument, Tool
+from assent.platform.values import (
     AGENT_DEPENDENCY,
     NOTHING_STAGED_STOP_RULE,
     AgentGuide,
     AgentUsefulness,
+    Arguments,
     InChat,
     NextToolCalls,
     SuggestedCall,
+    TenantId,
+    WireRecord,
+    digest,
+    from_record,
+    iso_time,
+    truncate,
 )
-from assent.platform.memory import Entry, NewEntry
-from assent.platform.memory import memory as brain
-from assent.platform.staging import Preparation, PreparedRun, Request, staging
-from assent.platform.storage import Transaction, tenancy
-from assent.platform.tools import READS, WRITES, Call, IdempotencyKey, PageSize, TenantIdArgument, Tool
-from assent.platform.values import Arguments, TenantId, WireRecord, digest, from_record, iso_time, truncate
 
 SCOPE = "runs:write"
 OPERATOR = "chieflab-brain"

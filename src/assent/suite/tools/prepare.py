@@ -13,13 +13,20 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from assent.platform.connections import Measurable
-from assent.platform.content import speaks_to_a_model
-from assent.platform.effects import Action, ActionRef, AssetView, Run, SuggestedCall, action_ref, quote
-from assent.platform.jobs import long_runs, mask_url, run_apart, run_long_apart
-from assent.platform.memory import memory as brain
-from assent.platform.staging import THIS_RUN, Preparation, PreparedRun, StagedEffect, staging
-from assent.platform.storage import journal
+from assent.platform.services import (
+    THIS_RUN,
+    Measurable,
+    Preparation,
+    PreparedRun,
+    StagedEffect,
+    journal,
+    long_runs,
+    mask_url,
+    run_apart,
+    run_long_apart,
+    staging,
+)
+from assent.platform.services import memory as brain
 from assent.platform.tools import (
     WRITES,
     Call,
@@ -34,14 +41,22 @@ from assent.platform.tools import (
 from assent.platform.values import (
     HOUR_MS,
     MEANINGS,
+    Action,
+    ActionRef,
+    AssetView,
     Problem,
     Reason,
     Refusal,
+    Run,
+    SuggestedCall,
     WireRecord,
     Words,
+    action_ref,
     bad_argument,
     iso_time,
+    quote,
     require_run_id,
+    speaks_to_a_model,
 )
 from assent.suite import knowledge as lessons_read
 from assent.suite import operators

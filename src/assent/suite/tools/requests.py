@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from assent.platform.staging import Request
+from assent.platform.services import Request
 from assent.platform.tools import Call, IdempotencyKey, TenantIdArgument
 from assent.platform.values import MAX_CONTENT_CHARS, MAX_RECIPIENTS, Arguments, TenantId
 from assent.suite.channels.registry import BY_ID, SIZES

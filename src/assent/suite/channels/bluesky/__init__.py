@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.effects import ConnectorInfo, KeyWords, ProviderWords
+from assent.platform.values import ConnectorInfo, KeyWords, ProviderWords
 from assent.suite.channels.channel import Channel, Limit, NoteForm, Size, post_form
 from assent.suite.content import counting
 

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from assent.net.http_outcomes import failure, not_connected, not_now, refusal, retry_after
-from assent.platform.connections import (
+from assent.platform.services import (
     Account,
+    Clock,
     Connections,
     Connector,
     Context,
@@ -37,10 +38,7 @@ from assent.platform.connections import (
     action_of,
     exchange,
 )
-from assent.platform.effects import Action, Effect
-from assent.platform.measurement import select_credible
-from assent.platform.storage import Clock
-from assent.platform.values import Record, iso_time
+from assent.platform.values import Action, Effect, Record, iso_time, select_credible
 from assent.suite.channels.bluesky import INFO
 from assent.suite.content import counting
 

@@ -14,7 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from assent.net.http_outcomes import failure, not_connected, not_now
-from assent.platform.connections import (
+from assent.platform.services import (
     Account,
     Connector,
     Context,
@@ -31,8 +31,7 @@ from assent.platform.connections import (
     make_access,
     no_account,
 )
-from assent.platform.effects import Effect, Readiness
-from assent.platform.values import Reason, WorkspaceId
+from assent.platform.values import Effect, Readiness, Reason, WorkspaceId
 from assent.suite.channels.contacts import FIELDS, INFO, UnreadableContact, read_contact
 
 if TYPE_CHECKING:

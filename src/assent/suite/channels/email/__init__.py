@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.effects import ByHand, ConnectorInfo, HandField, KeyWords, ProviderWords
+from assent.platform.values import ByHand, ConnectorInfo, HandField, KeyWords, ProviderWords
 from assent.suite.channels.channel import Channel, count_chars
 
 # Describes the two connectors of e-mail. Imports nothing slow.

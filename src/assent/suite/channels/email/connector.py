@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from assent.platform.connections import Connector, NotSent
+from assent.platform.services import Connector, NotSent
 from assent.platform.values import Reason
 from assent.suite.channels.email.resend import ResendConnector
 from assent.suite.channels.email.smtp import SmtpConnector

@@ -15,9 +15,10 @@ import msgspec
 
 from assent.net.http_outcomes import failure, not_connected, not_now, refusal, retry_after
 from assent.net.mail_server import Mailbox, parse_mailbox
-from assent.platform.connections import (
+from assent.platform.services import (
     Access,
     Account,
+    Clock,
     Connections,
     Context,
     Deadline,
@@ -36,10 +37,17 @@ from assent.platform.connections import (
     action_of,
     exchange,
 )
-from assent.platform.effects import Action, Effect
-from assent.platform.measurement import select_credible
-from assent.platform.storage import Clock
-from assent.platform.values import DAY_MS, HOUR_MS, WorkspaceId, has_encoded_word, is_one_line, iso_time
+from assent.platform.values import (
+    DAY_MS,
+    HOUR_MS,
+    Action,
+    Effect,
+    WorkspaceId,
+    has_encoded_word,
+    is_one_line,
+    iso_time,
+    select_credible,
+)
 from assent.suite.channels.email import RESEND
 from assent.suite.channels.email.smtp import html_part
 

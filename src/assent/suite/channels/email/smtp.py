@@ -24,10 +24,11 @@ import msgspec
 from assent.net.http_outcomes import not_connected, not_now, refusal
 from assent.net.mail.letters import IntendedMail, Letter, identify, read_mailbox, write_letter
 from assent.net.mail_server import Mailbox, MailServer, parse_mailbox, parse_server
-from assent.platform.connections import (
+from assent.platform.services import (
     API_KEY,
     PATIENCE,
     Account,
+    Clock,
     Connection,
     Connections,
     ConnectionState,
@@ -41,9 +42,7 @@ from assent.platform.connections import (
     no_account,
     not_ready,
 )
-from assent.platform.effects import Action, Effect, Readiness
-from assent.platform.storage import Clock
-from assent.platform.values import Reason, Record, WorkspaceId
+from assent.platform.values import Action, Effect, Readiness, Reason, Record, WorkspaceId
 from assent.suite.channels.email import SMTP
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import Final
 
 import msgspec
 
-from assent.platform.content import with_ascii_form
-from assent.platform.effects import (
+from assent.platform.values import (
     MANY_RECIPIENTS,
     ConnectorInfo,
     Effect,
@@ -17,6 +16,7 @@ from assent.platform.effects import (
     Unfit,
     View,
     name_people,
+    with_ascii_form,
 )
 from assent.suite.channels.email import CHANNEL
 from assent.suite.effect_types import MAIL, make_types

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
 from assent.net.http_outcomes import refusal
-from assent.platform.connections import (
+from assent.platform.services import (
     PATIENCE,
     Campaign,
     Connection,
@@ -31,8 +31,7 @@ from assent.platform.connections import (
     make_access,
     not_ready,
 )
-from assent.platform.effects import ConnectorInfo, Effect, Readiness
-from assent.platform.values import WorkspaceId
+from assent.platform.values import ConnectorInfo, Effect, Readiness, WorkspaceId
 from assent.suite.channels.google import GA4, SEARCH_CONSOLE
 
 if TYPE_CHECKING:

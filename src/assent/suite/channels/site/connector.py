@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from assent.net.http_outcomes import refusal
-from assent.platform.connections import (
+from assent.platform.services import (
     Connector,
     Context,
     Delivered,
@@ -19,11 +19,10 @@ from assent.platform.connections import (
     NoLookUp,
     OutcomeUnknown,
     Reading,
+    StoreUnavailable,
     action_of,
 )
-from assent.platform.effects import Action, Effect, Readiness
-from assent.platform.storage import StoreUnavailable
-from assent.platform.values import Record, WorkspaceId, iso_time
+from assent.platform.values import Action, Effect, Readiness, Record, WorkspaceId, iso_time
 from assent.suite.channels.site import INFO, UNPUBLISH
 from assent.suite.site import feed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.effects import ConnectorInfo, KeyWords, ProviderWords
+from assent.platform.values import ConnectorInfo, KeyWords, ProviderWords
 from assent.suite.channels.channel import Channel, count_chars, post_form
 
 # Describes the connector of incoming webhooks. Imports nothing slow.

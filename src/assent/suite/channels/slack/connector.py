@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from assent.net.http_outcomes import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal
-from assent.platform.connections import (
+from assent.platform.services import (
     Account,
     Connections,
     Connector,
@@ -34,8 +34,7 @@ from assent.platform.connections import (
     Verified,
     action_of,
 )
-from assent.platform.effects import Effect
-from assent.platform.values import Record
+from assent.platform.values import Effect, Record
 from assent.suite.channels.slack import INFO
 
 if TYPE_CHECKING:

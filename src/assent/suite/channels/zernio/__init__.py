@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from assent.platform.effects import ConnectorInfo, KeyWords, ProviderWords
+from assent.platform.values import ConnectorInfo, KeyWords, ProviderWords
 
 # Describes the connector of Zernio. Imports nothing slow.
 

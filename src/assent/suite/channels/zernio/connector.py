@@ -18,10 +18,11 @@ from urllib.parse import quote
 import msgspec
 
 from assent.net.http_outcomes import MAX_DETAIL_CHARS, failure, not_connected, not_now, refusal, retry_after
-from assent.platform.connections import (
+from assent.platform.services import (
     REFERENCE,
     Access,
     Account,
+    Clock,
     Connection,
     Connections,
     Connector,
@@ -44,10 +45,18 @@ from assent.platform.connections import (
     no_account,
     not_ready,
 )
-from assent.platform.effects import Action, Effect, ExecutionState, Readiness
-from assent.platform.measurement import select_credible
-from assent.platform.storage import Clock
-from assent.platform.values import MINUTE_MS, Reason, Record, WorkspaceId, parse_time
+from assent.platform.values import (
+    MINUTE_MS,
+    Action,
+    Effect,
+    ExecutionState,
+    Readiness,
+    Reason,
+    Record,
+    WorkspaceId,
+    parse_time,
+    select_credible,
+)
 from assent.suite.channels.registry import BY_ID
 from assent.suite.channels.zernio import INFO
 
