@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tests.stores.kit import DEADLINE_SECONDS, SQL, WORKSPACE, count, in_a_threa
 from assent.engine.core.journal import lock_head
 from assent.ports import (
     ConstraintViolation,
+    Guarded,
     Single,
     Store,
     StoreUnavailable,
@@ -31,6 +33,20 @@ class Stop(Exception):  # noqa: N818 - what a refusal is to the store: somebody 
 def put_then_stop(*streams: str) -> Transaction[None]:
     yield from put(*streams)
     raise Stop(streams)
+
+
+def guard(begin: Callable[[], Transaction[Any]], again: type[Exception] | None = None) -> Transaction[Any]:
+    rows = yield Guarded(begin=begin)
+    if again is not None:
+        raise again
+    return rows[0][0] if rows else None
+
+
+def surround(before: str, begin: Callable[[], Transaction[Any]], after: str) -> Transaction[Any]:
+    yield from put(before)
+    error = yield from guard(begin)
+    yield from put(after)
+    return error
 
 
 def statement(name: str) -> Transaction[Any]:
@@ -75,6 +91,44 @@ class TestStore:
             with pytest.raises(Exception, match=r".") as caught:
                 await store.write(Single(SQL["put"](workspace_id=WORKSPACE, stream_id="a", seq=bad)))
             assert not isinstance(caught.value, StoreUnavailable)
+        assert await store.read(count) == 0
+
+    async def test_a_guarded_part_that_fails_is_taken_back_alone(self, store: Store) -> None:
+        def raise_at_once() -> Transaction[None]:
+            yield from ()
+            raise Stop
+
+        faults: list[tuple[Callable[[], Transaction[Any]], type[Exception]]] = [
+            (lambda: put_then_stop("b"), Stop),
+            (lambda: put("b", "before-1"), UniqueViolation),
+            (lambda: statement("nonsense"), Exception),
+            (raise_at_once, Stop),
+            (lambda: guard(lambda: put_then_stop("b"), again=Stop), Stop),
+        ]
+        for number, (begin, fault) in enumerate(faults):
+            before = await store.read(count)
+            error = await store.write(partial(surround, f"before-{number}", begin, f"after-{number}"))
+            assert isinstance(error, fault)
+            assert await store.read(count) == before + 2
+
+    async def test_a_guarded_part_that_succeeds_stays(self, store: Store) -> None:
+        assert await store.write(partial(surround, "before", lambda: put("b", "c"), "after")) is None
+        assert await store.read(count) == 4
+
+    async def test_a_transaction_that_fails_takes_its_guarded_part_back_too(self, store: Store) -> None:
+        with pytest.raises(UniqueViolation):
+            await store.write(partial(surround, "before", lambda: put("b"), "before"))
+        assert await store.read(count) == 0
+
+    async def test_a_database_that_is_gone_ends_the_transaction_and_not_the_guarded_part_alone(
+        self, store: Store
+    ) -> None:
+        def lose() -> Transaction[None]:
+            yield from put("b")
+            raise StoreUnavailable("gone")
+
+        with pytest.raises(StoreUnavailable):
+            await store.write(partial(surround, "before", lose, "after"))
         assert await store.read(count) == 0
 
     async def test_neighbours_of_a_failing_transaction_are_not_hurt(self, store: Store) -> None:

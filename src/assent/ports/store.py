@@ -66,6 +66,19 @@ Begin = Callable[[], Generator[Bound, Rows, T]]
 must have no effects other than the statements it yields."""
 
 
+class Guarded(Bound):
+    """A part of a transaction whose fault must not end it: `rows = yield Guarded(begin=…)`.
+
+    The store runs it under a savepoint. If it raises an exception or one of its statements fails, everything that it
+    wrote is taken back, and the outer transaction gets one row with the exception, and goes on; otherwise no row.
+    What concerns the whole transaction still ends it: `StoreUnavailable`, and a serialization failure, after which it
+    runs again.
+    """
+
+    statement: ClassVar[Statement] = Statement("guarded", "", "", ("begin",), writes=False)
+    begin: Begin[None]
+
+
 class Single(Record):
     """A transaction of one statement that returns its rows: `await
     store.write(Single(statements.x(…)))`.
@@ -98,7 +111,7 @@ class Store(Protocol):
     COMMIT, the result is unknown: repeat the call with the same idempotency key. An exception of
     the generator rolls back its transaction and reaches the caller unchanged. A statement that
     violates a constraint ends the transaction with `ConstraintViolation`; the generator does not
-    see it, because PostgreSQL has aborted the transaction by then.
+    see it, because PostgreSQL has aborted the transaction by then (but see `Guarded`).
 
     Every statement returns a list of rows, which may be empty. `read` sees one snapshot and cannot
     write. The transaction of a cancelled caller happens completely or not at all.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from asyncpg import InterfaceError
 from msgspec.structs import astuple
 
-from assent.ports import Begin, Bound, Rows, Single
+from assent.ports import Begin, Bound, Guarded, Rows, Single, StoreUnavailable, Transaction
 from assent.stores.postgres_errors import meaning
 
 if TYPE_CHECKING:
@@ -78,14 +78,53 @@ async def _drive(connection: Connection, begin: Begin[T], appended: set[str]) ->
     """Run the statements of a transaction. Exceptions of the generator pass through unchanged."""
     transaction = begin()
     try:
-        bound = next(transaction)
-        while True:
-            if bound.statement.name in APPENDS:
-                appended.add(bound.statement.name)
-            bound = transaction.send(await _fetch(connection, bound))
+        return await _run(connection, transaction, next(transaction), appended)
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+async def _run(connection: Connection, transaction: Transaction[T], bound: Bound, appended: set[str]) -> T:
+    """Run the statements of a transaction from `bound` on."""
+    try:
+        while True:
+            if bound.statement.name in APPENDS:
+                appended.add(bound.statement.name)
+            if isinstance(bound, Guarded):
+                rows = await _run_guarded(connection, bound.begin, appended)
+            else:
+                rows = await _fetch(connection, bound)
+            bound = transaction.send(rows)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+async def _run_guarded(connection: Connection, begin: Begin[None], appended: set[str]) -> Rows:
+    """Run a part of a transaction. The savepoint needs no release: it ends with the transaction."""
+    transaction = begin()
+    try:
+        first = next(transaction)
+    except StopIteration:
+        return []
+    except Exception as error:
+        return [(error,)]
+    await _execute(connection, "SAVEPOINT guarded")
+    try:
+        await _run(connection, transaction, first, appended)
+    except StoreUnavailable:
+        raise
+    except Exception as error:
+        await _execute(connection, "ROLLBACK TO SAVEPOINT guarded")
+        return [(error,)]
+    return []
+
+
+async def _execute(connection: Connection, command: str) -> None:
+    try:
+        await connection.execute(command)
+    except Exception as error:
+        raise meaning(error, lost=_is_lost(connection)) from error
 
 
 async def _fetch(connection: Connection, bound: Bound, *, committing: bool = False) -> Rows:

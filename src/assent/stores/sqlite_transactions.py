@@ -71,7 +71,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec.structs import astuple
 
-from assent.ports import Begin, Rows, StoreUnavailable
+from assent.ports import Begin, Bound, Guarded, Rows, StoreUnavailable, Transaction
 from assent.stores.sqlite_connection import OUT_OF_SPACE, Broken, Replaced, empty_log, fetch_again, translate
 
 if TYPE_CHECKING:
@@ -99,7 +99,20 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
     """Run a transaction's statements. Returns its result or its error; raises `Broken`."""
     try:
         transaction = begin()
-        bound = next(transaction)
+        return _run(connection, transaction, next(transaction))
+    except StopIteration as end:
+        return end.value, None
+    except Broken:
+        raise
+    except BaseException as error:
+        return None, error
+
+
+def _run(
+    connection: sqlite3.Connection, transaction: Transaction[T], bound: Bound
+) -> tuple[T | None, BaseException | None]:
+    """Run the statements of a transaction from `bound` on, as `drive`."""
+    try:
         while True:
             statement = bound.statement
             rows: Rows = []
@@ -111,6 +124,8 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
                     if statement.writes or "decode to UTF-8" not in str(error):
                         raise translate(error) from error
                     rows = fetch_again(done, bound)
+            elif isinstance(bound, Guarded):
+                rows = _run_guarded(connection, bound.begin)
             bound = transaction.send(rows)
     except StopIteration as end:
         return end.value, None
@@ -118,6 +133,25 @@ def drive(connection: sqlite3.Connection, begin: Begin[T]) -> tuple[T | None, Ba
         raise
     except BaseException as error:
         return None, error
+
+
+def _run_guarded(connection: sqlite3.Connection, begin: Begin[None]) -> Rows:
+    """Run a part of a transaction. The savepoint needs no release: it ends with what is around it."""
+    transaction = begin()
+    try:
+        first = next(transaction)
+    except StopIteration:
+        return []
+    except Exception as error:
+        return [(error,)]
+    connection.execute("SAVEPOINT guarded")
+    _, failed = _run(connection, transaction, first)
+    if failed is None:
+        return []
+    if not isinstance(failed, Exception) or isinstance(failed, StoreUnavailable):
+        raise failed
+    connection.execute("ROLLBACK TO guarded")
+    return [(failed,)]
 
 
 def deliver(requests: list[Request]) -> None:
